@@ -1,0 +1,265 @@
+//! The store as use cases see it: transactions that offer every port, and a way to hand work to them.
+//!
+//! A command is a function of `(tx, ctx, command)`. [`Store::submit`] runs it in one transaction and commits
+//! it, or rolls it back, whole. Its body may run more than once (after a deadlock, or because the group that
+//! it shared a commit with failed), so it does nothing that a rollback does not undo.
+
+use std::future::Future;
+use std::pin::Pin;
+use terrace_identity::{
+    AccountRead, AccountWrite, AuthorCard, SessionRead, SessionWrite, TeamRead, TeamWrite,
+};
+use terrace_kernel::{Event, EventLog, Position, StoreError, Timestamp, UserId};
+use terrace_social::{
+    CommentRead, CommentWrite, PostRead, PostWrite, ReactionWrite, ReportWrite,
+};
+use tokio::sync::watch;
+use uuid::Uuid;
+
+/// A future that can be sent between threads and named in a trait object.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Reads events in their public order.
+pub trait EventRead {
+    /// The position of the newest public event; [`Position::START`] when there never was one. Read before a
+    /// list in the same query, it is the list's `streamPosition`: what is not in the list comes after it.
+    fn head(&mut self) -> Result<Position, StoreError>;
+
+    /// Up to `limit` events after `after`, in order.
+    fn events_after(&mut self, after: Position, limit: u32) -> Result<Vec<Event>, StoreError>;
+
+    /// Where the durable consumer `name` stands: it has dealt with every event up to here.
+    fn consumer_position(&mut self, name: &str) -> Result<Position, StoreError>;
+}
+
+/// Moves the stored offsets of durable consumers.
+pub trait ConsumerWrite: EventRead {
+    /// Where the consumer stands, locked until the transaction ends, so that two processes do each event once.
+    fn lock_consumer(&mut self, name: &str) -> Result<Position, StoreError>;
+
+    /// Notes that the consumer has dealt with every event up to `position`.
+    fn set_consumer_position(&mut self, name: &str, position: Position) -> Result<(), StoreError>;
+}
+
+/// Whose idempotency key it is, and what it was sent to. Two accounts, or two routes, never share one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IdempotencyScope {
+    /// The account; none where there is no session yet (registration).
+    pub account: Option<UserId>,
+    /// The route's template, with its method: `POST /api/locker-room`.
+    pub route: &'static str,
+}
+
+/// An answer as it was given, so that it can be given again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredAnswer {
+    /// The HTTP status, 200 to 299.
+    pub status: u16,
+    /// The `Location` header, when there was one.
+    pub location: Option<String>,
+    /// The body.
+    pub body: String,
+}
+
+/// What became of the attempt to claim a key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KeyClaim {
+    /// It was free, or its record was too old: it is ours now, until the transaction ends.
+    Fresh,
+    /// It was used before.
+    Used {
+        /// What it was used for.
+        fingerprint: [u8; 32],
+        /// What was answered then.
+        answer: StoredAnswer,
+    },
+}
+
+/// Keeps idempotency keys with their answers, in the transaction of their effect.
+pub trait IdempotencyWrite {
+    /// Claims `key` in `scope`, waiting for a transaction that claims it at the same time. A record made at or
+    /// before `expired` counts as free.
+    fn claim_key(
+        &mut self,
+        scope: &IdempotencyScope,
+        key: &str,
+        fingerprint: &[u8; 32],
+        now: Timestamp,
+        expired: Timestamp,
+    ) -> Result<KeyClaim, StoreError>;
+
+    /// Stores the answer under a key that this transaction claimed. `account` is whom the answer concerns, so
+    /// that it goes when the account goes.
+    fn store_answer(
+        &mut self,
+        scope: &IdempotencyScope,
+        key: &str,
+        account: Option<UserId>,
+        answer: &StoredAnswer,
+    ) -> Result<(), StoreError>;
+}
+
+/// Gives out leases, so that of many processes one does a job.
+pub trait LeaseWrite {
+    /// Takes or prolongs the lease `name` for `holder` until `until`, if it is free, over at `now`, or
+    /// already theirs; `false` when another holds it.
+    fn take_lease(
+        &mut self,
+        name: &str,
+        holder: Uuid,
+        now: Timestamp,
+        until: Timestamp,
+    ) -> Result<bool, StoreError>;
+
+    /// Gives the lease back if `holder` has it.
+    fn release_lease(&mut self, name: &str, holder: Uuid) -> Result<(), StoreError>;
+}
+
+/// Removes what is past its time, in bounded portions.
+pub trait SweepWrite {
+    /// Removes up to `limit` idempotency records made at or before `before`; says how many.
+    fn sweep_idempotency(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
+
+    /// Removes up to `limit` of the oldest events from before `before` that every durable consumer has dealt
+    /// with; says how many.
+    fn sweep_events(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
+}
+
+/// Looks at the store as a whole.
+pub trait Audit {
+    /// Whether any account exists, deleted ones included.
+    fn any_account(&mut self) -> Result<bool, StoreError>;
+
+    /// Compares every counter with the rows that it counts.
+    fn audit_counters(&mut self) -> Result<Vec<CounterCheck>, StoreError>;
+}
+
+/// What one comparison of counters with rows found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CounterCheck {
+    /// The counter, as `table.column`.
+    pub counter: &'static str,
+    /// How many rows carry it.
+    pub checked: u64,
+    /// How many of them disagree with what they count.
+    pub wrong: u64,
+    /// Up to ten that disagree.
+    pub examples: Vec<CounterMismatch>,
+}
+
+/// One counter that disagrees with the rows that it counts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CounterMismatch {
+    /// The row that carries the counter.
+    pub row: Uuid,
+    /// What the counter says.
+    pub stored: i64,
+    /// What there is.
+    pub counted: i64,
+}
+
+/// Everything that a query may ask.
+pub trait ReadTx:
+    AccountRead
+    + SessionRead
+    + TeamRead
+    + PostRead<AuthorCard>
+    + CommentRead<AuthorCard>
+    + EventRead
+    + Audit
+{
+}
+
+impl<T> ReadTx for T where
+    T: AccountRead
+        + SessionRead
+        + TeamRead
+        + PostRead<AuthorCard>
+        + CommentRead<AuthorCard>
+        + EventRead
+        + Audit
+{
+}
+
+/// Everything that a command may do. It commits whole or not at all.
+pub trait Tx:
+    ReadTx
+    + AccountWrite
+    + SessionWrite
+    + TeamWrite
+    + PostWrite<AuthorCard>
+    + CommentWrite<AuthorCard>
+    + ReactionWrite
+    + ReportWrite
+    + EventLog
+    + ConsumerWrite
+    + IdempotencyWrite
+    + LeaseWrite
+    + SweepWrite
+{
+}
+
+impl<T> Tx for T where
+    T: ReadTx
+        + AccountWrite
+        + SessionWrite
+        + TeamWrite
+        + PostWrite<AuthorCard>
+        + CommentWrite<AuthorCard>
+        + ReactionWrite
+        + ReportWrite
+        + EventLog
+        + ConsumerWrite
+        + IdempotencyWrite
+        + LeaseWrite
+        + SweepWrite
+{
+}
+
+/// What a command's body wants to become of its transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// Keep everything.
+    Commit,
+    /// Keep nothing: a rule said no.
+    Rollback,
+}
+
+/// A command on its way through the store. The store calls [`WriteJob::run`] in a transaction, as often as it
+/// must, each time after rolling back what the run before did, and [`WriteJob::finish`] exactly once.
+pub trait WriteJob: Send {
+    /// What it is called in metrics and logs.
+    fn name(&self) -> &'static str;
+
+    /// Runs the command's body once, keeping its result for [`WriteJob::finish`].
+    fn run(&mut self, tx: &mut dyn Tx) -> Result<Verdict, StoreError>;
+
+    /// Answers whoever waits: `Ok` after the commit (or after the rollback that the body wanted), else why
+    /// nothing was kept. A commit whose outcome is unknown is an error too.
+    fn finish(self: Box<Self>, outcome: Result<(), StoreError>);
+}
+
+/// A query on its way through the store. It runs at most once, in one snapshot on SQLite and statement by
+/// statement on PostgreSQL.
+pub trait ReadJob: Send {
+    /// What it is called in metrics and logs.
+    fn name(&self) -> &'static str;
+
+    /// Answers whoever waits. `tx` is an error when no connection could be had.
+    fn run(self: Box<Self>, tx: Result<&mut dyn ReadTx, StoreError>);
+}
+
+/// Where commands and queries go. Neither call blocks.
+pub trait Store: Send + Sync + 'static {
+    /// Hands in a command.
+    fn submit(&self, job: Box<dyn WriteJob>);
+
+    /// Hands in a query.
+    fn query(&self, job: Box<dyn ReadJob>);
+
+    /// Fails when the database cannot be reached or its schema is not the one that this program knows.
+    fn ready(&self) -> BoxFuture<'_, Result<(), StoreError>>;
+
+    /// Rings after events became public. The value is a hint: whoever wakes reads the log.
+    fn bell(&self) -> watch::Receiver<Position>;
+}

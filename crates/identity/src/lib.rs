@@ -1,0 +1,20 @@
+//! Accounts, credentials, sessions, profiles, teams and leagues: the rules, and the ports through which they
+//! are stored. No database, no web framework, no runtime.
+
+mod account;
+mod password;
+pub mod ports;
+mod profile;
+mod session;
+mod team;
+mod username;
+
+pub use account::{Account, AccountStatus, AuthorCard, PublicProfile, Role};
+pub use password::{Password, PasswordError, PasswordHash};
+pub use ports::{AccountRead, AccountWrite, SessionRead, SessionWrite, TeamRead, TeamWrite};
+pub use profile::{InvalidTimeZone, ProfileChange, TimeZone, bio, display_name};
+pub use session::{
+    DeviceSession, NewSession, Secret, SessionKind, Token, TokenHash, TokenKind, Viewer, device_name,
+};
+pub use team::{League, Team};
+pub use username::{Username, UsernameError};

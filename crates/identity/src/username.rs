@@ -1,0 +1,154 @@
+//! Usernames: what may be one, and when two are the same.
+
+use std::fmt;
+use terrace_kernel::text::is_invisible;
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+
+/// A username as its owner wrote it (after NFKC), and the key under which it is unique.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Username {
+    shown: String,
+    key: String,
+}
+
+/// Why a text cannot be a username.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum UsernameError {
+    /// 3 to 30 characters.
+    #[error("must hold 3 to 30 characters")]
+    Length,
+    /// Only letters, digits, and `.`, `_`, `-`; nothing invisible, no spaces.
+    #[error("may hold letters, digits, '.', '_' and '-' only")]
+    Character,
+    /// The first character is a letter or a digit.
+    #[error("must begin with a letter or a digit")]
+    Start,
+}
+
+impl Username {
+    /// The fewest characters, after NFKC.
+    pub const MIN: usize = 3;
+    /// The most characters, after NFKC.
+    pub const MAX: usize = 30;
+
+    /// Checks and normalises: NFKC, then letters, digits, marks on them, and `.`, `_`, `-`.
+    ///
+    /// # Errors
+    ///
+    /// Says which rule the text breaks.
+    pub fn parse(text: &str) -> Result<Self, UsernameError> {
+        // NFKC can lengthen a text eighteenfold; what is far too long needs no normalising.
+        if text.chars().count() > Self::MAX * 4 {
+            return Err(UsernameError::Length);
+        }
+        if text.chars().any(is_invisible) {
+            return Err(UsernameError::Character);
+        }
+        let shown: String = text.nfkc().collect();
+        let allowed = |c: char| {
+            (c.is_alphanumeric() || is_combining_mark(c) || matches!(c, '.' | '_' | '-')) && !is_invisible(c)
+        };
+        if !shown.chars().all(allowed) {
+            return Err(UsernameError::Character);
+        }
+        if !(Self::MIN..=Self::MAX).contains(&shown.chars().count()) {
+            return Err(UsernameError::Length);
+        }
+        if !shown.chars().next().is_some_and(char::is_alphanumeric) {
+            return Err(UsernameError::Start);
+        }
+        let key = fold(&shown);
+        Ok(Self { shown, key })
+    }
+
+    /// The name as it is shown.
+    pub fn as_str(&self) -> &str {
+        &self.shown
+    }
+
+    /// The name under which it is unique: two names with one key are the same name.
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+
+    /// The key that a login's text would have, whether or not it could be a username.
+    pub fn key_of(text: &str) -> String {
+        let text: String = text.chars().take(Self::MAX * 4).collect();
+        fold(&text.nfkc().collect::<String>())
+    }
+}
+
+/// Full case folding does not keep NFKC, and NFKC can make something foldable again: fold, normalise, fold.
+fn fold(text: &str) -> String {
+    let folded: String = caseless::default_case_fold_str(text).nfkc().collect();
+    caseless::default_case_fold_str(&folded).nfkc().collect()
+}
+
+impl fmt::Display for Username {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.shown)
+    }
+}
+
+impl fmt::Debug for Username {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Username({:?})", self.shown)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_name_has_the_same_key() {
+        for (one, other) in [
+            ("Mia", "mIA"),
+            ("straße", "STRASSE"),
+            ("ﬁnn", "Finn"),
+            ("Ｍｉａ", "mia"),
+            ("Ωmega", "Ωmega"),
+            ("ΣΊΣΥΦΟΣ", "σίσυφος"),
+            ("e\u{301}mile", "Émile"),
+        ] {
+            let (one, other) = (Username::parse(one).unwrap(), Username::parse(other).unwrap());
+            assert_eq!(one.key(), other.key(), "{one} {other}");
+            assert_eq!(Username::key_of(one.as_str()), one.key());
+        }
+        assert_ne!(Username::parse("mia").unwrap().key(), Username::parse("mía").unwrap().key());
+    }
+
+    #[test]
+    fn a_key_is_stable_under_folding() {
+        for name in ["Straße", "ŉame", "İstanbul", "ΐota", "ﬃng", "ǰak"] {
+            let name = Username::parse(name).unwrap();
+            assert_eq!(fold(name.key()), name.key());
+        }
+    }
+
+    #[test]
+    fn refusals() {
+        use UsernameError::{Character, Length, Start};
+        for (text, error) in [
+            ("ab", Length),
+            (&"a".repeat(31)[..], Length),
+            (&"a".repeat(5000)[..], Length),
+            ("two words", Character),
+            ("mi\u{200b}a", Character),
+            ("mia\u{202e}", Character),
+            ("mi\u{3164}a", Character),
+            ("mia\0", Character),
+            ("mia@home", Character),
+            ("mia\u{e0041}", Character),
+            ("_mia", Start),
+            ("\u{301}mia", Start),
+            ("", Length),
+        ] {
+            assert_eq!(Username::parse(text), Err(error), "{text:?}");
+        }
+        assert!(Username::parse("नमस्ते").is_ok());
+        assert!(Username::parse("日本語").is_ok());
+        assert!(Username::parse("j.doe_9-x").is_ok());
+    }
+}

@@ -1,0 +1,138 @@
+//! Events: what happened, appended in the transaction in which it happened, read in one public order.
+
+use crate::{StoreError, TeamId, Timestamp, UserId};
+use std::fmt;
+use std::str::FromStr;
+use uuid::Uuid;
+
+/// A place in the public order of events. Positions only grow, without gaps on PostgreSQL; 0 lies before the
+/// first event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Position(i64);
+
+impl Position {
+    /// Before the first event.
+    pub const START: Self = Self(0);
+
+    /// A position as it is stored; below zero there is none.
+    pub fn new(position: i64) -> Option<Self> {
+        (position >= 0).then_some(Self(position))
+    }
+
+    /// The number that clients and tables hold.
+    pub const fn get(self) -> i64 {
+        self.0
+    }
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// The text names no known value.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unknown name {0:?}")]
+pub struct UnknownName(pub String);
+
+macro_rules! named {
+    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $text:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum $name { $($(#[$vdoc])* $variant,)* }
+
+        impl $name {
+            /// Every value, in the order of declaration.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+
+            /// The stable name, as tables and streams hold it.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $text,)* }
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = UnknownName;
+
+            fn from_str(text: &str) -> Result<Self, UnknownName> {
+                match text {
+                    $($text => Ok(Self::$variant),)*
+                    other => Err(UnknownName(other.to_owned())),
+                }
+            }
+        }
+    };
+}
+
+named! {
+    /// Which log an event belongs to: readers of one stream read one topic.
+    Topic {
+        /// Posts, comments and reactions.
+        LockerRoom = "locker_room",
+        /// What concerns one account: its profile, its devices.
+        Account = "account",
+    }
+}
+
+named! {
+    /// What happened. The names are those of the streams (`docs/events.md`).
+    EventKind {
+        /// A post was created. Subject: the post.
+        PostCreated = "post.created",
+        /// A post was deleted. Subject: the post.
+        PostDeleted = "post.deleted",
+        /// A comment was created. Subject: the post; object: the comment.
+        CommentCreated = "comment.created",
+        /// A comment was deleted. Subject: the post; object: the comment.
+        CommentDeleted = "comment.deleted",
+        /// The reactions of a post changed. Subject: the post.
+        ReactionChanged = "reaction.changed",
+        /// An account was registered. Subject: the account.
+        AccountRegistered = "account.registered",
+        /// A profile changed. Subject: the account.
+        ProfileChanged = "profile.changed",
+    }
+}
+
+/// An event that a command appends in its own transaction. It carries identifiers, not contents: whoever
+/// tells it on reads the row as it is then, so that what was deleted meanwhile is never told, and an account
+/// that goes leaves no words behind in the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NewEvent {
+    /// The log that it belongs to.
+    pub topic: Topic,
+    /// What happened.
+    pub kind: EventKind,
+    /// Whose deed it was, so that readers who are hidden from them can be passed over.
+    pub actor: Option<UserId>,
+    /// The team whose room it happened in, so that readers can ask for one team's.
+    pub team: Option<TeamId>,
+    /// The resource that it happened to; see [`EventKind`].
+    pub subject: Uuid,
+    /// A second resource; see [`EventKind`].
+    pub object: Option<Uuid>,
+}
+
+/// An event in its public order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Event {
+    /// Its place.
+    pub position: Position,
+    /// When the command that caused it was given.
+    pub at: Timestamp,
+    /// What happened.
+    pub what: NewEvent,
+}
+
+/// Appends events to the log, in the transaction of the command that causes them.
+pub trait EventLog {
+    /// Appends `event`; it becomes public, in order, after the transaction commits.
+    fn append(&mut self, event: &NewEvent, at: Timestamp) -> Result<(), StoreError>;
+}

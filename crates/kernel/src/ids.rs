@@ -1,0 +1,136 @@
+//! Typed identifiers. Each is a `UUIDv7` in canonical text form (RFC 9562) and cannot be mistaken for another's.
+
+use std::fmt;
+use std::str::FromStr;
+use uuid::Uuid;
+
+/// The text is not a UUID in canonical form (36 characters, hyphenated).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("not an identifier: expected a UUID such as 0190a6f2-7c1e-7000-8000-000000000000")]
+pub struct MalformedId;
+
+/// Reads a UUID in canonical form only: the braced, URN and unhyphenated spellings are refused, so that one
+/// resource has one address.
+pub fn uuid_from_canonical(text: &str) -> Result<Uuid, MalformedId> {
+    if text.len() != 36 {
+        return Err(MalformedId);
+    }
+    Uuid::try_parse(text).map_err(|_| MalformedId)
+}
+
+macro_rules! typed_ids {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(Uuid);
+
+        impl $name {
+            /// Names an existing resource, or one that is being created with an id from `Ctx`.
+            pub const fn from_uuid(uuid: Uuid) -> Self {
+                Self(uuid)
+            }
+
+            /// The bare UUID, for storage and for wire formats.
+            pub const fn as_uuid(self) -> Uuid {
+                self.0
+            }
+        }
+
+        impl From<Uuid> for $name {
+            fn from(uuid: Uuid) -> Self {
+                Self(uuid)
+            }
+        }
+
+        impl From<$name> for Uuid {
+            fn from(id: $name) -> Self {
+                id.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.hyphenated().fmt(f)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{}({})", stringify!($name), self.0)
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = MalformedId;
+
+            fn from_str(text: &str) -> Result<Self, MalformedId> {
+                uuid_from_canonical(text).map(Self)
+            }
+        }
+    )*};
+}
+
+typed_ids! {
+    /// An account.
+    UserId;
+    /// A signed-in device of an account.
+    SessionId;
+    /// A league that teams play in.
+    LeagueId;
+    /// A team that fans support.
+    TeamId;
+    /// A post in the locker room.
+    PostId;
+    /// A comment on a post.
+    CommentId;
+}
+
+/// The SHA-256 of a stored picture, which is also its address under `/media/`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MediaHash([u8; 32]);
+
+impl MediaHash {
+    /// Takes the digest as it is.
+    pub const fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    /// The 32 bytes of the digest.
+    pub const fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+impl fmt::Display for MediaHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for MediaHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "MediaHash({self})")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_canonical_form_names_a_resource() {
+        let text = "0190a6f2-7c1e-7abc-8def-0123456789ab";
+        assert_eq!(text.parse::<PostId>().map(|id| id.to_string()), Ok(text.to_owned()));
+        for wrong in [
+            "",
+            "0190a6f27c1e7abc8def0123456789ab",
+            "{0190a6f2-7c1e-7abc-8def-0123456789ab}",
+            "urn:uuid:0190a6f2-7c1e-7abc-8def-0123456789ab",
+            "0190a6f2-7c1e-7abc-8def-0123456789ag",
+            "0190a6f2-7c1e-7abc-8def-0123456789ab ",
+            "ééééééééééééééééé-",
+        ] {
+            assert_eq!(wrong.parse::<PostId>(), Err(MalformedId), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! The words that every part of Terrace shares: identifiers, time, pages, the context of a command, the two
+//! ways in which a command can fail, and the events that tell others what happened.
+//!
+//! Nothing here knows a database, a web framework or an async runtime.
+
+mod ctx;
+mod error;
+mod event;
+mod ids;
+mod page;
+pub mod text;
+mod time;
+
+pub use ctx::{Clock, Ctx, CtxSeed, Entropy};
+pub use error::{Failure, Outcome, StoreError};
+pub use event::{Event, EventKind, EventLog, NewEvent, Position, Topic, UnknownName};
+pub use ids::{
+    CommentId, LeagueId, MalformedId, MediaHash, PostId, SessionId, TeamId, UserId, uuid_from_canonical,
+};
+pub use page::{Limit, LimitOutOfRange, Page, TimeKey};
+pub use time::{MalformedTimestamp, Timestamp};

@@ -1,0 +1,128 @@
+//! Instants as the service keeps them: whole microseconds, UTC.
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+/// An instant in microseconds since the Unix epoch, cut to that precision when it is made, so that what is
+/// read back from either database equals what was written. Bounded to the years 1 to 9999.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timestamp(i64);
+
+/// 0001-01-01T00:00:00Z.
+const FIRST: i64 = -62_135_596_800_000_000;
+/// 9999-12-31T23:59:59.999999Z.
+const LAST: i64 = 253_402_300_799_999_999;
+
+/// The text is no instant in RFC 3339 form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("not an RFC 3339 instant such as 2026-05-01T12:00:00.000Z")]
+pub struct MalformedTimestamp;
+
+impl Timestamp {
+    /// An instant from microseconds since the Unix epoch; what lies outside the years 1 to 9999 is clamped.
+    pub const fn from_micros(micros: i64) -> Self {
+        if micros < FIRST {
+            Self(FIRST)
+        } else if micros > LAST {
+            Self(LAST)
+        } else {
+            Self(micros)
+        }
+    }
+
+    /// Microseconds since the Unix epoch.
+    pub const fn as_micros(self) -> i64 {
+        self.0
+    }
+
+    /// Whole milliseconds since the Unix epoch, rounded down; 0 before it (`UUIDv7` knows no earlier time).
+    pub fn as_unix_millis(self) -> u64 {
+        u64::try_from(self.0.div_euclid(1000)).unwrap_or(0)
+    }
+
+    /// This instant and `span` later, clamped to the year 9999.
+    #[must_use]
+    pub fn plus(self, span: Duration) -> Self {
+        let micros = i64::try_from(span.as_micros()).unwrap_or(i64::MAX);
+        Self::from_micros(self.0.saturating_add(micros))
+    }
+
+    /// This instant and `span` earlier, clamped to the year 1.
+    #[must_use]
+    pub fn minus(self, span: Duration) -> Self {
+        let micros = i64::try_from(span.as_micros()).unwrap_or(i64::MAX);
+        Self::from_micros(self.0.saturating_sub(micros))
+    }
+
+    /// How long ago `earlier` was; zero when it lies in the future.
+    pub fn since(self, earlier: Self) -> Duration {
+        Duration::from_micros(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
+    }
+
+    /// An expiry is over from its very instant on.
+    pub fn is_over(self, now: Self) -> bool {
+        self <= now
+    }
+
+    /// The same instant in chrono's terms, for calendars and zones.
+    pub fn to_chrono(self) -> DateTime<Utc> {
+        DateTime::from_timestamp_micros(self.0).unwrap_or(DateTime::<Utc>::UNIX_EPOCH)
+    }
+
+    /// An instant from chrono's terms, cut to microseconds.
+    pub fn from_chrono(instant: DateTime<Utc>) -> Self {
+        Self::from_micros(instant.timestamp_micros())
+    }
+}
+
+/// RFC 3339, UTC, `Z`, milliseconds: the wire format of every time in the service.
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.to_chrono().to_rfc3339_opts(SecondsFormat::Millis, true))
+    }
+}
+
+impl fmt::Debug for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.to_chrono().to_rfc3339_opts(SecondsFormat::Micros, true))
+    }
+}
+
+impl FromStr for Timestamp {
+    type Err = MalformedTimestamp;
+
+    fn from_str(text: &str) -> Result<Self, MalformedTimestamp> {
+        DateTime::parse_from_rfc3339(text)
+            .map(|instant| Self::from_chrono(instant.with_timezone(&Utc)))
+            .map_err(|_| MalformedTimestamp)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn writes_rfc_3339_with_milliseconds_and_z() {
+        let instant: Timestamp = "2026-05-01T14:00:00.123456+02:00".parse().unwrap();
+        assert_eq!(instant.to_string(), "2026-05-01T12:00:00.123Z");
+        assert_eq!(format!("{instant:?}"), "2026-05-01T12:00:00.123456Z");
+    }
+
+    #[test]
+    fn stays_within_the_years_that_can_be_written() {
+        assert_eq!(Timestamp::from_micros(i64::MIN).to_string(), "0001-01-01T00:00:00.000Z");
+        assert_eq!(Timestamp::from_micros(i64::MAX).to_string(), "9999-12-31T23:59:59.999Z");
+        assert_eq!(Timestamp::from_micros(0).plus(Duration::MAX).to_string(), "9999-12-31T23:59:59.999Z");
+    }
+
+    #[test]
+    fn an_expiry_is_over_at_its_instant() {
+        let expiry = Timestamp::from_micros(10);
+        assert!(!expiry.is_over(Timestamp::from_micros(9)));
+        assert!(expiry.is_over(Timestamp::from_micros(10)));
+        assert_eq!(Timestamp::from_micros(5).since(expiry), Duration::ZERO);
+    }
+}

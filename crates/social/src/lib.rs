@@ -1,0 +1,12 @@
+//! The locker room: posts, comments, reactions and reports, as rules and as the ports through which they are
+//! stored. No database, no web framework, no runtime.
+
+mod post;
+pub mod ports;
+mod reaction;
+
+pub use ports::{CommentRead, CommentWrite, PostRead, PostWrite, ReactionWrite, ReportWrite};
+pub use post::{
+    Comment, FeedFilter, NewComment, NewPost, Post, PostView, comment_body, post_body, report_reason,
+};
+pub use reaction::{ReactionCounts, ReactionKind};

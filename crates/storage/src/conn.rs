@@ -1,0 +1,30 @@
+//! One connection of either database, and the macro that compiles a query for both.
+
+use diesel::{PgConnection, SqliteConnection};
+
+/// A borrowed connection inside a transaction or a query.
+pub(crate) enum Conn<'c> {
+    /// PostgreSQL.
+    Pg(&'c mut PgConnection),
+    /// SQLite.
+    Sqlite(&'c mut SqliteConnection),
+}
+
+/// Writes a query once and compiles it for each database: `on!(self.conn, |conn| posts::table.load(conn))`.
+/// A query that holds `as_select()` is built inside, where its backend is known. Where the two databases want
+/// different words, match on [`Conn`] instead.
+macro_rules! on {
+    ($conn:expr, |$c:ident| $body:expr) => {
+        match &mut $conn {
+            $crate::conn::Conn::Pg($c) => {
+                let $c: &mut diesel::PgConnection = $c;
+                $body
+            }
+            $crate::conn::Conn::Sqlite($c) => {
+                let $c: &mut diesel::SqliteConnection = $c;
+                $body
+            }
+        }
+    };
+}
+pub(crate) use on;

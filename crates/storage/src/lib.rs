@@ -1,0 +1,4 @@
+//! x
+mod conn;
+mod schema;
+mod types;

@@ -1,0 +1,245 @@
+//! The tables of both databases. Column types are native on each side: see [`crate::types`].
+
+use diesel::{allow_tables_to_appear_in_same_query, joinable, table};
+
+table! {
+    use diesel::sql_types::{BigInt, Nullable, Text};
+    use crate::types::{Instant, Uid};
+
+    outbox (seq) {
+        seq -> BigInt,
+        topic -> Text,
+        kind -> Text,
+        actor_id -> Nullable<Uid>,
+        team_id -> Nullable<Uid>,
+        subject_id -> Uid,
+        object_id -> Nullable<Uid>,
+        created_at -> Instant,
+    }
+}
+
+table! {
+    use diesel::sql_types::{BigInt, Nullable, Text};
+    use crate::types::{Instant, Uid};
+
+    events (position) {
+        position -> BigInt,
+        topic -> Text,
+        kind -> Text,
+        actor_id -> Nullable<Uid>,
+        team_id -> Nullable<Uid>,
+        subject_id -> Uid,
+        object_id -> Nullable<Uid>,
+        created_at -> Instant,
+    }
+}
+
+table! {
+    use diesel::sql_types::{BigInt, Bool};
+
+    event_head (only_row) {
+        only_row -> Bool,
+        position -> BigInt,
+    }
+}
+
+table! {
+    use diesel::sql_types::{BigInt, Text};
+
+    event_consumers (name) {
+        name -> Text,
+        position -> BigInt,
+    }
+}
+
+table! {
+    use diesel::sql_types::Text;
+    use crate::types::{Instant, Uid};
+
+    leases (name) {
+        name -> Text,
+        holder -> Uid,
+        expires_at -> Instant,
+    }
+}
+
+table! {
+    use diesel::sql_types::{Binary, Integer, Nullable, Text};
+    use crate::types::{Instant, Uid};
+
+    idempotency_keys (scope, idempotency_key) {
+        scope -> Text,
+        idempotency_key -> Text,
+        account_id -> Nullable<Uid>,
+        fingerprint -> Binary,
+        status -> Nullable<Integer>,
+        location -> Nullable<Text>,
+        body -> Nullable<Text>,
+        created_at -> Instant,
+    }
+}
+
+table! {
+    use diesel::sql_types::Text;
+    use crate::types::{Instant, Uid};
+
+    leagues (id) {
+        id -> Uid,
+        key -> Text,
+        name -> Text,
+        country -> Text,
+        sport -> Text,
+        created_at -> Instant,
+    }
+}
+
+table! {
+    use diesel::sql_types::{BigInt, Nullable, Text};
+    use crate::types::{Instant, Uid};
+
+    teams (id) {
+        id -> Uid,
+        key -> Text,
+        name -> Text,
+        short_name -> Text,
+        league_id -> Uid,
+        primary_color -> Text,
+        secondary_color -> Text,
+        crest_url -> Nullable<Text>,
+        follower_count -> BigInt,
+        created_at -> Instant,
+    }
+}
+
+table! {
+    use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
+    use crate::types::{Instant, Uid};
+
+    users (id) {
+        id -> Uid,
+        username -> Text,
+        username_key -> Text,
+        display_name -> Text,
+        bio -> Text,
+        picture -> Nullable<Binary>,
+        favorite_team_id -> Nullable<Uid>,
+        time_zone -> Text,
+        leaderboard_visible -> Bool,
+        role -> Text,
+        status -> Text,
+        follower_count -> BigInt,
+        following_count -> BigInt,
+        created_at -> Instant,
+        updated_at -> Instant,
+    }
+}
+
+table! {
+    use diesel::sql_types::Text;
+    use crate::types::{Instant, Uid};
+
+    credentials (user_id) {
+        user_id -> Uid,
+        password_hash -> Text,
+        updated_at -> Instant,
+    }
+}
+
+table! {
+    use diesel::sql_types::{Nullable, Text};
+    use crate::types::{Instant, Uid};
+
+    sessions (id) {
+        id -> Uid,
+        user_id -> Uid,
+        kind -> Text,
+        device_name -> Nullable<Text>,
+        created_at -> Instant,
+        last_seen_at -> Instant,
+        expires_at -> Instant,
+        ended_at -> Nullable<Instant>,
+    }
+}
+
+table! {
+    use diesel::sql_types::{Binary, Nullable, Text};
+    use crate::types::{Instant, Uid};
+
+    tokens (hash) {
+        hash -> Binary,
+        session_id -> Uid,
+        kind -> Text,
+        expires_at -> Instant,
+        used_at -> Nullable<Instant>,
+    }
+}
+
+table! {
+    use diesel::sql_types::{BigInt, Binary, Nullable, Text};
+    use crate::types::{Instant, Uid};
+
+    posts (id) {
+        id -> Uid,
+        author_id -> Uid,
+        team_id -> Nullable<Uid>,
+        body -> Text,
+        image -> Nullable<Binary>,
+        comment_count -> BigInt,
+        like_count -> BigInt,
+        love_count -> BigInt,
+        fire_count -> BigInt,
+        clap_count -> BigInt,
+        laugh_count -> BigInt,
+        sad_count -> BigInt,
+        created_at -> Instant,
+        deleted_at -> Nullable<Instant>,
+    }
+}
+
+table! {
+    use diesel::sql_types::Text;
+    use crate::types::{Instant, Uid};
+
+    comments (id) {
+        id -> Uid,
+        post_id -> Uid,
+        author_id -> Uid,
+        body -> Text,
+        created_at -> Instant,
+    }
+}
+
+table! {
+    use diesel::sql_types::Text;
+    use crate::types::{Instant, Uid};
+
+    reactions (post_id, user_id) {
+        post_id -> Uid,
+        user_id -> Uid,
+        kind -> Text,
+        created_at -> Instant,
+    }
+}
+
+table! {
+    use diesel::sql_types::Text;
+    use crate::types::{Instant, Uid};
+
+    reports (post_id, user_id) {
+        post_id -> Uid,
+        user_id -> Uid,
+        reason -> Text,
+        created_at -> Instant,
+    }
+}
+
+joinable!(teams -> leagues (league_id));
+joinable!(credentials -> users (user_id));
+joinable!(sessions -> users (user_id));
+joinable!(tokens -> sessions (session_id));
+joinable!(posts -> users (author_id));
+joinable!(comments -> posts (post_id));
+joinable!(comments -> users (author_id));
+allow_tables_to_appear_in_same_query!(
+    leagues, teams, users, credentials, sessions, tokens, posts, comments, reactions, reports,
+);

@@ -1,0 +1,4 @@
+DROP TABLE reports;
+DROP TABLE reactions;
+DROP TABLE comments;
+DROP TABLE posts;

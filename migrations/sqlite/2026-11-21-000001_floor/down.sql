@@ -1,0 +1,4 @@
+DROP TABLE idempotency_keys;
+DROP TABLE leases;
+DROP TABLE event_consumers;
+DROP TABLE events;
