@@ -1,2 +1,116 @@
-//! x
+//! The use cases of Terrace: one file per command and per query, each a function of a transaction, a context
+//! and what was asked. [`App`] runs them on a [`store::Store`]; the web shell and the binary call only it.
+
+mod catalogue;
+pub mod commands;
+mod consumers;
+mod demo;
+mod execute;
+mod housekeeping;
+mod login;
+mod passwords;
+pub mod queries;
 pub mod store;
+
+pub use catalogue::{Catalogue, CatalogueError, CatalogueSummary};
+pub use consumers::{Consumer, Progress};
+pub use demo::{DEMO_FAN, DEMO_PASSWORD, DemoOutcome};
+pub use execute::{Answered, Command, KeyedRequest, OnceRefusal, Query};
+pub use housekeeping::Swept;
+pub use login::{Grant, LoginRefusal, RefreshRefusal, Registration, RegisterRefusal, SignedUp};
+pub use passwords::{PasswordCost, Passwords, PasswordsBusy};
+
+use std::sync::Arc;
+use std::time::Duration;
+use store::Store;
+use terrace_kernel::{Clock, CtxSeed, Entropy, StoreError, Timestamp};
+use uuid::Uuid;
+
+/// Every bound that use cases go by.
+#[derive(Debug, Clone)]
+pub struct AppConfig {
+    /// How long a browser stays signed in.
+    pub session_life: Duration,
+    /// How long an access token is good for.
+    pub access_life: Duration,
+    /// How long a refresh token is good for; each exchange gives a fresh one.
+    pub refresh_life: Duration,
+    /// How exactly `lastSeenAt` of a session is kept.
+    pub touch_after: Duration,
+    /// How long an idempotency key and its answer are kept.
+    pub idempotency_life: Duration,
+    /// How long events stay readable.
+    pub event_life: Duration,
+    /// What hashing a password costs.
+    pub password_cost: PasswordCost,
+    /// How many passwords are hashed at once.
+    pub password_workers: usize,
+    /// How many more may wait for their turn before the service says that it is overloaded.
+    pub password_queue: usize,
+}
+
+impl Default for AppConfig {
+    fn default() -> Self {
+        const DAY: Duration = Duration::from_secs(24 * 3600);
+        Self {
+            session_life: DAY * 90,
+            access_life: Duration::from_secs(15 * 60),
+            refresh_life: DAY * 60,
+            touch_after: Duration::from_secs(10 * 60),
+            idempotency_life: DAY,
+            event_life: DAY * 7,
+            password_cost: PasswordCost::default(),
+            password_workers: 2,
+            password_queue: 64,
+        }
+    }
+}
+
+/// The service without a network: share one per process in an `Arc`.
+pub struct App {
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    entropy: Arc<dyn Entropy>,
+    passwords: Passwords,
+    config: AppConfig,
+    /// Names this process where the database gives out leases.
+    process: Uuid,
+}
+
+impl App {
+    /// Puts the use cases on a store.
+    pub fn new(
+        store: Arc<dyn Store>,
+        clock: Arc<dyn Clock>,
+        entropy: Arc<dyn Entropy>,
+        config: AppConfig,
+    ) -> Self {
+        let mut ctx = CtxSeed::draw(&*clock, &*entropy).open();
+        let passwords = Passwords::new(
+            config.password_cost,
+            config.password_workers,
+            config.password_queue,
+            ctx.random_bytes(),
+        );
+        Self { store, clock, entropy, passwords, config, process: ctx.new_id() }
+    }
+
+    /// The bounds that it goes by.
+    pub fn config(&self) -> &AppConfig {
+        &self.config
+    }
+
+    /// What time it is for the service.
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// Fails when the database cannot be reached or its schema is not the one that this program knows.
+    pub async fn ready(&self) -> Result<(), StoreError> {
+        self.store.ready().await
+    }
+
+    fn seed(&self) -> CtxSeed {
+        CtxSeed::draw(&*self.clock, &*self.entropy)
+    }
+}

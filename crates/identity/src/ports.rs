@@ -74,6 +74,10 @@ pub trait AccountWrite: AccountRead {
         at: Timestamp,
     ) -> Result<bool, StoreError>;
 
+    /// What [`AccountRead::credentials_of`] says, locked against change until the transaction ends: a session
+    /// that is opened on a verified password cannot slip past a change of that password.
+    fn lock_credentials(&mut self, id: UserId) -> Result<Option<Credentials>, StoreError>;
+
     /// Replaces the password's hash if it still is `old`; `false` when it is not.
     fn replace_password(
         &mut self,

@@ -1,0 +1,60 @@
+//! Creates a post (spec §1 rule 1).
+
+use super::present;
+use crate::execute::Command;
+use crate::store::Tx;
+use terrace_identity::AuthorCard;
+use terrace_kernel::{Ctx, EventKind, Failure, NewEvent, Outcome, TeamId, Topic, UserId};
+use terrace_social::{NewPost, PostView};
+
+/// Creates a post in everybody's room or in a team's.
+#[derive(Debug, Clone)]
+pub struct CreatePost {
+    /// Who writes it.
+    pub author: UserId,
+    /// The team whose room it is for.
+    pub team: Option<TeamId>,
+    /// Its text, checked by `terrace_social::post_body`.
+    pub body: String,
+}
+
+/// Why a post was not created.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CreatePostRefusal {
+    /// No team has this id.
+    UnknownTeam,
+}
+
+impl Command for CreatePost {
+    const NAME: &'static str = "create_post";
+    type Output = PostView<AuthorCard>;
+    type Refusal = CreatePostRefusal;
+
+    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Self::Output, Self::Refusal> {
+        if let Some(team) = self.team
+            && tx.team(team)?.is_none()
+        {
+            return Err(Failure::Refused(CreatePostRefusal::UnknownTeam));
+        }
+        let post = NewPost {
+            id: ctx.new_id(),
+            author: self.author,
+            team: self.team,
+            body: self.body.clone(),
+            created_at: ctx.now(),
+        };
+        tx.insert_post(&post)?;
+        tx.append(
+            &NewEvent {
+                topic: Topic::LockerRoom,
+                kind: EventKind::PostCreated,
+                actor: Some(self.author),
+                team: self.team,
+                subject: post.id.as_uuid(),
+                object: None,
+            },
+            ctx.now(),
+        )?;
+        present(tx.post(post.id, Some(self.author))?, "read a post")
+    }
+}

@@ -1,0 +1,50 @@
+//! Deletes one's own post.
+
+use crate::execute::Command;
+use crate::store::Tx;
+use terrace_kernel::{Ctx, EventKind, Failure, NewEvent, Outcome, PostId, Topic, UserId};
+
+/// Deletes a post: it is hidden at once, and its comments and reactions are removed after the commit by the
+/// consumer that follows `post.deleted`, in portions, so that a popular post's end holds up nobody.
+#[derive(Debug, Clone)]
+pub struct DeletePost {
+    /// Who asks.
+    pub user: UserId,
+    /// The post.
+    pub post: PostId,
+}
+
+/// Why a post was not deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DeletePostRefusal {
+    /// There is no such post (any more).
+    NotFound,
+    /// Somebody else wrote it.
+    NotYours,
+}
+
+impl Command for DeletePost {
+    const NAME: &'static str = "delete_post";
+    type Output = ();
+    type Refusal = DeletePostRefusal;
+
+    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<(), DeletePostRefusal> {
+        let post = tx.lock_post(self.post)?.ok_or(Failure::Refused(DeletePostRefusal::NotFound))?;
+        if post.author != self.user {
+            return Err(Failure::Refused(DeletePostRefusal::NotYours));
+        }
+        tx.mark_post_deleted(post.id, ctx.now())?;
+        tx.append(
+            &NewEvent {
+                topic: Topic::LockerRoom,
+                kind: EventKind::PostDeleted,
+                actor: Some(self.user),
+                team: post.team,
+                subject: post.id.as_uuid(),
+                object: None,
+            },
+            ctx.now(),
+        )?;
+        Ok(())
+    }
+}

@@ -1,0 +1,35 @@
+//! Signs a device out.
+
+use crate::execute::Command;
+use crate::store::Tx;
+use terrace_kernel::{Ctx, Failure, Outcome, SessionId, UserId};
+
+/// Ends one of one's own sessions, with all its tokens.
+#[derive(Debug, Clone)]
+pub struct EndSession {
+    /// Whose session.
+    pub user: UserId,
+    /// Which.
+    pub session: SessionId,
+}
+
+/// Why a session was not ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EndSessionRefusal {
+    /// None of one's own live sessions has this id.
+    NotFound,
+}
+
+impl Command for EndSession {
+    const NAME: &'static str = "end_session";
+    type Output = ();
+    type Refusal = EndSessionRefusal;
+
+    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<(), EndSessionRefusal> {
+        if tx.end_session(self.user, self.session, ctx.now())? {
+            Ok(())
+        } else {
+            Err(Failure::Refused(EndSessionRefusal::NotFound))
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! What can be done, one file per command.
+
+mod change_password;
+mod change_profile;
+mod create_comment;
+mod create_post;
+mod delete_comment;
+mod delete_post;
+mod end_session;
+mod react;
+mod refresh_session;
+mod register;
+mod report_post;
+mod sign_in;
+mod touch_session;
+
+pub(crate) use change_password::ReplacePassword;
+pub use change_profile::{ChangeProfile, ChangeProfileRefusal};
+pub use create_comment::{CommentCreated, CreateComment, CreateCommentRefusal};
+pub use create_post::{CreatePost, CreatePostRefusal};
+pub use delete_comment::{DeleteComment, DeleteCommentRefusal};
+pub use delete_post::{DeletePost, DeletePostRefusal};
+pub use end_session::{EndSession, EndSessionRefusal};
+pub use react::{React, ReactRefusal};
+pub(crate) use refresh_session::{RefreshSession, Refreshed};
+pub(crate) use register::{Register, RegisterOutcome, RegisterRuleRefusal};
+pub use report_post::{ReportPost, ReportPostRefusal};
+pub(crate) use sign_in::{Device, OpenSession, OpenSessionRefusal, Opened, Tokens};
+pub(crate) use touch_session::TouchSession;
+
+use terrace_kernel::{Failure, StoreError};
+
+/// What a command has just written must be there.
+pub(crate) fn present<T, R>(found: Option<T>, what: &str) -> Result<T, Failure<R>> {
+    found.ok_or_else(|| Failure::Broken(StoreError::defect(what, "not found right after it was written")))
+}

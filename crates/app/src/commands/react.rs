@@ -1,0 +1,53 @@
+//! Reacts to a post, or takes a reaction back (spec §1 rule 2).
+
+use super::present;
+use crate::execute::Command;
+use crate::store::Tx;
+use terrace_identity::AuthorCard;
+use terrace_kernel::{Ctx, EventKind, Failure, NewEvent, Outcome, PostId, Topic, UserId};
+use terrace_social::{PostView, ReactionCounts, ReactionKind};
+
+/// Sets a fan's one reaction to a post. The kind that they have already changes nothing; another replaces it.
+#[derive(Debug, Clone)]
+pub struct React {
+    /// Who reacts.
+    pub fan: UserId,
+    /// The post.
+    pub post: PostId,
+    /// What they feel now; none takes the reaction back.
+    pub kind: Option<ReactionKind>,
+}
+
+/// Why a reaction was not set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReactRefusal {
+    /// There is no such post (any more).
+    PostNotFound,
+}
+
+impl Command for React {
+    const NAME: &'static str = "react";
+    type Output = PostView<AuthorCard>;
+    type Refusal = ReactRefusal;
+
+    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Self::Output, Self::Refusal> {
+        let post = tx.lock_post(self.post)?.ok_or(Failure::Refused(ReactRefusal::PostNotFound))?;
+        let before = tx.reaction(post.id, self.fan)?;
+        if let Some(change) = ReactionCounts::change(before, self.kind) {
+            tx.set_reaction(post.id, self.fan, self.kind, ctx.now())?;
+            tx.add_to_reaction_counts(post.id, &change)?;
+            tx.append(
+                &NewEvent {
+                    topic: Topic::LockerRoom,
+                    kind: EventKind::ReactionChanged,
+                    actor: Some(self.fan),
+                    team: post.team,
+                    subject: post.id.as_uuid(),
+                    object: None,
+                },
+                ctx.now(),
+            )?;
+        }
+        present(tx.post(post.id, Some(self.fan))?, "read a post")
+    }
+}

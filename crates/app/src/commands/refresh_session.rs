@@ -1,0 +1,53 @@
+//! Exchanges a refresh token for a new pair.
+
+use super::sign_in::{Device, Tokens, give_tokens};
+use crate::execute::Command;
+use crate::queries::OwnProfile;
+use crate::store::Tx;
+use std::convert::Infallible;
+use terrace_identity::{AccountStatus, TokenHash};
+use terrace_kernel::{Ctx, Outcome};
+
+/// Exchanges a refresh token, once. A token that comes a second time was copied: its whole family ends, the
+/// thief's part and the owner's alike (RFC 9700 §4.14.2).
+pub(crate) struct RefreshSession {
+    pub(crate) presented: TokenHash,
+    pub(crate) device: Device,
+}
+
+/// What became of a refresh token. The end of a family is an effect that must be kept, so it is no refusal.
+pub(crate) enum Refreshed {
+    /// A new pair.
+    Fresh { profile: Box<OwnProfile>, tokens: Tokens },
+    /// It had been exchanged before; its family is ended.
+    Reused,
+    /// It is unknown, over, or of a session or account that is ended.
+    Invalid,
+}
+
+impl Command for RefreshSession {
+    const NAME: &'static str = "refresh_session";
+    type Output = Refreshed;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Refreshed, Infallible> {
+        let Some(token) = tx.lock_refresh_token(&self.presented)? else {
+            return Ok(Refreshed::Invalid);
+        };
+        if token.used {
+            tx.end_session(token.user_id, token.session_id, ctx.now())?;
+            return Ok(Refreshed::Reused);
+        }
+        if token.session_ended || token.expires_at.is_over(ctx.now()) || token.account != AccountStatus::Active
+        {
+            return Ok(Refreshed::Invalid);
+        }
+        tx.mark_refresh_used(&self.presented, ctx.now())?;
+        tx.touch_session(token.session_id, ctx.now(), Some(ctx.now().plus(self.device.life)))?;
+        let tokens = give_tokens(tx, ctx, token.session_id, &self.device)?;
+        let Some(profile) = OwnProfile::read(tx, token.user_id)? else {
+            return Ok(Refreshed::Invalid);
+        };
+        Ok(Refreshed::Fresh { profile: Box::new(profile), tokens })
+    }
+}

@@ -1,0 +1,111 @@
+//! Opens a session for somebody whose password was checked.
+
+use crate::execute::Command;
+use crate::queries::OwnProfile;
+use crate::store::Tx;
+use std::time::Duration;
+use terrace_identity::{
+    AccountStatus, NewSession, PasswordHash, Secret, SessionKind, Token, TokenKind,
+};
+use terrace_kernel::{Ctx, Failure, Outcome, SessionId, StoreError, UserId};
+
+/// Opens a session and draws its tokens.
+pub(crate) struct OpenSession {
+    pub(crate) user: UserId,
+    /// The hash that the password was checked against: if it is not the account's any more, nor is the proof.
+    pub(crate) proved: PasswordHash,
+    pub(crate) device: Device,
+}
+
+/// How a device signs in, and for how long.
+#[derive(Clone)]
+pub(crate) struct Device {
+    pub(crate) kind: SessionKind,
+    pub(crate) name: Option<String>,
+    /// How long the session lasts (a mobile one: until it is refreshed).
+    pub(crate) life: Duration,
+    /// How long an access token lasts.
+    pub(crate) access_life: Duration,
+}
+
+/// The tokens of a session that was opened or refreshed.
+pub(crate) enum Tokens {
+    Browser { cookie: Secret },
+    Mobile { access: Secret, refresh: Secret },
+}
+
+/// A session that was opened.
+pub(crate) struct Opened {
+    pub(crate) profile: OwnProfile,
+    pub(crate) tokens: Tokens,
+}
+
+/// Why no session was opened.
+pub(crate) enum OpenSessionRefusal {
+    /// The password was changed, or the account deleted, since it was checked.
+    ProofIsStale,
+    /// An operator put the account aside.
+    Suspended,
+}
+
+impl Command for OpenSession {
+    const NAME: &'static str = "open_session";
+    type Output = Opened;
+    type Refusal = OpenSessionRefusal;
+
+    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Opened, OpenSessionRefusal> {
+        let credentials = tx
+            .lock_credentials(self.user)?
+            .filter(|credentials| credentials.password == self.proved)
+            .ok_or(Failure::Refused(OpenSessionRefusal::ProofIsStale))?;
+        match credentials.status {
+            AccountStatus::Active => {}
+            AccountStatus::Suspended => return Err(Failure::Refused(OpenSessionRefusal::Suspended)),
+            AccountStatus::Deleted => return Err(Failure::Refused(OpenSessionRefusal::ProofIsStale)),
+        }
+        let tokens = open_session(tx, ctx, self.user, &self.device)?;
+        let profile = OwnProfile::read(tx, self.user)?
+            .ok_or(Failure::Refused(OpenSessionRefusal::ProofIsStale))?;
+        Ok(Opened { profile, tokens })
+    }
+}
+
+/// Opens a session of `user` on `device` with fresh tokens.
+pub(crate) fn open_session(
+    tx: &mut dyn Tx,
+    ctx: &mut Ctx,
+    user: UserId,
+    device: &Device,
+) -> Result<Tokens, StoreError> {
+    let session = NewSession {
+        id: ctx.new_id(),
+        user_id: user,
+        kind: device.kind,
+        device_name: device.name.clone(),
+        created_at: ctx.now(),
+        expires_at: ctx.now().plus(device.life),
+    };
+    tx.insert_session(&session)?;
+    give_tokens(tx, ctx, session.id, device)
+}
+
+/// Draws the tokens of a session: a cookie, or a pair.
+pub(crate) fn give_tokens(
+    tx: &mut dyn Tx,
+    ctx: &mut Ctx,
+    session: SessionId,
+    device: &Device,
+) -> Result<Tokens, StoreError> {
+    let mut give = |kind, life| {
+        let (secret, token) = Token::draw(kind, ctx);
+        tx.insert_token(session, &token, ctx.now().plus(life))?;
+        Ok::<_, StoreError>(secret)
+    };
+    Ok(match device.kind {
+        SessionKind::Browser => Tokens::Browser { cookie: give(TokenKind::Cookie, device.life)? },
+        SessionKind::Mobile => Tokens::Mobile {
+            access: give(TokenKind::Access, device.access_life)?,
+            refresh: give(TokenKind::Refresh, device.life)?,
+        },
+    })
+}

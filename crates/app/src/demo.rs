@@ -1,0 +1,231 @@
+//! Demonstration content: fans, posts, comments and reactions that make a first look lively. The same every
+//! time, but for the times, which count back from when it is loaded.
+
+use crate::App;
+use crate::catalogue::Catalogue;
+use crate::execute::Command;
+use crate::passwords::PasswordFailure;
+use crate::store::Tx;
+use serde::Deserialize;
+use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
+use terrace_identity::ports::NewAccount;
+use terrace_identity::{Password, PasswordHash, Role, TimeZone, Username};
+use terrace_kernel::{Ctx, Failure, Outcome, PostId, StoreError, TeamId, Timestamp, UserId};
+use terrace_social::{
+    NewComment, NewPost, ReactionCounts, ReactionKind, comment_body, post_body,
+};
+
+/// The demo fan to sign in as.
+pub const DEMO_FAN: &str = "mia";
+/// The password of every demo fan. Whoever loads demo content lets everybody in; see `docs/operations.md`.
+pub const DEMO_PASSWORD: &str = "terrace-demo";
+
+/// What became of loading demo content.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DemoOutcome {
+    /// It is there now.
+    Loaded {
+        /// Fans.
+        fans: usize,
+        /// Posts.
+        posts: usize,
+        /// Comments.
+        comments: usize,
+    },
+    /// It was there already; nothing changed.
+    AlreadyThere,
+    /// The database is not new; nothing changed.
+    NotNew,
+}
+
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Demo {
+    fan: Vec<DemoFan>,
+    post: Vec<DemoPost>,
+}
+
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DemoFan {
+    username: String,
+    display_name: String,
+    bio: String,
+    favorite_team: String,
+    time_zone: String,
+}
+
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DemoPost {
+    author: String,
+    team: Option<String>,
+    body: String,
+    minutes_ago: u32,
+    #[serde(default)]
+    comments: Vec<DemoComment>,
+    #[serde(default)]
+    reactions: BTreeMap<String, u32>,
+}
+
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DemoComment {
+    author: String,
+    body: String,
+    minutes_after: u32,
+}
+
+impl App {
+    /// Loads the embedded catalogue and demo content, in one transaction. With `only_if_new`, only into a
+    /// database without accounts.
+    pub async fn load_demo(&self, only_if_new: bool) -> Result<DemoOutcome, StoreError> {
+        let demo = toml::from_str(include_str!("../content/demo.toml"))
+            .map_err(|error| StoreError::defect("read the demo content", error))?;
+        let catalogue =
+            Catalogue::embedded().map_err(|error| StoreError::defect("read the catalogue", error))?;
+        let salt = self.seed().open().random_bytes();
+        let password = match self.passwords.hash(Password::offer(DEMO_PASSWORD.to_owned()), salt).await {
+            Ok(hash) => hash,
+            Err(PasswordFailure::Broken(error)) => return Err(error),
+            Err(PasswordFailure::Busy) => {
+                return Err(StoreError::Unavailable("too many sign-ins at once".to_owned()));
+            }
+        };
+        match self.execute(LoadDemo { demo, catalogue, password, only_if_new }).await {
+            Ok(outcome) | Err(Failure::Refused(outcome)) => Ok(outcome),
+            Err(Failure::Broken(error)) => Err(error),
+        }
+    }
+}
+
+struct LoadDemo {
+    demo: Demo,
+    catalogue: Catalogue,
+    password: PasswordHash,
+    only_if_new: bool,
+}
+
+impl Command for LoadDemo {
+    const NAME: &'static str = "load_demo";
+    type Output = DemoOutcome;
+    type Refusal = DemoOutcome;
+
+    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<DemoOutcome, DemoOutcome> {
+        if self.only_if_new && tx.any_account()? {
+            return Err(Failure::Refused(DemoOutcome::NotNew));
+        }
+        let teams = self.catalogue.load(tx, ctx)?;
+        let Some(fans) = self.load_fans(tx, ctx, &teams)? else {
+            return Err(Failure::Refused(DemoOutcome::AlreadyThere));
+        };
+        let mut comments = 0;
+        for (nth, post) in self.demo.post.iter().enumerate() {
+            self.load_post(tx, ctx, &teams, &fans, nth, post)?;
+            comments += post.comments.len();
+        }
+        Ok(DemoOutcome::Loaded { fans: fans.len(), posts: self.demo.post.len(), comments })
+    }
+}
+
+impl LoadDemo {
+    /// The ids of the demo fans by name; none when one of the names is taken.
+    fn load_fans(
+        &self,
+        tx: &mut dyn Tx,
+        ctx: &mut Ctx,
+        teams: &HashMap<&str, TeamId>,
+    ) -> Result<Option<HashMap<&str, UserId>>, StoreError> {
+        let mut fans = HashMap::new();
+        for fan in &self.demo.fan {
+            let created_at = ctx.now().minus(Duration::from_secs(21 * 24 * 3600));
+            let account = NewAccount {
+                id: ctx.new_id_at(created_at),
+                username: Username::parse(&fan.username).map_err(wrong)?,
+                display_name: terrace_identity::display_name(&fan.display_name).map_err(wrong)?,
+                bio: terrace_identity::bio(&fan.bio).map_err(wrong)?,
+                favorite_team: Some(find(teams, &fan.favorite_team)?),
+                time_zone: fan.time_zone.parse::<TimeZone>().map_err(wrong)?,
+                role: Role::Fan,
+                password: self.password.clone(),
+                created_at,
+            };
+            if !tx.insert_account(&account)? {
+                return Ok(None);
+            }
+            fans.insert(fan.username.as_str(), account.id);
+        }
+        Ok(Some(fans))
+    }
+
+    fn load_post(
+        &self,
+        tx: &mut dyn Tx,
+        ctx: &mut Ctx,
+        teams: &HashMap<&str, TeamId>,
+        fans: &HashMap<&str, UserId>,
+        nth: usize,
+        entry: &DemoPost,
+    ) -> Result<(), StoreError> {
+        let created_at = ctx.now().minus(minutes(entry.minutes_ago));
+        let post = NewPost {
+            id: ctx.new_id_at(created_at),
+            author: find(fans, &entry.author)?,
+            team: entry.team.as_deref().map(|team| find(teams, team)).transpose()?,
+            body: post_body(&entry.body).map_err(wrong)?,
+            created_at,
+        };
+        tx.insert_post(&post)?;
+        for comment in &entry.comments {
+            let at = created_at.plus(minutes(comment.minutes_after));
+            tx.count_comment(post.id)?;
+            tx.insert_comment(&NewComment {
+                id: ctx.new_id_at(at),
+                post: post.id,
+                author: find(fans, &comment.author)?,
+                body: comment_body(&comment.body).map_err(wrong)?,
+                created_at: at,
+            })?;
+        }
+        self.load_reactions(tx, fans, nth, entry, &post.id, created_at)
+    }
+
+    /// Spreads the reactions over the fans, starting with another one at each post; never the author.
+    fn load_reactions(
+        &self,
+        tx: &mut dyn Tx,
+        fans: &HashMap<&str, UserId>,
+        nth: usize,
+        entry: &DemoPost,
+        post: &PostId,
+        at: Timestamp,
+    ) -> Result<(), StoreError> {
+        let others = self.demo.fan.iter().cycle().skip(nth * 7 % self.demo.fan.len().max(1));
+        let mut others = others.take(self.demo.fan.len()).filter(|fan| fan.username != entry.author);
+        let mut counts = ReactionCounts::default();
+        for (kind, count) in &entry.reactions {
+            let kind = kind.parse::<ReactionKind>().map_err(wrong)?;
+            for fan in others.by_ref().take(usize::try_from(*count).unwrap_or(0)) {
+                tx.set_reaction(*post, find(fans, &fan.username)?, Some(kind), at)?;
+                counts.add(kind, 1);
+            }
+        }
+        if counts.total() > 0 {
+            tx.add_to_reaction_counts(*post, &counts)?;
+        }
+        Ok(())
+    }
+}
+
+fn minutes(count: u32) -> Duration {
+    Duration::from_secs(u64::from(count) * 60)
+}
+
+fn find<T: Copy>(known: &HashMap<&str, T>, name: &str) -> Result<T, StoreError> {
+    known.get(name).copied().ok_or_else(|| wrong(format!("nothing is called {name:?}")))
+}
+
+fn wrong(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> StoreError {
+    StoreError::defect("read the demo content", cause)
+}

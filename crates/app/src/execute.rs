@@ -1,0 +1,215 @@
+//! How a command or a query goes through the store and its answer comes back.
+
+use crate::App;
+use crate::store::{
+    IdempotencyScope, KeyClaim, ReadJob, ReadTx, StoredAnswer, Tx, Verdict, WriteJob,
+};
+use std::convert::Infallible;
+use terrace_kernel::{Ctx, CtxSeed, Failure, Outcome, StoreError, Timestamp};
+use tokio::sync::oneshot;
+
+/// Something that is to be done, in one transaction. Its body takes time, ids and randomness from `ctx` only,
+/// and does nothing that a rollback does not undo, because it may run more than once.
+pub trait Command: Send + 'static {
+    /// What it is called in metrics and logs.
+    const NAME: &'static str;
+    /// What it comes to when it is done.
+    type Output: Send + 'static;
+    /// The rules that can say no.
+    type Refusal: Send + 'static;
+
+    /// The body: the rule of the specification, top to bottom.
+    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Self::Output, Self::Refusal>;
+}
+
+/// Something that is to be found out.
+pub trait Query: Send + 'static {
+    /// What it is called in metrics and logs.
+    const NAME: &'static str;
+    /// What is found.
+    type Output: Send + 'static;
+    /// The rules that can say no.
+    type Refusal: Send + 'static;
+
+    /// The body.
+    fn run(&self, tx: &mut dyn ReadTx, now: Timestamp) -> Outcome<Self::Output, Self::Refusal>;
+}
+
+/// A request that carries an idempotency key.
+#[derive(Debug, Clone)]
+pub struct KeyedRequest {
+    /// Whose key it is and what it was sent to.
+    pub scope: IdempotencyScope,
+    /// The key, 1 to 128 visible ASCII characters.
+    pub key: String,
+    /// What tells one request from another under the same key: a digest of its target and body.
+    pub fingerprint: [u8; 32],
+}
+
+/// An answer, given now or given before under the same key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answered {
+    /// The answer.
+    pub answer: StoredAnswer,
+    /// Whether it was given before.
+    pub replayed: bool,
+}
+
+/// Why a keyed command did nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OnceRefusal<R> {
+    /// The key was used for another request.
+    KeyReused,
+    /// The command's own rules said no.
+    Refused(R),
+}
+
+impl App {
+    /// Does `command` in one transaction and says what it came to after the commit.
+    pub async fn execute<C: Command>(&self, command: C) -> Outcome<C::Output, C::Refusal> {
+        let (reply, answer) = oneshot::channel();
+        self.store.submit(Box::new(CommandJob { command, seed: self.seed(), result: None, reply }));
+        answer.await.unwrap_or_else(|_| Err(gone()))
+    }
+
+    /// Does `command`, whose effect and answer are kept together under the request's key: a request that comes
+    /// again gets the answer again, and one that comes meanwhile waits for it. Without a key it is plain
+    /// [`App::execute`]. Refusals are not kept.
+    pub async fn execute_once<C: Command>(
+        &self,
+        command: C,
+        request: Option<KeyedRequest>,
+        render: fn(&C::Output) -> StoredAnswer,
+    ) -> Outcome<Answered, OnceRefusal<C::Refusal>> {
+        let idempotency_life = self.config.idempotency_life;
+        self.execute(Once { command, request, render, idempotency_life }).await
+    }
+
+    /// Hands in `command` without waiting for it; a failure is logged.
+    pub(crate) fn execute_detached<C: Command>(&self, command: C) {
+        let (reply, _) = oneshot::channel();
+        self.store.submit(Box::new(CommandJob { command, seed: self.seed(), result: None, reply }));
+    }
+
+    /// Finds out what `query` asks.
+    pub async fn query<Q: Query>(&self, query: Q) -> Outcome<Q::Output, Q::Refusal> {
+        let (reply, answer) = oneshot::channel();
+        self.store.query(Box::new(QueryJob { query, now: self.now(), reply }));
+        answer.await.unwrap_or_else(|_| Err(gone()))
+    }
+}
+
+/// The store dropped a job without finishing it: it is shutting down, or a thread of its died.
+fn gone<R>() -> Failure<R> {
+    Failure::Broken(StoreError::Unavailable("the store stopped before the work was done".to_owned()))
+}
+
+/// The outcome of something that no rule can refuse.
+pub(crate) fn unrefused<T>(outcome: Outcome<T, Infallible>) -> Result<T, StoreError> {
+    outcome.map_err(|failure| match failure {
+        Failure::Refused(never) => match never {},
+        Failure::Broken(error) => error,
+    })
+}
+
+struct CommandJob<C: Command> {
+    command: C,
+    seed: CtxSeed,
+    result: Option<Result<C::Output, C::Refusal>>,
+    reply: oneshot::Sender<Outcome<C::Output, C::Refusal>>,
+}
+
+impl<C: Command> WriteJob for CommandJob<C> {
+    fn name(&self) -> &'static str {
+        C::NAME
+    }
+
+    fn run(&mut self, tx: &mut dyn Tx) -> Result<Verdict, StoreError> {
+        self.result = None;
+        match self.command.run(tx, &mut self.seed.open()) {
+            Ok(output) => {
+                self.result = Some(Ok(output));
+                Ok(Verdict::Commit)
+            }
+            Err(Failure::Refused(refusal)) => {
+                self.result = Some(Err(refusal));
+                Ok(Verdict::Rollback)
+            }
+            Err(Failure::Broken(error)) => Err(error),
+        }
+    }
+
+    fn finish(self: Box<Self>, outcome: Result<(), StoreError>) {
+        let answer = match (outcome, self.result) {
+            (Ok(()), Some(Ok(output))) => Ok(output),
+            (Ok(()), Some(Err(refusal))) => Err(Failure::Refused(refusal)),
+            (Ok(()), None) => {
+                Err(Failure::Broken(StoreError::defect(C::NAME, "finished without having been run")))
+            }
+            (Err(error), _) => Err(Failure::Broken(error)),
+        };
+        if let Err(Err(Failure::Broken(error))) = self.reply.send(answer) {
+            log::warn!("{} failed and nobody waited for it: {error}", C::NAME);
+        }
+    }
+}
+
+struct QueryJob<Q: Query> {
+    query: Q,
+    now: Timestamp,
+    reply: oneshot::Sender<Outcome<Q::Output, Q::Refusal>>,
+}
+
+impl<Q: Query> ReadJob for QueryJob<Q> {
+    fn name(&self) -> &'static str {
+        Q::NAME
+    }
+
+    fn run(self: Box<Self>, tx: Result<&mut dyn ReadTx, StoreError>) {
+        if self.reply.is_closed() {
+            return;
+        }
+        let answer = match tx {
+            Ok(tx) => self.query.run(tx, self.now),
+            Err(error) => Err(Failure::Broken(error)),
+        };
+        // Whoever asked may have gone meanwhile.
+        let _ = self.reply.send(answer);
+    }
+}
+
+/// A command whose answer is kept under an idempotency key.
+struct Once<C: Command> {
+    command: C,
+    request: Option<KeyedRequest>,
+    render: fn(&C::Output) -> StoredAnswer,
+    idempotency_life: std::time::Duration,
+}
+
+impl<C: Command> Command for Once<C> {
+    const NAME: &'static str = C::NAME;
+    type Output = Answered;
+    type Refusal = OnceRefusal<C::Refusal>;
+
+    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Answered, Self::Refusal> {
+        let Some(request) = &self.request else {
+            let output = self.command.run(tx, ctx).map_err(|failure| failure.map(OnceRefusal::Refused))?;
+            return Ok(Answered { answer: (self.render)(&output), replayed: false });
+        };
+        let KeyedRequest { scope, key, fingerprint } = request;
+        let expired = ctx.now().minus(self.idempotency_life);
+        match tx.claim_key(scope, key, fingerprint, ctx.now(), expired)? {
+            KeyClaim::Used { fingerprint: before, answer } if before == *fingerprint => {
+                Ok(Answered { answer, replayed: true })
+            }
+            KeyClaim::Used { .. } => Err(Failure::Refused(OnceRefusal::KeyReused)),
+            KeyClaim::Fresh => {
+                let output =
+                    self.command.run(tx, ctx).map_err(|failure| failure.map(OnceRefusal::Refused))?;
+                let answer = (self.render)(&output);
+                tx.store_answer(scope, key, scope.account, &answer)?;
+                Ok(Answered { answer, replayed: false })
+            }
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! What can be found out, one file per subject.
+
+mod accounts;
+mod catalogue;
+mod locker_room;
+mod sessions;
+mod verify;
+
+pub use accounts::{GetOwnProfile, GetPublicProfile, NotFound, OwnProfile, PublicView};
+pub use catalogue::{GetLeague, GetTeam, ListLeagues, ListTeams};
+pub use locker_room::{
+    FeedPage, FeedRefusal, FeedScope, GetPost, ListComments, PostPage, ReadFeed,
+};
+pub(crate) use sessions::FindViewer;
+pub use sessions::ListSessions;
+pub use verify::Verify;

@@ -1,0 +1,43 @@
+//! Who is asking, and from which devices.
+
+use crate::execute::Query;
+use crate::store::ReadTx;
+use std::convert::Infallible;
+use terrace_identity::{DeviceSession, Token, Viewer};
+use terrace_kernel::{Limit, Outcome, Page, TimeKey, Timestamp, UserId};
+
+/// Finds who presents a token.
+pub(crate) struct FindViewer {
+    pub(crate) token: Token,
+}
+
+impl Query for FindViewer {
+    const NAME: &'static str = "find_viewer";
+    type Output = Option<Viewer>;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn ReadTx, now: Timestamp) -> Outcome<Option<Viewer>, Infallible> {
+        Ok(tx.viewer(&self.token, now)?)
+    }
+}
+
+/// Lists one's own live sessions, newest first.
+#[derive(Debug, Clone)]
+pub struct ListSessions {
+    /// Whose.
+    pub user: UserId,
+    /// How many.
+    pub limit: Limit,
+    /// After which.
+    pub after: Option<TimeKey>,
+}
+
+impl Query for ListSessions {
+    const NAME: &'static str = "list_sessions";
+    type Output = Page<DeviceSession>;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn ReadTx, now: Timestamp) -> Outcome<Self::Output, Infallible> {
+        Ok(tx.sessions_of(self.user, now, self.limit, self.after)?)
+    }
+}

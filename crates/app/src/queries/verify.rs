@@ -1,0 +1,20 @@
+//! Compares what is derived with what it is derived from.
+
+use crate::execute::Query;
+use crate::store::{CounterCheck, ReadTx};
+use std::convert::Infallible;
+use terrace_kernel::{Outcome, Timestamp};
+
+/// Compares every counter with the rows that it counts. It reads whole tables.
+#[derive(Debug, Clone)]
+pub struct Verify;
+
+impl Query for Verify {
+    const NAME: &'static str = "verify";
+    type Output = Vec<CounterCheck>;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+        Ok(tx.audit_counters()?)
+    }
+}
