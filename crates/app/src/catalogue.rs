@@ -4,7 +4,7 @@ use crate::App;
 use crate::execute::{Command, unrefused};
 use crate::store::Tx;
 use serde::Deserialize;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
 use terrace_identity::{League, Team};
 use terrace_kernel::{Ctx, Outcome, StoreError, TeamId};
@@ -105,7 +105,10 @@ impl Catalogue {
     ///
     /// Never, as long as the tests pass.
     pub fn embedded() -> Result<Self, CatalogueError> {
-        Self::parse(include_str!("../content/leagues.toml"), include_str!("../content/teams.toml"))
+        Self::parse(
+            include_str!("../content/leagues.toml"),
+            include_str!("../content/teams.toml"),
+        )
     }
 
     /// Reads and checks a catalogue.
@@ -115,29 +118,59 @@ impl Catalogue {
     /// Says what is wrong, with the line where the text itself is.
     pub fn parse(leagues: &str, teams: &str) -> Result<Self, CatalogueError> {
         let malformed = |file| {
-            move |error: toml::de::Error| CatalogueError::Malformed { file, message: error.to_string() }
+            move |error: toml::de::Error| CatalogueError::Malformed {
+                file,
+                message: error.to_string(),
+            }
         };
-        let leagues = toml::from_str::<LeagueFile>(leagues).map_err(malformed(LEAGUES))?.league;
+        let leagues = toml::from_str::<LeagueFile>(leagues)
+            .map_err(malformed(LEAGUES))?
+            .league;
         let teams = toml::from_str::<TeamFile>(teams).map_err(malformed(TEAMS))?.team;
-        let mut keys = HashMap::new();
+        let mut keys = HashSet::new();
         for league in &leagues {
             check_key(LEAGUES, &league.key)?;
-            check(LEAGUES, &league.key, !league.name.trim().is_empty(), "a league has a name")?;
+            check(
+                LEAGUES,
+                &league.key,
+                !league.name.trim().is_empty(),
+                "a league has a name",
+            )?;
             let country = league.country.as_str();
             let known_form = country == "INT"
                 || (country.len() == 2 && country.bytes().all(|byte| byte.is_ascii_uppercase()));
-            check(LEAGUES, &league.key, known_form, "country is ISO 3166-1 alpha-2, or INT")?;
+            check(
+                LEAGUES,
+                &league.key,
+                known_form,
+                "country is ISO 3166-1 alpha-2, or INT",
+            )?;
             once(LEAGUES, &mut keys, &league.key)?;
         }
-        let mut team_keys = HashMap::new();
+        let mut team_keys = HashSet::new();
         for team in &teams {
             check_key(TEAMS, &team.key)?;
-            check(TEAMS, &team.key, !team.name.trim().is_empty(), "a team has a name")?;
+            check(
+                TEAMS,
+                &team.key,
+                !team.name.trim().is_empty(),
+                "a team has a name",
+            )?;
             let short = team.short_name.chars().count();
-            check(TEAMS, &team.key, (2..=20).contains(&short), "short_name holds 2 to 20 characters")?;
-            check(TEAMS, &team.key, team.colors.iter().all(|color| is_color(color)), "colors are #rrggbb")?;
+            check(
+                TEAMS,
+                &team.key,
+                (2..=20).contains(&short),
+                "short_name holds 2 to 20 characters",
+            )?;
+            check(
+                TEAMS,
+                &team.key,
+                team.colors.iter().all(|color| is_color(color)),
+                "colors are #rrggbb",
+            )?;
             once(TEAMS, &mut team_keys, &team.key)?;
-            if !keys.contains_key(team.league.as_str()) {
+            if !keys.contains(team.league.as_str()) {
                 return Err(CatalogueError::UnknownLeague {
                     team: team.key.clone(),
                     league: team.league.clone(),
@@ -149,15 +182,14 @@ impl Catalogue {
 
     /// How much it holds.
     pub fn summary(&self) -> CatalogueSummary {
-        CatalogueSummary { leagues: self.leagues.len(), teams: self.teams.len() }
+        CatalogueSummary {
+            leagues: self.leagues.len(),
+            teams: self.teams.len(),
+        }
     }
 
     /// Inserts what is new and updates what is there, by key; says the ids of the teams.
-    pub(crate) fn load(
-        &self,
-        tx: &mut dyn Tx,
-        ctx: &mut Ctx,
-    ) -> Result<HashMap<&str, TeamId>, StoreError> {
+    pub(crate) fn load(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Result<HashMap<&str, TeamId>, StoreError> {
         let mut leagues = HashMap::new();
         for entry in &self.leagues {
             let league = League {
@@ -191,23 +223,32 @@ impl Catalogue {
 }
 
 fn check(file: &'static str, key: &str, holds: bool, rule: &'static str) -> Result<(), CatalogueError> {
-    if holds { Ok(()) } else { Err(CatalogueError::Invalid { file, key: key.to_owned(), rule }) }
+    if holds {
+        Ok(())
+    } else {
+        Err(CatalogueError::Invalid {
+            file,
+            key: key.to_owned(),
+            rule,
+        })
+    }
 }
 
 fn check_key(file: &'static str, key: &str) -> Result<(), CatalogueError> {
     let known_form = (1..=60).contains(&key.len())
-        && key.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
+        && key
+            .bytes()
+            .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
     check(file, key, known_form, "a key holds 1 to 60 of a-z, 0-9 and -")
 }
 
-fn once<'k>(
-    file: &'static str,
-    seen: &mut HashMap<&'k str, ()>,
-    key: &'k str,
-) -> Result<(), CatalogueError> {
+fn once<'k>(file: &'static str, seen: &mut HashSet<&'k str>, key: &'k str) -> Result<(), CatalogueError> {
     match seen.insert(key, ()) {
         None => Ok(()),
-        Some(()) => Err(CatalogueError::DoubleKey { file, key: key.to_owned() }),
+        Some(()) => Err(CatalogueError::DoubleKey {
+            file,
+            key: key.to_owned(),
+        }),
     }
 }
 

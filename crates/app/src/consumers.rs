@@ -7,9 +7,7 @@ use crate::store::{ReadTx, Tx};
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
-use terrace_kernel::{
-    Ctx, Event, EventKind, Outcome, Position, PostId, StoreError, Timestamp,
-};
+use terrace_kernel::{Ctx, Event, EventKind, Outcome, Position, PostId, StoreError, Timestamp};
 use tokio::sync::watch;
 
 /// Whether an event is dealt with.
@@ -51,15 +49,19 @@ const SLOW_POLL: Duration = Duration::from_secs(5);
 
 fn remove_deleted_post(tx: &mut dyn Tx, _ctx: &mut Ctx, event: &Event) -> Result<Progress, StoreError> {
     let post = PostId::from_uuid(event.what.subject);
-    Ok(if tx.remove_deleted_post(post, PORTION)? { Progress::Done } else { Progress::More })
+    Ok(if tx.remove_deleted_post(post, PORTION)? {
+        Progress::Done
+    } else {
+        Progress::More
+    })
 }
 
 impl App {
     /// Runs every durable consumer until `stop` turns true.
     pub async fn run_consumers(self: Arc<Self>, stop: watch::Receiver<bool>) {
-        let runs = CONSUMERS.iter().map(|consumer| {
-            tokio::spawn(Arc::clone(&self).run_consumer(*consumer, stop.clone()))
-        });
+        let runs = CONSUMERS
+            .iter()
+            .map(|consumer| tokio::spawn(Arc::clone(&self).run_consumer(*consumer, stop.clone())));
         for run in runs.collect::<Vec<_>>() {
             if let Err(error) = run.await {
                 log::error!("a consumer stopped: {error}");
@@ -104,7 +106,13 @@ impl App {
     /// One step: looks at the next events and deals with those that the consumer follows; says whether there
     /// is more to do. `seen` is how far this process has looked.
     async fn advance(&self, consumer: Consumer, seen: &mut Position) -> Result<bool, StoreError> {
-        let ahead = unrefused(self.query(LookAhead { consumer, seen: *seen }).await)?;
+        let ahead = unrefused(
+            self.query(LookAhead {
+                consumer,
+                seen: *seen,
+            })
+            .await,
+        )?;
         if ahead.relevant || ahead.last.get() - ahead.stored.get() >= PASSED_OVER {
             while unrefused(self.execute(Consume { consumer }).await)? {}
         }
@@ -139,7 +147,9 @@ impl Query for LookAhead {
         Ok(Ahead {
             stored,
             last: events.last().map_or(after, |event| event.position),
-            relevant: events.iter().any(|event| self.consumer.follows.contains(&event.what.kind)),
+            relevant: events
+                .iter()
+                .any(|event| self.consumer.follows.contains(&event.what.kind)),
             full: u32::try_from(events.len()).is_ok_and(|count| count >= BATCH),
         })
     }
@@ -157,7 +167,11 @@ impl Command for Consume {
     type Refusal = Infallible;
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<bool, Infallible> {
-        let Consumer { name, follows, handle } = self.consumer;
+        let Consumer {
+            name,
+            follows,
+            handle,
+        } = self.consumer;
         let stored = tx.lock_consumer(name)?;
         let limit = u32::try_from(PASSED_OVER).unwrap_or(BATCH) + BATCH;
         let events = tx.events_after(stored, limit)?;

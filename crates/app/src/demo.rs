@@ -12,9 +12,7 @@ use std::time::Duration;
 use terrace_identity::ports::NewAccount;
 use terrace_identity::{Password, PasswordHash, Role, TimeZone, Username};
 use terrace_kernel::{Ctx, Failure, Outcome, PostId, StoreError, TeamId, Timestamp, UserId};
-use terrace_social::{
-    NewComment, NewPost, ReactionCounts, ReactionKind, comment_body, post_body,
-};
+use terrace_social::{NewComment, NewPost, ReactionCounts, ReactionKind, comment_body, post_body};
 
 /// The demo fan to sign in as.
 pub const DEMO_FAN: &str = "mia";
@@ -86,14 +84,26 @@ impl App {
         let catalogue =
             Catalogue::embedded().map_err(|error| StoreError::defect("read the catalogue", error))?;
         let salt = self.seed().open().random_bytes();
-        let password = match self.passwords.hash(Password::offer(DEMO_PASSWORD.to_owned()), salt).await {
+        let password = match self
+            .passwords
+            .hash(Password::offer(DEMO_PASSWORD.to_owned()), salt)
+            .await
+        {
             Ok(hash) => hash,
             Err(PasswordFailure::Broken(error)) => return Err(error),
             Err(PasswordFailure::Busy) => {
                 return Err(StoreError::Unavailable("too many sign-ins at once".to_owned()));
             }
         };
-        match self.execute(LoadDemo { demo, catalogue, password, only_if_new }).await {
+        match self
+            .execute(LoadDemo {
+                demo,
+                catalogue,
+                password,
+                only_if_new,
+            })
+            .await
+        {
             Ok(outcome) | Err(Failure::Refused(outcome)) => Ok(outcome),
             Err(Failure::Broken(error)) => Err(error),
         }
@@ -125,7 +135,11 @@ impl Command for LoadDemo {
             self.load_post(tx, ctx, &teams, &fans, nth, post)?;
             comments += post.comments.len();
         }
-        Ok(DemoOutcome::Loaded { fans: fans.len(), posts: self.demo.post.len(), comments })
+        Ok(DemoOutcome::Loaded {
+            fans: fans.len(),
+            posts: self.demo.post.len(),
+            comments,
+        })
     }
 }
 
@@ -139,7 +153,7 @@ impl LoadDemo {
     ) -> Result<Option<HashMap<&str, UserId>>, StoreError> {
         let mut fans = HashMap::new();
         for fan in &self.demo.fan {
-            let created_at = ctx.now().minus(Duration::from_secs(21 * 24 * 3600));
+            let created_at = ctx.now().minus(Duration::from_hours(21 * 24));
             let account = NewAccount {
                 id: ctx.new_id_at(created_at),
                 username: Username::parse(&fan.username).map_err(wrong)?,
@@ -201,8 +215,15 @@ impl LoadDemo {
         post: &PostId,
         at: Timestamp,
     ) -> Result<(), StoreError> {
-        let others = self.demo.fan.iter().cycle().skip(nth * 7 % self.demo.fan.len().max(1));
-        let mut others = others.take(self.demo.fan.len()).filter(|fan| fan.username != entry.author);
+        let others = self
+            .demo
+            .fan
+            .iter()
+            .cycle()
+            .skip(nth * 7 % self.demo.fan.len().max(1));
+        let mut others = others
+            .take(self.demo.fan.len())
+            .filter(|fan| fan.username != entry.author);
         let mut counts = ReactionCounts::default();
         for (kind, count) in &entry.reactions {
             let kind = kind.parse::<ReactionKind>().map_err(wrong)?;
@@ -219,11 +240,14 @@ impl LoadDemo {
 }
 
 fn minutes(count: u32) -> Duration {
-    Duration::from_secs(u64::from(count) * 60)
+    Duration::from_mins(u64::from(count))
 }
 
 fn find<T: Copy>(known: &HashMap<&str, T>, name: &str) -> Result<T, StoreError> {
-    known.get(name).copied().ok_or_else(|| wrong(format!("nothing is called {name:?}")))
+    known
+        .get(name)
+        .copied()
+        .ok_or_else(|| wrong(format!("nothing is called {name:?}")))
 }
 
 fn wrong(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> StoreError {

@@ -13,9 +13,9 @@ use uuid::Uuid;
 /// Rows that one transaction removes at most.
 const PORTION: u32 = 500;
 /// How often one process looks for what is past its time.
-const EVERY: Duration = Duration::from_secs(10 * 60);
+const EVERY: Duration = Duration::from_mins(10);
 /// How long ended sessions stay, so that a refresh token that was copied is still known for one.
-const ENDED_SESSIONS_STAY: Duration = Duration::from_secs(7 * 24 * 3600);
+const ENDED_SESSIONS_STAY: Duration = Duration::from_hours(7 * 24);
 const LEASE: &str = "housekeeping";
 
 /// How much was removed.
@@ -73,7 +73,14 @@ impl App {
     }
 
     async fn lease_housekeeping(&self) -> Result<bool, StoreError> {
-        unrefused(self.execute(TakeLease { name: LEASE, holder: self.process, life: EVERY * 2 }).await)
+        unrefused(
+            self.execute(TakeLease {
+                name: LEASE,
+                holder: self.process,
+                life: EVERY * 2,
+            })
+            .await,
+        )
     }
 }
 

@@ -17,7 +17,7 @@ pub use consumers::{Consumer, Progress};
 pub use demo::{DEMO_FAN, DEMO_PASSWORD, DemoOutcome};
 pub use execute::{Answered, Command, KeyedRequest, OnceRefusal, Query};
 pub use housekeeping::Swept;
-pub use login::{Grant, LoginRefusal, RefreshRefusal, Registration, RegisterRefusal, SignedUp};
+pub use login::{Grant, LoginRefusal, RefreshRefusal, RegisterRefusal, Registration, SignedUp};
 pub use passwords::{PasswordCost, Passwords, PasswordsBusy};
 
 use std::sync::Arc;
@@ -51,12 +51,12 @@ pub struct AppConfig {
 
 impl Default for AppConfig {
     fn default() -> Self {
-        const DAY: Duration = Duration::from_secs(24 * 3600);
+        const DAY: Duration = Duration::from_hours(24);
         Self {
             session_life: DAY * 90,
-            access_life: Duration::from_secs(15 * 60),
+            access_life: Duration::from_mins(15),
             refresh_life: DAY * 60,
-            touch_after: Duration::from_secs(10 * 60),
+            touch_after: Duration::from_mins(10),
             idempotency_life: DAY,
             event_life: DAY * 7,
             password_cost: PasswordCost::default(),
@@ -92,7 +92,14 @@ impl App {
             config.password_queue,
             ctx.random_bytes(),
         );
-        Self { store, clock, entropy, passwords, config, process: ctx.new_id() }
+        Self {
+            store,
+            clock,
+            entropy,
+            passwords,
+            config,
+            process: ctx.new_id(),
+        }
     }
 
     /// The bounds that it goes by.

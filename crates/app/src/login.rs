@@ -1,6 +1,7 @@
 //! Registration, sign-in and what else needs a password's proof: hashing outside the transaction, the rule
 //! inside it.
 
+use crate::App;
 use crate::commands::{
     Device, OpenSession, OpenSessionRefusal, Opened, RefreshSession, Refreshed, Register, RegisterOutcome,
     RegisterRuleRefusal, ReplacePassword, Tokens, TouchSession,
@@ -9,12 +10,9 @@ use crate::execute::{KeyedRequest, Query, unrefused};
 use crate::passwords::PasswordFailure;
 use crate::queries::{FindViewer, OwnProfile};
 use crate::store::ReadTx;
-use crate::App;
 use std::convert::Infallible;
 use terrace_identity::ports::Credentials;
-use terrace_identity::{
-    Password, Secret, SessionKind, TimeZone, Token, TokenKind, Username, Viewer,
-};
+use terrace_identity::{Password, Secret, SessionKind, TimeZone, Token, TokenKind, Username, Viewer};
 use terrace_kernel::{Failure, Outcome, StoreError, Timestamp, UserId};
 
 /// What somebody registers with.
@@ -94,10 +92,18 @@ impl App {
         registration: Registration,
         request: Option<KeyedRequest>,
     ) -> Outcome<SignedUp, RegisterRefusal> {
-        let Registration { username, password, display_name, time_zone } = registration;
+        let Registration {
+            username,
+            password,
+            display_name,
+            time_zone,
+        } = registration;
         let salt = self.seed().open().random_bytes();
-        let hash =
-            self.passwords.hash(password.clone(), salt).await.map_err(|failure| busy_or(failure, RegisterRefusal::Busy))?;
+        let hash = self
+            .passwords
+            .hash(password.clone(), salt)
+            .await
+            .map_err(|failure| busy_or(failure, RegisterRefusal::Busy))?;
         let outcome = self
             .execute(Register {
                 display_name: display_name.unwrap_or_else(|| username.as_str().to_owned()),
@@ -113,13 +119,15 @@ impl App {
             Ok(RegisterOutcome::Done(opened)) => Ok(signed_up(*opened)),
             Ok(RegisterOutcome::DoneBefore(user)) => {
                 let credentials = unrefused(self.query(FindCredentials::Of(user)).await)?;
-                self.open_session(credentials, password, self.browser()).await.map_err(|failure| {
-                    failure.map(|refusal| match refusal {
-                        LoginRefusal::InvalidCredentials => RegisterRefusal::KeyReused,
-                        LoginRefusal::Suspended => RegisterRefusal::Suspended,
-                        LoginRefusal::Busy => RegisterRefusal::Busy,
+                self.open_session(credentials, password, self.browser())
+                    .await
+                    .map_err(|failure| {
+                        failure.map(|refusal| match refusal {
+                            LoginRefusal::InvalidCredentials => RegisterRefusal::KeyReused,
+                            LoginRefusal::Suspended => RegisterRefusal::Suspended,
+                            LoginRefusal::Busy => RegisterRefusal::Busy,
+                        })
                     })
-                })
             }
             Err(failure) => Err(failure.map(|refusal| match refusal {
                 RegisterRuleRefusal::UsernameTaken => RegisterRefusal::UsernameTaken,
@@ -147,9 +155,15 @@ impl App {
     pub async fn refresh(&self, presented: &str) -> Outcome<SignedUp, RefreshRefusal> {
         let token = Token::present(TokenKind::Refresh, presented)
             .ok_or(Failure::Refused(RefreshRefusal::InvalidToken))?;
-        let command = RefreshSession { presented: token.hash, device: self.mobile(None) };
+        let command = RefreshSession {
+            presented: token.hash,
+            device: self.mobile(None),
+        };
         match unrefused(self.execute(command).await)? {
-            Refreshed::Fresh { profile, tokens } => Ok(SignedUp { profile: *profile, grant: grant(tokens) }),
+            Refreshed::Fresh { profile, tokens } => Ok(SignedUp {
+                profile: *profile,
+                grant: grant(tokens),
+            }),
             Refreshed::Reused => Err(Failure::Refused(RefreshRefusal::TokenReused)),
             Refreshed::Invalid => Err(Failure::Refused(RefreshRefusal::InvalidToken)),
         }
@@ -166,7 +180,12 @@ impl App {
         let busy = |failure| busy_or(failure, LoginRefusal::Busy);
         let credentials =
             unrefused(self.query(FindCredentials::Of(viewer.user_id)).await)?.ok_or_else(wrong)?;
-        if !self.passwords.verify(current, Some(credentials.password.clone())).await.map_err(busy)? {
+        if !self
+            .passwords
+            .verify(current, Some(credentials.password.clone()))
+            .await
+            .map_err(busy)?
+        {
             return Err(wrong());
         }
         let salt = self.seed().open().random_bytes();
@@ -188,7 +207,9 @@ impl App {
         if let Some(viewer) = &found
             && self.now().since(viewer.last_seen_at) >= self.config.touch_after
         {
-            self.execute_detached(TouchSession { session: viewer.session_id });
+            self.execute_detached(TouchSession {
+                session: viewer.session_id,
+            });
         }
         Ok(found)
     }
@@ -199,7 +220,10 @@ impl App {
         password: Password,
         device: Device,
     ) -> Outcome<SignedUp, LoginRefusal> {
-        let credentials = unrefused(self.query(FindCredentials::Named(Username::key_of(username))).await)?;
+        let credentials = unrefused(
+            self.query(FindCredentials::Named(Username::key_of(username)))
+                .await,
+        )?;
         self.open_session(credentials, password, device).await
     }
 
@@ -210,13 +234,22 @@ impl App {
         password: Password,
         device: Device,
     ) -> Outcome<SignedUp, LoginRefusal> {
-        let hash = credentials.as_ref().map(|credentials| credentials.password.clone());
-        let right =
-            self.passwords.verify(password, hash).await.map_err(|failure| busy_or(failure, LoginRefusal::Busy))?;
+        let hash = credentials
+            .as_ref()
+            .map(|credentials| credentials.password.clone());
+        let right = self
+            .passwords
+            .verify(password, hash)
+            .await
+            .map_err(|failure| busy_or(failure, LoginRefusal::Busy))?;
         let credentials = credentials
             .filter(|_| right)
             .ok_or(Failure::Refused(LoginRefusal::InvalidCredentials))?;
-        let command = OpenSession { user: credentials.user_id, proved: credentials.password, device };
+        let command = OpenSession {
+            user: credentials.user_id,
+            proved: credentials.password,
+            device,
+        };
         let opened = self.execute(command).await.map_err(|failure| {
             failure.map(|refusal| match refusal {
                 OpenSessionRefusal::ProofIsStale => LoginRefusal::InvalidCredentials,
@@ -246,7 +279,10 @@ impl App {
 }
 
 fn signed_up(opened: Opened) -> SignedUp {
-    SignedUp { profile: opened.profile, grant: grant(opened.tokens) }
+    SignedUp {
+        profile: opened.profile,
+        grant: grant(opened.tokens),
+    }
 }
 
 fn grant(tokens: Tokens) -> Grant {

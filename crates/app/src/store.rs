@@ -10,9 +10,7 @@ use terrace_identity::{
     AccountRead, AccountWrite, AuthorCard, SessionRead, SessionWrite, TeamRead, TeamWrite,
 };
 use terrace_kernel::{Event, EventLog, Position, StoreError, Timestamp, UserId};
-use terrace_social::{
-    CommentRead, CommentWrite, PostRead, PostWrite, ReactionWrite, ReportWrite,
-};
+use terrace_social::{CommentRead, CommentWrite, PostRead, PostWrite, ReactionWrite, ReportWrite};
 use tokio::sync::watch;
 use uuid::Uuid;
 
@@ -160,13 +158,7 @@ pub struct CounterMismatch {
 
 /// Everything that a query may ask.
 pub trait ReadTx:
-    AccountRead
-    + SessionRead
-    + TeamRead
-    + PostRead<AuthorCard>
-    + CommentRead<AuthorCard>
-    + EventRead
-    + Audit
+    AccountRead + SessionRead + TeamRead + PostRead<AuthorCard> + CommentRead<AuthorCard> + EventRead + Audit
 {
 }
 

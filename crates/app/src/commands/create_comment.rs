@@ -63,6 +63,9 @@ impl Command for CreateComment {
             ctx.now(),
         )?;
         let comment = present(tx.comment(self.post, comment.id)?, "read a comment")?;
-        Ok(CommentCreated { comment, comment_count })
+        Ok(CommentCreated {
+            comment,
+            comment_count,
+        })
     }
 }

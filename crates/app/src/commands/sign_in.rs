@@ -4,9 +4,7 @@ use crate::execute::Command;
 use crate::queries::OwnProfile;
 use crate::store::Tx;
 use std::time::Duration;
-use terrace_identity::{
-    AccountStatus, NewSession, PasswordHash, Secret, SessionKind, Token, TokenKind,
-};
+use terrace_identity::{AccountStatus, NewSession, PasswordHash, Secret, SessionKind, Token, TokenKind};
 use terrace_kernel::{Ctx, Failure, Outcome, SessionId, StoreError, UserId};
 
 /// Opens a session and draws its tokens.
@@ -64,8 +62,8 @@ impl Command for OpenSession {
             AccountStatus::Deleted => return Err(Failure::Refused(OpenSessionRefusal::ProofIsStale)),
         }
         let tokens = open_session(tx, ctx, self.user, &self.device)?;
-        let profile = OwnProfile::read(tx, self.user)?
-            .ok_or(Failure::Refused(OpenSessionRefusal::ProofIsStale))?;
+        let profile =
+            OwnProfile::read(tx, self.user)?.ok_or(Failure::Refused(OpenSessionRefusal::ProofIsStale))?;
         Ok(Opened { profile, tokens })
     }
 }
@@ -102,7 +100,9 @@ pub(crate) fn give_tokens(
         Ok::<_, StoreError>(secret)
     };
     Ok(match device.kind {
-        SessionKind::Browser => Tokens::Browser { cookie: give(TokenKind::Cookie, device.life)? },
+        SessionKind::Browser => Tokens::Browser {
+            cookie: give(TokenKind::Cookie, device.life)?,
+        },
         SessionKind::Mobile => Tokens::Mobile {
             access: give(TokenKind::Access, device.access_life)?,
             refresh: give(TokenKind::Refresh, device.life)?,

@@ -21,12 +21,17 @@ pub struct OwnProfile {
 impl OwnProfile {
     /// Reads the profile of an account, whatever its status; two statements at most.
     pub(crate) fn read<T: ReadTx + ?Sized>(tx: &mut T, user: UserId) -> Result<Option<Self>, StoreError> {
-        let Some(account) = tx.account(user)? else { return Ok(None) };
+        let Some(account) = tx.account(user)? else {
+            return Ok(None);
+        };
         let favorite_team = match account.favorite_team {
             Some(team) => tx.team(team)?,
             None => None,
         };
-        Ok(Some(Self { account, favorite_team }))
+        Ok(Some(Self {
+            account,
+            favorite_team,
+        }))
     }
 }
 
@@ -74,6 +79,9 @@ impl Query for GetPublicProfile {
             Some(team) => tx.team(team)?,
             None => None,
         };
-        Ok(PublicView { profile, favorite_team })
+        Ok(PublicView {
+            profile,
+            favorite_team,
+        })
     }
 }

@@ -4,7 +4,9 @@ use super::NotFound;
 use crate::execute::Query;
 use crate::store::ReadTx;
 use terrace_identity::AuthorCard;
-use terrace_kernel::{Failure, Limit, Outcome, Page, Position, PostId, TeamId, TimeKey, Timestamp, UserId};
+use terrace_kernel::{
+    CommentId, Failure, Limit, Outcome, Page, Position, PostId, TeamId, TimeKey, Timestamp, UserId,
+};
 use terrace_social::{Comment, FeedFilter, PostView};
 
 /// Posts as one reader sees them.
@@ -118,7 +120,28 @@ impl Query for ListComments {
     type Refusal = NotFound;
 
     fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, NotFound> {
-        tx.post(self.post, self.reader)?.ok_or(Failure::Refused(NotFound))?;
+        tx.post(self.post, self.reader)?
+            .ok_or(Failure::Refused(NotFound))?;
         Ok(tx.comments(self.post, self.limit, self.after)?)
+    }
+}
+
+/// Finds a comment.
+#[derive(Debug, Clone)]
+pub struct GetComment {
+    /// On which post.
+    pub post: PostId,
+    /// Which.
+    pub comment: CommentId,
+}
+
+impl Query for GetComment {
+    const NAME: &'static str = "get_comment";
+    type Output = Comment<AuthorCard>;
+    type Refusal = NotFound;
+
+    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, NotFound> {
+        tx.comment(self.post, self.comment)?
+            .ok_or(Failure::Refused(NotFound))
     }
 }

@@ -1,0 +1,28 @@
+//! The one place where the program asks its machine for the time and for randomness.
+
+use rand::Rng;
+use std::time::{SystemTime, UNIX_EPOCH};
+use terrace_kernel::{Clock, Entropy, Timestamp};
+
+/// The machine's clock.
+pub(crate) struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now(&self) -> Timestamp {
+        #[expect(clippy::disallowed_methods, reason = "this is the clock that everybody else is given")]
+        let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Timestamp::from_micros(i64::try_from(since_epoch.as_micros()).unwrap_or(i64::MAX))
+    }
+}
+
+/// The thread's cryptographic generator, seeded by the operating system.
+pub(crate) struct SystemEntropy;
+
+impl Entropy for SystemEntropy {
+    fn seed(&self) -> [u8; 32] {
+        let mut seed = [0; 32];
+        #[expect(clippy::disallowed_methods, reason = "this is the randomness that everybody else is given")]
+        rand::rng().fill_bytes(&mut seed);
+        seed
+    }
+}

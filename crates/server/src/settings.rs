@@ -1,0 +1,334 @@
+//! Every setting of the program: flags, environment and `--help` from one place.
+
+use anyhow::{Context, bail};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+use terrace_app::{AppConfig, PasswordCost};
+use terrace_storage::StorageConfig;
+
+/// A fan engagement service: the locker room, quests, leaderboards and packs of a club or a league.
+#[derive(Debug, Parser)]
+#[command(name = "terrace", version, about, max_term_width = 110)]
+pub(crate) struct Cli {
+    /// What to do; `serve` when nothing is said.
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+    #[command(flatten)]
+    pub(crate) settings: Settings,
+}
+
+/// What the program can do.
+#[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
+pub(crate) enum Command {
+    /// Create or update the database, load the demo content where it is due, and serve.
+    Serve,
+    /// Bring the database's schema up to date and end.
+    Migrate {
+        /// Undo every migration instead: all data is lost.
+        #[arg(long)]
+        revert_all: bool,
+    },
+    /// Load the catalogue of leagues and teams (again), and with --demo always the demo content.
+    Seed,
+    /// Look after the data.
+    #[command(subcommand)]
+    Maintain(Maintain),
+    /// Print the OpenAPI document of the HTTP interface.
+    Openapi,
+}
+
+/// How the data can be looked after.
+#[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
+pub(crate) enum Maintain {
+    /// Compare every counter with the rows that it counts; ends with 1 when one disagrees.
+    Verify,
+    /// Remove what is past its time: idempotency keys, ended sessions, old events.
+    Sweep,
+}
+
+/// Whether to load demo content.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Demo {
+    /// Into a new database, when only this machine can reach the service.
+    Auto,
+    /// Unless it is there already.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// On or off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Switch {
+    /// On.
+    On,
+    /// Off.
+    Off,
+}
+
+/// Every setting. Durations are in seconds unless their name says otherwise.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Settings")]
+pub(crate) struct Settings {
+    /// Where to listen.
+    #[arg(long, env = "TERRACE_LISTEN", global = true, default_value = "127.0.0.1:3004", value_name = "ADDRESS")]
+    pub(crate) listen: SocketAddr,
+    /// The address under which browsers reach the service, such as https://fans.example.org.
+    #[arg(long, env = "TERRACE_PUBLIC_URL", global = true, value_name = "URL")]
+    pub(crate) public_url: Option<String>,
+    /// Where to serve /metrics; on the main address when not given.
+    #[arg(long, env = "TERRACE_METRICS_LISTEN", global = true, value_name = "ADDRESS")]
+    pub(crate) metrics_listen: Option<SocketAddr>,
+    /// Where data lies that is not in the database, and the embedded database itself.
+    #[arg(long, env = "TERRACE_DATA_DIR", global = true, default_value = "data", value_name = "FOLDER")]
+    pub(crate) data_dir: PathBuf,
+    /// sqlite:PATH or postgres://…; by default sqlite:data/terrace.db (terrace.db in the data folder).
+    #[arg(long, env = "DATABASE_URL", global = true, hide_env_values = true, value_name = "URL")]
+    pub(crate) database_url: Option<String>,
+    /// A file that holds the database URL.
+    #[arg(
+        long,
+        env = "DATABASE_URL_FILE",
+        global = true,
+        value_name = "FILE",
+        conflicts_with = "database_url"
+    )]
+    pub(crate) database_url_file: Option<PathBuf>,
+    /// A direct PostgreSQL address for notifications, where the database URL goes through a pooler.
+    #[arg(long, env = "LISTEN_DATABASE_URL", global = true, hide_env_values = true, value_name = "URL")]
+    pub(crate) listen_database_url: Option<String>,
+    /// The bearer secret of the routes under /api/cron, 32 bytes or more; without one they are closed.
+    #[arg(long, env = "TERRACE_CRON_SECRET", global = true, hide_env_values = true, value_name = "SECRET")]
+    pub(crate) cron_secret: Option<String>,
+    /// A file that holds the cron secret.
+    #[arg(
+        long,
+        env = "TERRACE_CRON_SECRET_FILE",
+        global = true,
+        value_name = "FILE",
+        conflicts_with = "cron_secret"
+    )]
+    pub(crate) cron_secret_file: Option<PathBuf>,
+    /// Whether to load demo content.
+    #[arg(long, env = "TERRACE_DEMO", global = true, value_enum, default_value_t = Demo::Auto)]
+    pub(crate) demo: Demo,
+    /// Whether to limit how often an account or an address may ask.
+    #[arg(long, env = "TERRACE_RATE_LIMITS", global = true, value_enum, default_value_t = Switch::On)]
+    pub(crate) rate_limits: Switch,
+    #[command(flatten)]
+    pub(crate) store: StoreSettings,
+    #[command(flatten)]
+    pub(crate) accounts: AccountSettings,
+    #[command(flatten)]
+    pub(crate) web: WebSettings,
+}
+
+/// How the database is used.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Database")]
+pub(crate) struct StoreSettings {
+    /// Connections that read.
+    #[arg(long, env = "TERRACE_READ_CONNECTIONS", global = true, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=500))]
+    pub(crate) read_connections: u32,
+    /// Connections that write, on PostgreSQL; SQLite has one writer.
+    #[arg(long, env = "TERRACE_WRITE_CONNECTIONS", global = true, default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=500))]
+    pub(crate) write_connections: u32,
+    /// How long to wait for a connection before answering 503.
+    #[arg(long, env = "TERRACE_CHECKOUT_TIMEOUT", global = true, default_value_t = 3, value_name = "SECONDS")]
+    pub(crate) checkout_timeout: u64,
+    /// How long one statement may take.
+    #[arg(long, env = "TERRACE_STATEMENT_TIMEOUT", global = true, default_value_t = 10, value_name = "SECONDS")]
+    pub(crate) statement_timeout: u64,
+    /// Statements that take longer are logged.
+    #[arg(long, env = "TERRACE_SLOW_QUERY_MS", global = true, default_value_t = 250, value_name = "MILLISECONDS")]
+    pub(crate) slow_query_ms: u64,
+    /// Commands that may wait for the writer before new ones are answered 503.
+    #[arg(long, env = "TERRACE_WRITE_QUEUE", global = true, default_value_t = 4096)]
+    pub(crate) write_queue: usize,
+    /// Commands that share one commit at most, on SQLite.
+    #[arg(long, env = "TERRACE_GROUP_LIMIT", global = true, default_value_t = 256)]
+    pub(crate) group_limit: usize,
+    /// Days that events stay readable.
+    #[arg(long, env = "TERRACE_EVENT_DAYS", global = true, default_value_t = 7, value_name = "DAYS")]
+    pub(crate) event_days: u64,
+    /// Hours that idempotency keys and their answers are kept.
+    #[arg(long, env = "TERRACE_IDEMPOTENCY_HOURS", global = true, default_value_t = 24, value_name = "HOURS")]
+    pub(crate) idempotency_hours: u64,
+}
+
+/// Sessions and passwords.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Accounts")]
+pub(crate) struct AccountSettings {
+    /// Days that a browser stays signed in.
+    #[arg(long, env = "TERRACE_SESSION_DAYS", global = true, default_value_t = 90, value_name = "DAYS")]
+    pub(crate) session_days: u64,
+    /// Minutes that an access token is good for.
+    #[arg(long, env = "TERRACE_ACCESS_MINUTES", global = true, default_value_t = 15, value_name = "MINUTES")]
+    pub(crate) access_minutes: u64,
+    /// Days that a refresh token is good for.
+    #[arg(long, env = "TERRACE_REFRESH_DAYS", global = true, default_value_t = 60, value_name = "DAYS")]
+    pub(crate) refresh_days: u64,
+    /// Passwords that are hashed at once.
+    #[arg(long, env = "TERRACE_PASSWORD_WORKERS", global = true, default_value_t = 2, value_name = "COUNT")]
+    pub(crate) password_workers: usize,
+    /// Sign-ins that may wait for a worker before new ones are answered 503.
+    #[arg(long, env = "TERRACE_PASSWORD_QUEUE", global = true, default_value_t = 64, value_name = "COUNT")]
+    pub(crate) password_queue: usize,
+    /// Memory of one Argon2id hash, in KiB.
+    #[arg(long, env = "TERRACE_PASSWORD_MEMORY_KIB", global = true, default_value_t = 19_456, value_parser = clap::value_parser!(u32).range(8..=1_048_576))]
+    pub(crate) password_memory_kib: u32,
+    /// Passes of one Argon2id hash.
+    #[arg(long, env = "TERRACE_PASSWORD_PASSES", global = true, default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub(crate) password_passes: u32,
+}
+
+/// The HTTP server.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "HTTP")]
+pub(crate) struct WebSettings {
+    /// Threads that serve; by default one per core.
+    #[arg(long, env = "TERRACE_WORKERS", global = true, value_name = "COUNT")]
+    pub(crate) workers: Option<usize>,
+    /// Connections that are held at once by each worker.
+    #[arg(long, env = "TERRACE_MAX_CONNECTIONS", global = true, default_value_t = 15_000, value_name = "COUNT")]
+    pub(crate) max_connections: usize,
+    /// The largest JSON body, in bytes.
+    #[arg(long, env = "TERRACE_JSON_LIMIT", global = true, default_value_t = 65_536, value_name = "BYTES")]
+    pub(crate) json_limit: usize,
+    /// How long a client may take to send its request's head.
+    #[arg(long, env = "TERRACE_CLIENT_TIMEOUT", global = true, default_value_t = 10, value_name = "SECONDS")]
+    pub(crate) client_timeout: u64,
+    /// How long an idle connection is kept.
+    #[arg(long, env = "TERRACE_KEEP_ALIVE", global = true, default_value_t = 75, value_name = "SECONDS")]
+    pub(crate) keep_alive: u64,
+    /// How long requests in flight may take to end when the program stops.
+    #[arg(long, env = "TERRACE_SHUTDOWN_TIMEOUT", global = true, default_value_t = 5, value_name = "SECONDS")]
+    pub(crate) shutdown_timeout: u64,
+}
+
+impl Settings {
+    /// Where the database is.
+    pub(crate) fn database_url(&self) -> anyhow::Result<String> {
+        match (&self.database_url, &self.database_url_file) {
+            (Some(url), _) => Ok(url.clone()),
+            (None, Some(file)) => read_secret(file),
+            (None, None) => Ok(format!("sqlite:{}", self.data_dir.join("terrace.db").display())),
+        }
+    }
+
+    /// The cron secret, if one is configured.
+    pub(crate) fn cron_secret(&self) -> anyhow::Result<Option<String>> {
+        let secret = match (&self.cron_secret, &self.cron_secret_file) {
+            (Some(secret), _) => secret.clone(),
+            (None, Some(file)) => read_secret(file)?,
+            (None, None) => return Ok(None),
+        };
+        if secret.len() < 32 {
+            bail!("the cron secret has {} bytes; it needs 32 or more", secret.len());
+        }
+        Ok(Some(secret))
+    }
+
+    /// What storage goes by.
+    pub(crate) fn storage(&self) -> anyhow::Result<StorageConfig> {
+        let mut config = StorageConfig::new(self.database_url()?);
+        config.listen_database_url.clone_from(&self.listen_database_url);
+        config.read_connections = self.store.read_connections;
+        config.write_connections = self.store.write_connections;
+        config.checkout_timeout = Duration::from_secs(self.store.checkout_timeout);
+        config.statement_timeout = Duration::from_secs(self.store.statement_timeout);
+        config.slow_query = Duration::from_millis(self.store.slow_query_ms);
+        config.write_queue = self.store.write_queue;
+        config.group_limit = self.store.group_limit;
+        Ok(config)
+    }
+
+    /// What use cases go by.
+    pub(crate) fn app(&self) -> AppConfig {
+        const HOUR: u64 = 3600;
+        const DAY: u64 = 24 * HOUR;
+        AppConfig {
+            session_life: Duration::from_secs(self.accounts.session_days.saturating_mul(DAY)),
+            access_life: Duration::from_secs(self.accounts.access_minutes.saturating_mul(60)),
+            refresh_life: Duration::from_secs(self.accounts.refresh_days.saturating_mul(DAY)),
+            idempotency_life: Duration::from_secs(self.store.idempotency_hours.saturating_mul(HOUR)),
+            event_life: Duration::from_secs(self.store.event_days.saturating_mul(DAY)),
+            password_cost: PasswordCost {
+                memory_kib: self.accounts.password_memory_kib,
+                passes: self.accounts.password_passes,
+            },
+            password_workers: self.accounts.password_workers,
+            password_queue: self.accounts.password_queue,
+            ..AppConfig::default()
+        }
+    }
+
+    /// Whether `serve` loads demo content, and if so, whether only into a new database.
+    pub(crate) fn demo_on_serve(&self) -> Option<OnlyIfNew> {
+        match self.demo {
+            Demo::Always => Some(OnlyIfNew(false)),
+            // Demo accounts share a published password: on a reachable address nobody wants them by default.
+            Demo::Auto if self.listen.ip().is_loopback() => Some(OnlyIfNew(true)),
+            Demo::Auto | Demo::Never => None,
+        }
+    }
+}
+
+/// Whether demo content goes only into a database without accounts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct OnlyIfNew(pub(crate) bool);
+
+fn read_secret(file: &PathBuf) -> anyhow::Result<String> {
+    let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+    Ok(text.trim_end_matches(['\r', '\n']).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    fn settings(arguments: &[&str]) -> Settings {
+        Cli::try_parse_from([&["terrace"], arguments].concat()).unwrap().settings
+    }
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn flags_stand_before_or_after_the_command() {
+        let before = Cli::try_parse_from(["terrace", "--listen", "127.0.0.1:1", "serve"]).unwrap();
+        let after = Cli::try_parse_from(["terrace", "serve", "--listen", "127.0.0.1:1"]).unwrap();
+        assert_eq!(before.settings.listen, after.settings.listen);
+        assert_eq!(Cli::try_parse_from(["terrace"]).unwrap().command, None);
+    }
+
+    #[test]
+    fn the_embedded_database_lies_in_the_data_folder() {
+        let settings = settings(&["--data-dir", "/srv/fans"]);
+        if settings.database_url.is_none() {
+            assert_eq!(settings.database_url().unwrap(), "sqlite:/srv/fans/terrace.db");
+        }
+    }
+
+    #[test]
+    fn demo_accounts_are_not_put_on_a_reachable_address_by_default() {
+        assert_eq!(settings(&["--demo", "auto"]).demo_on_serve(), Some(OnlyIfNew(true)));
+        assert_eq!(settings(&["--demo", "auto", "--listen", "0.0.0.0:3004"]).demo_on_serve(), None);
+        assert_eq!(settings(&["--demo", "never"]).demo_on_serve(), None);
+        let always = settings(&["--demo", "always", "--listen", "0.0.0.0:3004"]);
+        assert_eq!(always.demo_on_serve(), Some(OnlyIfNew(false)));
+    }
+
+    #[test]
+    fn a_short_cron_secret_is_refused() {
+        assert!(settings(&["--cron-secret", "short"]).cron_secret().is_err());
+        let long = "x".repeat(32);
+        assert_eq!(settings(&["--cron-secret", &long]).cron_secret().unwrap(), Some(long));
+    }
+}

@@ -1,0 +1,8 @@
+//! What goes over the wire: camelCase JSON, as `docs/api.md` promises it. One file per subject.
+
+pub(crate) mod accounts;
+pub(crate) mod catalogue;
+pub(crate) mod locker_room;
+mod parts;
+
+pub(crate) use parts::{IdText, Time, UserCard, given, media_url, nullable};
