@@ -1,1 +1,54 @@
-fn main(){}
+//! The workspace's chores, one file per command: `cargo xtask test`, `ci`, `migrate`, `seed`, `maintain`.
+#![expect(clippy::print_stdout, reason = "a tool for a terminal")]
+
+mod cargo;
+mod ci;
+mod maintain;
+mod migrate;
+mod seed;
+mod test;
+
+use anyhow::Result;
+use clap::{Args, Parser, Subcommand};
+use std::process::ExitCode;
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", about = "The workspace's chores")]
+struct Chores {
+    #[command(subcommand)]
+    chore: Chore,
+}
+
+#[derive(Subcommand)]
+enum Chore {
+    /// Run every test on both databases; PostgreSQL is started for the run and goes with it
+    Test(test::Test),
+    /// Run what a change must pass: formatting, lints, documentation, tests
+    Ci,
+    /// `terrace migrate`: bring a database's schema up to date, or back
+    Migrate(Passed),
+    /// `terrace seed`: fill a database with demo content
+    Seed(Passed),
+    /// `terrace maintain`: check and mend a database
+    Maintain(Passed),
+}
+
+/// Arguments that the `terrace` program reads itself.
+#[derive(Args)]
+#[command(disable_help_flag = true)]
+struct Passed {
+    /// What `terrace` is given; `--help` says what there is
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    arguments: Vec<String>,
+}
+
+/// The exit code is that of the program that failed, so that scripts can tell.
+fn main() -> Result<ExitCode> {
+    match Chores::parse().chore {
+        Chore::Test(test) => test::run(&test),
+        Chore::Ci => ci::run(),
+        Chore::Migrate(passed) => migrate::run(&passed.arguments),
+        Chore::Seed(passed) => seed::run(&passed.arguments),
+        Chore::Maintain(passed) => maintain::run(&passed.arguments),
+    }
+}

@@ -243,12 +243,13 @@ fn check_key(file: &'static str, key: &str) -> Result<(), CatalogueError> {
 }
 
 fn once<'k>(file: &'static str, seen: &mut HashSet<&'k str>, key: &'k str) -> Result<(), CatalogueError> {
-    match seen.insert(key, ()) {
-        None => Ok(()),
-        Some(()) => Err(CatalogueError::DoubleKey {
+    if seen.insert(key) {
+        Ok(())
+    } else {
+        Err(CatalogueError::DoubleKey {
             file,
             key: key.to_owned(),
-        }),
+        })
     }
 }
 

@@ -1,1 +1,140 @@
-fn main(){}
+//! The `terrace` program: configuration → storage → use cases → web.
+
+mod machine;
+mod report;
+mod serve;
+mod settings;
+
+use crate::machine::{SystemClock, SystemEntropy};
+use crate::settings::{Cli, Command, Demo, Maintain, Settings};
+use anyhow::Context;
+use clap::Parser;
+use std::process::ExitCode;
+use std::sync::Arc;
+use terrace_app::queries::Verify;
+use terrace_app::{App, Catalogue};
+use terrace_storage::Storage;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    env_logger::Builder::from_env(env_logger::Env::default().default_filter_or("info"))
+        .format_timestamp_millis()
+        .init();
+    match run(cli) {
+        Ok(code) => code,
+        Err(error) => {
+            log::error!("{error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(cli: Cli) -> anyhow::Result<ExitCode> {
+    let Cli { command, settings } = cli;
+    match command.unwrap_or(Command::Serve) {
+        Command::Serve => runtime()?.block_on(serve::serve(settings)),
+        Command::Migrate { revert_all } => migrate(&settings, revert_all),
+        Command::Seed => runtime()?.block_on(seed(settings)),
+        Command::Maintain(Maintain::Verify) => runtime()?.block_on(verify(settings)),
+        Command::Maintain(Maintain::Sweep) => runtime()?.block_on(sweep(settings)),
+        Command::Openapi => {
+            report::line(&terrace_web::openapi_json()?)?;
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_multi_thread()
+        .thread_name("terrace")
+        .enable_all()
+        .build()
+        .context("cannot start the runtime")
+}
+
+/// Opens the database; its folder is made where it is missing.
+fn open(settings: &Settings) -> anyhow::Result<Storage> {
+    let config = settings.storage()?;
+    Storage::open(config, Arc::new(SystemClock), Arc::new(SystemEntropy)).context("cannot open the database")
+}
+
+/// Puts the use cases on an open database.
+fn app(settings: &Settings, storage: &Storage) -> App {
+    App::new(Arc::new(storage.clone()), Arc::new(SystemClock), Arc::new(SystemEntropy), settings.app())
+}
+
+/// Brings the schema up to date.
+fn bring_up_to_date(storage: &Storage) -> anyhow::Result<()> {
+    for name in storage.migrate().context("cannot migrate the database")? {
+        log::info!("applied migration {name}");
+    }
+    Ok(())
+}
+
+fn migrate(settings: &Settings, revert_all: bool) -> anyhow::Result<ExitCode> {
+    let storage = open(settings)?;
+    if revert_all {
+        for name in storage.revert_all().context("cannot revert the migrations")? {
+            report::line(&format!("reverted {name}"))?;
+        }
+    } else {
+        let applied = storage.migrate().context("cannot migrate the database")?;
+        for name in &applied {
+            report::line(&format!("applied {name}"))?;
+        }
+        if applied.is_empty() {
+            report::line("the database is up to date")?;
+        }
+    }
+    storage.close();
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn seed(settings: Settings) -> anyhow::Result<ExitCode> {
+    let storage = open(&settings)?;
+    bring_up_to_date(&storage)?;
+    let app = app(&settings, &storage);
+    let summary = app.load_catalogue(Catalogue::embedded()?).await?;
+    report::line(&format!("{} leagues and {} teams are up to date", summary.leagues, summary.teams))?;
+    if settings.demo == Demo::Always {
+        report::line(&report::demo(app.load_demo(false).await?))?;
+    }
+    storage.close();
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn verify(settings: Settings) -> anyhow::Result<ExitCode> {
+    let storage = open(&settings)?;
+    let app = app(&settings, &storage);
+    app.ready().await.context("the database is not ready; `terrace migrate` brings it up to date")?;
+    let checks = match app.query(Verify).await {
+        Ok(checks) => checks,
+        Err(terrace_kernel::Failure::Refused(never)) => match never {},
+        Err(terrace_kernel::Failure::Broken(error)) => return Err(error.into()),
+    };
+    storage.close();
+    for check in &checks {
+        report::line(&report::counter(check))?;
+    }
+    let wrong: u64 = checks.iter().map(|check| check.wrong).sum();
+    if wrong == 0 {
+        report::line("every counter agrees with what it counts")?;
+        Ok(ExitCode::SUCCESS)
+    } else {
+        report::line(&format!("{wrong} counters disagree with what they count"))?;
+        Ok(ExitCode::FAILURE)
+    }
+}
+
+async fn sweep(settings: Settings) -> anyhow::Result<ExitCode> {
+    let storage = open(&settings)?;
+    let app = app(&settings, &storage);
+    app.ready().await.context("the database is not ready; `terrace migrate` brings it up to date")?;
+    let swept = app.sweep().await?;
+    storage.close();
+    report::line(&format!(
+        "removed {} idempotency keys, {} sessions and tokens, {} events",
+        swept.idempotency_keys, swept.sessions, swept.events
+    ))?;
+    Ok(ExitCode::SUCCESS)
+}

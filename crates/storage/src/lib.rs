@@ -1,4 +1,34 @@
-//! x
+//! The storage adapter: every port of the store on SQLite and on PostgreSQL. The only crate that names diesel.
+//!
+//! - [`Storage`] is what `server` opens: queues, and the threads behind them.
+//! - `sqlite` and `postgres` are the two ways in which commands commit; `reads` answers queries on both.
+//! - `ports` has one file per group of ports, each on a transaction (`tx`) over one connection (`conn`).
+//! - `relay` gives events their public order on PostgreSQL. On SQLite the writer's order is that order.
+//! - `migrate` changes the schema; `schema` and `types` describe it to diesel.
+//!
+//! To add a port: its trait goes into a domain crate, its implementation into `ports`, its tables into
+//! `migrations/` and `schema`; nothing else here changes.
+
+mod config;
 mod conn;
+mod error;
+mod instrument;
+mod job;
+mod manager;
+mod migrate;
+mod ports;
+mod postgres;
+mod queue;
+mod reads;
+mod relay;
 mod schema;
+mod sqlite;
+mod store;
+mod tx;
 mod types;
+
+#[cfg(test)]
+mod tests;
+
+pub use config::{DatabaseKind, StorageConfig, UrlError};
+pub use store::Storage;

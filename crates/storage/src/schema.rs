@@ -241,5 +241,14 @@ joinable!(posts -> users (author_id));
 joinable!(comments -> posts (post_id));
 joinable!(comments -> users (author_id));
 allow_tables_to_appear_in_same_query!(
-    leagues, teams, users, credentials, sessions, tokens, posts, comments, reactions, reports,
+    leagues,
+    teams,
+    users,
+    credentials,
+    sessions,
+    tokens,
+    posts,
+    comments,
+    reactions,
+    reports,
 );

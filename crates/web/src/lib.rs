@@ -1,1 +1,35 @@
-//! placeholder
+//! The HTTP face of Terrace: the only crate that names the web framework.
+//!
+//! [`serve`] runs the whole of it. `shell` says which middleware stands where and why; `routes` holds the
+//! handlers; `error` is the one table of codes and statuses.
+
+mod auth;
+mod backend;
+mod config;
+mod crosssite;
+mod cursor;
+mod docs;
+mod edge;
+mod error;
+mod etag;
+mod extract;
+mod fallback;
+mod headers;
+mod health;
+mod limits;
+mod normalize;
+mod observe;
+mod origin;
+mod problem;
+mod request_id;
+mod routes;
+mod server;
+mod shell;
+
+pub use config::WebConfig;
+pub use docs::openapi;
+pub use limits::{LimitConfig, Rate};
+pub use observe::install_metrics;
+pub use origin::{MalformedPublicUrl, PublicUrl};
+pub use server::{Listeners, serve};
+pub use shell::Wiring;

@@ -1,0 +1,107 @@
+//! Where PostgreSQL's programs are installed.
+
+use anyhow::{Context, Result};
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// What to do where a program is missing.
+const INSTALL: &str = "install PostgreSQL (`apt-get install postgresql`, `dnf install postgresql-server`, \
+                       `brew install postgresql`)";
+
+/// Folders that hold one folder per installed version: the part before the version, and the one after it.
+/// Distributions leave them out of PATH.
+const VERSIONED: [(&str, &str, &str); 5] = [
+    ("/usr/lib/postgresql", "", "bin"),
+    ("/usr", "pgsql-", "bin"),
+    ("/opt/homebrew/opt", "postgresql", "bin"),
+    ("/usr/local/opt", "postgresql", "bin"),
+    ("/Applications/Postgres.app/Contents/Versions", "", "bin"),
+];
+
+/// The folder of a complete installation.
+#[derive(Debug, Clone)]
+pub struct Programs {
+    folder: PathBuf,
+}
+
+impl Programs {
+    /// Finds an installation that can make and run a server: on PATH, else the newest of the usual places, else
+    /// what `pg_config` says. Fails with what to install.
+    pub fn find() -> Result<Self> {
+        folder_with(&["initdb", "postgres", "psql"])
+            .map(|folder| Self { folder })
+            .with_context(|| format!("no PostgreSQL server is installed: {INSTALL}"))
+    }
+
+    /// The path of one of the programs.
+    pub fn path(&self, program: &str) -> PathBuf {
+        self.folder.join(program)
+    }
+}
+
+/// The client, which may be installed without a server.
+pub fn psql() -> Result<PathBuf> {
+    folder_with(&["psql"])
+        .map(|folder| folder.join("psql"))
+        .with_context(|| format!("`psql` is not installed: {INSTALL}"))
+}
+
+fn folder_with(programs: &[&str]) -> Option<PathBuf> {
+    let complete = |folder: &PathBuf| programs.iter().all(|program| folder.join(program).is_file());
+    let path = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&path)
+        .chain(VERSIONED.iter().flat_map(|(root, prefix, tail)| newest_first(root.as_ref(), prefix, tail)))
+        .find(complete)
+        .or_else(|| pg_config().filter(complete))
+}
+
+/// `root/<prefix><version>/tail` for every version there is, the newest first.
+fn newest_first(root: &Path, prefix: &str, tail: &str) -> Vec<PathBuf> {
+    let mut found: Vec<(Vec<u32>, PathBuf)> = fs::read_dir(root)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|entry| {
+            let name = entry.file_name();
+            let version = version(name.to_str()?.strip_prefix(prefix)?)?;
+            Some((version, entry.path().join(tail)))
+        })
+        .collect();
+    found.sort_by(|a, b| b.cmp(a));
+    found.into_iter().map(|(_, folder)| folder).collect()
+}
+
+/// `15`, `9.6`, `@17` or nothing (the current version of Homebrew) as numbers that compare.
+fn version(text: &str) -> Option<Vec<u32>> {
+    let text = text.trim_start_matches('@');
+    if text.is_empty() {
+        return Some(vec![u32::MAX]);
+    }
+    text.split('.').map(|number| number.parse().ok()).collect()
+}
+
+fn pg_config() -> Option<PathBuf> {
+    let output = Command::new("pg_config").arg("--bindir").stderr(Stdio::null()).output().ok()?;
+    Some(PathBuf::from(String::from_utf8(output.stdout).ok()?.trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_version_comes_first() {
+        let root = tempfile::tempdir().unwrap();
+        for folder in ["pg9.6", "pg@17", "pg15", "pg-common", "other", "pg100"] {
+            fs::create_dir(root.path().join(folder)).unwrap();
+        }
+        let names: Vec<_> = newest_first(root.path(), "pg", "bin")
+            .iter()
+            .map(|path| path.strip_prefix(root.path()).unwrap().display().to_string())
+            .collect();
+        assert_eq!(names, ["pg100/bin", "pg@17/bin", "pg15/bin", "pg9.6/bin"]);
+        assert!(newest_first(&root.path().join("absent"), "", "bin").is_empty());
+    }
+}

@@ -1,0 +1,90 @@
+//! What a throwaway server promises, tried on a real one.
+
+use anyhow::Result;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+use terrace_pgtemp::{ThrowawayPostgres, database_exists, execute};
+
+/// Set in the copy of this test that is killed.
+const VICTIM: &str = "TERRACE_PGTEMP_VICTIM";
+
+/// A run that leaves PostgreSQL out has none to start.
+fn left_out() -> bool {
+    std::env::var("TERRACE_TEST_DATABASES").is_ok_and(|kinds| kinds == "sqlite")
+}
+
+fn folder(url: &str) -> Result<PathBuf> {
+    Ok(PathBuf::from(execute(url, &["SHOW unix_socket_directories"])?))
+}
+
+#[test]
+fn data_outlives_a_stop_and_a_kill_and_goes_with_the_server() -> Result<()> {
+    if left_out() {
+        return Ok(());
+    }
+    let mut postgres = ThrowawayPostgres::start()?;
+    let url = postgres.create_database("first")?;
+    execute(&url, &["CREATE TABLE kept (n int)", "INSERT INTO kept VALUES (1)"])?;
+    postgres.stop_server()?;
+    assert!(execute(&url, &["SELECT 1"]).is_err());
+    postgres.start_server()?;
+    execute(&url, &["INSERT INTO kept VALUES (2)"])?;
+    postgres.kill_server()?;
+    postgres.start_server()?;
+    assert_eq!(execute(&url, &["SELECT n FROM kept ORDER BY n"])?, "1\n2");
+
+    let copy = postgres.create_database_from("second", "first")?;
+    assert_eq!(execute(&copy, &["SELECT count(*) FROM kept"])?, "2");
+    assert!(database_exists(&url, "second")?);
+    assert!(!database_exists(&url, "third")?);
+
+    let home = folder(&url)?;
+    assert!(home.is_dir());
+    postgres.stop()?;
+    assert!(!home.exists());
+    assert!(execute(&url, &["SELECT 1"]).is_err());
+    Ok(())
+}
+
+/// Not a test of its own: the process that the next test kills.
+#[test]
+fn victim() -> Result<()> {
+    if std::env::var_os(VICTIM).is_none() {
+        return Ok(());
+    }
+    let postgres = ThrowawayPostgres::start()?;
+    println!("\nurl={}", postgres.url("postgres"));
+    loop {
+        std::thread::park();
+    }
+}
+
+#[test]
+fn a_killed_process_leaves_no_server_behind() -> Result<()> {
+    if left_out() {
+        return Ok(());
+    }
+    let mut victim = Command::new(std::env::current_exe()?)
+        .args(["--exact", "victim", "--nocapture"])
+        .env(VICTIM, "1")
+        .stdout(Stdio::piped())
+        .spawn()?;
+    let lines = BufReader::new(victim.stdout.take().expect("a pipe")).lines();
+    let url = lines
+        .map_while(Result::ok)
+        .find_map(|line| line.strip_prefix("url=").map(str::to_owned))
+        .expect("the other process says where its server is");
+    let home = folder(&url)?;
+    victim.kill()?;
+    victim.wait()?;
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while fs::exists(&home)? {
+        assert!(Instant::now() < deadline, "{} is still there", home.display());
+        std::thread::yield_now();
+    }
+    assert!(execute(&url, &["SELECT 1"]).is_err());
+    Ok(())
+}

@@ -1,0 +1,38 @@
+//! What the program tells the person at the terminal.
+
+use std::io::Write;
+use terrace_app::store::CounterCheck;
+use terrace_app::{DEMO_FAN, DEMO_PASSWORD, DemoOutcome};
+
+/// Prints a line; a pipe that was closed early is an error, not a panic.
+pub(crate) fn line(text: &str) -> std::io::Result<()> {
+    writeln!(std::io::stdout().lock(), "{text}")
+}
+
+/// What became of loading demo content.
+pub(crate) fn demo(outcome: DemoOutcome) -> String {
+    match outcome {
+        DemoOutcome::Loaded { fans, posts, comments } => {
+            format!("loaded demo content: {fans} fans, {posts} posts, {comments} comments")
+        }
+        DemoOutcome::AlreadyThere => "the demo content, or an account of one of its names, is there".to_owned(),
+        DemoOutcome::NotNew => "the database is not new; no demo content was loaded".to_owned(),
+    }
+}
+
+/// How to sign in as a demo fan.
+pub(crate) fn how_to_sign_in() -> String {
+    format!("sign in as {DEMO_FAN} with the password {DEMO_PASSWORD}")
+}
+
+/// What one comparison found.
+pub(crate) fn counter(check: &CounterCheck) -> String {
+    let mut text = format!("{}: {} checked, {} wrong", check.counter, check.checked, check.wrong);
+    for example in &check.examples {
+        text.push_str(&format!(
+            "\n  {}: says {}, there are {}",
+            example.row, example.stored, example.counted
+        ));
+    }
+    text
+}

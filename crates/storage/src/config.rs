@@ -1,0 +1,208 @@
+//! Where the database is and how much of it a process may use.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Which of the two databases a URL names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DatabaseKind {
+    /// An embedded SQLite file.
+    Sqlite,
+    /// A PostgreSQL server.
+    Postgres,
+}
+
+impl DatabaseKind {
+    /// The name, as metrics and logs hold it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Sqlite => "sqlite",
+            Self::Postgres => "postgres",
+        }
+    }
+}
+
+impl fmt::Display for DatabaseKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Where the database is and how much of it this process may use.
+#[derive(Clone)]
+pub struct StorageConfig {
+    /// `sqlite:PATH` or a libpq URI (`postgres://…`, `postgresql://…`).
+    pub database_url: String,
+    /// PostgreSQL: a URL that reaches the server itself, for `LISTEN`, migrations and the relay, when
+    /// `database_url` leads through a pooler that does not keep sessions.
+    pub listen_database_url: Option<String>,
+    /// How many queries run at once; each has a thread and a connection.
+    pub read_connections: u32,
+    /// PostgreSQL: how many commands run at once; each has a thread and a connection. SQLite has one writer.
+    pub write_connections: u32,
+    /// How long a command or query may wait for its connection, time in the queue included; on SQLite also how
+    /// long the writer waits for another process that writes.
+    pub checkout_timeout: Duration,
+    /// PostgreSQL: how long one statement may run. Set per session: behind a pooler in transaction mode give
+    /// the role the same settings (`ALTER ROLE … SET statement_timeout`). SQLite has no such limit.
+    pub statement_timeout: Duration,
+    /// A statement that runs longer is logged, without its values.
+    pub slow_query: Duration,
+    /// How many commands, and how many queries, may wait. What comes on top is refused at once.
+    pub write_queue: usize,
+    /// SQLite: how many commands may share one commit.
+    pub group_limit: usize,
+    /// For tests: runs every command's body, rolls it back and runs it again, because a body must bear that.
+    pub rehearse: bool,
+}
+
+impl StorageConfig {
+    /// The defaults for one process on the database at `url`.
+    pub fn new(url: impl Into<String>) -> Self {
+        Self {
+            database_url: url.into(),
+            listen_database_url: None,
+            read_connections: 8,
+            write_connections: 8,
+            checkout_timeout: Duration::from_secs(3),
+            statement_timeout: Duration::from_secs(5),
+            slow_query: Duration::from_millis(200),
+            write_queue: 1024,
+            group_limit: 256,
+            rehearse: false,
+        }
+    }
+}
+
+/// Without the URLs: they hold passwords.
+impl fmt::Debug for StorageConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StorageConfig")
+            .field(
+                "database",
+                &Address::parse(&self.database_url).map(|address| address.kind()),
+            )
+            .field("read_connections", &self.read_connections)
+            .field("write_connections", &self.write_connections)
+            .field("checkout_timeout", &self.checkout_timeout)
+            .field("statement_timeout", &self.statement_timeout)
+            .field("slow_query", &self.slow_query)
+            .field("write_queue", &self.write_queue)
+            .field("group_limit", &self.group_limit)
+            .field("rehearse", &self.rehearse)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why a database URL cannot be taken. None of the words repeat the URL: it may hold a password.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum UrlError {
+    /// The scheme is none of ours.
+    #[error(
+        "not a database URL: expected sqlite:PATH, postgres://USER@HOST/DATABASE or \
+         postgresql://USER@HOST/DATABASE"
+    )]
+    Unknown,
+    /// `sqlite:` without a path.
+    #[error("sqlite: needs the path of a file, as in sqlite:data/terrace.db")]
+    NoPath,
+    /// A database that lives in memory: each connection would get one of its own.
+    #[error("a SQLite database in memory cannot be shared by connections: give the path of a file")]
+    InMemory,
+    /// Parameters, or SQLite's own URI form.
+    #[error("sqlite: takes a plain path, without parameters and without file:")]
+    Parameters,
+    /// The path or URI holds a NUL character.
+    #[error("a database URL must not hold NUL characters")]
+    Nul,
+}
+
+/// A database URL, understood.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) enum Address {
+    /// A file.
+    Sqlite(PathBuf),
+    /// A libpq URI.
+    Postgres(String),
+}
+
+impl Address {
+    /// Understands `url` by its scheme alone: a mistyped server must not become a file.
+    pub(crate) fn parse(url: &str) -> Result<Self, UrlError> {
+        let url = url.trim();
+        if url.contains('\0') {
+            return Err(UrlError::Nul);
+        }
+        let (scheme, rest) = url.split_once(':').ok_or(UrlError::Unknown)?;
+        match scheme.to_ascii_lowercase().as_str() {
+            "sqlite" => Self::parse_path(rest.strip_prefix("//").unwrap_or(rest)),
+            "postgres" | "postgresql" if rest.starts_with("//") => {
+                Ok(Self::Postgres(format!("postgresql:{rest}")))
+            }
+            _ => Err(UrlError::Unknown),
+        }
+    }
+
+    fn parse_path(path: &str) -> Result<Self, UrlError> {
+        if path.is_empty() || path == "/" {
+            return Err(UrlError::NoPath);
+        }
+        if path.contains(":memory:") || path.contains("mode=memory") {
+            return Err(UrlError::InMemory);
+        }
+        if path.starts_with("file:") || path.contains('?') {
+            return Err(UrlError::Parameters);
+        }
+        Ok(Self::Sqlite(PathBuf::from(path)))
+    }
+
+    pub(crate) const fn kind(&self) -> DatabaseKind {
+        match self {
+            Self::Sqlite(_) => DatabaseKind::Sqlite,
+            Self::Postgres(_) => DatabaseKind::Postgres,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_scheme_alone_picks_the_database() {
+        let sqlite = |path: &str| Ok(Address::Sqlite(PathBuf::from(path)));
+        let postgres = |uri: &str| Ok(Address::Postgres(uri.to_owned()));
+        let table = [
+            ("sqlite:data/terrace.db", sqlite("data/terrace.db")),
+            ("sqlite://data/terrace.db", sqlite("data/terrace.db")),
+            ("sqlite:///var/terrace.db", sqlite("/var/terrace.db")),
+            ("SQLite:a.db", sqlite("a.db")),
+            ("postgres://u:p@h/d", postgres("postgresql://u:p@h/d")),
+            ("postgresql:///d?host=/run", postgres("postgresql:///d?host=/run")),
+            ("postgres:u:p@h/d", Err(UrlError::Unknown)),
+            ("postgre://u:p@h/d", Err(UrlError::Unknown)),
+            ("mysql://u:p@h/d", Err(UrlError::Unknown)),
+            ("data/terrace.db", Err(UrlError::Unknown)),
+            ("", Err(UrlError::Unknown)),
+            ("sqlite:", Err(UrlError::NoPath)),
+            ("sqlite://", Err(UrlError::NoPath)),
+            ("sqlite::memory:", Err(UrlError::InMemory)),
+            ("sqlite:file:x?mode=memory", Err(UrlError::InMemory)),
+            ("sqlite:file:x", Err(UrlError::Parameters)),
+            ("sqlite:x.db?cache=shared", Err(UrlError::Parameters)),
+            ("sqlite:x\0.db", Err(UrlError::Nul)),
+        ];
+        for (url, expected) in table {
+            assert!(Address::parse(url) == expected, "{url}");
+        }
+    }
+
+    #[test]
+    fn no_word_about_a_url_repeats_its_password() {
+        let error = Address::parse("mysql://fan:s3cret@db/terrace").err().unwrap();
+        assert!(!error.to_string().contains("s3cret") && error.to_string().contains("postgresql://"));
+        let config = StorageConfig::new("postgres://fan:s3cret@db/terrace");
+        assert!(!format!("{config:?}").contains("s3cret"));
+    }
+}

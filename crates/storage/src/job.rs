@@ -1,0 +1,79 @@
+//! Commands and queries as the threads of the adapter hold them.
+
+use crate::conn::Conn;
+use crate::error::panicked;
+use crate::tx::DieselTx;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Instant;
+use terrace_app::store::{ReadJob, Verdict, WriteJob};
+use terrace_kernel::StoreError;
+
+/// A command that waits for its turn, or has it.
+pub(crate) struct Command {
+    job: Box<dyn WriteJob>,
+    /// When it was handed in.
+    pub(crate) since: Instant,
+}
+
+/// What one run of a body came to.
+pub(crate) struct Ran {
+    pub(crate) verdict: Verdict,
+    /// Whether it appended to the event log.
+    pub(crate) appended: bool,
+}
+
+impl Command {
+    pub(crate) fn new(job: Box<dyn WriteJob>) -> Self {
+        Self {
+            job,
+            since: Instant::now(),
+        }
+    }
+
+    pub(crate) fn name(&self) -> &'static str {
+        self.job.name()
+    }
+
+    /// Runs the body once. A panic in it is its error, and stays its own.
+    pub(crate) fn run(&mut self, conn: Conn<'_>) -> Result<Ran, StoreError> {
+        let mut tx = DieselTx::new(conn);
+        let ran = catch_unwind(AssertUnwindSafe(|| self.job.run(&mut tx)));
+        let appended = tx.appended;
+        match ran {
+            Ok(result) => result.map(|verdict| Ran { verdict, appended }),
+            Err(panic) => {
+                log::error!("command {} panicked", self.name());
+                Err(panicked(self.name(), &*panic))
+            }
+        }
+    }
+
+    /// Answers whoever waits.
+    pub(crate) fn finish(self, outcome: Result<(), StoreError>) {
+        let name = self.name();
+        let result = if outcome.is_ok() { "ok" } else { "error" };
+        metrics::histogram!("terrace_store_command_seconds", "command" => name, "result" => result)
+            .record(self.since.elapsed().as_secs_f64());
+        guarded(name, || self.job.finish(outcome));
+    }
+}
+
+/// Answers a query that gets no connection.
+pub(crate) fn turn_away(job: Box<dyn ReadJob>, error: StoreError) {
+    guarded(job.name(), || job.run(Err(error)));
+}
+
+/// Runs a query; `false` when it panicked.
+pub(crate) fn run_query(job: Box<dyn ReadJob>, conn: Conn<'_>) -> bool {
+    let mut tx = DieselTx::new(conn);
+    guarded(job.name(), || job.run(Ok(&mut tx)))
+}
+
+/// Keeps a panic from taking the thread along: others wait for it.
+fn guarded(name: &'static str, work: impl FnOnce()) -> bool {
+    let ran = catch_unwind(AssertUnwindSafe(work));
+    if ran.is_err() {
+        log::error!("{name} panicked");
+    }
+    ran.is_ok()
+}

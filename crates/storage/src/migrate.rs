@@ -1,0 +1,264 @@
+//! Migrations, embedded for both databases: all that are asked for in one transaction, by one process at a time.
+
+use crate::config::DatabaseKind;
+use crate::conn::Conn;
+use crate::error::broken;
+use crate::instrument::quietly;
+use crate::manager::{Connector, Link, Mode};
+use diesel::backend::Backend;
+use diesel::connection::{AnsiTransactionManager, SimpleConnection, TransactionManager};
+use diesel::migration::{Migration, MigrationSource};
+use diesel::sql_types::{Bool, Text};
+use diesel::{Connection, QueryResult, QueryableByName, RunQueryDsl, sql_query};
+use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
+use std::collections::BTreeMap;
+use terrace_kernel::StoreError;
+
+const SQLITE: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
+const POSTGRES: EmbeddedMigrations = embed_migrations!("../../migrations/postgres");
+
+/// The key of the advisory lock under which PostgreSQL is migrated: "terrace" in ASCII.
+const LOCK: i64 = 0x0074_6572_7261_6365;
+
+/// Which way, and how far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// Applies all that are pending.
+    Up,
+    /// Reverts the newest.
+    DownOne,
+    /// Reverts all.
+    DownAll,
+}
+
+/// Migrates and returns the names of what was applied or reverted, in that order. A failure changes nothing.
+pub(crate) fn run(connector: &Connector, step: Step) -> Result<Vec<String>, StoreError> {
+    let mut session = connector.connect(Mode::Migrate)?;
+    match &mut session.link {
+        Link::Pg(conn) => quietly(&mut **conn, |conn| {
+            // Waiting for another process that migrates, and migrating, may take as long as it takes. The lock
+            // ends with the transaction, which also holds behind a pooler.
+            let begin = format!(
+                "BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0; \
+                 SET LOCAL idle_in_transaction_session_timeout = 0; SELECT pg_advisory_xact_lock({LOCK})"
+            );
+            in_transaction(conn, &begin, |conn| take(conn, &POSTGRES, step))
+        }),
+        Link::Sqlite(conn) => quietly(&mut **conn, |conn| {
+            // Another process that migrates holds the lock for longer than commands do.
+            conn.batch_execute("PRAGMA busy_timeout = 60000")
+                .map_err(broken("migrate"))?;
+            in_transaction(conn, "BEGIN IMMEDIATE", |conn| {
+                let names = take(conn, &SQLITE, step)?;
+                check_references(conn)?;
+                Ok(names)
+            })
+        }),
+    }
+}
+
+/// Like diesel's own, but begun with `begin`; the harness nests its transactions in it.
+fn in_transaction<C>(
+    conn: &mut C,
+    begin: &str,
+    work: impl FnOnce(&mut C) -> Result<Vec<String>, StoreError>,
+) -> Result<Vec<String>, StoreError>
+where
+    C: Connection<TransactionManager = AnsiTransactionManager>,
+{
+    AnsiTransactionManager::begin_transaction_sql(conn, begin).map_err(broken("migrate"))?;
+    match work(conn) {
+        Ok(names) => {
+            AnsiTransactionManager::commit_transaction(conn).map_err(broken("migrate"))?;
+            Ok(names)
+        }
+        Err(error) => {
+            if let Err(rollback) = AnsiTransactionManager::rollback_transaction(conn) {
+                log::warn!("rollback of migrations: {rollback}");
+            }
+            Err(error)
+        }
+    }
+}
+
+fn take<DB, C>(conn: &mut C, source: &EmbeddedMigrations, step: Step) -> Result<Vec<String>, StoreError>
+where
+    DB: Backend,
+    C: MigrationHarness<DB>,
+{
+    let fail = |error| StoreError::defect("migrate", error);
+    let applied = conn.applied_migrations().map_err(fail)?;
+    let mut known = source.migrations().map_err(fail)?;
+    known.sort_by_key(|migration| migration.name().version().as_owned());
+    let is_known = |version: &&_| {
+        known
+            .iter()
+            .any(|migration| migration.name().version() == **version)
+    };
+    let unknown: Vec<_> = applied
+        .iter()
+        .filter(|version| !is_known(version))
+        .map(ToString::to_string)
+        .collect();
+    if !unknown.is_empty() {
+        return Err(newer(&unknown));
+    }
+    let is_applied = |migration: &dyn Migration<DB>| applied.contains(&migration.name().version());
+    let (chosen, count) = match step {
+        Step::Up => (
+            known
+                .iter()
+                .filter(|migration| !is_applied(&**migration))
+                .collect::<Vec<_>>(),
+            usize::MAX,
+        ),
+        Step::DownOne => (
+            known
+                .iter()
+                .rev()
+                .filter(|migration| is_applied(&**migration))
+                .collect(),
+            1,
+        ),
+        Step::DownAll => (
+            known
+                .iter()
+                .rev()
+                .filter(|migration| is_applied(&**migration))
+                .collect(),
+            usize::MAX,
+        ),
+    };
+    let mut names = Vec::new();
+    for migration in chosen.into_iter().take(count) {
+        match step {
+            Step::Up => conn.run_migration(migration),
+            Step::DownOne | Step::DownAll => conn.revert_migration(migration),
+        }
+        .map_err(fail)?;
+        names.push(migration.name().to_string());
+    }
+    Ok(names)
+}
+
+fn newer(unknown: &[String]) -> StoreError {
+    let words = format!(
+        "the database was migrated by a newer version of this program: it holds {}, unknown here",
+        unknown.join(", ")
+    );
+    StoreError::defect("migrate", words)
+}
+
+#[derive(QueryableByName)]
+struct Flag {
+    #[diesel(sql_type = Bool)]
+    flag: bool,
+}
+
+#[derive(QueryableByName)]
+struct Version {
+    #[diesel(sql_type = Text)]
+    version: String,
+}
+
+/// A table that was rebuilt while references were not checked must not leave any that dangle.
+fn check_references(conn: &mut diesel::SqliteConnection) -> Result<(), StoreError> {
+    let query = "SELECT EXISTS (SELECT 1 FROM pragma_foreign_key_check) AS flag";
+    let dangling: Flag = sql_query(query)
+        .get_result(conn)
+        .map_err(broken("check references"))?;
+    if dangling.flag {
+        return Err(StoreError::defect("migrate", "foreign keys would point nowhere"));
+    }
+    Ok(())
+}
+
+/// How the schema of a database stands to the one that this program knows.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Standing {
+    /// Names of migrations that are not applied.
+    pub(crate) pending: Vec<String>,
+    /// Versions that are applied and unknown.
+    pub(crate) unknown: Vec<String>,
+}
+
+/// Compares without writing anything.
+pub(crate) fn standing(conn: &mut Conn<'_>) -> Result<Standing, StoreError> {
+    let (kind, applied) = match conn {
+        Conn::Pg(conn) => (
+            DatabaseKind::Postgres,
+            quietly(*conn, |conn| {
+                let exists = "SELECT to_regclass('__diesel_schema_migrations') IS NOT NULL AS flag";
+                sql_query(exists)
+                    .get_result(conn)
+                    .and_then(|Flag { flag }| versions(flag, |all| all.load(conn)))
+            }),
+        ),
+        Conn::Sqlite(conn) => (
+            DatabaseKind::Sqlite,
+            quietly(*conn, |conn| {
+                let exists = "SELECT EXISTS (SELECT 1 FROM sqlite_schema \
+                          WHERE type = 'table' AND name = '__diesel_schema_migrations') AS flag";
+                sql_query(exists)
+                    .get_result(conn)
+                    .and_then(|Flag { flag }| versions(flag, |all| all.load(conn)))
+            }),
+        ),
+    };
+    let applied = applied.map_err(broken("read the applied migrations"))?;
+    let known = known(kind)?;
+    let pending = known
+        .iter()
+        .filter(|(version, _)| !applied.contains(version))
+        .map(|(_, name)| name.clone());
+    let pending = pending.collect();
+    let unknown = applied
+        .into_iter()
+        .filter(|version| !known.contains_key(version))
+        .collect();
+    Ok(Standing { pending, unknown })
+}
+
+fn versions(
+    table_exists: bool,
+    load: impl FnOnce(diesel::query_builder::SqlQuery) -> QueryResult<Vec<Version>>,
+) -> QueryResult<Vec<String>> {
+    if !table_exists {
+        return Ok(Vec::new());
+    }
+    let all = load(sql_query(
+        "SELECT version FROM __diesel_schema_migrations ORDER BY version",
+    ))?;
+    Ok(all.into_iter().map(|row| row.version).collect())
+}
+
+/// The embedded migrations, by version.
+fn known(kind: DatabaseKind) -> Result<BTreeMap<String, String>, StoreError> {
+    fn list<DB: Backend>(source: &EmbeddedMigrations) -> diesel::migration::Result<BTreeMap<String, String>> {
+        let all: Vec<Box<dyn Migration<DB>>> = source.migrations()?;
+        Ok(all
+            .iter()
+            .map(|each| (each.name().version().to_string(), each.name().to_string()))
+            .collect())
+    }
+    match kind {
+        DatabaseKind::Sqlite => list::<diesel::sqlite::Sqlite>(&SQLITE),
+        DatabaseKind::Postgres => list::<diesel::pg::Pg>(&POSTGRES),
+    }
+    .map_err(|error| StoreError::defect("embedded migrations", error))
+}
+
+/// Fails unless the database can be reached and its schema is exactly the one that this program knows.
+pub(crate) fn check(conn: &mut Conn<'_>) -> Result<(), StoreError> {
+    let standing = standing(conn)?;
+    if !standing.unknown.is_empty() {
+        return Err(newer(&standing.unknown));
+    }
+    if !standing.pending.is_empty() {
+        return Err(StoreError::Unavailable(format!(
+            "migrations are pending: {}",
+            standing.pending.join(", ")
+        )));
+    }
+    Ok(())
+}

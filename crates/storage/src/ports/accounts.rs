@@ -1,0 +1,386 @@
+//! Accounts and their credentials.
+
+use super::{digest, named};
+use crate::conn::{Conn, on};
+use crate::error::broken;
+use crate::schema::{credentials, users};
+use crate::tx::DieselTx;
+use crate::types::{At, Key};
+use diesel::dsl::auto_type;
+use diesel::prelude::*;
+use terrace_identity::ports::{Credentials, NewAccount};
+use terrace_identity::{
+    Account, AccountRead, AccountStatus, AccountWrite, AuthorCard, PasswordHash, ProfileChange, PublicProfile,
+};
+use terrace_kernel::{MediaHash, StoreError, Timestamp, UserId};
+
+const ACTIVE: &str = AccountStatus::Active.as_str();
+const DELETED: &str = AccountStatus::Deleted.as_str();
+
+/// What stands beside everything that somebody wrote; other groups join it in.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = users)]
+pub(super) struct CardRow {
+    id: Key,
+    username: String,
+    display_name: String,
+    picture: Option<Vec<u8>>,
+}
+
+impl CardRow {
+    pub(super) fn into_card(self) -> Result<AuthorCard, StoreError> {
+        let picture = self.picture.map(|bytes| digest("users", "picture", bytes)).transpose()?;
+        Ok(AuthorCard {
+            id: self.id.id(),
+            username: self.username,
+            display_name: self.display_name,
+            picture: picture.map(MediaHash::from_bytes),
+        })
+    }
+}
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = users)]
+struct AccountRow {
+    #[diesel(embed)]
+    card: CardRow,
+    bio: String,
+    favorite_team_id: Option<Key>,
+    time_zone: String,
+    leaderboard_visible: bool,
+    follower_count: i64,
+    following_count: i64,
+    role: String,
+    status: String,
+    created_at: At,
+}
+
+impl AccountRow {
+    fn into_account(self) -> Result<Account, StoreError> {
+        Ok(Account {
+            card: self.card.into_card()?,
+            bio: self.bio,
+            favorite_team: self.favorite_team_id.map(Key::id),
+            time_zone: named("users", "time_zone", &self.time_zone)?,
+            leaderboard_visible: self.leaderboard_visible,
+            follower_count: self.follower_count,
+            following_count: self.following_count,
+            role: named("users", "role", &self.role)?,
+            status: named("users", "status", &self.status)?,
+            created_at: self.created_at.0,
+        })
+    }
+}
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = users)]
+struct ProfileRow {
+    #[diesel(embed)]
+    card: CardRow,
+    bio: String,
+    favorite_team_id: Option<Key>,
+    follower_count: i64,
+    following_count: i64,
+    created_at: At,
+}
+
+impl ProfileRow {
+    fn into_profile(self) -> Result<PublicProfile, StoreError> {
+        Ok(PublicProfile {
+            card: self.card.into_card()?,
+            bio: self.bio,
+            favorite_team: self.favorite_team_id.map(Key::id),
+            follower_count: self.follower_count,
+            following_count: self.following_count,
+            created_at: self.created_at.0,
+        })
+    }
+}
+
+#[derive(Insertable)]
+#[diesel(table_name = users, treat_none_as_default_value = false)]
+struct NewUserRow<'a> {
+    id: Key,
+    username: &'a str,
+    username_key: &'a str,
+    display_name: &'a str,
+    bio: &'a str,
+    favorite_team_id: Option<Key>,
+    time_zone: &'a str,
+    role: &'a str,
+    status: &'a str,
+    created_at: At,
+    updated_at: At,
+}
+
+#[derive(Insertable)]
+#[diesel(table_name = credentials)]
+struct NewCredentialsRow<'a> {
+    user_id: Key,
+    password_hash: &'a str,
+    updated_at: At,
+}
+
+/// What is `None` stays as it is.
+#[derive(AsChangeset)]
+#[diesel(table_name = users)]
+struct ProfileChangeset<'a> {
+    display_name: Option<&'a str>,
+    bio: Option<&'a str>,
+    time_zone: Option<&'a str>,
+    #[expect(clippy::option_option, reason = "a change to no team differs from no change")]
+    favorite_team_id: Option<Option<Key>>,
+    leaderboard_visible: Option<bool>,
+    updated_at: At,
+}
+
+/// User, hash, status.
+type CredentialsRow = (Key, String, String);
+
+fn into_credentials((user, hash, status): CredentialsRow) -> Result<Credentials, StoreError> {
+    Ok(Credentials {
+        user_id: user.id(),
+        password: PasswordHash::from_phc(hash),
+        status: named("users", "status", &status)?,
+    })
+}
+
+#[auto_type(no_type_alias)]
+fn credentials_with_status() -> _ {
+    let row = (credentials::user_id, credentials::password_hash, users::status);
+    credentials::table.inner_join(users::table).select(row)
+}
+
+#[auto_type(no_type_alias)]
+fn active(id: Key) -> _ {
+    let status: &'static str = ACTIVE;
+    users::table.filter(users::id.eq(id)).filter(users::status.eq(status))
+}
+
+impl AccountRead for DieselTx<'_> {
+    fn account(&mut self, id: UserId) -> Result<Option<Account>, StoreError> {
+        let row: Option<AccountRow> = on!(self.conn, |conn| {
+            users::table.find(Key::of(id)).select(AccountRow::as_select()).first(conn).optional()
+        })
+        .map_err(broken("read an account"))?;
+        row.map(AccountRow::into_account).transpose()
+    }
+
+    fn public_profile(&mut self, id: UserId) -> Result<Option<PublicProfile>, StoreError> {
+        let row: Option<ProfileRow> = on!(self.conn, |conn| {
+            active(Key::of(id)).select(ProfileRow::as_select()).first(conn).optional()
+        })
+        .map_err(broken("read a profile"))?;
+        row.map(ProfileRow::into_profile).transpose()
+    }
+
+    fn credentials_by_key(&mut self, username_key: &str) -> Result<Option<Credentials>, StoreError> {
+        let row: Option<CredentialsRow> = on!(self.conn, |conn| {
+            credentials_with_status()
+                .filter(users::username_key.eq(username_key))
+                .filter(users::status.ne(DELETED))
+                .first(conn)
+                .optional()
+        })
+        .map_err(broken("read credentials by name"))?;
+        row.map(into_credentials).transpose()
+    }
+
+    fn credentials_of(&mut self, id: UserId) -> Result<Option<Credentials>, StoreError> {
+        let row: Option<CredentialsRow> = on!(self.conn, |conn| {
+            credentials_with_status().filter(credentials::user_id.eq(Key::of(id))).first(conn).optional()
+        })
+        .map_err(broken("read credentials"))?;
+        row.map(into_credentials).transpose()
+    }
+}
+
+impl AccountWrite for DieselTx<'_> {
+    fn insert_account(&mut self, account: &NewAccount) -> Result<bool, StoreError> {
+        let user = NewUserRow {
+            id: Key::of(account.id),
+            username: account.username.as_str(),
+            username_key: account.username.key(),
+            display_name: &account.display_name,
+            bio: &account.bio,
+            favorite_team_id: account.favorite_team.map(Key::of),
+            time_zone: account.time_zone.name(),
+            role: account.role.as_str(),
+            status: ACTIVE,
+            created_at: At(account.created_at),
+            updated_at: At(account.created_at),
+        };
+        let inserted = on!(self.conn, |conn| {
+            diesel::insert_into(users::table)
+                .values(&user)
+                .on_conflict(users::username_key)
+                .do_nothing()
+                .execute(conn)
+        })
+        .map_err(broken("insert an account"))?;
+        if inserted == 0 {
+            return Ok(false);
+        }
+        let password = NewCredentialsRow {
+            user_id: user.id,
+            password_hash: account.password.as_phc(),
+            updated_at: user.created_at,
+        };
+        on!(self.conn, |conn| diesel::insert_into(credentials::table).values(&password).execute(conn))
+            .map_err(broken("insert credentials"))?;
+        Ok(true)
+    }
+
+    fn change_profile(
+        &mut self,
+        id: UserId,
+        change: &ProfileChange,
+        at: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let changes = ProfileChangeset {
+            display_name: change.display_name.as_deref(),
+            bio: change.bio.as_deref(),
+            time_zone: change.time_zone.map(terrace_identity::TimeZone::name),
+            favorite_team_id: change.favorite_team.map(|team| team.map(Key::of)),
+            leaderboard_visible: change.leaderboard_visible,
+            updated_at: At(at),
+        };
+        on!(self.conn, |conn| diesel::update(active(Key::of(id))).set(&changes).execute(conn))
+            .map(|rows| rows == 1)
+            .map_err(broken("change a profile"))
+    }
+
+    fn set_picture(
+        &mut self,
+        id: UserId,
+        picture: Option<MediaHash>,
+        at: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let picture = picture.as_ref().map(|hash| hash.as_bytes().as_slice());
+        let changes = (users::picture.eq(picture), users::updated_at.eq(At(at)));
+        on!(self.conn, |conn| diesel::update(active(Key::of(id))).set(changes).execute(conn))
+            .map(|rows| rows == 1)
+            .map_err(broken("set a picture"))
+    }
+
+    /// Locks the account's row too: its status is part of the answer.
+    fn lock_credentials(&mut self, id: UserId) -> Result<Option<Credentials>, StoreError> {
+        let query = credentials_with_status().filter(credentials::user_id.eq(Key::of(id)));
+        let row: Option<CredentialsRow> = match &mut self.conn {
+            Conn::Pg(conn) => query.for_no_key_update().first(*conn).optional(),
+            Conn::Sqlite(conn) => query.first(*conn).optional(),
+        }
+        .map_err(broken("lock credentials"))?;
+        row.map(into_credentials).transpose()
+    }
+
+    fn replace_password(
+        &mut self,
+        id: UserId,
+        old: &PasswordHash,
+        new: &PasswordHash,
+        at: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let unchanged =
+            credentials::table.find(Key::of(id)).filter(credentials::password_hash.eq(old.as_phc()));
+        let changes = (credentials::password_hash.eq(new.as_phc()), credentials::updated_at.eq(At(at)));
+        on!(self.conn, |conn| diesel::update(unchanged).set(changes).execute(conn))
+            .map(|rows| rows == 1)
+            .map_err(broken("replace a password"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::harness::{Database, at, fan, new_account, run, team, uuid};
+    use super::*;
+    use terrace_identity::Role;
+
+    #[test]
+    fn a_name_is_given_out_once_whatever_its_case() {
+        let mut database = Database::new();
+        let tx = &mut database.tx();
+        assert!(!terrace_app::store::Audit::any_account(tx).unwrap());
+        let first = new_account(1, "Zé.Povo");
+        assert!(tx.insert_account(&first).unwrap());
+        assert!(!tx.insert_account(&new_account(2, "ZÉ.povo")).unwrap());
+        assert_eq!(tx.account(UserId::from(uuid(2))).unwrap(), None);
+        assert_eq!(tx.credentials_of(UserId::from(uuid(2))).unwrap(), None);
+        assert!(terrace_app::store::Audit::any_account(tx).unwrap());
+
+        let account = tx.account(first.id).unwrap().unwrap();
+        assert_eq!((account.card.username.as_str(), account.role), ("Zé.Povo", Role::Fan));
+        assert_eq!((account.status, account.created_at), (AccountStatus::Active, at(0)));
+        assert!(account.leaderboard_visible);
+    }
+
+    #[test]
+    fn a_change_leaves_alone_what_it_does_not_name() {
+        let mut database = Database::new();
+        let tx = &mut database.tx();
+        let (ana, red) = (fan(tx, 1), team(tx, 1));
+        let change = ProfileChange {
+            bio: Some("Since 1904".to_owned()),
+            time_zone: "Europe/Lisbon".parse().ok(),
+            favorite_team: Some(Some(red)),
+            leaderboard_visible: Some(false),
+            ..ProfileChange::default()
+        };
+        assert!(tx.change_profile(ana, &change, at(1)).unwrap());
+        assert!(tx.change_profile(ana, &ProfileChange::default(), at(2)).unwrap());
+        let account = tx.account(ana).unwrap().unwrap();
+        assert_eq!((account.card.display_name.as_str(), account.bio.as_str()), ("Fan 1", "Since 1904"));
+        assert_eq!((account.time_zone.name(), account.favorite_team), ("Europe/Lisbon", Some(red)));
+        assert!(!account.leaderboard_visible);
+
+        let teamless = ProfileChange { favorite_team: Some(None), ..ProfileChange::default() };
+        assert!(tx.change_profile(ana, &teamless, at(3)).unwrap());
+        assert_eq!(tx.public_profile(ana).unwrap().map(|profile| profile.favorite_team), Some(None));
+        let picture = MediaHash::from_bytes([7; 32]);
+        assert!(tx.set_picture(ana, Some(picture), at(4)).unwrap());
+        assert_eq!(tx.public_profile(ana).unwrap().and_then(|profile| profile.card.picture), Some(picture));
+        assert!(tx.set_picture(ana, None, at(5)).unwrap());
+        assert_eq!(tx.account(ana).unwrap().unwrap().card.picture, None);
+    }
+
+    #[test]
+    fn only_active_accounts_are_shown_and_changed() {
+        let mut database = Database::new();
+        let tx = &mut database.tx();
+        let ana = fan(tx, 1);
+        run(tx, "UPDATE users SET status = 'suspended'");
+        assert_eq!(tx.public_profile(ana).unwrap(), None);
+        assert!(!tx.change_profile(ana, &ProfileChange::default(), at(1)).unwrap());
+        assert!(!tx.set_picture(ana, None, at(1)).unwrap());
+        let found = tx.credentials_by_key("fan1").unwrap().map(|credentials| credentials.status);
+        assert_eq!(found, Some(AccountStatus::Suspended));
+        run(tx, "UPDATE users SET status = 'deleted'");
+        assert_eq!(tx.credentials_by_key("fan1").unwrap(), None);
+        assert_eq!(tx.account(ana).unwrap().map(|account| account.status), Some(AccountStatus::Deleted));
+        assert!(!tx.insert_account(&new_account(2, "fan1")).unwrap(), "the name is not given out again");
+    }
+
+    #[test]
+    fn a_password_is_replaced_only_where_it_was_not_meanwhile() {
+        let mut database = Database::new();
+        let tx = &mut database.tx();
+        let ana = fan(tx, 1);
+        let [old, new, other] = ["hash 1", "new", "other"].map(|phc| PasswordHash::from_phc(phc.to_owned()));
+        assert!(tx.replace_password(ana, &old, &new, at(1)).unwrap());
+        assert!(!tx.replace_password(ana, &old, &other, at(1)).unwrap());
+        let expected = Credentials { user_id: ana, password: new, status: AccountStatus::Active };
+        assert_eq!(tx.credentials_of(ana).unwrap(), Some(expected.clone()));
+        assert_eq!(tx.lock_credentials(ana).unwrap(), Some(expected));
+        assert_eq!(tx.lock_credentials(UserId::from(uuid(9))).unwrap(), None);
+    }
+
+    #[test]
+    fn a_value_that_was_never_written_is_named() {
+        let mut database = Database::new();
+        let tx = &mut database.tx();
+        let ana = fan(tx, 1);
+        run(tx, "UPDATE users SET time_zone = 'Mars/Olympus_Mons'");
+        let error = tx.account(ana).unwrap_err();
+        assert!(matches!(error, StoreError::Corrupt { table: "users", column: "time_zone", .. }), "{error}");
+    }
+}

@@ -1,0 +1,141 @@
+//! The store as a whole: whether anybody is there, and whether counters agree with what they count.
+
+use crate::conn::on;
+use crate::error::broken;
+use crate::schema::users;
+use crate::tx::DieselTx;
+use crate::types::{Key, Uid};
+use diesel::dsl::exists;
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Nullable};
+use terrace_app::store::{Audit, CounterCheck, CounterMismatch};
+use terrace_kernel::StoreError;
+
+/// A counter of `posts` and the rows that it counts.
+struct Counter {
+    name: &'static str,
+    column: &'static str,
+    /// Table and condition.
+    rows: &'static str,
+}
+
+const COUNTERS: [Counter; 7] = [
+    Counter { name: "posts.comment_count", column: "comment_count", rows: "comments" },
+    Counter { name: "posts.like_count", column: "like_count", rows: "reactions WHERE kind = 'like'" },
+    Counter { name: "posts.love_count", column: "love_count", rows: "reactions WHERE kind = 'love'" },
+    Counter { name: "posts.fire_count", column: "fire_count", rows: "reactions WHERE kind = 'fire'" },
+    Counter { name: "posts.clap_count", column: "clap_count", rows: "reactions WHERE kind = 'clap'" },
+    Counter { name: "posts.laugh_count", column: "laugh_count", rows: "reactions WHERE kind = 'laugh'" },
+    Counter { name: "posts.sad_count", column: "sad_count", rows: "reactions WHERE kind = 'sad'" },
+];
+
+/// The totals, once for each example, or once without one. Deleted posts are left out: their children go in
+/// portions, and their counters stay behind on purpose.
+#[derive(QueryableByName)]
+struct CheckRow {
+    #[diesel(sql_type = BigInt)]
+    checked: i64,
+    #[diesel(sql_type = BigInt)]
+    wrong: i64,
+    #[diesel(sql_type = Nullable<Uid>)]
+    id: Option<Key>,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    stored: Option<i64>,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    counted: Option<i64>,
+}
+
+impl Counter {
+    fn sql(&self) -> String {
+        let Self { column, rows, .. } = self;
+        format!(
+            "WITH counts AS (SELECT post_id, COUNT(*) AS counted FROM {rows} GROUP BY post_id), \
+             compared AS (\
+                SELECT posts.id, posts.{column} AS stored, COALESCE(counts.counted, 0) AS counted \
+                FROM posts LEFT JOIN counts ON counts.post_id = posts.id WHERE posts.deleted_at IS NULL), \
+             totals AS (\
+                SELECT COUNT(*) AS checked, COUNT(*) FILTER (WHERE stored <> counted) AS wrong FROM compared), \
+             examples AS (\
+                SELECT id, stored, counted FROM compared WHERE stored <> counted ORDER BY id LIMIT 10) \
+             SELECT checked, wrong, id, stored, counted FROM totals LEFT JOIN examples ON true ORDER BY id"
+        )
+    }
+
+    fn check(&self, rows: Vec<CheckRow>) -> CounterCheck {
+        let number = |count: i64| u64::try_from(count).unwrap_or(0);
+        let (checked, wrong) = rows.first().map_or((0, 0), |row| (number(row.checked), number(row.wrong)));
+        let example = |row: CheckRow| {
+            Some(CounterMismatch { row: row.id?.0, stored: row.stored?, counted: row.counted? })
+        };
+        let examples = rows.into_iter().filter_map(example).collect();
+        CounterCheck { counter: self.name, checked, wrong, examples }
+    }
+}
+
+impl Audit for DieselTx<'_> {
+    fn any_account(&mut self) -> Result<bool, StoreError> {
+        on!(self.conn, |conn| diesel::select(exists(users::table.select(users::id))).get_result(conn))
+            .map_err(broken("look for an account"))
+    }
+
+    fn audit_counters(&mut self) -> Result<Vec<CounterCheck>, StoreError> {
+        COUNTERS
+            .iter()
+            .map(|counter| {
+                let rows: Vec<CheckRow> = on!(self.conn, |conn| diesel::sql_query(counter.sql()).load(conn))
+                    .map_err(broken("compare counters with rows"))?;
+                Ok(counter.check(rows))
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::harness::{Database, at, fan, post, run, uuid};
+    use super::*;
+    use terrace_social::{PostWrite, ReactionCounts, ReactionKind, ReactionWrite};
+
+    #[test]
+    fn every_kind_of_reaction_has_its_check() {
+        for kind in ReactionKind::ALL {
+            let counter = COUNTERS.iter().find(|counter| counter.column == format!("{kind}_count")).unwrap();
+            assert_eq!(counter.name, format!("posts.{kind}_count"));
+            assert_eq!(counter.rows, format!("reactions WHERE kind = '{kind}'"));
+        }
+    }
+
+    #[test]
+    fn a_counter_that_lies_is_found() {
+        let mut database = Database::new();
+        let tx = &mut database.tx();
+        let none_wrong = |checks: &[CounterCheck]| checks.iter().all(|check| check.wrong == 0);
+        let empty = tx.audit_counters().unwrap();
+        assert_eq!(empty.len(), COUNTERS.len());
+        assert!(
+            none_wrong(&empty) && empty.iter().all(|check| check.checked == 0 && check.examples.is_empty())
+        );
+
+        let ana = fan(tx, 1);
+        for n in 10..22 {
+            let id = post(tx, n, ana, None, 0);
+            tx.set_reaction(id, ana, Some(ReactionKind::Fire), at(1)).unwrap();
+            tx.add_to_reaction_counts(id, &ReactionCounts { fire: 1, ..ReactionCounts::default() }).unwrap();
+        }
+        assert!(none_wrong(&tx.audit_counters().unwrap()));
+
+        run(tx, "UPDATE posts SET fire_count = 5, comment_count = comment_count + 2");
+        let deleted = terrace_kernel::PostId::from(uuid(10));
+        assert!(tx.mark_post_deleted(deleted, at(2)).unwrap());
+        let checks = tx.audit_counters().unwrap();
+        let fire = checks.iter().find(|check| check.counter == "posts.fire_count").unwrap();
+        assert_eq!((fire.checked, fire.wrong, fire.examples.len()), (11, 11, 10));
+        assert_eq!(fire.examples.first(), Some(&CounterMismatch { row: uuid(11), stored: 5, counted: 1 }));
+        let comments = checks.iter().find(|check| check.counter == "posts.comment_count").unwrap();
+        assert_eq!(
+            comments.examples.first(),
+            Some(&CounterMismatch { row: uuid(11), stored: 2, counted: 0 })
+        );
+        assert!(checks.iter().filter(|check| check.wrong > 0).count() == 2);
+    }
+}

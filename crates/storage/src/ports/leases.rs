@@ -1,0 +1,63 @@
+//! Leases.
+
+use crate::conn::on;
+use crate::error::broken;
+use crate::schema::leases;
+use crate::tx::DieselTx;
+use crate::types::{At, Key};
+use diesel::prelude::*;
+use diesel::query_dsl::methods::FilterDsl;
+use terrace_app::store::LeaseWrite;
+use terrace_kernel::{StoreError, Timestamp};
+use uuid::Uuid;
+
+impl LeaseWrite for DieselTx<'_> {
+    fn take_lease(
+        &mut self,
+        name: &str,
+        holder: Uuid,
+        now: Timestamp,
+        until: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let tenure = (leases::holder.eq(Key(holder)), leases::expires_at.eq(At(until)));
+        let to_be_had = leases::holder.eq(Key(holder)).or(leases::expires_at.le(At(now)));
+        let taken = on!(self.conn, |conn| {
+            let insert = diesel::insert_into(leases::table)
+                .values((leases::name.eq(name), tenure))
+                .on_conflict(leases::name)
+                .do_update()
+                .set(tenure);
+            FilterDsl::filter(insert, to_be_had).execute(conn)
+        })
+        .map_err(broken("take a lease"))?;
+        Ok(taken == 1)
+    }
+
+    fn release_lease(&mut self, name: &str, holder: Uuid) -> Result<(), StoreError> {
+        let held = QueryDsl::filter(leases::table.find(name), leases::holder.eq(Key(holder)));
+        on!(self.conn, |conn| diesel::delete(held).execute(conn)).map(drop).map_err(broken("release a lease"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::harness::{Database, at, uuid};
+    use super::*;
+
+    #[test]
+    fn a_lease_has_one_holder_until_it_is_over_or_given_back() {
+        let mut database = Database::new();
+        let tx = &mut database.tx();
+        let (ours, theirs) = (uuid(1), uuid(2));
+        assert!(tx.take_lease("jobs", ours, at(0), at(10)).unwrap());
+        assert!(!tx.take_lease("jobs", theirs, at(9), at(19)).unwrap());
+        assert!(tx.take_lease("relay", theirs, at(9), at(19)).unwrap());
+        assert!(tx.take_lease("jobs", ours, at(9), at(20)).unwrap());
+        assert!(!tx.take_lease("jobs", theirs, at(19), at(29)).unwrap());
+        assert!(tx.take_lease("jobs", theirs, at(20), at(30)).unwrap());
+        tx.release_lease("jobs", ours).unwrap();
+        assert!(!tx.take_lease("jobs", ours, at(21), at(31)).unwrap());
+        tx.release_lease("jobs", theirs).unwrap();
+        assert!(tx.take_lease("jobs", ours, at(21), at(31)).unwrap());
+    }
+}

@@ -1,0 +1,372 @@
+//! Posts.
+
+use super::accounts::CardRow;
+use super::{overfull, reactions};
+use crate::conn::{Conn, on};
+use crate::error::broken;
+use crate::schema::{posts, reactions as reaction_rows, users};
+use crate::tx::DieselTx;
+use crate::types::{At, Key, Uid};
+use diesel::dsl::auto_type;
+use diesel::prelude::*;
+use diesel::sql_types::BigInt;
+use terrace_identity::AuthorCard;
+use terrace_kernel::{Limit, MediaHash, Page, PostId, StoreError, TimeKey, Timestamp, UserId};
+use terrace_social::{FeedFilter, NewPost, Post, PostRead, PostView, PostWrite, ReactionCounts};
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = posts)]
+struct PostRow {
+    id: Key,
+    author_id: Key,
+    team_id: Option<Key>,
+    body: String,
+    image: Option<Vec<u8>>,
+    comment_count: i64,
+    like_count: i64,
+    love_count: i64,
+    fire_count: i64,
+    clap_count: i64,
+    laugh_count: i64,
+    sad_count: i64,
+    created_at: At,
+}
+
+impl PostRow {
+    fn into_post(self) -> Result<Post, StoreError> {
+        let image = self.image.map(|bytes| super::digest("posts", "image", bytes)).transpose()?;
+        Ok(Post {
+            id: self.id.id(),
+            author: self.author_id.id(),
+            team: self.team_id.map(Key::id),
+            body: self.body,
+            image: image.map(MediaHash::from_bytes),
+            comment_count: self.comment_count,
+            reactions: ReactionCounts {
+                like: self.like_count,
+                love: self.love_count,
+                fire: self.fire_count,
+                clap: self.clap_count,
+                laugh: self.laugh_count,
+                sad: self.sad_count,
+            },
+            created_at: self.created_at.0,
+        })
+    }
+}
+
+/// A post, its author's card, the reader's own reaction.
+type ViewRow = (PostRow, CardRow, Option<String>);
+
+fn into_view((post, author, reaction): ViewRow) -> Result<PostView<AuthorCard>, StoreError> {
+    Ok(PostView {
+        post: post.into_post()?,
+        author: author.into_card()?,
+        my_reaction: reaction.as_deref().map(reactions::kind).transpose()?,
+    })
+}
+
+#[derive(Insertable)]
+#[diesel(table_name = posts, treat_none_as_default_value = false)]
+struct NewPostRow<'a> {
+    id: Key,
+    author_id: Key,
+    team_id: Option<Key>,
+    body: &'a str,
+    created_at: At,
+}
+
+/// Posts that are not deleted, with their authors. Says `deleted_at IS NULL` in the words of the indexes.
+#[auto_type(no_type_alias)]
+fn shown() -> _ {
+    posts::table.inner_join(users::table).filter(posts::deleted_at.is_null())
+}
+
+/// The post's reaction by one fan.
+#[auto_type(no_type_alias)]
+fn own(fan: Key) -> _ {
+    reaction_rows::table.on(reaction_rows::post_id.eq(posts::id).and(reaction_rows::user_id.eq(fan)))
+}
+
+#[auto_type(no_type_alias)]
+fn not_deleted(id: Key) -> _ {
+    posts::table.filter(posts::id.eq(id)).filter(posts::deleted_at.is_null())
+}
+
+impl PostRead<AuthorCard> for DieselTx<'_> {
+    fn feed(
+        &mut self,
+        filter: &FeedFilter,
+        reader: Option<UserId>,
+        limit: Limit,
+        after: Option<TimeKey>,
+    ) -> Result<Page<PostView<AuthorCard>>, StoreError> {
+        let teams: Option<Vec<Key>> = match filter {
+            FeedFilter::All => None,
+            FeedFilter::Teams(teams) => Some(teams.iter().copied().map(Key::of).collect()),
+        };
+        let rows: Vec<ViewRow> = on!(self.conn, |conn| {
+            let mut query = shown().into_boxed();
+            match teams.as_deref() {
+                None => {}
+                Some([]) => {
+                    return Ok(Page { items: Vec::new(), next: None });
+                }
+                Some([team]) => query = query.filter(posts::team_id.eq(*team)),
+                Some(several) => query = query.filter(posts::team_id.eq_any(several.iter().copied())),
+            }
+            if let Some(TimeKey { at, id }) = after {
+                // Two conditions instead of a comparison of pairs: the first bounds the range in the index.
+                query = query.filter(posts::created_at.le(At(at)));
+                query = query.filter(posts::created_at.lt(At(at)).or(posts::id.lt(Key(id))));
+            }
+            let page = query.order((posts::created_at.desc(), posts::id.desc())).limit(overfull(limit));
+            match reader {
+                Some(fan) => page
+                    .left_join(own(Key::of(fan)))
+                    .select((PostRow::as_select(), CardRow::as_select(), reaction_rows::kind.nullable()))
+                    .load(conn),
+                None => page
+                    .select((PostRow::as_select(), CardRow::as_select(), None::<String>.into_sql::<NoText>()))
+                    .load(conn),
+            }
+        })
+        .map_err(broken("read a feed"))?;
+        let views = rows.into_iter().map(into_view).collect::<Result<Vec<_>, _>>()?;
+        Ok(Page::from_overfull(views, limit, |view| view.post.key()))
+    }
+
+    fn post(
+        &mut self,
+        id: PostId,
+        reader: Option<UserId>,
+    ) -> Result<Option<PostView<AuthorCard>>, StoreError> {
+        let row: Option<ViewRow> = on!(self.conn, |conn| {
+            let post = shown().filter(posts::id.eq(Key::of(id)));
+            match reader {
+                Some(fan) => post
+                    .left_join(own(Key::of(fan)))
+                    .select((PostRow::as_select(), CardRow::as_select(), reaction_rows::kind.nullable()))
+                    .first(conn),
+                None => post
+                    .select((PostRow::as_select(), CardRow::as_select(), None::<String>.into_sql::<NoText>()))
+                    .first(conn),
+            }
+            .optional()
+        })
+        .map_err(broken("read a post"))?;
+        row.map(into_view).transpose()
+    }
+}
+
+/// The type of a reaction that nobody asked for.
+type NoText = diesel::sql_types::Nullable<diesel::sql_types::Text>;
+
+/// What belongs to a post, each bounded and in the order in which it goes.
+const CHILDREN: [&str; 3] = [
+    "DELETE FROM comments WHERE id IN (SELECT id FROM comments WHERE post_id = $1 LIMIT $2)",
+    "DELETE FROM reactions WHERE post_id = $1 AND user_id IN \
+        (SELECT user_id FROM reactions WHERE post_id = $1 LIMIT $2)",
+    "DELETE FROM reports WHERE post_id = $1 AND user_id IN \
+        (SELECT user_id FROM reports WHERE post_id = $1 LIMIT $2)",
+];
+
+impl DieselTx<'_> {
+    /// Locks a post that is to be removed, so that nothing refers to it anew; says whether it is marked
+    /// deleted, or `None` when it is gone.
+    fn lock_for_removal(&mut self, id: Key) -> Result<Option<bool>, StoreError> {
+        let query = posts::table.find(id).select(posts::deleted_at.is_not_null());
+        match &mut self.conn {
+            Conn::Pg(conn) => query.for_update().first(*conn).optional(),
+            Conn::Sqlite(conn) => query.first(*conn).optional(),
+        }
+        .map_err(broken("lock a deleted post"))
+    }
+}
+
+impl PostWrite<AuthorCard> for DieselTx<'_> {
+    fn insert_post(&mut self, post: &NewPost) -> Result<(), StoreError> {
+        let row = NewPostRow {
+            id: Key::of(post.id),
+            author_id: Key::of(post.author),
+            team_id: post.team.map(Key::of),
+            body: &post.body,
+            created_at: At(post.created_at),
+        };
+        on!(self.conn, |conn| diesel::insert_into(posts::table).values(&row).execute(conn))
+            .map(drop)
+            .map_err(broken("insert a post"))
+    }
+
+    fn lock_post(&mut self, id: PostId) -> Result<Option<Post>, StoreError> {
+        let post = not_deleted(Key::of(id));
+        let row: Option<PostRow> = match &mut self.conn {
+            Conn::Pg(conn) => post.select(PostRow::as_select()).for_no_key_update().first(*conn).optional(),
+            Conn::Sqlite(conn) => post.select(PostRow::as_select()).first(*conn).optional(),
+        }
+        .map_err(broken("lock a post"))?;
+        row.map(PostRow::into_post).transpose()
+    }
+
+    fn mark_post_deleted(&mut self, id: PostId, at: Timestamp) -> Result<bool, StoreError> {
+        let hidden = posts::deleted_at.eq(At(at));
+        on!(self.conn, |conn| diesel::update(not_deleted(Key::of(id))).set(hidden).execute(conn))
+            .map(|rows| rows == 1)
+            .map_err(broken("mark a post as deleted"))
+    }
+
+    fn remove_deleted_post(&mut self, id: PostId, limit: u32) -> Result<bool, StoreError> {
+        let id = Key::of(id);
+        match self.lock_for_removal(id)? {
+            None => return Ok(true),
+            Some(false) => return Ok(false),
+            Some(true) => {}
+        }
+        let mut left = i64::from(limit);
+        for sql in CHILDREN {
+            let removed = on!(self.conn, |conn| {
+                diesel::sql_query(sql).bind::<Uid, _>(id).bind::<BigInt, _>(left).execute(conn)
+            })
+            .map_err(broken("remove what belongs to a deleted post"))?;
+            left -= i64::try_from(removed).unwrap_or(i64::MAX);
+            // At the limit there may be more of this kind.
+            if left <= 0 {
+                return Ok(false);
+            }
+        }
+        on!(self.conn, |conn| diesel::delete(posts::table.find(id)).execute(conn))
+            .map(|_| true)
+            .map_err(broken("remove a deleted post"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::harness::{Database, at, fan, plans_of, post, team, uuid};
+    use super::*;
+    use terrace_kernel::{CommentId, TeamId};
+    use terrace_social::{CommentRead, CommentWrite, NewComment, ReactionKind, ReactionWrite, ReportWrite};
+
+    /// The posts of a whole feed, read in pages of two.
+    fn read_through(tx: &mut DieselTx<'_>, filter: &FeedFilter, reader: Option<UserId>) -> Vec<u128> {
+        let (mut seen, mut after) = (Vec::new(), None);
+        loop {
+            let page = tx.feed(filter, reader, Limit::new(2).unwrap(), after).unwrap();
+            assert!(page.items.len() == 2 || page.next.is_none());
+            seen.extend(page.items.iter().map(|view| view.post.id.as_uuid().as_u128()));
+            match page.next {
+                Some(key) => after = Some(key),
+                None => return seen,
+            }
+        }
+    }
+
+    #[test]
+    fn a_feed_pages_through_posts_of_one_instant() {
+        let mut database = Database::new();
+        let tx = &mut database.tx();
+        let ana = fan(tx, 1);
+        for (n, micros) in [(14, 5), (10, 5), (12, 5), (11, 5), (13, 5), (20, 4), (9, 6)] {
+            post(tx, n, ana, None, micros);
+        }
+        let hidden = post(tx, 15, ana, None, 5);
+        assert!(tx.mark_post_deleted(hidden, at(9)).unwrap());
+        assert!(!tx.mark_post_deleted(hidden, at(9)).unwrap());
+        for reader in [None, Some(ana)] {
+            assert_eq!(read_through(tx, &FeedFilter::All, reader), [9, 14, 13, 12, 11, 10, 20]);
+        }
+        assert_eq!(tx.post(hidden, None).unwrap(), None);
+        assert_eq!(tx.lock_post(hidden).unwrap(), None);
+    }
+
+    #[test]
+    fn a_feed_of_teams_holds_their_rooms_only() {
+        let mut database = Database::new();
+        let tx = &mut database.tx();
+        let ana = fan(tx, 1);
+        let (red, blue, green) = (team(tx, 1), team(tx, 2), team(tx, 3));
+        for (n, room) in [(10, Some(red)), (11, Some(blue)), (12, None), (13, Some(green)), (14, Some(red))] {
+            post(tx, n, ana, room, i64::try_from(n).unwrap());
+        }
+        let mut of = |teams: Vec<TeamId>| read_through(tx, &FeedFilter::Teams(teams), Some(ana));
+        assert_eq!(of(vec![red]), [14, 10]);
+        assert_eq!(of(vec![red, blue]), [14, 11, 10]);
+        assert_eq!(of(vec![]), [0; 0]);
+    }
+
+    #[test]
+    fn a_reader_sees_the_author_and_only_their_own_reaction() {
+        let mut database = Database::new();
+        let tx = &mut database.tx();
+        let (ana, bea, zoe) = (fan(tx, 1), fan(tx, 2), fan(tx, 3));
+        let id = post(tx, 10, ana, None, 0);
+        tx.set_reaction(id, bea, Some(ReactionKind::Fire), at(1)).unwrap();
+        tx.set_reaction(id, zoe, Some(ReactionKind::Sad), at(1)).unwrap();
+        for (reader, own) in [(None, None), (Some(ana), None), (Some(bea), Some(ReactionKind::Fire))] {
+            let page = tx.feed(&FeedFilter::All, reader, Limit::default(), None).unwrap();
+            let alone = tx.post(id, reader).unwrap().unwrap();
+            assert_eq!(page.items, std::slice::from_ref(&alone));
+            assert_eq!((alone.my_reaction, alone.author.username.as_str()), (own, "fan1"));
+            assert_eq!(tx.lock_post(id).unwrap(), Some(alone.post));
+        }
+    }
+
+    #[test]
+    fn a_deleted_post_goes_in_bounded_portions() {
+        let mut database = Database::new();
+        let tx = &mut database.tx();
+        let (ana, bea) = (fan(tx, 1), fan(tx, 2));
+        let (id, other) = (post(tx, 10, ana, None, 0), post(tx, 11, ana, None, 0));
+        for (n, of) in [(1, id), (2, id), (3, id), (4, other)] {
+            let body = "Olé".to_owned();
+            let comment =
+                NewComment { id: CommentId::from(uuid(n)), post: of, author: bea, body, created_at: at(0) };
+            tx.insert_comment(&comment).unwrap();
+        }
+        for reader in [ana, bea] {
+            tx.set_reaction(id, reader, Some(ReactionKind::Like), at(1)).unwrap();
+            tx.set_reaction(other, reader, Some(ReactionKind::Like), at(1)).unwrap();
+        }
+        tx.insert_report(id, bea, "spam", at(1)).unwrap();
+
+        assert!(!tx.remove_deleted_post(id, 100).unwrap(), "it is not marked deleted");
+        assert_eq!(tx.comments(id, Limit::default(), None).unwrap().items.len(), 3);
+        assert!(tx.mark_post_deleted(id, at(2)).unwrap());
+        let portions = [(); 4].map(|()| tx.remove_deleted_post(id, 2).unwrap());
+        assert_eq!(
+            portions,
+            [false, false, false, true],
+            "two comments; one and a reaction; one and a report"
+        );
+        assert!(tx.remove_deleted_post(id, 2).unwrap(), "what is gone stays gone");
+        assert_eq!(tx.comments(other, Limit::default(), None).unwrap().items.len(), 1);
+        assert_eq!(tx.reaction(other, bea).unwrap(), Some(ReactionKind::Like));
+    }
+
+    #[test]
+    fn a_page_is_one_statement_that_walks_its_index() {
+        let mut database = Database::new();
+        let (filters, index) = {
+            let tx = &mut database.tx();
+            (
+                [FeedFilter::All, FeedFilter::Teams(vec![team(tx, 1)])],
+                ["posts_newest ", "posts_newest_of_team "],
+            )
+        };
+        for (filter, index) in filters.iter().zip(index) {
+            for reader in [None, Some(UserId::from(uuid(1)))] {
+                for after in [None, Some(TimeKey { at: at(0), id: uuid(1) })] {
+                    let plans = plans_of(&mut database, |tx| {
+                        tx.feed(filter, reader, Limit::default(), after).unwrap();
+                    });
+                    let Some([plan]) = plans.as_deref() else {
+                        assert!(plans.is_none(), "one statement: {plans:?}");
+                        continue;
+                    };
+                    assert!(format!("{plan} ").contains(&format!("INDEX {index}")), "{plan}");
+                    assert!(!plan.contains("TEMP B-TREE"), "{plan}");
+                }
+            }
+        }
+    }
+}

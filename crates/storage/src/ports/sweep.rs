@@ -1,0 +1,107 @@
+//! Removal of what is past its time.
+
+use super::tally;
+use crate::conn::on;
+use crate::error::broken;
+use crate::schema::{event_consumers, events};
+use crate::tx::DieselTx;
+use crate::types::{At, Instant};
+use diesel::dsl::min;
+use diesel::prelude::*;
+use diesel::sql_types::BigInt;
+use terrace_app::store::SweepWrite;
+use terrace_kernel::{StoreError, Timestamp};
+
+const OLDEST_KEYS: &str = "DELETE FROM idempotency_keys WHERE (scope, idempotency_key) IN \
+    (SELECT scope, idempotency_key FROM idempotency_keys WHERE created_at <= $1 \
+     ORDER BY created_at LIMIT $2)";
+
+impl SweepWrite for DieselTx<'_> {
+    fn sweep_idempotency(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+        on!(self.conn, |conn| {
+            diesel::sql_query(OLDEST_KEYS)
+                .bind::<Instant, _>(At(before))
+                .bind::<BigInt, _>(i64::from(limit))
+                .execute(conn)
+        })
+        .map(tally)
+        .map_err(broken("sweep idempotency keys"))
+    }
+
+    /// What goes is the log's beginning up to the first event that must stay, never one from its middle: a
+    /// reader judges by the oldest position that is left whether it missed something. Times follow positions
+    /// only roughly, since a command that waits commits later than it was given.
+    fn sweep_events(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+        let slowest: Option<i64> = on!(self.conn, |conn| {
+            event_consumers::table.select(min(event_consumers::position)).first(conn)
+        })
+        .map_err(broken("find the slowest consumer"))?;
+        let oldest: Vec<(i64, At)> = on!(self.conn, |conn| {
+            events::table
+                .filter(events::position.le(slowest.unwrap_or(i64::MAX)))
+                .order(events::position)
+                .limit(i64::from(limit))
+                .select((events::position, events::created_at))
+                .load(conn)
+        })
+        .map_err(broken("find the oldest events"))?;
+        let Some((last, _)) = oldest.into_iter().take_while(|(_, at)| at.0 < before).last() else {
+            return Ok(0);
+        };
+        on!(self.conn, |conn| {
+            diesel::delete(events::table.filter(events::position.le(last))).execute(conn)
+        })
+        .map(tally)
+        .map_err(broken("sweep events"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::harness::{Database, at, event, publish};
+    use super::*;
+    use terrace_app::store::{ConsumerWrite, EventRead};
+    use terrace_kernel::{EventLog, Position};
+
+    fn left(tx: &mut DieselTx<'_>) -> Vec<i64> {
+        let events = tx.events_after(Position::START, 100).unwrap();
+        events.iter().map(|event| event.position.get()).collect()
+    }
+
+    #[test]
+    fn events_go_oldest_first_and_never_before_their_consumers_had_them() {
+        let mut database = Database::new();
+        let tx = &mut database.tx();
+        for micros in 1..=6 {
+            tx.append(&event(1), at(micros)).unwrap();
+        }
+        publish(tx);
+        tx.set_consumer_position("fast", Position::new(6).unwrap()).unwrap();
+        tx.set_consumer_position("slow", Position::new(3).unwrap()).unwrap();
+        assert_eq!(tx.sweep_events(at(1), 10).unwrap(), 0);
+        assert_eq!(tx.sweep_events(at(6), 2).unwrap(), 2);
+        assert_eq!(left(tx), [3, 4, 5, 6]);
+        assert_eq!(tx.sweep_events(at(6), 10).unwrap(), 1);
+        assert_eq!(left(tx), [4, 5, 6]);
+        tx.set_consumer_position("slow", Position::new(6).unwrap()).unwrap();
+        assert_eq!(tx.sweep_events(at(6), 10).unwrap(), 2);
+        assert_eq!(left(tx), [6]);
+    }
+
+    #[test]
+    fn the_log_loses_its_beginning_only_and_keeps_its_head() {
+        let mut database = Database::new();
+        let tx = &mut database.tx();
+        for micros in [1, 9, 2] {
+            tx.append(&event(1), at(micros)).unwrap();
+        }
+        publish(tx);
+        assert_eq!(tx.sweep_events(at(5), 10).unwrap(), 1);
+        assert_eq!(left(tx), [2, 3]);
+        assert_eq!(tx.sweep_events(at(10), 10).unwrap(), 2);
+        assert_eq!(tx.head().unwrap(), Position::new(3).unwrap());
+        tx.append(&event(2), at(11)).unwrap();
+        publish(tx);
+        assert_eq!(left(tx), [4]);
+    }
+}

@@ -1,0 +1,195 @@
+//! Commands on PostgreSQL: one READ COMMITTED transaction each, run again when concurrent work got in the way.
+
+use crate::config::DatabaseKind;
+use crate::conn::Conn;
+use crate::error::broken;
+use crate::instrument::control;
+use crate::job::{Command, Ran};
+use crate::manager::{Link, Pool, Session};
+use crate::queue::Queue;
+use crate::relay::RelayCall;
+use diesel::PgConnection;
+use diesel::connection::{AnsiTransactionManager, TransactionManager};
+use diesel::r2d2::R2D2Connection;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use terrace_app::store::Verdict;
+use terrace_kernel::{Entropy, StoreError};
+
+/// How often a command is tried again after a conflict.
+const RETRIES: u32 = 4;
+/// The longest pause before the first of these; each further one may be twice as long.
+const FIRST_PAUSE: Duration = Duration::from_millis(10);
+
+/// One of the threads that run commands.
+#[derive(Clone)]
+pub(crate) struct Worker {
+    pub(crate) queue: Arc<Queue<Command>>,
+    pub(crate) pool: Arc<Pool>,
+    pub(crate) relay: Arc<RelayCall>,
+    pub(crate) entropy: Arc<dyn Entropy>,
+    pub(crate) rehearse: bool,
+}
+
+/// What one try came to.
+enum Tried {
+    /// It is settled, one way or the other.
+    Settled(Result<(), StoreError>),
+    /// Concurrent work got in the way, and nothing was kept.
+    Conflict(StoreError),
+    /// The connection was lost before the commit was sent, so nothing was kept.
+    Lost(StoreError),
+}
+
+impl Tried {
+    /// What it came to when `error` is the server's own word.
+    fn after(error: StoreError) -> Self {
+        if matches!(error, StoreError::Contended(_)) {
+            Self::Conflict(error)
+        } else {
+            Self::Settled(Err(error))
+        }
+    }
+}
+
+impl Worker {
+    /// Works until the queue is closed and empty.
+    pub(crate) fn serve(self) {
+        while let Some(mut command) = self.queue.pop() {
+            let outcome = self.run(&mut command);
+            command.finish(outcome);
+        }
+    }
+
+    fn run(&self, command: &mut Command) -> Result<(), StoreError> {
+        let (mut conflicts, mut losses) = (0, 0);
+        let mut since = command.since;
+        loop {
+            let mut session = self.pool.checkout(since)?;
+            let tried = self.try_once(&mut session, command);
+            drop(session);
+            match tried {
+                Tried::Settled(outcome) => return outcome,
+                Tried::Conflict(error) if conflicts >= RETRIES => return Err(error),
+                Tried::Lost(error) if losses >= 1 => return Err(error),
+                Tried::Conflict(error) => {
+                    log::debug!("command {} meets concurrent work: {error}", command.name());
+                    count_retry(command, "conflict");
+                    std::thread::sleep(self.pause(conflicts));
+                    conflicts += 1;
+                }
+                Tried::Lost(error) => {
+                    log::warn!("command {} lost its connection: {error}", command.name());
+                    count_retry(command, "connection");
+                    losses += 1;
+                }
+            }
+            // The time that the try took is not time spent waiting for a connection.
+            since = Instant::now();
+        }
+    }
+
+    /// Between nothing and twice as much as before, so that those who met do not meet again.
+    fn pause(&self, conflicts: u32) -> Duration {
+        let [low, high, ..] = self.entropy.seed();
+        let share = f64::from(u16::from_le_bytes([low, high])) / f64::from(u16::MAX);
+        FIRST_PAUSE
+            .saturating_mul(2_u32.saturating_pow(conflicts))
+            .mul_f64(share)
+    }
+
+    fn try_once(&self, session: &mut Session, command: &mut Command) -> Tried {
+        let Link::Pg(conn) = &mut session.link else {
+            let mixed_up = StoreError::Unavailable(format!("not a {} database", DatabaseKind::Postgres));
+            return Tried::Settled(Err(mixed_up));
+        };
+        let ran = self.run_body(conn, command);
+        let (tried, usable) = match ran {
+            Ok(Ran {
+                verdict: Verdict::Commit,
+                appended,
+            }) => self.commit(conn, appended),
+            Ok(Ran {
+                verdict: Verdict::Rollback,
+                ..
+            }) => {
+                // Whatever becomes of the rollback, nothing is kept.
+                (Tried::Settled(Ok(())), roll_back(conn))
+            }
+            Err(error) => {
+                let usable = roll_back(conn);
+                let lost = !usable && matches!(error, StoreError::Unavailable(_));
+                (
+                    if lost {
+                        Tried::Lost(error)
+                    } else {
+                        Tried::after(error)
+                    },
+                    usable,
+                )
+            }
+        };
+        if !usable {
+            session.discard();
+        }
+        tried
+    }
+
+    fn run_body(&self, conn: &mut PgConnection, command: &mut Command) -> Result<Ran, StoreError> {
+        begin(conn).map_err(broken("begin"))?;
+        if self.rehearse {
+            control(conn, "SAVEPOINT rehearsal").map_err(broken("rehearsal"))?;
+            drop(command.run(Conn::Pg(conn)));
+            control(
+                conn,
+                "ROLLBACK TO SAVEPOINT rehearsal; RELEASE SAVEPOINT rehearsal",
+            )
+            .map_err(broken("rehearsal"))?;
+        }
+        command.run(Conn::Pg(conn))
+    }
+
+    /// Commits, and says whether the connection is still good.
+    fn commit(&self, conn: &mut PgConnection, appended: bool) -> (Tried, bool) {
+        let started = Instant::now();
+        // PostgreSQL answers the COMMIT of a failed transaction with a rollback and no error. The statement in
+        // front of it fails there, in the same round trip, so that it cannot pass for a commit.
+        let Err(error) = control(conn, "SELECT 1; COMMIT") else {
+            metrics::histogram!("terrace_store_commit_seconds", "database" => DatabaseKind::Postgres.as_str())
+                .record(started.elapsed().as_secs_f64());
+            if appended {
+                self.relay.ring();
+            }
+            return (Tried::Settled(Ok(())), true);
+        };
+        let error = broken("commit")(error);
+        // A server that answers has decided: after an error of its own nothing is kept.
+        if roll_back(conn) {
+            return (Tried::after(error), true);
+        }
+        let unknown = format!("lost during the commit, whose outcome is unknown: {error}");
+        (Tried::Settled(Err(StoreError::Unavailable(unknown))), false)
+    }
+}
+
+fn count_retry(command: &Command, reason: &'static str) {
+    metrics::counter!("terrace_store_retries_total", "command" => command.name(), "reason" => reason)
+        .increment(1);
+}
+
+fn begin(conn: &mut PgConnection) -> diesel::QueryResult<()> {
+    crate::instrument::quietly(conn, |conn| {
+        AnsiTransactionManager::begin_transaction_sql(conn, "BEGIN ISOLATION LEVEL READ COMMITTED")
+    })
+}
+
+/// Rolls back what is open; `false` when the connection is of no more use.
+fn roll_back(conn: &mut PgConnection) -> bool {
+    let depth = AnsiTransactionManager::transaction_manager_status_mut(conn).transaction_depth();
+    let ended = match depth {
+        Ok(None) => true,
+        Ok(Some(_)) => control(conn, "ROLLBACK").is_ok(),
+        Err(_) => false,
+    };
+    ended && !conn.is_broken()
+}

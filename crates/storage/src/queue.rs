@@ -1,0 +1,162 @@
+//! A bounded queue between those who hand in work and the threads that do it.
+
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// What a queue says instead of taking an item.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Refused {
+    /// It holds as many as it may.
+    Full,
+    /// Nothing more is taken.
+    Closed,
+}
+
+/// What a thread found when it asked for work.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Taken<T> {
+    /// Items, in the order in which they came.
+    Some(Vec<T>),
+    /// None came in time.
+    Nothing,
+    /// None will come any more.
+    Closed,
+}
+
+struct State<T> {
+    items: VecDeque<T>,
+    closed: bool,
+}
+
+/// First in, first out, never more than `limit`. Pushing does not wait.
+pub(crate) struct Queue<T> {
+    name: &'static str,
+    limit: usize,
+    state: Mutex<State<T>>,
+    filled: Condvar,
+}
+
+impl<T> Queue<T> {
+    pub(crate) fn new(name: &'static str, limit: usize) -> Self {
+        let state = State {
+            items: VecDeque::new(),
+            closed: false,
+        };
+        Self {
+            name,
+            limit: limit.max(1),
+            state: Mutex::new(state),
+            filled: Condvar::new(),
+        }
+    }
+
+    /// Puts `item` at the end, or gives it back with the reason.
+    pub(crate) fn push(&self, item: T) -> Result<(), (Refused, T)> {
+        let mut state = self.lock();
+        if state.closed {
+            return Err((Refused::Closed, item));
+        }
+        if state.items.len() >= self.limit {
+            metrics::counter!("terrace_store_refused_total", "queue" => self.name).increment(1);
+            return Err((Refused::Full, item));
+        }
+        state.items.push_back(item);
+        self.tell_depth(&state);
+        drop(state);
+        self.filled.notify_one();
+        Ok(())
+    }
+
+    /// Puts `item` before all others, whatever waits.
+    pub(crate) fn push_first(&self, item: T) -> Result<(), T> {
+        let mut state = self.lock();
+        if state.closed {
+            return Err(item);
+        }
+        state.items.push_front(item);
+        drop(state);
+        self.filled.notify_one();
+        Ok(())
+    }
+
+    /// Waits for an item; none when the queue is closed and empty.
+    pub(crate) fn pop(&self) -> Option<T> {
+        let mut state = self.lock();
+        loop {
+            if let Some(item) = state.items.pop_front() {
+                self.tell_depth(&state);
+                return Some(item);
+            }
+            if state.closed {
+                return None;
+            }
+            state = self.filled.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Waits up to `patience` for an item, and takes with it up to `limit` of what waits by then.
+    pub(crate) fn pop_group(&self, limit: usize, patience: Duration) -> Taken<T> {
+        let state = self.lock();
+        let waiting = |state: &mut State<T>| state.items.is_empty() && !state.closed;
+        let (mut state, _) = self
+            .filled
+            .wait_timeout_while(state, patience, waiting)
+            .unwrap_or_else(PoisonError::into_inner);
+        if state.items.is_empty() {
+            return if state.closed {
+                Taken::Closed
+            } else {
+                Taken::Nothing
+            };
+        }
+        let count = state.items.len().min(limit.max(1));
+        let group = state.items.drain(..count).collect();
+        self.tell_depth(&state);
+        Taken::Some(group)
+    }
+
+    /// Takes nothing more; what waits is still given out.
+    pub(crate) fn close(&self) {
+        self.lock().closed = true;
+        self.filled.notify_all();
+    }
+
+    fn tell_depth(&self, state: &State<T>) {
+        let depth = u32::try_from(state.items.len()).unwrap_or(u32::MAX);
+        metrics::gauge!("terrace_store_queue_depth", "queue" => self.name).set(f64::from(depth));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State<T>> {
+        // No code that can panic runs under the lock, so a poisoned state is whole.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn takes_no_more_than_its_limit_and_gives_in_order() {
+        let queue = Queue::new("test", 2);
+        assert_eq!(queue.push(1), Ok(()));
+        assert_eq!(queue.push(2), Ok(()));
+        assert_eq!(queue.push(3), Err((Refused::Full, 3)));
+        assert_eq!(queue.push_first(0), Ok(()));
+        assert_eq!(queue.pop_group(2, Duration::ZERO), Taken::Some(vec![0, 1]));
+        assert_eq!(queue.pop(), Some(2));
+        assert_eq!(queue.pop_group(2, Duration::ZERO), Taken::Nothing);
+    }
+
+    #[test]
+    fn a_closed_queue_gives_out_what_it_holds() {
+        let queue = Queue::new("test", 8);
+        assert_eq!(queue.push(1), Ok(()));
+        queue.close();
+        assert_eq!(queue.push(2), Err((Refused::Closed, 2)));
+        assert_eq!(queue.pop(), Some(1));
+        assert_eq!(queue.pop(), None);
+        assert_eq!(queue.pop_group(1, Duration::ZERO), Taken::Closed);
+    }
+}

@@ -1,0 +1,101 @@
+//! Queries: a few threads, each with a connection at a time, for either database.
+
+use crate::error::broken;
+use crate::instrument::control;
+use crate::job::{run_query, turn_away};
+use crate::manager::{Link, Pool, Session};
+use crate::migrate;
+use crate::queue::Queue;
+use diesel::QueryResult;
+use std::sync::Arc;
+use std::time::Instant;
+use terrace_app::store::ReadJob;
+use terrace_kernel::StoreError;
+use tokio::sync::oneshot;
+
+/// What a reading thread is asked.
+pub(crate) enum Question {
+    /// A query of the program.
+    Query(Box<dyn ReadJob>),
+    /// Whether the database can be reached and has the schema that this program knows.
+    Ready(oneshot::Sender<Result<(), StoreError>>),
+}
+
+/// A question, with when it was asked.
+pub(crate) struct Asked {
+    pub(crate) question: Question,
+    pub(crate) since: Instant,
+}
+
+impl Asked {
+    pub(crate) fn now(question: Question) -> Self {
+        Self {
+            question,
+            since: Instant::now(),
+        }
+    }
+
+    /// Answers that there is no answer.
+    pub(crate) fn turn_away(self, error: StoreError) {
+        match self.question {
+            Question::Query(job) => turn_away(job, error),
+            // Whoever asked may have gone.
+            Question::Ready(answer) => drop(answer.send(Err(error))),
+        }
+    }
+}
+
+/// One of the threads that answer.
+#[derive(Clone)]
+pub(crate) struct Reader {
+    pub(crate) queue: Arc<Queue<Asked>>,
+    pub(crate) pool: Arc<Pool>,
+}
+
+impl Reader {
+    /// Works until the queue is closed and empty.
+    pub(crate) fn serve(self) {
+        while let Some(asked) = self.queue.pop() {
+            match self.pool.checkout(asked.since) {
+                Ok(mut session) => answer(&mut session, asked),
+                Err(error) => asked.turn_away(error),
+            }
+        }
+    }
+}
+
+fn answer(session: &mut Session, asked: Asked) {
+    match asked.question {
+        Question::Ready(answer) => drop(answer.send(migrate::check(&mut session.conn()))),
+        Question::Query(job) => {
+            let (name, since) = (job.name(), asked.since);
+            let sound = match open_snapshot(session) {
+                Ok(()) => run_query(job, session.conn()) && close_snapshot(session).is_ok(),
+                Err(error) => {
+                    turn_away(job, broken("begin a query")(error));
+                    false
+                }
+            };
+            if !sound {
+                session.discard();
+            }
+            metrics::histogram!("terrace_store_query_seconds", "query" => name)
+                .record(since.elapsed().as_secs_f64());
+        }
+    }
+}
+
+/// On SQLite a query sees one state of the database, at no cost. On PostgreSQL that would cost two round trips.
+fn open_snapshot(session: &mut Session) -> QueryResult<()> {
+    match &mut session.link {
+        Link::Sqlite(conn) => control(&mut **conn, "BEGIN"),
+        Link::Pg(_) => Ok(()),
+    }
+}
+
+fn close_snapshot(session: &mut Session) -> QueryResult<()> {
+    match &mut session.link {
+        Link::Sqlite(conn) => control(&mut **conn, "ROLLBACK"),
+        Link::Pg(_) => Ok(()),
+    }
+}

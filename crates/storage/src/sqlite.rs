@@ -1,0 +1,216 @@
+//! SQLite's one writer: it takes the commands that wait, runs each in a savepoint, commits once, and answers
+//! them all, so that one fsync serves many.
+
+use crate::config::DatabaseKind;
+use crate::conn::Conn;
+use crate::error::{again, broken};
+use crate::instrument::{control, quietly};
+use crate::job::Command;
+use crate::manager::{Connector, Link, Mode, Session};
+use crate::queue::{Queue, Taken};
+use diesel::sql_types::BigInt;
+use diesel::{OptionalExtension, QueryResult, QueryableByName, RunQueryDsl, SqliteConnection};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use terrace_app::store::Verdict;
+use terrace_kernel::{Position, StoreError};
+use tokio::sync::watch;
+
+/// How often an idle writer looks for events that another process wrote.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// The thread that owns the connection which writes.
+pub(crate) struct Writer {
+    pub(crate) connector: Connector,
+    pub(crate) queue: Arc<Queue<Command>>,
+    pub(crate) bell: watch::Sender<Position>,
+    pub(crate) group_limit: usize,
+    pub(crate) rehearse: bool,
+    /// None after a failure that put the connection itself in doubt; the next command opens another.
+    pub(crate) conn: Option<Box<SqliteConnection>>,
+}
+
+/// Why a group did not commit.
+enum GroupError {
+    /// It could not begin: none of its commands ran.
+    Begin(StoreError),
+    /// Its transaction broke: nobody knows whose fault it was.
+    Broken(StoreError),
+}
+
+impl Writer {
+    /// Works until the queue is closed and empty.
+    pub(crate) fn serve(mut self) {
+        self.ring();
+        loop {
+            match self.queue.pop_group(self.group_limit, LOOK) {
+                Taken::Some(group) => self.run_group(group),
+                Taken::Nothing => self.ring(),
+                Taken::Closed => return,
+            }
+        }
+    }
+
+    fn run_group(&mut self, mut group: Vec<Command>) {
+        metrics::histogram!("terrace_store_group_size").record(count(group.len()));
+        let outcomes = match self.try_group(&mut group) {
+            Ok(outcomes) => outcomes,
+            Err(GroupError::Begin(error)) => group.iter().map(|_| Err(again(&error))).collect(),
+            Err(GroupError::Broken(error)) => {
+                log::warn!(
+                    "a group of {} commands runs again one by one: {error}",
+                    group.len()
+                );
+                metrics::counter!("terrace_store_group_retries_total").increment(1);
+                group.iter_mut().map(|command| self.run_alone(command)).collect()
+            }
+        };
+        self.ring();
+        for (command, outcome) in group.into_iter().zip(outcomes) {
+            command.finish(outcome);
+        }
+    }
+
+    fn try_group(&mut self, group: &mut [Command]) -> Result<Vec<Result<(), StoreError>>, GroupError> {
+        if let [command] = group {
+            return Ok(vec![self.run_alone(command)]);
+        }
+        let rehearse = self.rehearse;
+        let conn = self.begin().map_err(GroupError::Begin)?;
+        let ran: QueryResult<Vec<_>> = group
+            .iter_mut()
+            .map(|command| in_savepoint(conn, command, rehearse))
+            .collect();
+        let ran = ran.and_then(|outcomes| commit(conn).map(|()| outcomes));
+        ran.map_err(|error| {
+            self.roll_back();
+            GroupError::Broken(broken("commit of a group")(error))
+        })
+    }
+
+    /// Runs one command in a transaction of its own.
+    fn run_alone(&mut self, command: &mut Command) -> Result<(), StoreError> {
+        let rehearse = self.rehearse;
+        let conn = self.begin()?;
+        let ran = run_whole(conn, command, rehearse);
+        if !matches!(ran, Ok(Verdict::Commit)) {
+            self.roll_back();
+        }
+        ran.map(|_| ())
+    }
+
+    /// Begins a transaction that may write from its start: one that begins by reading fails when it would
+    /// write after another did.
+    fn begin(&mut self) -> Result<&mut SqliteConnection, StoreError> {
+        let mut conn = match self.conn.take() {
+            Some(conn) => conn,
+            None => open(&self.connector)?,
+        };
+        // On failure the connection is dropped here, in case the failure is its own.
+        control(&mut *conn, "BEGIN IMMEDIATE").map_err(broken("begin"))?;
+        Ok(self.conn.insert(conn))
+    }
+
+    fn roll_back(&mut self) {
+        let Some(conn) = self.conn.as_deref_mut() else {
+            return;
+        };
+        if let Err(error) = control(conn, "ROLLBACK") {
+            // After some failures SQLite has rolled back by itself and says so; whichever it was, a fresh
+            // connection has no transaction.
+            log::debug!("rollback: {error}");
+            self.conn = None;
+        }
+    }
+
+    /// Rings the bell if the newest event is another than before.
+    fn ring(&mut self) {
+        let Some(head) = self.conn.as_deref_mut().and_then(newest_event) else {
+            return;
+        };
+        self.bell.send_if_modified(|known| {
+            let moved = head > *known;
+            *known = head.max(*known);
+            moved
+        });
+    }
+}
+
+/// A connection for the writer.
+pub(crate) fn open(connector: &Connector) -> Result<Box<SqliteConnection>, StoreError> {
+    let Session {
+        link: Link::Sqlite(conn),
+        ..
+    } = connector.connect(Mode::Write)?
+    else {
+        return Err(StoreError::Unavailable(format!(
+            "not a {} database",
+            DatabaseKind::Sqlite
+        )));
+    };
+    Ok(conn)
+}
+
+/// Runs one command in a savepoint. The outer result is the transaction's, the inner one the command's.
+fn in_savepoint(
+    conn: &mut SqliteConnection,
+    command: &mut Command,
+    rehearse: bool,
+) -> QueryResult<Result<(), StoreError>> {
+    control(conn, "SAVEPOINT command")?;
+    if rehearse {
+        drop(command.run(Conn::Sqlite(conn)));
+        control(conn, "ROLLBACK TO command")?;
+    }
+    let ran = command.run(Conn::Sqlite(conn)).map(|ran| ran.verdict);
+    if !matches!(ran, Ok(Verdict::Commit)) {
+        control(conn, "ROLLBACK TO command")?;
+    }
+    control(conn, "RELEASE command")?;
+    Ok(ran.map(|_| ()))
+}
+
+/// Runs one command in the transaction that was begun for it, and commits if it wants that.
+fn run_whole(
+    conn: &mut SqliteConnection,
+    command: &mut Command,
+    rehearse: bool,
+) -> Result<Verdict, StoreError> {
+    if rehearse {
+        control(conn, "SAVEPOINT rehearsal").map_err(broken("rehearsal"))?;
+        drop(command.run(Conn::Sqlite(conn)));
+        control(conn, "ROLLBACK TO rehearsal; RELEASE rehearsal").map_err(broken("rehearsal"))?;
+    }
+    let verdict = command.run(Conn::Sqlite(conn))?.verdict;
+    if verdict == Verdict::Commit {
+        commit(conn).map_err(broken("commit"))?;
+    }
+    Ok(verdict)
+}
+
+fn commit(conn: &mut SqliteConnection) -> QueryResult<()> {
+    let started = Instant::now();
+    control(conn, "COMMIT")?;
+    metrics::histogram!("terrace_store_commit_seconds", "database" => DatabaseKind::Sqlite.as_str())
+        .record(started.elapsed().as_secs_f64());
+    Ok(())
+}
+
+#[derive(QueryableByName)]
+struct Newest {
+    #[diesel(sql_type = BigInt)]
+    seq: i64,
+}
+
+/// The newest position that was ever given out; none before the first, and in a database without a schema.
+fn newest_event(conn: &mut SqliteConnection) -> Option<Position> {
+    let query = "SELECT seq FROM sqlite_sequence WHERE name = 'events'";
+    let newest = quietly(conn, |conn| {
+        diesel::sql_query(query).get_result::<Newest>(conn).optional()
+    });
+    Position::new(newest.ok()??.seq)
+}
+
+fn count(length: usize) -> f64 {
+    f64::from(u32::try_from(length).unwrap_or(u32::MAX))
+}

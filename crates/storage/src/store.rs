@@ -1,0 +1,305 @@
+//! The store of the program: queues, the threads behind them, and the bell.
+
+use crate::config::{Address, DatabaseKind, StorageConfig};
+use crate::instrument::Stats;
+use crate::job::Command;
+use crate::manager::{Connector, Mode, Pool};
+use crate::migrate::{self, Step};
+use crate::postgres::Worker;
+use crate::queue::{Queue, Refused};
+use crate::reads::{Asked, Question, Reader};
+use crate::relay::{Relay, RelayCall};
+use crate::sqlite::{self, Writer};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use terrace_app::store::{BoxFuture, ReadJob, Store, WriteJob};
+use terrace_kernel::{Clock, Entropy, Position, StoreError};
+use tokio::sync::{oneshot, watch};
+use uuid::{Builder, Uuid};
+
+/// The store, on either database. Clones are handles to the same one; the last that goes closes it.
+#[derive(Clone)]
+pub struct Storage {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    connector: Connector,
+    /// Past any pooler; the same as `connector` where there is none.
+    direct: Connector,
+    commands: Arc<Queue<Command>>,
+    questions: Arc<Queue<Asked>>,
+    stats: Arc<Stats>,
+    bell: watch::Sender<Position>,
+    relay: Option<Arc<RelayCall>>,
+    threads: Mutex<Threads>,
+}
+
+#[derive(Default)]
+struct Threads {
+    workers: Vec<JoinHandle<()>>,
+    relay: Option<JoinHandle<()>>,
+}
+
+impl Storage {
+    /// Opens the database and starts the threads that serve it. It need not be migrated yet, but it must be
+    /// there: a SQLite file is made, with its folder, and a PostgreSQL server must answer. Later it may come
+    /// and go.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "whoever opens the store is done with its configuration"
+    )]
+    pub fn open(
+        config: StorageConfig,
+        clock: Arc<dyn Clock>,
+        entropy: Arc<dyn Entropy>,
+    ) -> Result<Self, StoreError> {
+        let parse =
+            |url: &str| Address::parse(url).map_err(|error| StoreError::defect("database URL", error));
+        let address = parse(&config.database_url)?;
+        let stats = Stats::new(address.kind(), config.slow_query);
+        let connector = Connector::new(address.clone(), &config, Arc::clone(&stats));
+        let direct = match &config.listen_database_url {
+            Some(url) if connector.kind() == DatabaseKind::Postgres => {
+                let direct = parse(url)?;
+                if direct.kind() != DatabaseKind::Postgres {
+                    return Err(StoreError::defect(
+                        "database URL",
+                        "the one to listen on is no server's",
+                    ));
+                }
+                Connector::new(direct, &config, Arc::clone(&stats))
+            }
+            _ => connector.clone(),
+        };
+        let mut storage = Shared {
+            commands: Arc::new(Queue::new("commands", config.write_queue)),
+            questions: Arc::new(Queue::new("queries", config.write_queue)),
+            bell: watch::Sender::new(Position::START),
+            relay: (connector.kind() == DatabaseKind::Postgres).then(Arc::default),
+            threads: Mutex::default(),
+            connector,
+            direct,
+            stats,
+        };
+        match address {
+            Address::Sqlite(path) => {
+                make_folder(&path)?;
+                storage.start_writer(&config)?;
+            }
+            Address::Postgres(_) => storage.start_workers(&config, clock, entropy)?,
+        }
+        storage.start_readers(&config)?;
+        Ok(Self {
+            shared: Arc::new(storage),
+        })
+    }
+
+    /// Applies what is pending and returns the names of what was applied. Of several processes that do so at
+    /// once, one applies and the others find nothing to do. A schema that is newer than this program is an
+    /// error, and is left as it is.
+    pub fn migrate(&self) -> Result<Vec<String>, StoreError> {
+        self.step(Step::Up)
+    }
+
+    /// Reverts the newest migration and returns its name; nothing when none is applied.
+    pub fn revert_last(&self) -> Result<Vec<String>, StoreError> {
+        self.step(Step::DownOne)
+    }
+
+    /// Reverts every migration, the newest first, and returns their names. What was stored is gone.
+    pub fn revert_all(&self) -> Result<Vec<String>, StoreError> {
+        self.step(Step::DownAll)
+    }
+
+    fn step(&self, step: Step) -> Result<Vec<String>, StoreError> {
+        let names = migrate::run(&self.shared.direct, step)?;
+        if let Some(relay) = &self.shared.relay {
+            relay.hurry();
+        }
+        Ok(names)
+    }
+
+    /// The names of migrations that are not applied. Changes nothing.
+    pub fn pending_migrations(&self) -> Result<Vec<String>, StoreError> {
+        let mut session = self.shared.direct.connect(Mode::Read)?;
+        Ok(migrate::standing(&mut session.conn())?.pending)
+    }
+
+    /// Which database it is.
+    pub fn kind(&self) -> DatabaseKind {
+        self.shared.connector.kind()
+    }
+
+    /// How many statements commands and queries have executed so far, for tests that count them. Those that
+    /// begin and end transactions, migrate or relay are not among them.
+    pub fn statements(&self) -> u64 {
+        self.shared.stats.statements()
+    }
+
+    /// Takes no more work, does what was handed in, and ends every thread. Does nothing the second time.
+    pub fn close(&self) {
+        self.shared.close();
+    }
+}
+
+impl Shared {
+    fn start_writer(&mut self, config: &StorageConfig) -> Result<(), StoreError> {
+        let writer = Writer {
+            conn: Some(sqlite::open(&self.connector)?),
+            connector: self.connector.clone(),
+            queue: Arc::clone(&self.commands),
+            bell: self.bell.clone(),
+            group_limit: config.group_limit,
+            rehearse: config.rehearse,
+        };
+        self.start("terrace-writer".to_owned(), move || writer.serve())
+    }
+
+    fn start_workers(
+        &mut self,
+        config: &StorageConfig,
+        clock: Arc<dyn Clock>,
+        entropy: Arc<dyn Entropy>,
+    ) -> Result<(), StoreError> {
+        let Some(call) = self.relay.clone() else {
+            return Ok(());
+        };
+        // Now, so that a server that is not there, or refuses us, is told in its own words.
+        drop(self.connector.connect(Mode::Write)?);
+        drop(self.direct.connect(Mode::Write)?);
+        let holder = holder(&*entropy);
+        let worker = Worker {
+            queue: Arc::clone(&self.commands),
+            pool: Arc::new(Pool::new(self.connector.clone(), config.write_connections)),
+            relay: Arc::clone(&call),
+            entropy,
+            rehearse: config.rehearse,
+        };
+        for number in 1..=config.write_connections.max(1) {
+            let worker = worker.clone();
+            self.start(format!("terrace-write-{number}"), move || worker.serve())?;
+        }
+        let relay = Relay {
+            connector: self.direct.clone(),
+            call,
+            bell: self.bell.clone(),
+            clock,
+            holder,
+        };
+        let handle = spawn("terrace-relay".to_owned(), move || relay.serve())?;
+        self.threads().relay = Some(handle);
+        Ok(())
+    }
+
+    fn start_readers(&mut self, config: &StorageConfig) -> Result<(), StoreError> {
+        let size = config.read_connections.max(1);
+        let reader = Reader {
+            queue: Arc::clone(&self.questions),
+            pool: Arc::new(Pool::new(self.connector.clone(), size)),
+        };
+        for number in 1..=size {
+            let reader = reader.clone();
+            self.start(format!("terrace-read-{number}"), move || reader.serve())?;
+        }
+        Ok(())
+    }
+
+    fn start(&self, name: String, work: impl FnOnce() + Send + 'static) -> Result<(), StoreError> {
+        let handle = spawn(name, work)?;
+        self.threads().workers.push(handle);
+        Ok(())
+    }
+
+    fn threads(&self) -> std::sync::MutexGuard<'_, Threads> {
+        self.threads.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn close(&self) {
+        self.commands.close();
+        self.questions.close();
+        let Threads { workers, relay } = std::mem::take(&mut *self.threads());
+        workers.into_iter().for_each(join);
+        // Last, because the last commits may have appended events.
+        if let Some(call) = &self.relay {
+            call.stop();
+        }
+        relay.into_iter().for_each(join);
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+fn spawn(name: String, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, StoreError> {
+    thread::Builder::new()
+        .name(name)
+        .spawn(work)
+        .map_err(|error| StoreError::defect("start a thread", error))
+}
+
+fn join(handle: JoinHandle<()>) {
+    // The last handle to the store may go with the last piece of work, on the very thread that did it.
+    if handle.thread().id() != thread::current().id() && handle.join().is_err() {
+        log::error!("a thread of the store panicked");
+    }
+}
+
+/// Who this process is among those that share the database.
+fn holder(entropy: &dyn Entropy) -> Uuid {
+    let seed = entropy.seed();
+    let random = seed.first_chunk().copied().unwrap_or_default();
+    Builder::from_random_bytes(random).into_uuid()
+}
+
+fn make_folder(path: &std::path::Path) -> Result<(), StoreError> {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => std::fs::create_dir_all(folder)
+            .map_err(|error| StoreError::Unavailable(format!("{}: {error}", folder.display()))),
+        _ => Ok(()),
+    }
+}
+
+fn refusal(reason: Refused) -> StoreError {
+    let words = match reason {
+        Refused::Full => "too much work is waiting",
+        Refused::Closed => "the store is closing",
+    };
+    StoreError::Unavailable(words.to_owned())
+}
+
+impl Store for Storage {
+    fn submit(&self, job: Box<dyn WriteJob>) {
+        if let Err((reason, command)) = self.shared.commands.push(Command::new(job)) {
+            command.finish(Err(refusal(reason)));
+        }
+    }
+
+    fn query(&self, job: Box<dyn ReadJob>) {
+        if let Err((reason, asked)) = self.shared.questions.push(Asked::now(Question::Query(job))) {
+            asked.turn_away(refusal(reason));
+        }
+    }
+
+    fn ready(&self) -> BoxFuture<'_, Result<(), StoreError>> {
+        let (tell, answer) = oneshot::channel();
+        // Before all queries, so that a long queue is not mistaken for a lost database.
+        let asked = self
+            .shared
+            .questions
+            .push_first(Asked::now(Question::Ready(tell)));
+        Box::pin(async move {
+            if asked.is_err() {
+                return Err(refusal(Refused::Closed));
+            }
+            answer.await.unwrap_or_else(|_| Err(refusal(Refused::Closed)))
+        })
+    }
+
+    fn bell(&self) -> watch::Receiver<Position> {
+        self.shared.bell.subscribe()
+    }
+}

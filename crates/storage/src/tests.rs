@@ -1,0 +1,440 @@
+//! The adapter as the program uses it, on SQLite. The contract of each port is tested on both databases by the
+//! workspace's own tests.
+
+use crate::{Storage, StorageConfig};
+use diesel::connection::SimpleConnection;
+use diesel::{Connection, QueryableByName, RunQueryDsl, SqliteConnection};
+use std::future::Future;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Waker};
+use terrace_app::store::{
+    EventRead, IdempotencyScope, KeyClaim, ReadJob, ReadTx, Store, Tx, Verdict, WriteJob,
+};
+use terrace_kernel::{Clock, Entropy, EventKind, NewEvent, Position, StoreError, Timestamp, Topic};
+use uuid::Uuid;
+
+const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
+
+struct Still;
+
+impl Clock for Still {
+    fn now(&self) -> Timestamp {
+        NOW
+    }
+}
+
+impl Entropy for Still {
+    fn seed(&self) -> [u8; 32] {
+        [7; 32]
+    }
+}
+
+struct House {
+    storage: Storage,
+    path: PathBuf,
+    _dir: tempfile::TempDir,
+}
+
+fn configured(path: &Path) -> StorageConfig {
+    StorageConfig {
+        read_connections: 2,
+        ..StorageConfig::new(format!("sqlite:{}", path.display()))
+    }
+}
+
+fn open(config: StorageConfig) -> Storage {
+    Storage::open(config, Arc::new(Still), Arc::new(Still)).unwrap()
+}
+
+fn house(adjust: impl FnOnce(&mut StorageConfig)) -> House {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("data/terrace.db");
+    let mut config = configured(&path);
+    adjust(&mut config);
+    let storage = open(config);
+    storage.migrate().unwrap();
+    House {
+        storage,
+        path,
+        _dir: dir,
+    }
+}
+
+type Body = Box<dyn FnMut(&mut dyn Tx) -> Result<Verdict, StoreError> + Send>;
+
+struct Job {
+    body: Body,
+    answer: Sender<Result<(), StoreError>>,
+}
+
+impl WriteJob for Job {
+    fn name(&self) -> &'static str {
+        "test"
+    }
+
+    fn run(&mut self, tx: &mut dyn Tx) -> Result<Verdict, StoreError> {
+        (self.body)(tx)
+    }
+
+    fn finish(self: Box<Self>, outcome: Result<(), StoreError>) {
+        self.answer.send(outcome).unwrap();
+    }
+}
+
+impl House {
+    fn submit(
+        &self,
+        body: impl FnMut(&mut dyn Tx) -> Result<Verdict, StoreError> + Send + 'static,
+    ) -> Receiver<Result<(), StoreError>> {
+        let (answer, outcome) = channel();
+        self.storage.submit(Box::new(Job {
+            body: Box::new(body),
+            answer,
+        }));
+        outcome
+    }
+
+    /// Holds the writer until the sender goes or speaks, so that what is submitted meanwhile makes a group.
+    fn hold(&self) -> Sender<()> {
+        let (release, held) = channel::<()>();
+        let (entered, inside) = channel();
+        self.submit(move |_| {
+            entered.send(()).ok();
+            held.recv().ok();
+            Ok(Verdict::Rollback)
+        });
+        inside.recv().unwrap();
+        release
+    }
+
+    /// Another connection, to look or to interfere.
+    fn aside(&self) -> SqliteConnection {
+        SqliteConnection::establish(self.path.to_str().unwrap()).unwrap()
+    }
+
+    fn leases(&self) -> Vec<String> {
+        texts(&mut self.aside(), "SELECT name AS text FROM leases ORDER BY name")
+    }
+}
+
+#[derive(QueryableByName)]
+struct Words {
+    #[diesel(sql_type = diesel::sql_types::Text)]
+    text: String,
+}
+
+fn texts(conn: &mut SqliteConnection, query: &str) -> Vec<String> {
+    diesel::sql_query(query)
+        .load::<Words>(conn)
+        .unwrap()
+        .into_iter()
+        .map(|row| row.text)
+        .collect()
+}
+
+fn take(tx: &mut dyn Tx, name: &str) -> Result<Verdict, StoreError> {
+    assert!(tx.take_lease(name, Uuid::nil(), NOW, NOW)?);
+    Ok(Verdict::Commit)
+}
+
+#[test]
+fn one_that_fails_takes_no_other_along() {
+    let house = house(|_| ());
+    let release = house.hold();
+    let kept: Vec<_> = (0..20)
+        .map(|n| house.submit(move |tx| take(tx, &format!("kept {n:02}"))))
+        .collect();
+    let failed = house.submit(|tx| {
+        take(tx, "failed")?;
+        Err(StoreError::Unavailable("no".to_owned()))
+    });
+    let panicked = house.submit(|tx| {
+        take(tx, "panicked")?;
+        panic!("on purpose")
+    });
+    let refused = house.submit(|tx| take(tx, "refused").map(|_| Verdict::Rollback));
+    let last = house.submit(|tx| take(tx, "last"));
+    drop(release);
+    for outcome in kept {
+        assert!(outcome.recv().unwrap().is_ok());
+    }
+    assert!(matches!(failed.recv().unwrap(), Err(StoreError::Unavailable(_))));
+    assert!(matches!(panicked.recv().unwrap(), Err(StoreError::Defect { .. })));
+    assert!(refused.recv().unwrap().is_ok());
+    assert!(last.recv().unwrap().is_ok());
+    let leases = house.leases();
+    assert_eq!(leases.len(), 21, "{leases:?}");
+    assert!(
+        leases
+            .iter()
+            .all(|name| name.starts_with("kept") || name == "last")
+    );
+}
+
+#[test]
+fn a_group_whose_commit_fails_is_tried_one_by_one() {
+    let house = house(|_| ());
+    // The reference is checked at COMMIT only, and then fails whoever took the lease "doomed" and its company.
+    house
+        .aside()
+        .batch_execute(
+            "CREATE TABLE parents (id INTEGER PRIMARY KEY);
+             CREATE TABLE orphans (id INTEGER REFERENCES parents (id) DEFERRABLE INITIALLY DEFERRED);
+             CREATE TRIGGER doom AFTER INSERT ON leases WHEN NEW.name = 'doomed'
+             BEGIN INSERT INTO orphans VALUES (1); END;",
+        )
+        .unwrap();
+    let release = house.hold();
+    let before = house.submit(|tx| take(tx, "before"));
+    let doomed = house.submit(|tx| take(tx, "doomed"));
+    let after = house.submit(|tx| take(tx, "after"));
+    drop(release);
+    assert!(before.recv().unwrap().is_ok());
+    assert!(matches!(doomed.recv().unwrap(), Err(StoreError::Defect { .. })));
+    assert!(after.recv().unwrap().is_ok());
+    let alone = house.submit(|tx| take(tx, "doomed"));
+    assert!(matches!(alone.recv().unwrap(), Err(StoreError::Defect { .. })));
+    assert_eq!(house.leases(), ["after", "before"]);
+}
+
+#[test]
+fn a_rehearsed_body_runs_twice_and_counts_once() {
+    let house = house(|config| config.rehearse = true);
+    let release = house.hold();
+    let outcomes: Vec<_> = (0..3)
+        .map(|n| {
+            let runs = Arc::new(Mutex::new(0));
+            let seen = Arc::clone(&runs);
+            let scope = IdempotencyScope {
+                account: None,
+                route: "POST /test",
+            };
+            let outcome = house.submit(move |tx| {
+                *seen.lock().unwrap() += 1;
+                // What the rehearsal did must be gone: a key is fresh both times.
+                let claim = tx.claim_key(
+                    &scope,
+                    &format!("key {n}"),
+                    &[0; 32],
+                    NOW,
+                    Timestamp::from_micros(0),
+                )?;
+                assert_eq!(claim, KeyClaim::Fresh);
+                Ok(Verdict::Commit)
+            });
+            (runs, outcome)
+        })
+        .collect();
+    drop(release);
+    for (runs, outcome) in outcomes {
+        outcome.recv().unwrap().unwrap();
+        assert_eq!(*runs.lock().unwrap(), 2);
+    }
+}
+
+#[test]
+fn a_full_queue_refuses_at_once_and_a_closed_store_answers() {
+    let house = house(|config| config.write_queue = 1);
+    let release = house.hold();
+    let waiting = house.submit(|tx| take(tx, "waiting"));
+    let refused = house.submit(|tx| take(tx, "refused"));
+    assert!(matches!(refused.recv().unwrap(), Err(StoreError::Unavailable(_))));
+    drop(release);
+    house.storage.close();
+    assert!(
+        waiting.recv().unwrap().is_ok(),
+        "what was taken in is done before the store closes"
+    );
+    let late = house.submit(|tx| take(tx, "late"));
+    assert!(matches!(late.recv().unwrap(), Err(StoreError::Unavailable(_))));
+    assert!(matches!(
+        now_or_never(house.storage.ready()),
+        Some(Err(StoreError::Unavailable(_)))
+    ));
+    assert_eq!(house.leases(), ["waiting"]);
+}
+
+#[test]
+fn a_database_that_another_holds_is_contended_and_comes_back() {
+    let house = house(|config| config.checkout_timeout = std::time::Duration::from_millis(20));
+    let mut other = house.aside();
+    other.batch_execute("BEGIN IMMEDIATE").unwrap();
+    let held_up = house.submit(|tx| take(tx, "held up"));
+    assert!(matches!(held_up.recv().unwrap(), Err(StoreError::Contended(_))));
+    other.batch_execute("COMMIT").unwrap();
+    assert!(house.submit(|tx| take(tx, "later")).recv().unwrap().is_ok());
+}
+
+fn event() -> NewEvent {
+    NewEvent {
+        topic: Topic::LockerRoom,
+        kind: EventKind::PostCreated,
+        actor: None,
+        team: None,
+        subject: Uuid::nil(),
+        object: None,
+    }
+}
+
+#[test]
+fn the_bell_rings_before_the_command_is_answered() {
+    let house = house(|_| ());
+    let mut bell = house.storage.bell();
+    let appended = house.submit(|tx| tx.append(&event(), NOW).map(|()| Verdict::Commit));
+    appended.recv().unwrap().unwrap();
+    assert!(bell.has_changed().unwrap());
+    assert_eq!(bell.borrow_and_update().get(), 1);
+    house.submit(|tx| take(tx, "silent")).recv().unwrap().unwrap();
+    assert!(!bell.has_changed().unwrap());
+}
+
+#[test]
+fn the_bell_rings_for_another_process_too() {
+    let house = house(|_| ());
+    let other = open(configured(&house.path));
+    let (answer, outcome) = channel();
+    let body: Body = Box::new(|tx| tx.append(&event(), NOW).map(|()| Verdict::Commit));
+    other.submit(Box::new(Job { body, answer }));
+    outcome.recv().unwrap().unwrap();
+    let mut bell = house.storage.bell();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let head = runtime
+        .block_on(bell.wait_for(|head| *head > Position::START))
+        .unwrap();
+    assert_eq!(head.get(), 1);
+}
+
+struct Ask<F>(F);
+
+impl<F: FnOnce(Result<&mut dyn ReadTx, StoreError>) + Send> ReadJob for Ask<F> {
+    fn name(&self) -> &'static str {
+        "test"
+    }
+
+    fn run(self: Box<Self>, tx: Result<&mut dyn ReadTx, StoreError>) {
+        (self.0)(tx);
+    }
+}
+
+#[test]
+fn queries_survive_a_panic_and_are_counted() {
+    let house = house(|_| ());
+    for _ in 0..5 {
+        house.storage.query(Box::new(Ask(|_: Result<&mut dyn ReadTx, _>| {
+            panic!("on purpose")
+        })));
+    }
+    let before = house.storage.statements();
+    let (tell, answer) = channel();
+    house
+        .storage
+        .query(Box::new(Ask(move |tx: Result<&mut dyn ReadTx, StoreError>| {
+            tell.send(tx.and_then(EventRead::head)).unwrap();
+        })));
+    assert_eq!(answer.recv().unwrap().unwrap(), Position::START);
+    assert_eq!(house.storage.statements(), before + 1);
+}
+
+fn now_or_never<T>(future: impl Future<Output = T>) -> Option<T> {
+    match Box::pin(future)
+        .as_mut()
+        .poll(&mut Context::from_waker(Waker::noop()))
+    {
+        Poll::Ready(output) => Some(output),
+        Poll::Pending => None,
+    }
+}
+
+fn ready(storage: &Storage) -> Result<(), StoreError> {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(storage.ready())
+}
+
+/// Every table, index and trigger, in SQL.
+fn schema(conn: &mut SqliteConnection) -> Vec<String> {
+    texts(
+        conn,
+        "SELECT type || ' ' || name || ': ' || coalesce(sql, '') AS text FROM sqlite_schema \
+                 WHERE name NOT LIKE '\\_\\_diesel%' ESCAPE '\\' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' \
+                 ORDER BY type, name",
+    )
+}
+
+#[test]
+fn migrations_go_up_and_down_and_up_to_the_same_schema() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.db");
+    let storage = open(configured(&path));
+    let mut aside = SqliteConnection::establish(path.to_str().unwrap()).unwrap();
+    assert!(matches!(ready(&storage), Err(StoreError::Unavailable(_))));
+    let pending = storage.pending_migrations().unwrap();
+    let applied = storage.migrate().unwrap();
+    assert!(!applied.is_empty() && applied == pending);
+    assert!(ready(&storage).is_ok() && storage.pending_migrations().unwrap().is_empty());
+    let first = schema(&mut aside);
+    assert_eq!(storage.migrate().unwrap(), Vec::<String>::new());
+
+    let mut reverted = storage.revert_last().unwrap();
+    assert_eq!(reverted.len(), 1);
+    reverted.extend(storage.revert_all().unwrap());
+    reverted.reverse();
+    assert_eq!(reverted, applied);
+    assert_eq!(schema(&mut aside), Vec::<String>::new());
+    assert_eq!(storage.migrate().unwrap(), applied);
+    assert_eq!(schema(&mut aside), first);
+}
+
+#[test]
+fn a_newer_schema_is_left_alone() {
+    let house = house(|_| ());
+    house
+        .aside()
+        .batch_execute("INSERT INTO __diesel_schema_migrations (version) VALUES ('29991231000001')")
+        .unwrap();
+    let before = schema(&mut house.aside());
+    for refused in [
+        house.storage.migrate(),
+        house.storage.revert_last(),
+        house.storage.revert_all(),
+    ] {
+        let error = refused.err().unwrap().to_string();
+        assert!(
+            error.contains("newer version") && error.contains("29991231000001"),
+            "{error}"
+        );
+    }
+    assert!(ready(&house.storage).is_err());
+    assert_eq!(schema(&mut house.aside()), before);
+}
+
+#[test]
+fn processes_that_migrate_at_once_do_it_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.db");
+    let storages: Vec<_> = (0..3).map(|_| open(configured(&path))).collect();
+    let applied: Vec<_> = std::thread::scope(|scope| {
+        let threads: Vec<_> = storages
+            .iter()
+            .map(|storage| scope.spawn(|| storage.migrate().unwrap()))
+            .collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    assert_eq!(applied.iter().filter(|names| !names.is_empty()).count(), 1);
+}
+
+#[test]
+fn what_cannot_be_opened_is_told_without_secrets() {
+    let refuse = |url: &str| {
+        Storage::open(StorageConfig::new(url), Arc::new(Still), Arc::new(Still))
+            .err()
+            .unwrap()
+            .to_string()
+    };
+    assert!(refuse("mysql://fan:s3cret@h/d").contains("postgresql://"));
+    assert!(!refuse("mysql://fan:s3cret@h/d").contains("s3cret"));
+    assert!(!refuse("postgres://fan:s3cret@h:no/d").contains("s3cret"));
+    assert!(refuse("sqlite::memory:").contains("memory"));
+    assert!(refuse("sqlite:/dev/null/terrace.db").contains("/dev/null"));
+}

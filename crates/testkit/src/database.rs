@@ -1,0 +1,119 @@
+//! A fresh database for one test, of either kind, and which kinds a run covers.
+
+use crate::postgres::FreshPostgres;
+use anyhow::{Context, Result, bail, ensure};
+use std::env;
+use tempfile::TempDir;
+use terrace_storage::DatabaseKind;
+
+/// Says which kinds of database a run covers: `sqlite`, `postgres`, or both apart by a comma.
+const COVERED: &str = "TERRACE_TEST_DATABASES";
+
+/// The kinds of database that this run covers: both, unless `TERRACE_TEST_DATABASES` says otherwise. Whether
+/// there is a PostgreSQL to use shows later, when a test asks for a database of it and fails.
+pub fn databases() -> Result<Vec<DatabaseKind>> {
+    match env::var(COVERED) {
+        Ok(text) => covered(&text),
+        Err(env::VarError::NotPresent) => Ok(vec![DatabaseKind::Sqlite, DatabaseKind::Postgres]),
+        Err(error) => Err(error).context(COVERED),
+    }
+}
+
+fn covered(text: &str) -> Result<Vec<DatabaseKind>> {
+    let mut kinds = Vec::new();
+    for word in text.split(',').map(str::trim) {
+        let kind = match word {
+            "sqlite" => DatabaseKind::Sqlite,
+            "postgres" => DatabaseKind::Postgres,
+            other => bail!("{COVERED}: `{other}` is neither `sqlite` nor `postgres`"),
+        };
+        ensure!(!kinds.contains(&kind), "{COVERED} names `{word}` twice");
+        kinds.push(kind);
+    }
+    Ok(kinds)
+}
+
+/// A database of one test's own. It goes when this value is dropped, whoever is still connected.
+#[derive(Debug)]
+pub struct TestDatabase {
+    url: String,
+    kind: DatabaseKind,
+    _place: Place,
+}
+
+/// What is dropped with the database.
+#[derive(Debug)]
+enum Place {
+    Folder(#[expect(dead_code, reason = "held for its drop")] TempDir),
+    Server(#[expect(dead_code, reason = "held for its drop")] FreshPostgres),
+}
+
+impl TestDatabase {
+    /// An empty database, without tables. Fails, and says what to do, when PostgreSQL is asked for and
+    /// `TEST_DATABASE_URL` names no server.
+    pub fn empty(kind: DatabaseKind) -> Result<Self> {
+        match kind {
+            DatabaseKind::Sqlite => Self::file(),
+            DatabaseKind::Postgres => Ok(Self::server(FreshPostgres::empty()?)),
+        }
+    }
+
+    /// A database that `migrate` has brought up to date; it is given the database's URL. On PostgreSQL it runs
+    /// once for many tests, which get copies of what it made: it must leave nothing connected.
+    pub fn migrated(kind: DatabaseKind, migrate: impl FnOnce(&str) -> Result<()>) -> Result<Self> {
+        match kind {
+            DatabaseKind::Sqlite => {
+                let database = Self::file()?;
+                migrate(database.url())?;
+                Ok(database)
+            }
+            DatabaseKind::Postgres => Ok(Self::server(FreshPostgres::migrated(migrate)?)),
+        }
+    }
+
+    /// The URL that the service is configured with.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Which of the two it is.
+    pub fn kind(&self) -> DatabaseKind {
+        self.kind
+    }
+
+    fn file() -> Result<Self> {
+        let folder = tempfile::Builder::new().prefix("terrace-db-").tempdir()?;
+        let url = format!("sqlite:{}", folder.path().join("terrace.db").display());
+        Ok(Self { url, kind: DatabaseKind::Sqlite, _place: Place::Folder(folder) })
+    }
+
+    fn server(fresh: FreshPostgres) -> Self {
+        Self { url: fresh.url().to_owned(), kind: DatabaseKind::Postgres, _place: Place::Server(fresh) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kinds_are_named_and_a_mistake_is_not_an_empty_run() {
+        assert_eq!(covered("sqlite").unwrap(), [DatabaseKind::Sqlite]);
+        assert_eq!(covered("postgres, sqlite").unwrap(), [DatabaseKind::Postgres, DatabaseKind::Sqlite]);
+        for wrong in ["", "mysql", "sqlite,", "sqlite,sqlite", "SQLite"] {
+            assert!(covered(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_file_goes_with_its_value() {
+        let database = TestDatabase::migrated(DatabaseKind::Sqlite, |url| {
+            Ok(std::fs::write(url.trim_start_matches("sqlite:"), "")?)
+        })
+        .unwrap();
+        let path = std::path::PathBuf::from(database.url().trim_start_matches("sqlite:"));
+        assert!(path.exists());
+        drop(database);
+        assert!(!path.exists());
+    }
+}

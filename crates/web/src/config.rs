@@ -1,0 +1,64 @@
+//! Every bound and switch of the web shell.
+
+use crate::limits::LimitConfig;
+use crate::origin::PublicUrl;
+use std::time::Duration;
+
+/// How the shell serves.
+#[derive(Debug, Clone)]
+pub struct WebConfig {
+    /// Where browsers reach the service, when it was said; decides `Secure` and the allowed origin.
+    pub public_url: Option<PublicUrl>,
+    /// How many bytes a JSON body may hold.
+    pub json_limit: usize,
+    /// How long a body may take to arrive once its head is there.
+    pub body_timeout: Duration,
+    /// How long a browser keeps the session's cookie; the session's own life decides.
+    pub cookie_life: Duration,
+    /// How much may be asked in what time.
+    pub limits: LimitConfig,
+    /// Whether `/metrics` answers on the main listeners too.
+    pub metrics_on_main: bool,
+    /// How many threads serve requests; none means one per core.
+    pub workers: Option<usize>,
+    /// How many connections each of them holds at most.
+    pub max_connections: usize,
+    /// How many connections may wait to be accepted.
+    pub backlog: u32,
+    /// How long an idle connection stays open.
+    pub keep_alive: Duration,
+    /// How long a request's head may take to arrive.
+    pub head_timeout: Duration,
+    /// How long `/readyz` says no before the listeners close, so that a balancer can turn away.
+    pub drain_delay: Duration,
+    /// How long requests in flight may take to finish after that.
+    pub shutdown_timeout: Duration,
+}
+
+impl Default for WebConfig {
+    fn default() -> Self {
+        const SECOND: Duration = Duration::from_secs(1);
+        Self {
+            public_url: None,
+            json_limit: 64 * 1024,
+            body_timeout: SECOND * 30,
+            cookie_life: SECOND * 90 * 24 * 3600,
+            limits: LimitConfig::default(),
+            metrics_on_main: true,
+            workers: None,
+            max_connections: 25_000,
+            backlog: 2048,
+            keep_alive: SECOND * 75,
+            head_timeout: SECOND * 10,
+            drain_delay: Duration::ZERO,
+            shutdown_timeout: SECOND * 10,
+        }
+    }
+}
+
+impl WebConfig {
+    /// Whether browsers come by https only.
+    pub(crate) fn secure(&self) -> bool {
+        self.public_url.as_ref().is_some_and(PublicUrl::is_https)
+    }
+}

@@ -1,0 +1,138 @@
+//! Where the next page of a list starts, as an opaque text that is checked when it comes back.
+//!
+//! A cursor carries the sort values of the last row and eight bytes of a digest over them, the list's name and
+//! its filter: one of another list or filter, a cut one or one that somebody made up is refused. The digest is
+//! no secret: a cursor only says where to start in a list that its reader may read anyway.
+
+use crate::error::ApiError;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use sha2::{Digest, Sha256};
+use terrace_kernel::{TimeKey, Timestamp};
+use uuid::Uuid;
+
+/// The first byte of every cursor, so that the form can change.
+const VERSION: u8 = 1;
+/// How many bytes of the digest a cursor carries.
+const TAG: usize = 8;
+/// Longer texts are not looked at.
+const LONGEST: usize = 1024;
+
+/// The sort values of a list, as bytes.
+pub(crate) trait CursorKey: Sized {
+    fn to_bytes(&self) -> Vec<u8>;
+    /// `None` when no key has these bytes.
+    fn from_bytes(bytes: &[u8]) -> Option<Self>;
+}
+
+impl CursorKey for TimeKey {
+    fn to_bytes(&self) -> Vec<u8> {
+        [self.at.as_micros().to_be_bytes().as_slice(), self.id.as_bytes()].concat()
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let (micros, id) = bytes.split_first_chunk::<8>()?;
+        let micros = i64::from_be_bytes(*micros);
+        let at = Timestamp::from_micros(micros);
+        (at.as_micros() == micros).then_some(Self { at, id: Uuid::from_slice(id).ok()? })
+    }
+}
+
+impl CursorKey for String {
+    fn to_bytes(&self) -> Vec<u8> {
+        self.as_bytes().to_vec()
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        String::from_utf8(bytes.to_vec()).ok()
+    }
+}
+
+/// A cursor into `list` under `filter` (any text that differs where the lists differ), behind `key`.
+pub(crate) fn encode(list: &str, filter: &str, key: &impl CursorKey) -> String {
+    let values = key.to_bytes();
+    let tag = tag(list, filter, &values);
+    URL_SAFE_NO_PAD.encode([[VERSION].as_slice(), &tag, &values].concat())
+}
+
+/// The key in a cursor that [`encode`] made for the same list and filter; else 400 `invalid_request`.
+pub(crate) fn decode<K: CursorKey>(list: &str, filter: &str, text: &str) -> Result<K, ApiError> {
+    parse(list, filter, text)
+        .ok_or_else(|| ApiError::invalid_part("/cursor", "not a cursor of this list and filter"))
+}
+
+/// [`decode`] for the parameter as it comes: none means the first page.
+pub(crate) fn decode_optional<K: CursorKey>(
+    list: &str,
+    filter: &str,
+    text: Option<&str>,
+) -> Result<Option<K>, ApiError> {
+    text.map(|text| decode(list, filter, text)).transpose()
+}
+
+fn parse<K: CursorKey>(list: &str, filter: &str, text: &str) -> Option<K> {
+    if text.len() > LONGEST {
+        return None;
+    }
+    let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
+    let (version, rest) = bytes.split_first()?;
+    let (given, values) = rest.split_first_chunk::<TAG>()?;
+    if *version != VERSION || *given != tag(list, filter, values) {
+        return None;
+    }
+    K::from_bytes(values)
+}
+
+fn tag(list: &str, filter: &str, values: &[u8]) -> [u8; TAG] {
+    let mut digest = Sha256::new();
+    for part in [b"terrace cursor".as_slice(), list.as_bytes(), filter.as_bytes(), values] {
+        // The lengths keep the parts apart.
+        digest.update(u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
+        digest.update(part);
+    }
+    let digest: [u8; 32] = digest.finalize().into();
+    digest.first_chunk::<TAG>().copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn time_key() -> impl Strategy<Value = TimeKey> {
+        (any::<i64>(), any::<u128>())
+            .prop_map(|(at, id)| TimeKey { at: Timestamp::from_micros(at), id: Uuid::from_u128(id) })
+    }
+
+    proptest! {
+        #[test]
+        fn a_cursor_is_read_back_by_its_own_list_and_filter_only(key in time_key(), filter in ".{0,20}") {
+            let text = encode("feed", &filter, &key);
+            prop_assert_eq!(decode::<TimeKey>("feed", &filter, &text).ok(), Some(key));
+            prop_assert!(decode::<TimeKey>("comments", &filter, &text).is_err());
+            prop_assert!(decode::<TimeKey>("feed", &format!("{filter}x"), &text).is_err());
+        }
+
+        #[test]
+        fn a_changed_cursor_is_refused(key in "[a-z]{1,30}", at in any::<prop::sample::Index>(), by in 1_u8..=255) {
+            let text = encode("teams", "", &key);
+            let mut bytes = URL_SAFE_NO_PAD.decode(&text).unwrap();
+            let at = at.index(bytes.len());
+            bytes[at] ^= by;
+            prop_assert!(decode::<String>("teams", "", &URL_SAFE_NO_PAD.encode(&bytes)).is_err());
+            let end = text.len() - 1;
+            prop_assert!(decode::<String>("teams", "", &text[..end]).is_err());
+        }
+
+        #[test]
+        fn any_text_is_answered_without_a_panic(text in ".{0,60}") {
+            prop_assert!(decode::<TimeKey>("feed", "", &text).is_err());
+        }
+    }
+
+    #[test]
+    fn a_long_text_is_refused() {
+        let error = decode::<String>("teams", "", &"A".repeat(5000)).unwrap_err();
+        assert_eq!((error.code().as_str(), error.errors()[0].pointer.as_str()), ("invalid_request", "/cursor"));
+    }
+}

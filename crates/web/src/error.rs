@@ -1,0 +1,333 @@
+//! What can go wrong on the way to an answer: the one table of codes, statuses and titles, and the error that
+//! handlers, extractors and middleware return. [`crate::normalize`] writes the document.
+
+use actix_web::http::StatusCode;
+use actix_web::http::header::{self, HeaderMap, HeaderValue};
+use actix_web::{HttpResponse, ResponseError};
+use std::borrow::Cow;
+use std::convert::Infallible;
+use std::fmt;
+use terrace_kernel::{Failure, StoreError};
+
+macro_rules! codes {
+    ($($(#[$doc:meta])* $name:ident = $text:literal, $status:ident, $title:literal;)*) => {
+        /// The stable machine names of everything that a request can be refused for.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub(crate) enum Code {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl Code {
+            /// Every code, in the order of the table.
+            pub(crate) const ALL: &'static [Self] = &[$(Self::$name,)*];
+
+            /// The name on the wire. It never changes.
+            pub(crate) const fn as_str(self) -> &'static str {
+                match self { $(Self::$name => $text,)* }
+            }
+
+            /// The HTTP status that it is answered with.
+            pub(crate) const fn status(self) -> StatusCode {
+                match self { $(Self::$name => StatusCode::$status,)* }
+            }
+
+            /// What it is called, the same at each occurrence.
+            pub(crate) const fn title(self) -> &'static str {
+                match self { $(Self::$name => $title,)* }
+            }
+        }
+    };
+}
+
+codes! {
+    /// Syntax, types, unknown names, malformed ids and cursors.
+    InvalidRequest = "invalid_request", BAD_REQUEST, "The request is not well formed";
+    /// A route that needs an idempotency key was called without one.
+    IdempotencyKeyRequired = "idempotency_key_required", BAD_REQUEST, "An idempotency key is required";
+    /// No session.
+    AuthenticationRequired = "authentication_required", UNAUTHORIZED, "Signing in is required";
+    /// A bearer token that is unknown, over, or of another kind.
+    InvalidToken = "invalid_token", UNAUTHORIZED, "The bearer token is not valid";
+    /// The name or the password is wrong; which one is not said.
+    InvalidCredentials = "invalid_credentials", UNAUTHORIZED, "The username or the password is wrong";
+    /// A refresh token came a second time: its whole family ended.
+    TokenReused = "token_reused", UNAUTHORIZED, "The refresh token was used before";
+    /// Somebody else's.
+    Forbidden = "forbidden", FORBIDDEN, "This is not allowed";
+    /// The account was put aside by an operator.
+    AccountSuspended = "account_suspended", FORBIDDEN, "The account is suspended";
+    /// The current password, asked for as a proof, is wrong.
+    WrongPassword = "wrong_password", FORBIDDEN, "The current password is wrong";
+    /// A write that another site's page sent.
+    CrossSiteRequest = "cross_site_request", FORBIDDEN, "The request comes from another site";
+    /// No such path or resource, or none that may be seen.
+    NotFound = "not_found", NOT_FOUND, "There is nothing here";
+    /// The path answers to other methods.
+    MethodNotAllowed = "method_not_allowed", METHOD_NOT_ALLOWED, "The method is not allowed here";
+    /// No coding or type that the client accepts.
+    NotAcceptable = "not_acceptable", NOT_ACCEPTABLE, "No acceptable form of the answer exists";
+    /// The body did not arrive in time.
+    RequestTimeout = "request_timeout", REQUEST_TIMEOUT, "The request took too long to arrive";
+    /// The name is in use or was.
+    UsernameTaken = "username_taken", CONFLICT, "The username is taken";
+    /// A rule about state said no and has no name of its own.
+    Conflict = "conflict", CONFLICT, "The state of the resource does not allow this";
+    /// The body is larger than the route takes.
+    PayloadTooLarge = "payload_too_large", PAYLOAD_TOO_LARGE, "The body is too large";
+    /// The target is longer than is read.
+    UriTooLong = "uri_too_long", URI_TOO_LONG, "The address is too long";
+    /// The body is of a type or coding that the route does not read.
+    UnsupportedMediaType = "unsupported_media_type", UNSUPPORTED_MEDIA_TYPE, "The body's type is not supported";
+    /// Well formed, but a rule says no to a value.
+    ValidationFailed = "validation_failed", UNPROCESSABLE_ENTITY, "A value is not allowed";
+    /// The idempotency key came with another request.
+    IdempotencyKeyReused = "idempotency_key_reused", UNPROCESSABLE_ENTITY, "The idempotency key was used for another request";
+    /// Too many requests.
+    RateLimited = "rate_limited", TOO_MANY_REQUESTS, "Too many requests";
+    /// The header is larger than is read.
+    HeaderTooLarge = "header_too_large", REQUEST_HEADER_FIELDS_TOO_LARGE, "The header is too large";
+    /// A defect of ours.
+    Internal = "internal", INTERNAL_SERVER_ERROR, "Something broke on our side";
+    /// The store cannot be reached, or the service is overloaded or stopping.
+    Unavailable = "unavailable", SERVICE_UNAVAILABLE, "The service is not available for the moment";
+}
+
+impl Code {
+    /// The code for an error that did not come from here: the table's first with that status, else the general
+    /// one of its class.
+    pub(crate) fn of_foreign(status: StatusCode) -> Self {
+        Self::ALL.iter().copied().find(|code| code.status() == status).unwrap_or({
+            if status.is_server_error() { Self::Internal } else { Self::InvalidRequest }
+        })
+    }
+}
+
+/// One invalid part of a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FieldError {
+    /// Where it is: a JSON pointer (RFC 6901) into the body, or the parameter's name behind a slash.
+    pub(crate) pointer: String,
+    /// What is wrong with it.
+    pub(crate) detail: Cow<'static, str>,
+}
+
+/// A refusal or a failure on its way to the client.
+#[derive(Debug)]
+pub(crate) struct ApiError {
+    code: Code,
+    detail: Option<Cow<'static, str>>,
+    errors: Vec<FieldError>,
+    retry_after: Option<u64>,
+    cause: Option<String>,
+}
+
+impl From<Code> for ApiError {
+    fn from(code: Code) -> Self {
+        Self { code, detail: None, errors: Vec::new(), retry_after: None, cause: None }
+    }
+}
+
+impl ApiError {
+    /// An error with words for this occurrence.
+    pub(crate) fn new(code: Code, detail: impl Into<Cow<'static, str>>) -> Self {
+        Self { detail: Some(detail.into()), ..Self::from(code) }
+    }
+
+    /// A request that is not well formed.
+    pub(crate) fn invalid_request(detail: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(Code::InvalidRequest, detail)
+    }
+
+    /// A request of which one part is not well formed.
+    pub(crate) fn invalid_part(pointer: impl Into<String>, detail: impl Into<Cow<'static, str>>) -> Self {
+        let detail = detail.into();
+        let error = FieldError { pointer: pointer.into(), detail: detail.clone() };
+        Self { errors: vec![error], ..Self::new(Code::InvalidRequest, detail) }
+    }
+
+    /// A defect. The cause goes to the log only.
+    pub(crate) fn internal(cause: impl fmt::Display) -> Self {
+        Self { cause: Some(cause.to_string()), ..Self::from(Code::Internal) }
+    }
+
+    /// Not now, but in `seconds`. The cause goes to the log only.
+    pub(crate) fn unavailable(cause: impl fmt::Display, seconds: u64) -> Self {
+        Self { cause: Some(cause.to_string()), ..Self::from(Code::Unavailable) }.retry_after(seconds)
+    }
+
+    /// Adds the parts of the request that are wrong.
+    pub(crate) fn with_errors(mut self, errors: Vec<FieldError>) -> Self {
+        self.errors = errors;
+        self
+    }
+
+    /// Says after how many seconds another attempt makes sense.
+    pub(crate) fn retry_after(mut self, seconds: u64) -> Self {
+        self.retry_after = Some(seconds);
+        self
+    }
+
+    pub(crate) fn code(&self) -> Code {
+        self.code
+    }
+
+    pub(crate) fn detail(&self) -> Option<&str> {
+        self.detail.as_deref()
+    }
+
+    pub(crate) fn errors(&self) -> &[FieldError] {
+        &self.errors
+    }
+
+    /// What the log is told.
+    pub(crate) fn cause(&self) -> Option<&str> {
+        self.cause.as_deref()
+    }
+
+    /// The headers that belong to the error.
+    pub(crate) fn write_headers(&self, headers: &mut HeaderMap) {
+        if let Some(seconds) = self.retry_after {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        let challenge = match self.code {
+            Code::AuthenticationRequired => "Bearer",
+            Code::InvalidToken => "Bearer error=\"invalid_token\"",
+            _ => return,
+        };
+        headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static(challenge));
+    }
+}
+
+impl fmt::Display for ApiError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.code.as_str())
+    }
+}
+
+/// The document needs the request's id and path, which nobody knows here: [`crate::normalize`] writes it.
+impl ResponseError for ApiError {
+    fn status_code(&self) -> StatusCode {
+        self.code.status()
+    }
+
+    fn error_response(&self) -> HttpResponse {
+        HttpResponse::new(self.status_code())
+    }
+}
+
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Unavailable(_) => Self::unavailable(error, 2),
+            StoreError::Contended(_) => Self::unavailable(error, 1),
+            StoreError::Corrupt { .. } | StoreError::Defect { .. } => Self::internal(error),
+        }
+    }
+}
+
+impl<R: Into<Self>> From<Failure<R>> for ApiError {
+    fn from(failure: Failure<R>) -> Self {
+        match failure {
+            Failure::Refused(refusal) => refusal.into(),
+            Failure::Broken(error) => error.into(),
+        }
+    }
+}
+
+impl From<Infallible> for ApiError {
+    fn from(never: Infallible) -> Self {
+        match never {}
+    }
+}
+
+/// Collects the values that a rule says no to, so that one answer names them all.
+///
+/// ```text
+/// let mut invalid = Invalid::default();
+/// let body = invalid.check("/body", post_body(&dto.body));
+/// let body = invalid.finish(body)?;
+/// ```
+#[derive(Debug, Default)]
+pub(crate) struct Invalid(Vec<FieldError>);
+
+impl Invalid {
+    /// The error for one value: 422 `validation_failed`.
+    pub(crate) fn at(pointer: impl Into<String>, detail: impl Into<Cow<'static, str>>) -> ApiError {
+        let mut invalid = Self::default();
+        invalid.add(pointer, detail);
+        invalid.into_error()
+    }
+
+    /// Notes one more value.
+    pub(crate) fn add(&mut self, pointer: impl Into<String>, detail: impl Into<Cow<'static, str>>) {
+        self.0.push(FieldError { pointer: pointer.into(), detail: detail.into() });
+    }
+
+    /// Passes a checked value on, or notes what the rule said.
+    pub(crate) fn check<T, E: fmt::Display>(&mut self, pointer: &str, checked: Result<T, E>) -> Option<T> {
+        checked.map_err(|error| self.add(pointer, error.to_string())).ok()
+    }
+
+    /// What was checked, when nothing was noted.
+    pub(crate) fn finish<T>(self, checked: Option<T>) -> Result<T, ApiError> {
+        match checked {
+            Some(checked) if self.0.is_empty() => Ok(checked),
+            Some(_) | None => Err(self.into_error()),
+        }
+    }
+
+    fn into_error(self) -> ApiError {
+        let detail = match self.0.as_slice() {
+            [one] => one.detail.clone(),
+            more => format!("{} values are not allowed", more.len()).into(),
+        };
+        ApiError::new(Code::ValidationFailed, detail).with_errors(self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn codes_are_distinct_snake_case_errors() {
+        let mut seen = HashSet::new();
+        for code in Code::ALL {
+            assert!(seen.insert(code.as_str()), "{code:?}");
+            assert!(code.as_str().bytes().all(|b| b.is_ascii_lowercase() || b == b'_'), "{code:?}");
+            assert!(code.status().is_client_error() || code.status().is_server_error(), "{code:?}");
+        }
+    }
+
+    #[test]
+    fn foreign_statuses_find_their_code() {
+        for (status, code) in
+            [(400, "invalid_request"), (404, "not_found"), (405, "method_not_allowed"), (418, "invalid_request"),
+             (401, "authentication_required"), (403, "forbidden"), (500, "internal"), (502, "internal"), (503, "unavailable")]
+        {
+            assert_eq!(Code::of_foreign(StatusCode::from_u16(status).unwrap()).as_str(), code, "{status}");
+        }
+    }
+
+    #[test]
+    fn what_broke_is_told_from_what_was_refused() {
+        let busy = ApiError::from(StoreError::Contended("deadlock".into()));
+        assert_eq!((busy.code(), busy.retry_after, busy.cause().is_some()), (Code::Unavailable, Some(1), true));
+        let corrupt = StoreError::Corrupt { table: "posts", column: "id", detail: "short".into() };
+        assert_eq!(ApiError::from(corrupt).code(), Code::Internal);
+        assert_eq!(ApiError::from(Failure::Refused(Code::UsernameTaken)).code(), Code::UsernameTaken);
+    }
+
+    #[test]
+    fn every_invalid_value_is_named() {
+        let mut invalid = Invalid::default();
+        let first = invalid.check("/a", Ok::<_, String>(1));
+        assert!(invalid.check::<u8, _>("/b", Err("too short")).is_none());
+        invalid.add("/c", "too long");
+        let error = invalid.finish(first).unwrap_err();
+        assert_eq!(error.code(), Code::ValidationFailed);
+        assert_eq!(error.errors().iter().map(|e| e.pointer.as_str()).collect::<Vec<_>>(), ["/b", "/c"]);
+        assert_eq!(Invalid::default().finish(Some(1)).unwrap(), 1);
+    }
+}

@@ -1,0 +1,206 @@
+//! Answers that a client may keep and ask about again (RFC 9110 §13): strong tags over viewer, body and
+//! coding, and 304 for what did not change.
+
+use crate::error::ApiError;
+use crate::shell::Served;
+use actix_web::HttpResponse;
+use actix_web::body::{EitherBody, MessageBody};
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::header::{self, HeaderMap, HeaderValue};
+use actix_web::http::{Method, StatusCode};
+use actix_web::middleware::Next;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use bytes::Bytes;
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+use terrace_identity::Viewer;
+
+const JSON: &str = "application/json";
+/// The codings that compression may put on, as the tag names them.
+const CODINGS: [&str; 3] = ["br", "gzip", "deflate"];
+
+/// A cacheable JSON answer to `viewer`.
+pub(crate) fn conditional_json<T: Serialize>(viewer: Option<&Viewer>, value: &T) -> Result<HttpResponse, ApiError> {
+    let body = serde_json::to_vec(value).map_err(ApiError::internal)?;
+    Ok(conditional_bytes(viewer, JSON, body.into()))
+}
+
+/// A cacheable answer to `viewer`.
+pub(crate) fn conditional_bytes(viewer: Option<&Viewer>, content_type: &'static str, body: Bytes) -> HttpResponse {
+    let tag = tag_of(viewer, &body);
+    tagged(viewer.is_some(), &tag, content_type, body)
+}
+
+/// A cacheable answer whose tag (of characters that may stand between quotes) is known already.
+pub(crate) fn tagged(private: bool, tag: &str, content_type: &'static str, body: Bytes) -> HttpResponse {
+    let caching = if private { "private, no-cache" } else { "public, no-cache" };
+    HttpResponse::Ok()
+        .content_type(content_type)
+        .insert_header((header::ETAG, format!("\"{tag}\"")))
+        .insert_header((header::CACHE_CONTROL, caching))
+        .insert_header((header::VARY, "Cookie, Authorization, Accept-Encoding"))
+        .body(body)
+}
+
+/// The opaque part of the tag.
+pub(crate) fn tag_of(viewer: Option<&Viewer>, body: &[u8]) -> String {
+    let mut digest = Sha256::new();
+    match viewer {
+        Some(viewer) => {
+            digest.update([1]);
+            digest.update(viewer.user_id.as_uuid());
+        }
+        None => digest.update([0]),
+    }
+    digest.update(body);
+    let digest: [u8; 32] = digest.finalize().into();
+    URL_SAFE_NO_PAD.encode(digest.first_chunk::<16>().copied().unwrap_or_default())
+}
+
+/// The middleware, outside of compression.
+pub(crate) async fn revalidate<B: MessageBody>(req: ServiceRequest, next: Next<B>) -> Served<EitherBody<B>> {
+    let asked = if *req.method() == Method::GET { if_none_match(req.headers()) } else { None };
+    let mut res = next.call(req).await?;
+    let Some(tag) = own_tag(res.headers()) else { return Ok(res.map_into_left_body()) };
+    let tag = with_coding(&tag, res.headers());
+    if let Ok(value) = HeaderValue::from_str(&tag) {
+        res.headers_mut().insert(header::ETAG, value);
+    }
+    merge_vary(res.headers_mut());
+    if res.status() != StatusCode::OK || !asked.is_some_and(|asked| matches(&asked, &tag)) {
+        return Ok(res.map_into_left_body());
+    }
+    let mut unchanged = HttpResponse::new(StatusCode::NOT_MODIFIED);
+    let entity = [header::CONTENT_TYPE, header::CONTENT_LENGTH, header::CONTENT_ENCODING, header::TRANSFER_ENCODING];
+    for (name, value) in res.headers().iter().filter(|(name, _)| !entity.contains(name)) {
+        unchanged.headers_mut().append(name.clone(), value.clone());
+    }
+    Ok(res.into_response(unchanged).map_into_right_body())
+}
+
+fn if_none_match(headers: &HeaderMap) -> Option<String> {
+    let values: Vec<&str> = headers.get_all(header::IF_NONE_MATCH).filter_map(|v| v.to_str().ok()).collect();
+    (!values.is_empty()).then(|| values.join(","))
+}
+
+/// The strong tag that a route put on.
+fn own_tag(headers: &HeaderMap) -> Option<String> {
+    let tag = headers.get(header::ETAG)?.to_str().ok()?;
+    tag.starts_with('"').then(|| tag.to_owned())
+}
+
+/// The tag of the representation in the coding that it leaves in.
+fn with_coding(tag: &str, headers: &HeaderMap) -> String {
+    let coding = headers.get(header::CONTENT_ENCODING).and_then(|coding| coding.to_str().ok());
+    match (coding.filter(|coding| CODINGS.contains(coding)), tag.strip_suffix('"')) {
+        (Some(coding), Some(open)) => format!("{open}-{coding}\""),
+        _ => tag.to_owned(),
+    }
+}
+
+/// The weak comparison, and blind to the coding: what a client keeps is the same content in either.
+fn matches(asked: &str, tag: &str) -> bool {
+    asked.trim() == "*" || tags(asked).any(|given| content(given) == content(tag.trim_matches('"')))
+}
+
+/// The opaque parts of a list of tags. Only what stands between quotes counts; a comma may be inside.
+fn tags(list: &str) -> impl Iterator<Item = &str> {
+    list.split('"').skip(1).step_by(2)
+}
+
+fn content(tag: &str) -> &str {
+    let stem = |coding: &&str| tag.strip_suffix(*coding).and_then(|stem| stem.strip_suffix('-'));
+    CODINGS.iter().find_map(stem).unwrap_or(tag)
+}
+
+/// Compression adds a line of its own for what the route has said already.
+fn merge_vary(headers: &mut HeaderMap) {
+    let mut names: Vec<String> = Vec::new();
+    for name in headers.get_all(header::VARY).filter_map(|value| value.to_str().ok()).flat_map(|v| v.split(',')) {
+        let name = name.trim();
+        if !name.is_empty() && !names.iter().any(|known| known.eq_ignore_ascii_case(name)) {
+            names.push(name.to_owned());
+        }
+    }
+    if let Ok(value) = HeaderValue::from_str(&names.join(", ")) {
+        headers.insert(header::VARY, value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Code;
+    use actix_web::middleware::{Compress, from_fn};
+    use actix_web::test::{TestRequest, call_service, init_service, read_body};
+    use actix_web::{App, web};
+
+    #[test]
+    fn tags_are_compared_by_content() {
+        for (asked, expected) in [
+            ("\"abc\"", true),
+            ("W/\"abc\"", true),
+            ("\"abc-gzip\"", true),
+            ("\"x\", W/\"abc-br\"", true),
+            ("\"x\",\"y,\"  , \"abc\"", true),
+            ("*", true),
+            ("\"abcd\"", false),
+            ("abc", false),
+            ("", false),
+            ("\"\"", false),
+        ] {
+            assert_eq!(matches(asked, "\"abc-gzip\""), expected, "{asked}");
+            assert_eq!(matches(asked, "\"abc\""), expected, "{asked}");
+        }
+    }
+
+    #[test]
+    fn viewers_do_not_share_a_tag() {
+        let viewer = |n| Viewer {
+            user_id: uuid::Uuid::from_u128(n).into(),
+            ..crate::test_support::viewer()
+        };
+        assert_ne!(tag_of(None, b"x"), tag_of(Some(&viewer(1)), b"x"));
+        assert_ne!(tag_of(Some(&viewer(2)), b"x"), tag_of(Some(&viewer(1)), b"x"));
+    }
+
+    #[actix_web::test]
+    async fn an_unchanged_answer_is_304_in_its_coding() {
+        let app = init_service(
+            App::new()
+                .wrap(Compress::default())
+                .wrap(from_fn(revalidate))
+                .route("/x", web::get().to(async || conditional_json(None, &"a".repeat(1000))))
+                .route("/e", web::get().to(async || Err::<String, ApiError>(Code::NotFound.into()))),
+        )
+        .await;
+        let get = |coding: &'static str, asked: Option<String>| {
+            let req = TestRequest::get().uri("/x").insert_header(("accept-encoding", coding));
+            asked.into_iter().fold(req, |req, tag| req.insert_header(("if-none-match", tag))).to_request()
+        };
+        let mut seen = Vec::new();
+        for coding in ["identity", "gzip", "br"] {
+            let res = call_service(&app, get(coding, None)).await;
+            assert_eq!(res.status(), 200);
+            let tag = res.headers().get("etag").unwrap().to_str().unwrap().to_owned();
+            assert_eq!(tag.ends_with(&format!("-{coding}\"")), coding != "identity", "{tag}");
+            seen.push(tag.clone());
+
+            let res = call_service(&app, get(coding, Some(tag.clone()))).await;
+            assert_eq!(res.status(), 304);
+            assert_eq!(res.headers().get("etag").unwrap().to_str().unwrap(), tag);
+            assert_eq!(res.headers().get("cache-control").unwrap(), "public, no-cache");
+            assert_eq!(
+                res.headers().get_all("vary").map(|v| v.to_str().unwrap()).collect::<Vec<_>>(),
+                ["Cookie, Authorization, Accept-Encoding"]
+            );
+            assert!(!res.headers().contains_key("content-encoding") && !res.headers().contains_key("content-type"));
+            assert!(read_body(res).await.is_empty());
+        }
+        seen.dedup();
+        assert_eq!(seen.len(), 3);
+        let missing = TestRequest::get().uri("/e").insert_header(("if-none-match", "*")).to_request();
+        assert_eq!(call_service(&app, missing).await.status(), 404);
+    }
+}

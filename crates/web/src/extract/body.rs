@@ -1,0 +1,243 @@
+//! Bodies: JSON, and bytes of other kinds, both bounded.
+
+use super::{bounded, named_field};
+use crate::error::{ApiError, Code};
+use crate::shell::Shell;
+use actix_web::dev::Payload;
+use actix_web::http::header;
+use actix_web::web::Data;
+use actix_web::{FromRequest, HttpRequest};
+use bytes::{Bytes, BytesMut};
+use futures_util::StreamExt;
+use serde::de::DeserializeOwned;
+use serde_path_to_error::Segment;
+use sha2::{Digest, Sha256};
+use std::future::Future;
+use std::pin::Pin;
+use std::time::Duration;
+
+type Extracting<T> = Pin<Box<dyn Future<Output = Result<T, ApiError>>>>;
+
+/// A JSON body. `T` denies unknown fields. Another content type is 415, too many bytes are 413, and what
+/// cannot be read as a `T` is 400 `invalid_request` with a pointer to the place.
+#[derive(Debug)]
+pub(crate) struct JsonBody<T> {
+    value: T,
+    fingerprint: [u8; 32],
+}
+
+impl<T> JsonBody<T> {
+    /// What was sent.
+    pub(crate) fn into_inner(self) -> T {
+        self.value
+    }
+
+    /// The SHA-256 of the bytes that were sent, by which a repeated request is known.
+    pub(crate) fn fingerprint(&self) -> [u8; 32] {
+        self.fingerprint
+    }
+}
+
+impl<T: DeserializeOwned + 'static> FromRequest for JsonBody<T> {
+    type Error = ApiError;
+    type Future = Extracting<Self>;
+
+    fn from_request(req: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let bytes = check_json(req).and_then(|()| {
+            let shell = shell_of(req)?;
+            let limit = shell.config().json_limit;
+            Ok(read(declared_length(req), payload.take(), limit, shell.config().body_timeout))
+        });
+        Box::pin(async move {
+            let bytes = bytes?.await?;
+            let value = parse(&bytes)?;
+            Ok(Self { value, fingerprint: Sha256::digest(&bytes).into() })
+        })
+    }
+}
+
+/// A body of any other kind, whose type and limit the handler decides on.
+pub(crate) struct RawBody {
+    declared: Option<u64>,
+    timeout: Duration,
+    payload: Payload,
+    content_type: String,
+}
+
+impl RawBody {
+    /// The declared media type, in lower case and without parameters; empty when there is none.
+    pub(crate) fn content_type(&self) -> &str {
+        &self.content_type
+    }
+
+    /// The bytes; more than `limit` are 413 `payload_too_large`.
+    pub(crate) async fn read(self, limit: usize) -> Result<Bytes, ApiError> {
+        read(self.declared, self.payload, limit, self.timeout).await
+    }
+}
+
+impl FromRequest for RawBody {
+    type Error = ApiError;
+    type Future = std::future::Ready<Result<Self, ApiError>>;
+
+    fn from_request(req: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        std::future::ready(uncoded(req).and_then(|()| {
+            Ok(Self {
+                declared: declared_length(req),
+                timeout: shell_of(req)?.config().body_timeout,
+                payload: payload.take(),
+                content_type: media_type(req).0,
+            })
+        }))
+    }
+}
+
+fn shell_of(req: &HttpRequest) -> Result<&Data<Shell>, ApiError> {
+    req.app_data::<Data<Shell>>().ok_or_else(|| ApiError::internal("the shell's state is not registered"))
+}
+
+/// A coded body is refused: a small one could unfold to any size.
+fn uncoded(req: &HttpRequest) -> Result<(), ApiError> {
+    let codings = req.headers().get_all(header::CONTENT_ENCODING);
+    if codings.into_iter().all(|coding| coding.as_bytes().eq_ignore_ascii_case(b"identity")) {
+        return Ok(());
+    }
+    Err(ApiError::new(Code::UnsupportedMediaType, "Content-Encoding is not supported for bodies"))
+}
+
+/// The media type in lower case, and its `charset` when it names one.
+fn media_type(req: &HttpRequest) -> (String, Option<String>) {
+    let text = req.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let text = text.unwrap_or_default().to_ascii_lowercase();
+    let mut parts = text.split(';').map(str::trim);
+    let essence = parts.next().unwrap_or_default().to_owned();
+    let charset = parts.find_map(|part| part.strip_prefix("charset="));
+    (essence, charset.map(|charset| charset.trim_matches('"').to_owned()))
+}
+
+fn check_json(req: &HttpRequest) -> Result<(), ApiError> {
+    uncoded(req)?;
+    match media_type(req) {
+        (essence, None) if essence == "application/json" => Ok(()),
+        (essence, Some(charset)) if essence == "application/json" && charset == "utf-8" => Ok(()),
+        _ => Err(ApiError::new(Code::UnsupportedMediaType, "Content-Type must be application/json in UTF-8")),
+    }
+}
+
+fn declared_length(req: &HttpRequest) -> Option<u64> {
+    req.headers().get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
+async fn read(
+    declared: Option<u64>,
+    mut payload: Payload,
+    limit: usize,
+    timeout: Duration,
+) -> Result<Bytes, ApiError> {
+    let too_large = || ApiError::new(Code::PayloadTooLarge, format!("the body may hold {limit} bytes"));
+    if declared.is_some_and(|length| usize::try_from(length).map_or(true, |length| length > limit)) {
+        return Err(too_large());
+    }
+    let collect = async {
+        let mut bytes = BytesMut::new();
+        while let Some(chunk) = payload.next().await {
+            let chunk = chunk.map_err(|_| ApiError::invalid_request("the body ended before its end"))?;
+            if bytes.len() + chunk.len() > limit {
+                return Err(too_large());
+            }
+            bytes.extend_from_slice(&chunk);
+        }
+        Ok(bytes.freeze())
+    };
+    tokio::time::timeout(timeout, collect).await.unwrap_or_else(|_| Err(Code::RequestTimeout.into()))
+}
+
+fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
+    if bytes.is_empty() {
+        return Err(ApiError::invalid_part("", "a JSON body is required"));
+    }
+    // Every body here is an object; serde would also fill a struct from an array, by position.
+    if bytes.iter().find(|b| !b.is_ascii_whitespace()) != Some(&b'{') {
+        return Err(ApiError::invalid_part("", "expected a JSON object"));
+    }
+    let mut json = serde_json::Deserializer::from_slice(bytes);
+    let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
+        let mut pointer = pointer(error.path());
+        let message = error.inner().to_string();
+        if let Some(name) = named_field(&message)
+            && !pointer.ends_with(&format!("/{}", escaped(name)))
+        {
+            pointer = format!("{pointer}/{}", escaped(name));
+        }
+        ApiError::invalid_part(bounded(&pointer), bounded(&message))
+    })?;
+    json.end().map_err(|error| ApiError::invalid_part("", bounded(&error.to_string())))?;
+    Ok(value)
+}
+
+/// RFC 6901.
+fn pointer(path: &serde_path_to_error::Path) -> String {
+    path.iter()
+        .filter_map(|segment| match segment {
+            Segment::Seq { index } => Some(format!("/{index}")),
+            Segment::Map { key } => Some(format!("/{}", escaped(key))),
+            Segment::Enum { .. } | Segment::Unknown => None,
+        })
+        .collect()
+}
+
+fn escaped(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde::Deserialize;
+
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields, rename_all = "camelCase")]
+    #[expect(dead_code, reason = "only read from JSON")]
+    struct Dto {
+        body: String,
+        team_id: Option<u8>,
+        #[serde(default)]
+        tags: Vec<Tag>,
+    }
+
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    #[expect(dead_code, reason = "only read from JSON")]
+    struct Tag {
+        #[serde(rename = "a/b~c")]
+        name: String,
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_pointed_at() {
+        for (body, at) in [
+            ("", ""),
+            ("{", ""),
+            (r#"["a"]"#, ""),
+            ("null", ""),
+            (r#"{"body":"a"} x"#, ""),
+            ("{}", "/body"),
+            (r#"{"body":7}"#, "/body"),
+            (r#"{"body":"a","body":"b"}"#, "/body"),
+            (r#"{"body":"a","nope":1}"#, "/nope"),
+            (r#"{"body":"a","teamId":"x"}"#, "/teamId"),
+            (r#"{"body":"a","teamId":300}"#, "/teamId"),
+            (r#"{"body":"a","tags":[{"a/b~c":"x"},{"a/b~c":1}]}"#, "/tags/1/a~1b~0c"),
+            (r#"{"body":"a","tags":[{"x/y":1}]}"#, "/tags/0/x~1y"),
+            (r#"{"body":"\ud800"}"#, "/body"),
+            ("{\"body\":\"\u{1}\"}", "/body"),
+        ] {
+            let error = parse::<Dto>(body.as_bytes()).unwrap_err();
+            assert_eq!(error.code(), Code::InvalidRequest);
+            assert_eq!(error.errors()[0].pointer, at, "{body}: {error:?}");
+        }
+        assert!(parse::<Dto>(b"{\"body\":\"\xff\"}").is_err());
+        assert!(parse::<Dto>(format!("{{\"body\":{}", "[".repeat(60_000)).as_bytes()).is_err());
+        assert!(parse::<Dto>(br#"{"body":"a","teamId":null}"#).is_ok());
+    }
+}

@@ -1,0 +1,88 @@
+//! The headers that stand on every answer, whoever made it.
+
+use crate::config::WebConfig;
+use crate::docs;
+use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
+
+/// For everything that is no page: nothing may be loaded, framed or submitted from it.
+const CLOSED: &str = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
+
+/// For the API's page, whose scripts, styles and pictures come from the service. Its script sets styles through
+/// the object model, which needs no `unsafe-inline`; some of its style sheet's pictures are `data:` URLs.
+const DOCS: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
+    connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
+
+/// Two years, as browsers' preload lists ask.
+const HSTS: &str = "max-age=63072000; includeSubDomains";
+
+const ALWAYS: [(HeaderName, &str); 7] = [
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (header::REFERRER_POLICY, "no-referrer"),
+    (header::X_FRAME_OPTIONS, "DENY"),
+    (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+    (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+    (HeaderName::from_static("x-permitted-cross-domain-policies"), "none"),
+    (
+        HeaderName::from_static("permissions-policy"),
+        "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+    ),
+];
+
+/// Puts them on. A route that said something of its own about its policy or its caching keeps it.
+pub(crate) fn write(headers: &mut HeaderMap, path: &str, config: &WebConfig) {
+    for (name, value) in ALWAYS {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    let policy = if docs::is_page(path) { DOCS } else { CLOSED };
+    default(headers, header::CONTENT_SECURITY_POLICY, policy);
+    if path.starts_with("/api/") {
+        default(headers, header::CACHE_CONTROL, "no-store");
+    }
+    if config.secure() {
+        headers.insert(header::STRICT_TRANSPORT_SECURITY, HeaderValue::from_static(HSTS));
+    }
+}
+
+fn default(headers: &mut HeaderMap, name: HeaderName, value: &'static str) {
+    if !headers.contains_key(&name) {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(path: &str, config: &WebConfig) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        write(&mut headers, path, config);
+        headers
+    }
+
+    #[test]
+    fn the_api_is_closed_and_its_page_is_not() {
+        let config = WebConfig::default();
+        let api = written("/api/user", &config);
+        assert_eq!(api.get("content-security-policy").unwrap(), CLOSED);
+        assert_eq!(api.get("cache-control").unwrap(), "no-store");
+        assert_eq!(api.get("x-content-type-options").unwrap(), "nosniff");
+        assert!(!api.contains_key("strict-transport-security"));
+        assert_eq!(written("/api/docs", &config).get("content-security-policy").unwrap(), DOCS);
+        assert!(!written("/healthz", &config).contains_key("cache-control"));
+        assert!(!DOCS.contains("unsafe"));
+    }
+
+    #[test]
+    fn a_route_keeps_its_own_caching() {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("public, no-cache"));
+        write(&mut headers, "/api/teams", &WebConfig::default());
+        assert_eq!(headers.get("cache-control").unwrap(), "public, no-cache");
+    }
+
+    #[test]
+    fn https_is_made_to_last() {
+        let config = WebConfig { public_url: "https://fans.example".parse().ok(), ..WebConfig::default() };
+        assert!(written("/", &config).contains_key("strict-transport-security"));
+    }
+}

@@ -1,0 +1,278 @@
+//! How much one account, one address or one login name may ask in what time.
+//!
+//! Signed in, an account's own allowance counts; signed out, its address's. A wide allowance for the address
+//! comes before either, so that guessing at tokens is bounded too: wide, because a whole stand of fans can sit
+//! behind one address. Addresses are the peer's; IPv6 counts by /64.
+
+use crate::error::{ApiError, Code};
+use governor::clock::{Clock, DefaultClock};
+use governor::state::keyed::DashMapStateStore;
+use governor::{Quota, RateLimiter};
+use sha2::{Digest, Sha256};
+use std::hash::Hash;
+use std::net::IpAddr;
+use std::num::NonZeroU32;
+use std::time::Duration;
+use terrace_kernel::UserId;
+
+/// So many in so much time; all of them may come at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rate {
+    /// How many.
+    pub count: NonZeroU32,
+    /// In how much time.
+    pub per: Duration,
+}
+
+impl Rate {
+    /// So many in so many seconds; neither is less than one.
+    pub const fn new(count: u32, seconds: u64) -> Self {
+        let count = match NonZeroU32::new(count) {
+            Some(count) => count,
+            None => NonZeroU32::MIN,
+        };
+        Self { count, per: Duration::from_secs(if seconds == 0 { 1 } else { seconds }) }
+    }
+
+    fn quota(self) -> Quota {
+        let each = self.per.checked_div(self.count.get()).filter(|each| !each.is_zero());
+        let each = each.unwrap_or(Duration::from_nanos(1));
+        Quota::with_period(each).unwrap_or(Quota::per_second(self.count)).allow_burst(self.count)
+    }
+}
+
+/// The allowances.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LimitConfig {
+    /// `false` lifts them all.
+    pub enabled: bool,
+    /// All requests of one address, whoever sends them.
+    pub address: Rate,
+    /// Reads of one account.
+    pub account_reads: Rate,
+    /// Writes of one account.
+    pub account_writes: Rate,
+    /// Reads of one address, signed out.
+    pub anonymous_reads: Rate,
+    /// Writes of one address, signed out.
+    pub anonymous_writes: Rate,
+    /// Registrations of one address.
+    pub register: Rate,
+    /// Logins and refreshes of one address.
+    pub login_address: Rate,
+    /// Logins under one name, from wherever.
+    pub login_name: Rate,
+}
+
+impl Default for LimitConfig {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            address: Rate::new(6000, 10),
+            account_reads: Rate::new(600, 60),
+            account_writes: Rate::new(120, 60),
+            anonymous_reads: Rate::new(1200, 60),
+            anonymous_writes: Rate::new(120, 60),
+            register: Rate::new(20, 600),
+            login_address: Rate::new(60, 60),
+            login_name: Rate::new(10, 60),
+        }
+    }
+}
+
+impl LimitConfig {
+    /// No limits at all.
+    pub fn off() -> Self {
+        Self { enabled: false, ..Self::default() }
+    }
+}
+
+/// An address as it is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Address {
+    V4([u8; 4]),
+    /// The /64 that a subscriber gets.
+    V6([u8; 8]),
+    /// A peer without an address, such as a local socket's.
+    None,
+}
+
+impl Address {
+    pub(crate) fn of(peer: Option<IpAddr>) -> Self {
+        match peer.map(|peer| peer.to_canonical()) {
+            Some(IpAddr::V4(v4)) => Self::V4(v4.octets()),
+            Some(IpAddr::V6(v6)) => Self::V6(v6.octets().first_chunk().copied().unwrap_or_default()),
+            None => Self::None,
+        }
+    }
+}
+
+struct Keyed<K: Hash + Eq + Clone>(RateLimiter<K, DashMapStateStore<K>, DefaultClock>);
+
+impl<K: Hash + Eq + Clone> Keyed<K> {
+    fn new(rate: Rate) -> Self {
+        Self(RateLimiter::dashmap(rate.quota()))
+    }
+
+    fn check(&self, key: &K) -> Result<(), ApiError> {
+        self.0.check_key(key).map_err(|not_until| {
+            let wait = not_until.wait_time_from(self.0.clock().now());
+            ApiError::from(Code::RateLimited).retry_after(wait.as_secs().saturating_add(1))
+        })
+    }
+
+    fn prune(&self) {
+        self.0.retain_recent();
+        self.0.shrink_to_fit();
+    }
+}
+
+struct Limiters {
+    address: Keyed<Address>,
+    account_reads: Keyed<UserId>,
+    account_writes: Keyed<UserId>,
+    anonymous_reads: Keyed<Address>,
+    anonymous_writes: Keyed<Address>,
+    register: Keyed<Address>,
+    login_address: Keyed<Address>,
+    login_name: Keyed<[u8; 16]>,
+}
+
+/// Counts what is asked and says when it is too much: 429 `rate_limited` with `Retry-After`.
+pub(crate) struct RateLimits(Option<Limiters>);
+
+impl RateLimits {
+    pub(crate) fn new(config: &LimitConfig) -> Self {
+        Self(config.enabled.then(|| Limiters {
+            address: Keyed::new(config.address),
+            account_reads: Keyed::new(config.account_reads),
+            account_writes: Keyed::new(config.account_writes),
+            anonymous_reads: Keyed::new(config.anonymous_reads),
+            anonymous_writes: Keyed::new(config.anonymous_writes),
+            register: Keyed::new(config.register),
+            login_address: Keyed::new(config.login_address),
+            login_name: Keyed::new(config.login_name),
+        }))
+    }
+
+    /// Every request, before anything is looked up for it.
+    pub(crate) fn check_address(&self, address: Address) -> Result<(), ApiError> {
+        self.0.as_ref().map_or(Ok(()), |limiters| limiters.address.check(&address))
+    }
+
+    /// Every request, once it is known who asks.
+    pub(crate) fn check_request(
+        &self,
+        account: Option<UserId>,
+        address: Address,
+        writes: bool,
+    ) -> Result<(), ApiError> {
+        let Some(limiters) = &self.0 else { return Ok(()) };
+        match (account, writes) {
+            (Some(account), false) => limiters.account_reads.check(&account),
+            (Some(account), true) => limiters.account_writes.check(&account),
+            (None, false) => limiters.anonymous_reads.check(&address),
+            (None, true) => limiters.anonymous_writes.check(&address),
+        }
+    }
+
+    /// A registration.
+    pub(crate) fn check_register(&self, address: Address) -> Result<(), ApiError> {
+        self.0.as_ref().map_or(Ok(()), |limiters| limiters.register.check(&address))
+    }
+
+    /// An attempt to sign in under `name`, in the form in which names are compared.
+    pub(crate) fn check_login(&self, address: Address, name: &str) -> Result<(), ApiError> {
+        let Some(limiters) = &self.0 else { return Ok(()) };
+        limiters.login_address.check(&address)?;
+        // The digest bounds what a long name costs.
+        let digest: [u8; 32] = Sha256::digest(name.as_bytes()).into();
+        limiters.login_name.check(&digest.first_chunk().copied().unwrap_or_default())
+    }
+
+    /// An exchange of a refresh token.
+    pub(crate) fn check_refresh(&self, address: Address) -> Result<(), ApiError> {
+        self.0.as_ref().map_or(Ok(()), |limiters| limiters.login_address.check(&address))
+    }
+
+    /// Forgets everybody whose allowance is full again, so that the memory stays bounded.
+    pub(crate) fn prune(&self) {
+        let Some(limiters) = &self.0 else { return };
+        let Limiters {
+            address,
+            account_reads,
+            account_writes,
+            anonymous_reads,
+            anonymous_writes,
+            register,
+            login_address,
+            login_name,
+        } = limiters;
+        for limiter in [address, anonymous_reads, anonymous_writes, register, login_address] {
+            limiter.prune();
+        }
+        account_reads.prune();
+        account_writes.prune();
+        login_name.prune();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn address(text: &str) -> Address {
+        Address::of(text.parse().ok())
+    }
+
+    #[test]
+    fn addresses_count_by_subscriber() {
+        assert_eq!(address("2001:db8:1:2::1"), address("2001:db8:1:2:ffff::9"));
+        assert_ne!(address("2001:db8:1:2::1"), address("2001:db8:1:3::1"));
+        assert_eq!(address("::ffff:10.0.0.1"), address("10.0.0.1"));
+        assert_ne!(address("10.0.0.2"), address("10.0.0.1"));
+    }
+
+    #[test]
+    fn what_is_too_much_waits() {
+        let config = LimitConfig { login_name: Rate::new(2, 3600), ..LimitConfig::default() };
+        let limits = RateLimits::new(&config);
+        assert!(limits.check_login(address("10.0.0.1"), "ana").is_ok());
+        assert!(limits.check_login(address("10.0.0.2"), "ana").is_ok());
+        let error = limits.check_login(address("10.0.0.3"), "ana").unwrap_err();
+        assert_eq!(error.code(), Code::RateLimited);
+        let mut headers = actix_web::http::header::HeaderMap::new();
+        error.write_headers(&mut headers);
+        let wait: u64 = headers.get("retry-after").unwrap().to_str().unwrap().parse().unwrap();
+        assert!((1..=1801).contains(&wait), "{wait}");
+        assert!(limits.check_login(address("10.0.0.3"), "bea").is_ok());
+    }
+
+    #[test]
+    fn accounts_do_not_share_an_address_allowance() {
+        let config = LimitConfig { anonymous_writes: Rate::new(1, 3600), ..LimitConfig::default() };
+        let limits = RateLimits::new(&config);
+        let user = UserId::from_uuid(uuid::Uuid::from_u128(1));
+        assert!(limits.check_request(None, address("10.0.0.1"), true).is_ok());
+        assert!(limits.check_request(None, address("10.0.0.1"), true).is_err());
+        assert!(limits.check_request(None, address("10.0.0.1"), false).is_ok());
+        assert!(limits.check_request(Some(user), address("10.0.0.1"), true).is_ok());
+    }
+
+    #[test]
+    fn off_means_off() {
+        let limits = RateLimits::new(&LimitConfig { register: Rate::new(1, 3600), ..LimitConfig::off() });
+        assert!((0..100).all(|_| limits.check_register(Address::None).is_ok()));
+    }
+
+    #[test]
+    fn a_full_allowance_is_forgotten() {
+        let limits = RateLimits::new(&LimitConfig { address: Rate::new(1_000_000_000, 1), ..LimitConfig::default() });
+        limits.check_address(address("10.0.0.1")).unwrap();
+        let limiters = limits.0.as_ref().unwrap();
+        // One nanosecond refills it.
+        while limiters.address.0.len() > 0 {
+            limits.prune();
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Problem documents (RFC 9457): the one shape of every failure.
+
+use crate::error::{ApiError, Code};
+use actix_web::http::StatusCode;
+use actix_web::http::header::{self, HeaderValue};
+use actix_web::{HttpResponse, web};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// The media type of a problem document.
+pub(crate) const MEDIA_TYPE: &str = "application/problem+json";
+
+/// Why a request was not done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Problem {
+    /// Names the kind of problem; a GET there explains it.
+    #[schema(format = UriRef, example = "/problems/invalid_request")]
+    r#type: String,
+    /// The kind of problem in words, the same at each occurrence.
+    title: &'static str,
+    /// The HTTP status.
+    #[schema(minimum = 400, maximum = 599)]
+    status: u16,
+    /// This occurrence in words.
+    detail: String,
+    /// The path of the request.
+    #[schema(format = UriRef)]
+    instance: String,
+    /// The kind of problem for programs: stable, `snake_case`.
+    #[schema(example = "invalid_request")]
+    code: &'static str,
+    /// Names this request in the service's log.
+    request_id: String,
+    /// The parts of the request that are wrong.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    errors: Vec<ProblemPart>,
+}
+
+/// One part of a request that is wrong.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub(crate) struct ProblemPart {
+    /// A JSON pointer (RFC 6901) into the body, or a parameter's name behind a slash.
+    #[schema(example = "/body")]
+    pointer: String,
+    /// What is wrong.
+    detail: String,
+}
+
+impl Problem {
+    /// The document for `error` as it came to the request `request_id` for `path`.
+    pub(crate) fn new(error: &ApiError, path: &str, request_id: &str) -> Self {
+        let code = error.code();
+        Self {
+            r#type: format!("/problems/{}", code.as_str()),
+            title: code.title(),
+            status: code.status().as_u16(),
+            detail: error.detail().unwrap_or(code.title()).to_owned(),
+            instance: path.to_owned(),
+            code: code.as_str(),
+            request_id: request_id.to_owned(),
+            errors: error
+                .errors()
+                .iter()
+                .map(|part| ProblemPart { pointer: part.pointer.clone(), detail: part.detail.to_string() })
+                .collect(),
+        }
+    }
+
+    /// The HTTP status.
+    pub(crate) fn status(&self) -> StatusCode {
+        StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+    }
+
+    /// The document's bytes.
+    pub(crate) fn to_json(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+/// The header value of [`MEDIA_TYPE`].
+pub(crate) fn content_type() -> HeaderValue {
+    HeaderValue::from_static(MEDIA_TYPE)
+}
+
+/// Explains a problem's kind, where `type` points.
+pub(crate) async fn explain(code: web::Path<String>) -> Result<HttpResponse, ApiError> {
+    let code = Code::ALL.iter().find(|known| known.as_str() == code.as_str()).ok_or(Code::NotFound)?;
+    let text = format!("{}: {}\n", code.status(), code.title());
+    Ok(HttpResponse::Ok().insert_header((header::CONTENT_TYPE, "text/plain; charset=utf-8")).body(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_document_says_what_happened_and_to_which_request() {
+        let error = ApiError::invalid_part("/body", "expected a string");
+        let document = Problem::new(&error, "/api/locker-room", "r-1");
+        assert_eq!(
+            serde_json::to_value(&document).unwrap(),
+            json!({
+                "type": "/problems/invalid_request",
+                "title": "The request is not well formed",
+                "status": 400,
+                "detail": "expected a string",
+                "instance": "/api/locker-room",
+                "code": "invalid_request",
+                "requestId": "r-1",
+                "errors": [{"pointer": "/body", "detail": "expected a string"}],
+            })
+        );
+    }
+
+    #[test]
+    fn a_defect_is_told_in_constant_words() {
+        let document = Problem::new(&ApiError::internal("secret cause"), "/x", "r");
+        assert!(!document.to_json().contains("secret"), "{document:?}");
+        assert_eq!(document.status(), StatusCode::INTERNAL_SERVER_ERROR);
+    }
+}

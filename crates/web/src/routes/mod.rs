@@ -1,0 +1,48 @@
+//! The HTTP interface: every route in one table, each handler in the file of its subject.
+
+mod accounts;
+mod catalogue;
+mod comments;
+mod locker_room;
+mod once;
+mod page;
+mod profile;
+mod refusals;
+mod sessions;
+
+use utoipa_actix_web::service_config::ServiceConfig;
+
+/// The routes under `/api`, in the order of `docs/http-api.md`.
+pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
+    config
+        // Accounts
+        .service(accounts::register)
+        .service(accounts::login)
+        .service(accounts::logout)
+        .service(accounts::mobile_login)
+        .service(accounts::mobile_refresh)
+        .service(accounts::mobile_logout)
+        .service(profile::get_own_profile)
+        .service(profile::change_profile)
+        .service(profile::change_password)
+        .service(sessions::list_sessions)
+        .service(sessions::end_session)
+        .service(profile::get_public_profile)
+        // Teams
+        .service(catalogue::list_leagues)
+        .service(catalogue::get_league)
+        .service(catalogue::list_teams)
+        .service(catalogue::get_team)
+        // Locker room
+        .service(locker_room::read_feed)
+        .service(locker_room::create_post)
+        .service(locker_room::get_post)
+        .service(locker_room::delete_post)
+        .service(comments::list_comments)
+        .service(comments::create_comment)
+        .service(comments::get_comment)
+        .service(comments::delete_comment)
+        .service(locker_room::react)
+        .service(locker_room::take_reaction_back)
+        .service(locker_room::report_post);
+}

@@ -1,0 +1,60 @@
+//! Requests that carry an idempotency key, and the answers that are kept under it.
+
+use crate::extract::IdempotencyKey;
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use actix_web::http::header::{self, ContentType};
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+use terrace_app::store::{IdempotencyScope, StoredAnswer};
+use terrace_app::{Answered, KeyedRequest};
+use terrace_kernel::UserId;
+
+/// The request as its key knows it: the same key on another target, or with another body, is another request.
+pub(crate) fn keyed(
+    key: IdempotencyKey,
+    account: Option<UserId>,
+    route: &'static str,
+    target: &str,
+    body: [u8; 32],
+) -> Option<KeyedRequest> {
+    let mut digest = Sha256::new();
+    digest.update(target.as_bytes());
+    digest.update([0]);
+    digest.update(body);
+    key.0.map(|key| KeyedRequest {
+        scope: IdempotencyScope { account, route },
+        key,
+        fingerprint: digest.finalize().into(),
+    })
+}
+
+/// 201 with the resource and where it is.
+pub(crate) fn created<T: Serialize>(location: String, resource: &T) -> StoredAnswer {
+    StoredAnswer { status: 201, location: Some(location), body: json(resource) }
+}
+
+/// The text of a resource.
+///
+/// Our own types serialise: strings, numbers and maps with string keys cannot fail.
+fn json<T: Serialize>(resource: &T) -> String {
+    serde_json::to_string(resource).unwrap_or_else(|error| {
+        log::error!("cannot serialise an answer: {error}");
+        String::from("{}")
+    })
+}
+
+/// Gives an answer, or gives it again.
+pub(crate) fn respond(answered: Answered) -> HttpResponse {
+    let Answered { answer, replayed } = answered;
+    let status = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::OK);
+    let mut response = HttpResponse::build(status);
+    response.insert_header(ContentType::json());
+    if let Some(location) = answer.location {
+        response.insert_header((header::LOCATION, location));
+    }
+    if replayed {
+        response.insert_header(("Idempotency-Replayed", "true"));
+    }
+    response.body(answer.body)
+}

@@ -1,0 +1,103 @@
+//! Profiles: one's own, and what others see.
+
+use crate::dto::accounts::{ChangePasswordBody, ChangeProfileBody, OwnProfile, PublicProfile};
+use crate::error::{ApiError, Code, Invalid};
+use crate::extract::{JsonBody, PathId, SignedIn};
+use actix_web::web::{Data, Json};
+use actix_web::{HttpResponse, get, patch, put};
+use terrace_app::commands::ChangeProfile;
+use terrace_app::queries::{GetOwnProfile, GetPublicProfile};
+use terrace_app::{App, LoginRefusal};
+use terrace_identity::{Password, ProfileChange, TimeZone, bio, display_name};
+use terrace_kernel::{Failure, UserId};
+
+/// Read one's own profile.
+#[utoipa::path(
+    tag = "Accounts",
+    operation_id = "getOwnProfile",
+    responses((status = 200, description = "The profile.", body = OwnProfile)),
+    security(("cookie" = []), ("bearer" = [])),
+)]
+#[get("/api/user")]
+pub(crate) async fn get_own_profile(
+    SignedIn(viewer): SignedIn,
+    app: Data<App>,
+) -> Result<Json<OwnProfile>, ApiError> {
+    Ok(Json(OwnProfile::from(&app.query(GetOwnProfile { user: viewer.user_id }).await?)))
+}
+
+/// Change one's own profile.
+///
+/// What is left out stays as it is.
+#[utoipa::path(
+    tag = "Accounts",
+    operation_id = "changeProfile",
+    request_body = ChangeProfileBody,
+    responses((status = 200, description = "The profile as it is now.", body = OwnProfile)),
+    security(("cookie" = []), ("bearer" = [])),
+)]
+#[patch("/api/user")]
+pub(crate) async fn change_profile(
+    SignedIn(viewer): SignedIn,
+    body: JsonBody<ChangeProfileBody>,
+    app: Data<App>,
+) -> Result<Json<OwnProfile>, ApiError> {
+    let change = profile_change(body.into_inner())?;
+    let profile = app.execute(ChangeProfile { user: viewer.user_id, change }).await?;
+    Ok(Json(OwnProfile::from(&profile)))
+}
+
+fn profile_change(dto: ChangeProfileBody) -> Result<ProfileChange, ApiError> {
+    let mut invalid = Invalid::default();
+    let change = ProfileChange {
+        display_name: dto.display_name.and_then(|text| invalid.check("/displayName", display_name(&text))),
+        bio: dto.bio.and_then(|text| invalid.check("/bio", bio(&text))),
+        time_zone: dto.time_zone.and_then(|name| invalid.check("/timeZone", name.parse::<TimeZone>())),
+        favorite_team: dto.favorite_team_id.map(|team| team.map(|id| id.0)),
+        leaderboard_visible: dto.leaderboard_visible,
+    };
+    invalid.finish(Some(change))
+}
+
+/// Change one's own password.
+///
+/// All other sessions end.
+#[utoipa::path(
+    tag = "Accounts",
+    operation_id = "changePassword",
+    request_body = ChangePasswordBody,
+    responses((status = 204, description = "It is changed; all other sessions are ended.")),
+    security(("cookie" = []), ("bearer" = [])),
+)]
+#[put("/api/user/password")]
+pub(crate) async fn change_password(
+    SignedIn(viewer): SignedIn,
+    body: JsonBody<ChangePasswordBody>,
+    app: Data<App>,
+) -> Result<HttpResponse, ApiError> {
+    let ChangePasswordBody { current_password, new_password } = body.into_inner();
+    let new = Password::choose(new_password)
+        .map_err(|error| Invalid::at("/newPassword", error.to_string()))?;
+    match app.change_password(&viewer, Password::offer(current_password), new).await {
+        Ok(()) => Ok(HttpResponse::NoContent().finish()),
+        // The session is good, so it is no 401: a client must not throw it away.
+        Err(Failure::Refused(LoginRefusal::InvalidCredentials)) => Err(Code::WrongPassword.into()),
+        Err(failure) => Err(failure.into()),
+    }
+}
+
+/// Read somebody's public profile.
+#[utoipa::path(
+    tag = "Accounts",
+    operation_id = "getPublicProfile",
+    params(("id" = uuid::Uuid, Path, description = "The account.")),
+    responses((status = 200, description = "The profile.", body = PublicProfile)),
+    security((), ("cookie" = []), ("bearer" = [])),
+)]
+#[get("/api/users/{id}")]
+pub(crate) async fn get_public_profile(
+    PathId(user): PathId<UserId>,
+    app: Data<App>,
+) -> Result<Json<PublicProfile>, ApiError> {
+    Ok(Json(PublicProfile::from(&app.query(GetPublicProfile { user }).await?)))
+}

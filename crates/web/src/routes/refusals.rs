@@ -1,0 +1,143 @@
+//! What each rule's no becomes on the wire: every refusal of every use case, by exhaustive matches onto the
+//! codes of [`crate::error`].
+
+use crate::error::{ApiError, Code, Invalid};
+use terrace_app::commands::{
+    ChangeProfileRefusal, CreateCommentRefusal, CreatePostRefusal, DeleteCommentRefusal, DeletePostRefusal,
+    EndSessionRefusal, ReactRefusal, ReportPostRefusal,
+};
+use terrace_app::queries::{FeedRefusal, NotFound};
+use terrace_app::{LoginRefusal, OnceRefusal, RefreshRefusal, RegisterRefusal};
+
+fn no_post() -> ApiError {
+    ApiError::new(Code::NotFound, "there is no such post")
+}
+
+fn unknown_team(pointer: &str) -> ApiError {
+    Invalid::at(pointer, "no team has this id")
+}
+
+fn busy() -> ApiError {
+    ApiError::unavailable("too many passwords wait to be checked", 1)
+}
+
+impl From<NotFound> for ApiError {
+    fn from(NotFound: NotFound) -> Self {
+        Code::NotFound.into()
+    }
+}
+
+impl From<RegisterRefusal> for ApiError {
+    fn from(refusal: RegisterRefusal) -> Self {
+        match refusal {
+            RegisterRefusal::UsernameTaken => Code::UsernameTaken.into(),
+            RegisterRefusal::KeyReused => Code::IdempotencyKeyReused.into(),
+            RegisterRefusal::Suspended => Code::AccountSuspended.into(),
+            RegisterRefusal::Busy => busy(),
+        }
+    }
+}
+
+impl From<LoginRefusal> for ApiError {
+    fn from(refusal: LoginRefusal) -> Self {
+        match refusal {
+            LoginRefusal::InvalidCredentials => Code::InvalidCredentials.into(),
+            LoginRefusal::Suspended => Code::AccountSuspended.into(),
+            LoginRefusal::Busy => busy(),
+        }
+    }
+}
+
+impl From<RefreshRefusal> for ApiError {
+    fn from(refusal: RefreshRefusal) -> Self {
+        match refusal {
+            RefreshRefusal::InvalidToken => Code::InvalidToken.into(),
+            RefreshRefusal::TokenReused => Code::TokenReused.into(),
+        }
+    }
+}
+
+impl<R: Into<Self>> From<OnceRefusal<R>> for ApiError {
+    fn from(refusal: OnceRefusal<R>) -> Self {
+        match refusal {
+            OnceRefusal::KeyReused => Code::IdempotencyKeyReused.into(),
+            OnceRefusal::Refused(refusal) => refusal.into(),
+        }
+    }
+}
+
+impl From<ChangeProfileRefusal> for ApiError {
+    fn from(refusal: ChangeProfileRefusal) -> Self {
+        match refusal {
+            ChangeProfileRefusal::UnknownTeam => unknown_team("/favoriteTeamId"),
+            ChangeProfileRefusal::NoAccount => Code::NotFound.into(),
+        }
+    }
+}
+
+impl From<EndSessionRefusal> for ApiError {
+    fn from(refusal: EndSessionRefusal) -> Self {
+        match refusal {
+            EndSessionRefusal::NotFound => Self::new(Code::NotFound, "you have no such session"),
+        }
+    }
+}
+
+impl From<FeedRefusal> for ApiError {
+    fn from(refusal: FeedRefusal) -> Self {
+        match refusal {
+            FeedRefusal::SignInFirst => Code::AuthenticationRequired.into(),
+            FeedRefusal::UnknownTeam => Self::new(Code::NotFound, "there is no such team"),
+        }
+    }
+}
+
+impl From<CreatePostRefusal> for ApiError {
+    fn from(refusal: CreatePostRefusal) -> Self {
+        match refusal {
+            CreatePostRefusal::UnknownTeam => unknown_team("/teamId"),
+        }
+    }
+}
+
+impl From<DeletePostRefusal> for ApiError {
+    fn from(refusal: DeletePostRefusal) -> Self {
+        match refusal {
+            DeletePostRefusal::NotFound => no_post(),
+            DeletePostRefusal::NotYours => Self::new(Code::Forbidden, "somebody else wrote this post"),
+        }
+    }
+}
+
+impl From<CreateCommentRefusal> for ApiError {
+    fn from(refusal: CreateCommentRefusal) -> Self {
+        match refusal {
+            CreateCommentRefusal::PostNotFound => no_post(),
+        }
+    }
+}
+
+impl From<DeleteCommentRefusal> for ApiError {
+    fn from(refusal: DeleteCommentRefusal) -> Self {
+        match refusal {
+            DeleteCommentRefusal::NotFound => Self::new(Code::NotFound, "there is no such comment"),
+            DeleteCommentRefusal::NotYours => Self::new(Code::Forbidden, "somebody else wrote this comment"),
+        }
+    }
+}
+
+impl From<ReactRefusal> for ApiError {
+    fn from(refusal: ReactRefusal) -> Self {
+        match refusal {
+            ReactRefusal::PostNotFound => no_post(),
+        }
+    }
+}
+
+impl From<ReportPostRefusal> for ApiError {
+    fn from(refusal: ReportPostRefusal) -> Self {
+        match refusal {
+            ReportPostRefusal::PostNotFound => no_post(),
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! The shell's state, and the order in which its middleware stands.
+//!
+//! From the outside in, each where it is for a reason:
+//!
+//! 1. [`edge`](crate::edge): names the request, so that everything below can be found in the log; turns HEAD
+//!    into GET before routing; catches panics of everything below; makes every failure a problem document;
+//!    puts the security headers on whatever leaves; logs and counts what was really answered.
+//! 2. [`etag`](crate::etag): outside of compression, because a strong tag covers the coding, and so that an
+//!    unchanged answer is never compressed.
+//! 3. compression: its own refusals (406) become problems at the edge.
+//! 4. [`crosssite`](crate::crosssite): needs no lookup, so it comes before the one that does.
+//! 5. [`auth`](crate::auth): bounds how often an address asks, finds out who asks, then bounds how often they
+//!    do. Before routing, so that handlers' extractors answer at once and a missing session is told before
+//!    anything is said of the body.
+//! 6. the routes, and [`fallback`](crate::fallback) for what none of them answers.
+
+use crate::backend::Backend;
+use crate::config::WebConfig;
+use crate::docs::{self, Document};
+use crate::error::ApiError;
+use crate::limits::{Address, RateLimits};
+use crate::{auth, crosssite, edge, etag, fallback, health, problem, routes};
+use actix_web::body::{EitherBody, MessageBody};
+use actix_web::cookie::Cookie;
+use actix_web::dev::{ServiceFactory, ServiceRequest, ServiceResponse};
+use actix_web::middleware::{Compress, from_fn};
+use actix_web::web::{self, Data};
+use actix_web::{Error, HttpRequest, HttpResponse};
+use metrics_exporter_prometheus::PrometheusHandle;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use terrace_app::App;
+use terrace_identity::Secret;
+use terrace_kernel::{Clock, Entropy};
+use utoipa_actix_web::service_config::ServiceConfig;
+
+/// What a middleware comes to.
+pub(crate) type Served<B> = Result<ServiceResponse<B>, Error>;
+
+/// What the shell is built on.
+#[derive(Clone)]
+pub struct Wiring {
+    /// The service.
+    pub app: Arc<App>,
+    /// Tells the time for request ids.
+    pub clock: Arc<dyn Clock>,
+    /// Makes request ids unlike each other.
+    pub entropy: Arc<dyn Entropy>,
+    /// What `/metrics` shows; without it the route is not there.
+    pub metrics: Option<PrometheusHandle>,
+}
+
+/// The state that middleware and handlers share, in all workers.
+pub(crate) struct Shell {
+    pub(crate) backend: Arc<dyn Backend>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) entropy: Arc<dyn Entropy>,
+    pub(crate) metrics: Option<PrometheusHandle>,
+    pub(crate) limits: RateLimits,
+    pub(crate) document: Document,
+    config: WebConfig,
+    draining: AtomicBool,
+}
+
+impl Shell {
+    pub(crate) fn new(wiring: &Wiring, config: WebConfig) -> Self {
+        let Wiring { app, clock, entropy, metrics } = wiring.clone();
+        Self::on(app, clock, entropy, metrics, config, Document::build())
+    }
+
+    /// A shell on any backend.
+    pub(crate) fn on(
+        backend: Arc<dyn Backend>,
+        clock: Arc<dyn Clock>,
+        entropy: Arc<dyn Entropy>,
+        metrics: Option<PrometheusHandle>,
+        config: WebConfig,
+        document: Document,
+    ) -> Self {
+        let limits = RateLimits::new(&config.limits);
+        Self { backend, clock, entropy, metrics, limits, document, config, draining: AtomicBool::new(false) }
+    }
+
+    pub(crate) fn config(&self) -> &WebConfig {
+        &self.config
+    }
+
+    /// From now on `/readyz` says no.
+    pub(crate) fn drain(&self) {
+        self.draining.store(true, Ordering::Release);
+    }
+
+    pub(crate) fn is_draining(&self) -> bool {
+        self.draining.load(Ordering::Acquire)
+    }
+
+    /// The cookie that signs a browser in.
+    pub(crate) fn session_cookie(&self, secret: &Secret) -> Cookie<'static> {
+        auth::session_cookie(&self.config, secret)
+    }
+
+    /// The cookie that signs a browser out.
+    pub(crate) fn cleared_cookie(&self) -> Cookie<'static> {
+        auth::cleared_cookie(&self.config)
+    }
+
+    /// Whether a registration from here is too much.
+    pub(crate) fn check_register(&self, req: &HttpRequest) -> Result<(), ApiError> {
+        self.limits.check_register(address_of(req))
+    }
+
+    /// Whether an attempt to sign in under `name_key` (a username in the form in which names are compared) from
+    /// here is too much.
+    pub(crate) fn check_login(&self, req: &HttpRequest, name_key: &str) -> Result<(), ApiError> {
+        self.limits.check_login(address_of(req), name_key)
+    }
+
+    /// Whether an exchange of a refresh token from here is too much.
+    pub(crate) fn check_refresh(&self, req: &HttpRequest) -> Result<(), ApiError> {
+        self.limits.check_refresh(address_of(req))
+    }
+}
+
+fn address_of(req: &HttpRequest) -> Address {
+    Address::of(req.peer_addr().map(|peer| peer.ip()))
+}
+
+/// The shell's state, as middleware reaches it.
+pub(crate) fn shell_of(req: &ServiceRequest) -> Result<Data<Shell>, ApiError> {
+    req.app_data::<Data<Shell>>()
+        .cloned()
+        .ok_or_else(|| ApiError::internal("the shell's state is not registered"))
+}
+
+/// Answers a request with an error in the place of its handler.
+pub(crate) fn refuse<B>(req: ServiceRequest, error: ApiError) -> ServiceResponse<EitherBody<B>> {
+    req.into_response(HttpResponse::from_error(error)).map_into_right_body()
+}
+
+/// The service for one worker: state, middleware, routes.
+pub(crate) fn build(
+    shell: Data<Shell>,
+    app: Option<Data<App>>,
+    routes: impl FnOnce(&mut ServiceConfig),
+) -> actix_web::App<
+    impl ServiceFactory<
+        ServiceRequest,
+        Config = (),
+        Response = ServiceResponse<impl MessageBody>,
+        Error = Error,
+        InitError = (),
+    >,
+> {
+    let metrics = shell.config().metrics_on_main;
+    let mut service = actix_web::App::new().app_data(shell);
+    if let Some(app) = app {
+        service = service.app_data(app);
+    }
+    service
+        .wrap(from_fn(auth::authenticate))
+        .wrap(from_fn(crosssite::guard))
+        .wrap(Compress::default())
+        .wrap(from_fn(etag::revalidate))
+        .wrap(from_fn(edge::edge))
+        .configure(|config| {
+            routes(&mut ServiceConfig::new(config));
+            docs::configure(config);
+            health::configure(config, metrics);
+            config.route("/problems/{code}", web::get().to(problem::explain));
+        })
+        .default_service(web::to(fallback::answer))
+}
+
+/// [`build`] with the real routes.
+pub(crate) fn build_app(
+    shell: Data<Shell>,
+    app: Data<App>,
+) -> actix_web::App<
+    impl ServiceFactory<
+        ServiceRequest,
+        Config = (),
+        Response = ServiceResponse<impl MessageBody>,
+        Error = Error,
+        InitError = (),
+    >,
+> {
+    build(shell, Some(app), routes::routes)
+}

@@ -1,0 +1,164 @@
+//! Who may depend on whom. The table below is the rule; `docs/architecture.md` explains it.
+
+use super::files::root;
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::process::Command;
+
+/// The crates that hold the rules of the service and know nothing of how it is served or stored.
+const DOMAIN: [&str; 2] = ["terrace-identity", "terrace-social"];
+/// The words that everyone shares: whoever may name a domain crate may name it too.
+const KERNEL: &str = "terrace-kernel";
+const TESTKIT: &str = "terrace-testkit";
+
+/// For each package, which others of the workspace it may name.
+fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
+    let above_domain = [&DOMAIN[..], &[KERNEL]].concat();
+    let with_app = [&above_domain[..], &["terrace-app"]].concat();
+    let testkit = [&with_app[..], &["terrace-storage", "terrace-web", "terrace-pgtemp"]].concat();
+    let mut arrows = BTreeMap::from([
+        (KERNEL, vec![]),
+        ("terrace-app", above_domain),
+        ("terrace-storage", with_app.clone()),
+        ("terrace-web", with_app),
+        ("terrace-server", vec![KERNEL, "terrace-app", "terrace-storage", "terrace-web"]),
+        ("terrace-pgtemp", vec![]),
+        (TESTKIT, testkit),
+        ("xtask", vec!["terrace-app", "terrace-storage", "terrace-pgtemp"]),
+        ("terrace-tests", vec![]),
+    ]);
+    arrows.extend(DOMAIN.map(|package| (package, vec![KERNEL])));
+    arrows.into_iter().map(|(package, allowed)| (package, allowed.into_iter().collect())).collect()
+}
+
+/// One line of a package's manifest.
+struct Dependency {
+    package: String,
+    on: String,
+    /// In the workspace, as opposed to published.
+    is_ours: bool,
+    is_for_tests: bool,
+}
+
+fn cargo(arguments: &[&str]) -> Result<String> {
+    let output = Command::new(env!("CARGO")).args(arguments).current_dir(root()).output()?;
+    ensure!(output.status.success(), "cargo {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    Ok(String::from_utf8(output.stdout)?)
+}
+
+fn text<'a>(value: &'a Value, key: &str) -> Result<&'a str> {
+    value[key].as_str().with_context(|| format!("cargo metadata has no {key}"))
+}
+
+fn array<'a>(value: &'a Value, key: &str) -> Result<&'a [Value]> {
+    value[key].as_array().map(Vec::as_slice).with_context(|| format!("cargo metadata has no {key}"))
+}
+
+/// The packages of the workspace and everything that they name, whatever for.
+fn manifests() -> Result<(BTreeSet<String>, Vec<Dependency>)> {
+    let metadata: Value =
+        serde_json::from_str(&cargo(&["metadata", "--format-version", "1", "--no-deps", "--offline"])?)?;
+    let mut packages = BTreeSet::new();
+    let mut dependencies = Vec::new();
+    for package in array(&metadata, "packages")? {
+        let name = text(package, "name")?;
+        packages.insert(name.to_owned());
+        for dependency in array(package, "dependencies")? {
+            dependencies.push(Dependency {
+                package: name.to_owned(),
+                on: text(dependency, "name")?.to_owned(),
+                is_ours: dependency["path"].is_string(),
+                is_for_tests: dependency["kind"] == "dev",
+            });
+        }
+    }
+    Ok((packages, dependencies))
+}
+
+fn is_allowed(arrows: &BTreeMap<&str, BTreeSet<&str>>, dependency: &Dependency) -> bool {
+    let known = arrows.get(dependency.package.as_str());
+    known.is_some_and(|allowed| allowed.contains(dependency.on.as_str()))
+        // What tests stand on serves tests alone.
+        || (dependency.is_for_tests && dependency.on == TESTKIT)
+}
+
+#[test]
+fn packages_depend_on_each_other_as_the_table_says() -> Result<()> {
+    let (packages, dependencies) = manifests()?;
+    let arrows = arrows();
+    let ruled: BTreeSet<String> = arrows.keys().map(ToString::to_string).collect();
+    assert_eq!(packages, ruled, "the table names every package of the workspace");
+    let broken: Vec<String> = dependencies
+        .iter()
+        .filter(|dependency| dependency.is_ours && !is_allowed(&arrows, dependency))
+        .map(|dependency| format!("{} -> {}", dependency.package, dependency.on))
+        .collect();
+    assert!(broken.is_empty(), "arrows that may not exist: {broken:?}");
+    Ok(())
+}
+
+/// Who may name the database drivers and the web framework: one crate each.
+fn owner(published: &str) -> Option<&'static str> {
+    const DRIVERS: [&str; 3] = ["r2d2", "libsqlite3-sys", "pq-sys"];
+    if published.starts_with("diesel") || DRIVERS.contains(&published) {
+        Some("terrace-storage")
+    } else if published.starts_with("actix") || published.starts_with("utoipa") {
+        Some("terrace-web")
+    } else {
+        None
+    }
+}
+
+#[test]
+fn only_storage_names_drivers_and_only_web_names_the_framework() -> Result<()> {
+    let (_, dependencies) = manifests()?;
+    let mut owners = BTreeSet::new();
+    for dependency in dependencies.iter().filter(|dependency| !dependency.is_ours) {
+        if let Some(owner) = owner(&dependency.on) {
+            assert_eq!(dependency.package, owner, "{} is not theirs to name", dependency.on);
+            owners.insert(owner);
+        }
+    }
+    assert_eq!(owners.len(), 2, "the rule has lost its subject: {owners:?}");
+    Ok(())
+}
+
+#[test]
+fn domain_crates_carry_no_framework_driver_runtime_or_json() -> Result<()> {
+    for package in DOMAIN.iter().chain([&KERNEL]) {
+        let tree =
+            cargo(&["tree", "--package", package, "--edges", "normal", "--prefix", "none", "--offline"])?;
+        let carried: BTreeSet<&str> = tree.lines().filter_map(|line| line.split(' ').next()).collect();
+        assert!(carried.contains(package), "{tree}");
+        let unwanted: Vec<_> = carried
+            .iter()
+            .filter(|name| owner(name).is_some() || matches!(**name, "tokio" | "serde_json"))
+            .collect();
+        assert!(unwanted.is_empty(), "{package} carries {unwanted:?}");
+    }
+    Ok(())
+}
+
+#[test]
+fn an_arrow_outside_the_table_is_seen() {
+    let arrow = |package: &str, on: &str, is_for_tests| Dependency {
+        package: package.to_owned(),
+        on: on.to_owned(),
+        is_ours: true,
+        is_for_tests,
+    };
+    for (package, on, is_for_tests, allowed) in [
+        ("terrace-social", "terrace-kernel", false, true),
+        ("terrace-social", "terrace-identity", false, false),
+        ("terrace-social", "terrace-identity", true, false),
+        ("terrace-app", "terrace-storage", false, false),
+        ("terrace-app", "terrace-testkit", true, true),
+        ("terrace-app", "terrace-testkit", false, false),
+        ("terrace-web", "terrace-storage", true, false),
+        ("terrace-tests", "terrace-testkit", true, true),
+        ("terrace-unheard-of", "terrace-kernel", false, false),
+    ] {
+        assert_eq!(is_allowed(&arrows(), &arrow(package, on, is_for_tests)), allowed, "{package} -> {on}");
+    }
+}

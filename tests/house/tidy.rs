@@ -1,0 +1,127 @@
+//! What no file may hold, so that nobody has to say it in a review.
+
+use super::files::{root, texts};
+use anyhow::{Result, ensure};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+/// Folders with sources.
+const SOURCES: [&str; 3] = ["crates", "tests", "xtask"];
+/// Past this many lines a file has more than one subject.
+const LONGEST: usize = 700;
+/// Names that say nothing of what a file is about.
+const EMPTY_NAMES: [&str; 5] = ["utils", "util", "helpers", "common", "misc"];
+
+fn sources() -> Result<Vec<(String, String)>> {
+    let mut sources = Vec::new();
+    for folder in SOURCES {
+        sources.extend(texts(folder, &[".rs"])?);
+    }
+    ensure!(sources.len() > 20, "the sources are elsewhere");
+    Ok(sources)
+}
+
+/// `path:line` of every line that holds one of the words.
+fn places(files: &[(String, String)], words: &[&str]) -> Vec<String> {
+    let lines = files.iter().flat_map(|(path, text)| {
+        text.lines().enumerate().map(move |(number, line)| (path, number + 1, line))
+    });
+    lines
+        .filter(|(_, _, line)| words.iter().any(|word| line.contains(word)))
+        .map(|(path, number, line)| format!("{path}:{number}: {}", line.trim()))
+        .collect()
+}
+
+#[test]
+fn nothing_is_left_for_later() -> Result<()> {
+    // Spelled in two halves, so that this file does not hold them.
+    let words = [
+        concat!("to", "do!("),
+        concat!("unimple", "mented!("),
+        concat!("db", "g!("),
+        concat!("#[ig", "nore"),
+        concat!("TO", "DO"),
+        concat!("FIX", "ME"),
+    ];
+    let found = places(&sources()?, &words);
+    assert!(found.is_empty(), "{found:#?}");
+    Ok(())
+}
+
+#[test]
+fn tests_wait_for_what_they_wait_for() -> Result<()> {
+    // A test that sleeps is slow where it passes and fails where the machine is slower.
+    let found = places(&texts("tests", &[".rs"])?, &[concat!("::sl", "eep("), concat!("sl", "eep_ms(")]);
+    assert!(found.is_empty(), "{found:#?}");
+    Ok(())
+}
+
+#[test]
+fn files_have_one_subject_and_a_name_for_it() -> Result<()> {
+    for (path, text) in sources()? {
+        let lines = text.lines().count();
+        assert!(lines < LONGEST, "{path} has {lines} lines");
+        let named = Path::new(&path).with_extension("");
+        let empty = named.iter().find(|part| EMPTY_NAMES.iter().any(|name| part == name));
+        assert!(empty.is_none(), "{path}: {empty:?} says nothing");
+    }
+    Ok(())
+}
+
+/// Text that no formatter looks after: documents, schemas, manifests, scripts.
+fn prose() -> Result<Vec<(String, String)>> {
+    let mut prose = texts("", &[".md", ".sql", ".toml"])?;
+    prose.extend(texts(".ci", &[""])?);
+    ensure!(prose.iter().any(|(path, _)| path == "CONTRIBUTING.md"), "the documents are elsewhere");
+    Ok(prose)
+}
+
+#[test]
+fn documents_carry_no_invisible_dirt() -> Result<()> {
+    for (path, text) in prose()? {
+        assert!(text.ends_with('\n') && !text.ends_with("\n\n"), "{path} ends in exactly one line break");
+        for (number, line) in text.lines().enumerate() {
+            let number = number + 1;
+            assert!(!line.contains('\t'), "{path}:{number} holds a tab");
+            assert_eq!(line, line.trim_end(), "{path}:{number} ends in blanks");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn files_speak_of_the_product_and_of_no_machine() -> Result<()> {
+    let mut files = sources()?;
+    files.extend(prose()?);
+    let words = [concat!("/wo", "rk/"), concat!("/ro", "ot/"), concat!("/ho", "me/"), concat!("/Us", "ers/")];
+    let found = places(&files, &words);
+    assert!(found.is_empty(), "{found:#?}");
+    Ok(())
+}
+
+fn names(folder: &Path) -> Result<BTreeSet<String>> {
+    fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect()
+}
+
+#[test]
+fn both_databases_have_the_same_migrations_up_and_down() -> Result<()> {
+    let folder = root().join("migrations");
+    let (sqlite, postgres) = (names(&folder.join("sqlite"))?, names(&folder.join("postgres"))?);
+    assert!(!sqlite.is_empty());
+    assert_eq!(sqlite, postgres);
+    let versions: BTreeSet<_> = sqlite.iter().map(|name| name.split('_').next()).collect();
+    assert_eq!(versions.len(), sqlite.len(), "a version is used twice: {sqlite:?}");
+    for database in ["sqlite", "postgres"] {
+        for migration in &sqlite {
+            let folder = folder.join(database).join(migration);
+            let shown = format!("{database}/{migration}");
+            assert_eq!(names(&folder)?.into_iter().collect::<Vec<_>>(), ["down.sql", "up.sql"], "{shown}");
+            for file in ["down.sql", "up.sql"] {
+                let text = fs::read_to_string(folder.join(file))?;
+                assert!(text.contains(';'), "{shown}/{file} does nothing");
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,100 @@
+//! Cargo, run at the root of the workspace whatever folder we were called from.
+
+use anyhow::{Context, Result, ensure};
+use std::env;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode, ExitStatus, Stdio};
+
+/// A Cargo command in the workspace's root folder. It is the Cargo that runs us, where one does.
+pub(crate) fn cargo(subcommand: &str) -> Result<Command> {
+    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.arg(subcommand).current_dir(root()?);
+    // What Cargo told us about our own package is not to be told on.
+    for variable in ["CARGO_MANIFEST_DIR", "CARGO_MANIFEST_PATH", "CARGO_PKG_NAME"] {
+        command.env_remove(variable);
+    }
+    Ok(command)
+}
+
+/// The workspace's root folder. Cargo says at run time where our package is; a program that was copied
+/// elsewhere knows where it was built.
+fn root() -> Result<PathBuf> {
+    let package = env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
+    let root = PathBuf::from(package).parent().map(PathBuf::from).context("xtask has no folder above it")?;
+    ensure!(root.join("Cargo.toml").is_file(), "{} is no workspace", root.display());
+    Ok(root)
+}
+
+/// Runs a command with our own input and output.
+pub(crate) fn status(command: &mut Command) -> Result<ExitStatus> {
+    command.status().with_context(|| format!("cannot run {}", command.get_program().display()))
+}
+
+/// A program's exit code as our own; 1 for one that a signal ended.
+pub(crate) fn exit_code(status: ExitStatus) -> ExitCode {
+    status.code().and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from)
+}
+
+/// Builds and runs a command of the `terrace` program in the workspace's root folder.
+pub(crate) fn terrace(subcommand: &str, arguments: &[String]) -> Result<ExitCode> {
+    let mut run = cargo("run")?;
+    run.args(["--package", "terrace-server", "--bin", "terrace", "--", subcommand]).args(arguments);
+    Ok(exit_code(status(&mut run)?))
+}
+
+/// What came of building a program.
+pub(crate) enum Built {
+    /// Where it is.
+    Program(PathBuf),
+    /// Cargo has said why not.
+    Failed(ExitStatus),
+}
+
+/// Builds `terrace` and whatever else `build` asks for, and says where the program is, whichever target folder
+/// and profile are configured.
+pub(crate) fn build_terrace(build: &mut Command) -> Result<Built> {
+    let output = build
+        .arg("--message-format=json-render-diagnostics")
+        .stderr(Stdio::inherit())
+        .output()
+        .context("cannot run cargo")?;
+    if !output.status.success() {
+        return Ok(Built::Failed(output.status));
+    }
+    String::from_utf8(output.stdout)?
+        .lines()
+        .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok())
+        .find_map(|message| terrace_in(&message))
+        .map(Built::Program)
+        .context("cargo built no program `terrace`")
+}
+
+/// The program's path, where this message of Cargo's is about it and not about its unit tests.
+fn terrace_in(message: &serde_json::Value) -> Option<PathBuf> {
+    let is_terrace = message.pointer("/target/name")? == "terrace"
+        && message.pointer("/target/kind/0")? == "bin"
+        && message.pointer("/profile/test")? == false;
+    is_terrace.then(|| message.get("executable")?.as_str().map(PathBuf::from)).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_program_is_told_from_its_tests_and_from_other_programs() {
+        let message = |name: &str, test: bool| {
+            json!({
+                "reason": "compiler-artifact",
+                "target": {"name": name, "kind": ["bin"]},
+                "profile": {"test": test},
+                "executable": "/somewhere/terrace",
+            })
+        };
+        assert_eq!(terrace_in(&message("terrace", false)), Some(PathBuf::from("/somewhere/terrace")));
+        assert_eq!(terrace_in(&message("terrace", true)), None);
+        assert_eq!(terrace_in(&message("xtask", false)), None);
+        assert_eq!(terrace_in(&json!({"reason": "build-finished", "success": true})), None);
+    }
+}

@@ -1,0 +1,50 @@
+//! `cargo xtask ci`: what a change must pass, the quickest first. It ends at the first failure.
+
+use crate::cargo;
+use crate::test::{self, Test};
+use anyhow::Result;
+use std::process::{Command, ExitCode};
+use std::time::Instant;
+
+/// Runs every check.
+pub(crate) fn run() -> Result<ExitCode> {
+    for check in [format()?, lints()?, documentation()?] {
+        let failed = step(check.name, || Ok(cargo::exit_code(cargo::status(&mut { check.command })?)))?;
+        if failed != ExitCode::SUCCESS {
+            return Ok(failed);
+        }
+    }
+    step("tests", || test::run(&Test::default()))
+}
+
+struct Check {
+    name: &'static str,
+    command: Command,
+}
+
+fn format() -> Result<Check> {
+    let mut command = cargo::cargo("fmt")?;
+    command.args(["--all", "--check"]);
+    Ok(Check { name: "formatting", command })
+}
+
+fn lints() -> Result<Check> {
+    let mut command = cargo::cargo("clippy")?;
+    command.args(["--workspace", "--all-targets", "--", "-D", "warnings"]);
+    Ok(Check { name: "lints", command })
+}
+
+fn documentation() -> Result<Check> {
+    let mut command = cargo::cargo("doc")?;
+    command.args(["--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings");
+    Ok(Check { name: "documentation", command })
+}
+
+fn step(name: &str, run: impl FnOnce() -> Result<ExitCode>) -> Result<ExitCode> {
+    println!("\n== {name}");
+    let began = Instant::now();
+    let code = run()?;
+    let outcome = if code == ExitCode::SUCCESS { "passed" } else { "FAILED" };
+    println!("== {name}: {outcome} after {} s", began.elapsed().as_secs());
+    Ok(code)
+}

@@ -1,0 +1,139 @@
+//! `cargo xtask test`: every test, on both databases.
+
+use crate::cargo::{self, Built};
+use anyhow::{Context, Result};
+use clap::Args;
+use std::env;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+use terrace_pgtemp::ThrowawayPostgres;
+
+/// Where a PostgreSQL server is told to the tests, and to us by whoever has one.
+const SERVER: &str = "TEST_DATABASE_URL";
+
+#[derive(Args, Default)]
+pub(crate) struct Test {
+    /// Leave out what needs PostgreSQL
+    #[arg(long)]
+    sqlite_only: bool,
+
+    /// Passed on to `cargo test`; with `-p`, only that package is built and tested
+    #[arg(last = true, value_name = "ARGS")]
+    arguments: Vec<String>,
+}
+
+/// Runs the tests. PostgreSQL ends with them, however they end.
+pub(crate) fn run(test: &Test) -> Result<ExitCode> {
+    // Before the build: who lacks a server need not wait to hear it.
+    let postgres = if test.sqlite_only { Postgres::LeftOut } else { Postgres::obtain()? };
+    let terrace = match build(test)?.map(|mut build| cargo::build_terrace(&mut build)).transpose()? {
+        Some(Built::Program(path)) => Some(path),
+        Some(Built::Failed(status)) => return Ok(cargo::exit_code(status)),
+        None => None,
+    };
+    let status = cargo::status(&mut cargo_test(test, terrace.as_deref(), &postgres)?)?;
+    let left_out = matches!(postgres, Postgres::LeftOut);
+    if let Postgres::Ours(server) = postgres {
+        server.stop()?;
+    }
+    if left_out {
+        println!(
+            "\nLEFT OUT: every test on PostgreSQL. `cargo xtask test` without --sqlite-only runs them too."
+        );
+    }
+    Ok(cargo::exit_code(status))
+}
+
+/// Which PostgreSQL the tests run on.
+enum Postgres {
+    /// One that we started.
+    Ours(Box<ThrowawayPostgres>),
+    /// The one that `TEST_DATABASE_URL` names; the tests see it by themselves.
+    Theirs,
+    LeftOut,
+}
+
+impl Postgres {
+    fn obtain() -> Result<Self> {
+        if env::var_os(SERVER).is_some() {
+            return Ok(Self::Theirs);
+        }
+        let server = ThrowawayPostgres::start().with_context(|| {
+            format!(
+                "the tests need PostgreSQL, and none could be started. Install it (Debian, Ubuntu: apt-get install \
+                 postgresql; macOS: brew install postgresql), or set {SERVER} to the URL of a server whose account \
+                 may create databases, or leave PostgreSQL out with --sqlite-only"
+            )
+        })?;
+        Ok(Self::Ours(Box::new(server)))
+    }
+}
+
+/// The package whose tests run the program.
+const RUNS_PROGRAM: &str = "terrace-tests";
+
+/// What is for Cargo, and not for the tests themselves.
+fn for_cargo(test: &Test) -> impl Iterator<Item = &str> {
+    test.arguments.iter().map(String::as_str).take_while(|argument| *argument != "--")
+}
+
+/// Whether only some packages are meant.
+fn is_narrowed(test: &Test) -> bool {
+    for_cargo(test).any(|argument| argument.starts_with("-p") || argument.starts_with("--package"))
+}
+
+/// Builds `terrace`, where some test runs it: with the features that the whole workspace's tests have, or much
+/// would be built twice.
+fn build(test: &Test) -> Result<Option<Command>> {
+    let mut build = cargo::cargo("build")?;
+    if !is_narrowed(test) {
+        build.args(["--workspace", "--bins", "--tests"]);
+    } else if for_cargo(test).any(|argument| argument.ends_with(RUNS_PROGRAM)) {
+        build.args(["--package", "terrace-server", "--bin", "terrace"]);
+    } else {
+        return Ok(None);
+    }
+    Ok(Some(build))
+}
+
+fn cargo_test(test: &Test, terrace: Option<&Path>, postgres: &Postgres) -> Result<Command> {
+    let mut tests = cargo::cargo("test")?;
+    if !is_narrowed(test) {
+        tests.arg("--workspace");
+    }
+    tests.arg("--no-fail-fast").args(&test.arguments);
+    if let Some(terrace) = terrace {
+        tests.env("TERRACE_BIN", terrace);
+    }
+    match postgres {
+        Postgres::Ours(server) => {
+            tests.env(SERVER, server.url("postgres")).env("TERRACE_TEST_DATABASES", "sqlite,postgres")
+        }
+        Postgres::Theirs => tests.env("TERRACE_TEST_DATABASES", "sqlite,postgres"),
+        Postgres::LeftOut => tests.env_remove(SERVER).env("TERRACE_TEST_DATABASES", "sqlite"),
+    };
+    Ok(tests)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_package_narrows_the_run_and_a_filter_does_not() {
+        for (arguments, narrowed, builds) in [
+            (&["-p", "terrace-kernel"][..], true, false),
+            (&["-pterrace-kernel"], true, false),
+            (&["--package=terrace-kernel"], true, false),
+            (&["-p", "terrace-kernel", "-pterrace-tests"], true, true),
+            (&["feed"], false, true),
+            (&["feed", "--", "-p"], false, true),
+            (&[], false, true),
+        ] {
+            let test =
+                Test { arguments: arguments.iter().map(ToString::to_string).collect(), ..Test::default() };
+            assert_eq!(is_narrowed(&test), narrowed, "{arguments:?}");
+            assert_eq!(build(&test).unwrap().is_some(), builds, "{arguments:?}");
+        }
+    }
+}
