@@ -11,21 +11,24 @@ const DOMAIN: [&str; 2] = ["terrace-identity", "terrace-social"];
 /// The words that everyone shares: whoever may name a domain crate may name it too.
 const KERNEL: &str = "terrace-kernel";
 const TESTKIT: &str = "terrace-testkit";
+const PGTEMP: &str = "terrace-pgtemp";
+/// What tests stand on, in any package, and nothing but tests.
+const FOR_TESTS: [&str; 2] = [TESTKIT, PGTEMP];
 
 /// For each package, which others of the workspace it may name.
 fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
     let above_domain = [&DOMAIN[..], &[KERNEL]].concat();
     let with_app = [&above_domain[..], &["terrace-app"]].concat();
-    let testkit = [&with_app[..], &["terrace-storage", "terrace-web", "terrace-pgtemp"]].concat();
+    let testkit = [&with_app[..], &["terrace-storage", "terrace-web", PGTEMP]].concat();
     let mut arrows = BTreeMap::from([
         (KERNEL, vec![]),
         ("terrace-app", above_domain),
         ("terrace-storage", with_app.clone()),
         ("terrace-web", with_app),
         ("terrace-server", vec![KERNEL, "terrace-app", "terrace-storage", "terrace-web"]),
-        ("terrace-pgtemp", vec![]),
+        (PGTEMP, vec![]),
         (TESTKIT, testkit),
-        ("xtask", vec!["terrace-app", "terrace-storage", "terrace-pgtemp"]),
+        ("xtask", vec!["terrace-app", "terrace-storage", PGTEMP]),
         ("terrace-tests", vec![]),
     ]);
     arrows.extend(DOMAIN.map(|package| (package, vec![KERNEL])));
@@ -79,8 +82,7 @@ fn manifests() -> Result<(BTreeSet<String>, Vec<Dependency>)> {
 fn is_allowed(arrows: &BTreeMap<&str, BTreeSet<&str>>, dependency: &Dependency) -> bool {
     let known = arrows.get(dependency.package.as_str());
     known.is_some_and(|allowed| allowed.contains(dependency.on.as_str()))
-        // What tests stand on serves tests alone.
-        || (dependency.is_for_tests && dependency.on == TESTKIT)
+        || (dependency.is_for_tests && FOR_TESTS.contains(&dependency.on.as_str()))
 }
 
 #[test]

@@ -38,7 +38,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Maintain(Maintain::Verify) => runtime()?.block_on(verify(settings)),
         Command::Maintain(Maintain::Sweep) => runtime()?.block_on(sweep(settings)),
         Command::Openapi => {
-            report::line(&terrace_web::openapi_json()?)?;
+            report::line(&terrace_web::openapi().to_pretty_json()?)?;
             Ok(ExitCode::SUCCESS)
         }
     }

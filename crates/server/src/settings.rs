@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use terrace_app::{AppConfig, PasswordCost};
 use terrace_storage::StorageConfig;
+use terrace_web::{LimitConfig, Rate};
 
 /// A fan engagement service: the locker room, quests, leaderboards and packs of a club or a league.
 #[derive(Debug, Parser)]
@@ -123,6 +124,8 @@ pub(crate) struct Settings {
     pub(crate) accounts: AccountSettings,
     #[command(flatten)]
     pub(crate) web: WebSettings,
+    #[command(flatten)]
+    pub(crate) limits: LimitSettings,
 }
 
 /// How the database is used.
@@ -201,12 +204,48 @@ pub(crate) struct WebSettings {
     /// How long a client may take to send its request's head.
     #[arg(long, env = "TERRACE_CLIENT_TIMEOUT", global = true, default_value_t = 10, value_name = "SECONDS")]
     pub(crate) client_timeout: u64,
+    /// How long a client may take to send its request's body.
+    #[arg(long, env = "TERRACE_BODY_TIMEOUT", global = true, default_value_t = 30, value_name = "SECONDS")]
+    pub(crate) body_timeout: u64,
     /// How long an idle connection is kept.
     #[arg(long, env = "TERRACE_KEEP_ALIVE", global = true, default_value_t = 75, value_name = "SECONDS")]
     pub(crate) keep_alive: u64,
+    /// How long /readyz says no, when the program stops, before it takes no more connections.
+    #[arg(long, env = "TERRACE_DRAIN_DELAY", global = true, default_value_t = 0, value_name = "SECONDS")]
+    pub(crate) drain_delay: u64,
     /// How long requests in flight may take to end when the program stops.
     #[arg(long, env = "TERRACE_SHUTDOWN_TIMEOUT", global = true, default_value_t = 5, value_name = "SECONDS")]
     pub(crate) shutdown_timeout: u64,
+}
+
+/// How often one account, one address or one name may ask: COUNT/SECONDS, all of which may come at once.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Rate limits")]
+pub(crate) struct LimitSettings {
+    /// All requests of one address.
+    #[arg(long = "limit-address", env = "TERRACE_LIMIT_ADDRESS", global = true, default_value = "6000/10", value_name = "COUNT/SECONDS", value_parser = rate)]
+    pub(crate) address: Rate,
+    /// Reads of one account.
+    #[arg(long = "limit-account-reads", env = "TERRACE_LIMIT_ACCOUNT_READS", global = true, default_value = "600/60", value_name = "COUNT/SECONDS", value_parser = rate)]
+    pub(crate) account_reads: Rate,
+    /// Writes of one account.
+    #[arg(long = "limit-account-writes", env = "TERRACE_LIMIT_ACCOUNT_WRITES", global = true, default_value = "120/60", value_name = "COUNT/SECONDS", value_parser = rate)]
+    pub(crate) account_writes: Rate,
+    /// Reads of one address, signed out.
+    #[arg(long = "limit-anonymous-reads", env = "TERRACE_LIMIT_ANONYMOUS_READS", global = true, default_value = "1200/60", value_name = "COUNT/SECONDS", value_parser = rate)]
+    pub(crate) anonymous_reads: Rate,
+    /// Writes of one address, signed out.
+    #[arg(long = "limit-anonymous-writes", env = "TERRACE_LIMIT_ANONYMOUS_WRITES", global = true, default_value = "120/60", value_name = "COUNT/SECONDS", value_parser = rate)]
+    pub(crate) anonymous_writes: Rate,
+    /// Registrations from one address.
+    #[arg(long = "limit-register", env = "TERRACE_LIMIT_REGISTER", global = true, default_value = "20/600", value_name = "COUNT/SECONDS", value_parser = rate)]
+    pub(crate) register: Rate,
+    /// Logins and token refreshes from one address.
+    #[arg(long = "limit-login-address", env = "TERRACE_LIMIT_LOGIN_ADDRESS", global = true, default_value = "60/60", value_name = "COUNT/SECONDS", value_parser = rate)]
+    pub(crate) login_address: Rate,
+    /// Logins under one name, from wherever.
+    #[arg(long = "limit-login-name", env = "TERRACE_LIMIT_LOGIN_NAME", global = true, default_value = "10/60", value_name = "COUNT/SECONDS", value_parser = rate)]
+    pub(crate) login_name: Rate,
 }
 
 impl Settings {
@@ -266,6 +305,31 @@ impl Settings {
         }
     }
 
+    /// How often who may ask.
+    pub(crate) fn limits(&self) -> LimitConfig {
+        let LimitSettings {
+            address,
+            account_reads,
+            account_writes,
+            anonymous_reads,
+            anonymous_writes,
+            register,
+            login_address,
+            login_name,
+        } = self.limits;
+        LimitConfig {
+            enabled: self.rate_limits == Switch::On,
+            address,
+            account_reads,
+            account_writes,
+            anonymous_reads,
+            anonymous_writes,
+            register,
+            login_address,
+            login_name,
+        }
+    }
+
     /// Whether `serve` loads demo content, and if so, whether only into a new database.
     pub(crate) fn demo_on_serve(&self) -> Option<OnlyIfNew> {
         match self.demo {
@@ -280,6 +344,14 @@ impl Settings {
 /// Whether demo content goes only into a database without accounts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct OnlyIfNew(pub(crate) bool);
+
+/// Reads COUNT/SECONDS.
+fn rate(text: &str) -> Result<Rate, String> {
+    let parse = |part: &str| part.parse::<u32>().ok().filter(|number| *number > 0);
+    text.split_once('/')
+        .and_then(|(count, seconds)| Some(Rate::new(parse(count)?, parse(seconds)?.into())))
+        .ok_or_else(|| "expected COUNT/SECONDS, two whole numbers above zero, such as 60/10".to_owned())
+}
 
 fn read_secret(file: &PathBuf) -> anyhow::Result<String> {
     let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
@@ -323,6 +395,16 @@ mod tests {
         assert_eq!(settings(&["--demo", "never"]).demo_on_serve(), None);
         let always = settings(&["--demo", "always", "--listen", "0.0.0.0:3004"]);
         assert_eq!(always.demo_on_serve(), Some(OnlyIfNew(false)));
+    }
+
+    #[test]
+    fn the_limits_are_those_of_the_web_shell_unless_said_otherwise() {
+        assert_eq!(settings(&[]).limits(), LimitConfig::default());
+        assert_eq!(settings(&["--limit-register", "3/5"]).limits().register, Rate::new(3, 5));
+        for wrong in ["", "5", "0/5", "5/0", "-1/5", "a/b"] {
+            let argument = format!("--limit-register={wrong}");
+            assert!(Cli::try_parse_from(["terrace", &argument]).is_err(), "{wrong}");
+        }
     }
 
     #[test]

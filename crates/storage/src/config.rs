@@ -79,10 +79,7 @@ impl StorageConfig {
 impl fmt::Debug for StorageConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("StorageConfig")
-            .field(
-                "database",
-                &Address::parse(&self.database_url).map(|address| address.kind()),
-            )
+            .field("database", &Address::parse(&self.database_url).map(|address| address.kind()))
             .field("read_connections", &self.read_connections)
             .field("write_connections", &self.write_connections)
             .field("checkout_timeout", &self.checkout_timeout)

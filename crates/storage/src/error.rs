@@ -75,7 +75,9 @@ fn classify(context: &'static str, error: Error) -> StoreError {
         _ => Meaning::Defect,
     };
     match meaning {
-        Meaning::Unavailable => StoreError::Unavailable(format!("{context}: {}", one_line(&error.to_string()))),
+        Meaning::Unavailable => {
+            StoreError::Unavailable(format!("{context}: {}", one_line(&error.to_string())))
+        }
         Meaning::Contended => StoreError::Contended(format!("{context}: {}", one_line(&error.to_string()))),
         Meaning::Defect => StoreError::defect(context, error),
     }
@@ -120,15 +122,9 @@ pub(crate) fn again(error: &StoreError) -> StoreError {
     match error {
         StoreError::Unavailable(words) => StoreError::Unavailable(words.clone()),
         StoreError::Contended(words) => StoreError::Contended(words.clone()),
-        StoreError::Corrupt {
-            table,
-            column,
-            detail,
-        } => StoreError::Corrupt {
-            table,
-            column,
-            detail: detail.clone(),
-        },
+        StoreError::Corrupt { table, column, detail } => {
+            StoreError::Corrupt { table, column, detail: detail.clone() }
+        }
         StoreError::Defect { context, source } => StoreError::defect(context.clone(), source.to_string()),
     }
 }
@@ -156,21 +152,12 @@ mod tests {
             ("database is locked", Meaning::Contended),
             ("deadlock detected", Meaning::Contended),
             ("canceling statement due to lock timeout", Meaning::Contended),
-            (
-                "could not obtain lock on row in relation \"posts\"",
-                Meaning::Contended,
-            ),
+            ("could not obtain lock on row in relation \"posts\"", Meaning::Contended),
             ("database or disk is full", Meaning::Unavailable),
             ("disk I/O error", Meaning::Unavailable),
             ("attempt to write a readonly database", Meaning::Unavailable),
-            (
-                "canceling statement due to statement timeout",
-                Meaning::Unavailable,
-            ),
-            (
-                "terminating connection due to administrator command",
-                Meaning::Unavailable,
-            ),
+            ("canceling statement due to statement timeout", Meaning::Unavailable),
+            ("terminating connection due to administrator command", Meaning::Unavailable),
             ("the database system is starting up", Meaning::Unavailable),
             ("sorry, too many clients already", Meaning::Unavailable),
             ("relation \"posts\" does not exist", Meaning::Defect),
@@ -179,23 +166,11 @@ mod tests {
         for (message, expected) in table {
             assert_eq!(meaning(unknown, message), expected, "{message}");
         }
-        assert_eq!(
-            meaning(DatabaseErrorKind::ClosedConnection, ""),
-            Meaning::Unavailable
-        );
-        assert_eq!(
-            meaning(DatabaseErrorKind::SerializationFailure, ""),
-            Meaning::Contended
-        );
-        assert_eq!(
-            meaning(DatabaseErrorKind::UniqueViolation, "database is locked"),
-            Meaning::Defect
-        );
+        assert_eq!(meaning(DatabaseErrorKind::ClosedConnection, ""), Meaning::Unavailable);
+        assert_eq!(meaning(DatabaseErrorKind::SerializationFailure, ""), Meaning::Contended);
+        assert_eq!(meaning(DatabaseErrorKind::UniqueViolation, "database is locked"), Meaning::Defect);
         let many = "number of parameters must be between 0 and 65535";
-        assert_eq!(
-            meaning(DatabaseErrorKind::UnableToSendCommand, many),
-            Meaning::Defect
-        );
+        assert_eq!(meaning(DatabaseErrorKind::UnableToSendCommand, many), Meaning::Defect);
     }
 
     #[test]
@@ -204,27 +179,16 @@ mod tests {
         let path = dir.path().join("a.db");
         let mut first = SqliteConnection::establish(path.to_str().unwrap()).unwrap();
         let mut second = SqliteConnection::establish(path.to_str().unwrap()).unwrap();
-        first
-            .batch_execute("CREATE TABLE t (x INTEGER PRIMARY KEY); BEGIN IMMEDIATE")
-            .unwrap();
+        first.batch_execute("CREATE TABLE t (x INTEGER PRIMARY KEY); BEGIN IMMEDIATE").unwrap();
         let busy = second.batch_execute("BEGIN IMMEDIATE").map_err(broken("begin"));
         assert!(matches!(busy, Err(StoreError::Contended(_))), "{busy:?}");
         first.batch_execute("COMMIT; PRAGMA max_page_count = 2").unwrap();
-        let full = first
-            .batch_execute("CREATE TABLE u (x); CREATE TABLE v (x)")
-            .map_err(broken("create"));
+        let full = first.batch_execute("CREATE TABLE u (x); CREATE TABLE v (x)").map_err(broken("create"));
         assert!(matches!(full, Err(StoreError::Unavailable(_))), "{full:?}");
         second.batch_execute("PRAGMA query_only = ON").unwrap();
-        let readonly = second
-            .batch_execute("INSERT INTO t VALUES (1)")
-            .map_err(broken("insert"));
-        assert!(
-            matches!(readonly, Err(StoreError::Unavailable(_))),
-            "{readonly:?}"
-        );
-        let twice = first
-            .batch_execute("INSERT INTO t VALUES (1), (1)")
-            .map_err(broken("insert"));
+        let readonly = second.batch_execute("INSERT INTO t VALUES (1)").map_err(broken("insert"));
+        assert!(matches!(readonly, Err(StoreError::Unavailable(_))), "{readonly:?}");
+        let twice = first.batch_execute("INSERT INTO t VALUES (1), (1)").map_err(broken("insert"));
         assert!(matches!(twice, Err(StoreError::Defect { .. })), "{twice:?}");
     }
 }

@@ -17,11 +17,7 @@ pub(crate) struct Stats {
 
 impl Stats {
     pub(crate) fn new(kind: DatabaseKind, slow: Duration) -> Arc<Self> {
-        Arc::new(Self {
-            kind,
-            slow,
-            statements: AtomicU64::new(0),
-        })
+        Arc::new(Self { kind, slow, statements: AtomicU64::new(0) })
     }
 
     /// Statements executed so far, without those that only begin and end transactions.
@@ -39,11 +35,7 @@ pub(crate) struct Meter {
 
 impl Meter {
     pub(crate) fn new(stats: Arc<Stats>) -> Self {
-        Self {
-            stats,
-            started: None,
-            quiet: false,
-        }
+        Self { stats, started: None, quiet: false }
     }
 
     fn finish(&mut self, query: &dyn diesel::connection::DebugQuery) {
@@ -54,11 +46,7 @@ impl Meter {
         metrics::histogram!("terrace_store_statement_seconds", "database" => self.stats.kind.as_str())
             .record(elapsed.as_secs_f64());
         if elapsed >= self.stats.slow {
-            log::warn!(
-                "slow statement, {} ms: {}",
-                elapsed.as_millis(),
-                without_values(&query.to_string())
-            );
+            log::warn!("slow statement, {} ms: {}", elapsed.as_millis(), without_values(&query.to_string()));
         }
     }
 }

@@ -24,10 +24,7 @@ pub(crate) struct Ran {
 
 impl Command {
     pub(crate) fn new(job: Box<dyn WriteJob>) -> Self {
-        Self {
-            job,
-            since: Instant::now(),
-        }
+        Self { job, since: Instant::now() }
     }
 
     pub(crate) fn name(&self) -> &'static str {

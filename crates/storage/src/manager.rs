@@ -7,6 +7,7 @@ use crate::instrument::{Meter, Stats};
 use diesel::connection::SimpleConnection;
 use diesel::r2d2::R2D2Connection;
 use diesel::{Connection, PgConnection, SqliteConnection};
+use scheduled_thread_pool::{OnPoolDropBehavior, ScheduledThreadPool};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -134,20 +135,12 @@ fn without_password(message: &str, uri: &str) -> String {
     let rest = uri.split_once("://").map_or(uri, |(_, rest)| rest);
     let before_parameters = rest.split_once('?').map_or(rest, |(before, _)| before);
     let user_info = before_parameters.rsplit_once('@').map(|(user_info, _)| user_info);
-    let in_front = user_info
-        .and_then(|user_info| user_info.split_once(':'))
-        .map(|(_, password)| password);
-    let parameter = rest.split_once("password=").map(|(_, password)| {
-        password
-            .split_once('&')
-            .map_or(password, |(password, _)| password)
-    });
+    let in_front = user_info.and_then(|user_info| user_info.split_once(':')).map(|(_, password)| password);
+    let parameter = rest
+        .split_once("password=")
+        .map(|(_, password)| password.split_once('&').map_or(password, |(password, _)| password));
     let mut message = one_line(message).replace(rest, "…");
-    for password in [in_front, parameter]
-        .into_iter()
-        .flatten()
-        .filter(|password| !password.is_empty())
-    {
+    for password in [in_front, parameter].into_iter().flatten().filter(|password| !password.is_empty()) {
         message = message.replace(password, "…");
     }
     message
@@ -228,6 +221,16 @@ impl r2d2::HandleError<ConnectError> for LogError {
     }
 }
 
+/// The threads on which pools open connections. Those that r2d2 starts by itself outlive their pool.
+pub(crate) fn openers() -> Arc<ScheduledThreadPool> {
+    let openers = ScheduledThreadPool::builder()
+        .num_threads(2)
+        .thread_name_pattern("terrace-connect-{}")
+        .on_drop_behavior(OnPoolDropBehavior::DiscardPendingScheduled)
+        .build();
+    Arc::new(openers)
+}
+
 /// How long a command still waits once the database is known to be away.
 const AWAY: Duration = Duration::from_millis(250);
 
@@ -239,7 +242,8 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    pub(crate) fn new(connector: Connector, size: u32) -> Self {
+    /// A pool of up to `size`, whose connections are opened on `openers`.
+    pub(crate) fn new(connector: Connector, size: u32, openers: &Arc<ScheduledThreadPool>) -> Self {
         let patience = connector.patience;
         let on_server = connector.kind() == DatabaseKind::Postgres;
         let mut builder = r2d2::Pool::builder()
@@ -247,37 +251,25 @@ impl Pool {
             .min_idle(Some(1))
             .connection_timeout(patience.max(Duration::from_millis(1)))
             .test_on_check_out(on_server)
+            .thread_pool(Arc::clone(openers))
             .error_handler(Box::new(LogError));
         if !on_server {
             builder = builder.max_lifetime(None).idle_timeout(None);
         }
-        Self {
-            sessions: builder.build_unchecked(connector),
-            patience,
-            away: AtomicBool::new(false),
-        }
+        Self { sessions: builder.build_unchecked(connector), patience, away: AtomicBool::new(false) }
     }
 
     /// A session for work that has waited since `since`.
     pub(crate) fn checkout(&self, since: Instant) -> Result<r2d2::PooledConnection<Connector>, StoreError> {
         let left = self.patience.saturating_sub(since.elapsed());
         if left.is_zero() {
-            return Err(StoreError::Unavailable(
-                "waited too long for a connection".to_owned(),
-            ));
+            return Err(StoreError::Unavailable("waited too long for a connection".to_owned()));
         }
         // The pool goes on trying to connect by itself, so it is enough to look whether it has.
-        let patience = if self.away.load(Ordering::Relaxed) {
-            left.min(AWAY)
-        } else {
-            left
-        };
+        let patience = if self.away.load(Ordering::Relaxed) { left.min(AWAY) } else { left };
         let session = self.sessions.get_timeout(patience);
         // Only a pool without any connection is a database that is away; else all are at work.
-        self.away.store(
-            session.is_err() && self.sessions.state().connections == 0,
-            Ordering::Relaxed,
-        );
+        self.away.store(session.is_err() && self.sessions.state().connections == 0, Ordering::Relaxed);
         session.map_err(|error| StoreError::Unavailable(error.to_string()))
     }
 }
@@ -305,14 +297,8 @@ mod tests {
         let stats = Stats::new(DatabaseKind::Postgres, config.slow_query);
         let connector = Connector::new(Address::Postgres(String::new()), &config, stats);
         let plain = connector.with_timeouts("postgresql://h/d");
-        assert!(
-            plain.starts_with("postgresql://h/d?connect_timeout=3&tcp_user_timeout=8000&"),
-            "{plain}"
-        );
+        assert!(plain.starts_with("postgresql://h/d?connect_timeout=3&tcp_user_timeout=8000&"), "{plain}");
         let own = connector.with_timeouts("postgresql://h/d?connect_timeout=9");
-        assert!(
-            own.starts_with("postgresql://h/d?connect_timeout=9&tcp_user_timeout="),
-            "{own}"
-        );
+        assert!(own.starts_with("postgresql://h/d?connect_timeout=9&tcp_user_timeout="), "{own}");
     }
 }

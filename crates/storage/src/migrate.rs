@@ -46,8 +46,7 @@ pub(crate) fn run(connector: &Connector, step: Step) -> Result<Vec<String>, Stor
         }),
         Link::Sqlite(conn) => quietly(&mut **conn, |conn| {
             // Another process that migrates holds the lock for longer than commands do.
-            conn.batch_execute("PRAGMA busy_timeout = 60000")
-                .map_err(broken("migrate"))?;
+            conn.batch_execute("PRAGMA busy_timeout = 60000").map_err(broken("migrate"))?;
             in_transaction(conn, "BEGIN IMMEDIATE", |conn| {
                 let names = take(conn, &SQLITE, step)?;
                 check_references(conn)?;
@@ -90,44 +89,21 @@ where
     let applied = conn.applied_migrations().map_err(fail)?;
     let mut known = source.migrations().map_err(fail)?;
     known.sort_by_key(|migration| migration.name().version().as_owned());
-    let is_known = |version: &&_| {
-        known
-            .iter()
-            .any(|migration| migration.name().version() == **version)
-    };
-    let unknown: Vec<_> = applied
-        .iter()
-        .filter(|version| !is_known(version))
-        .map(ToString::to_string)
-        .collect();
+    let is_known = |version: &&_| known.iter().any(|migration| migration.name().version() == **version);
+    let unknown: Vec<_> =
+        applied.iter().filter(|version| !is_known(version)).map(ToString::to_string).collect();
     if !unknown.is_empty() {
         return Err(newer(&unknown));
     }
     let is_applied = |migration: &dyn Migration<DB>| applied.contains(&migration.name().version());
     let (chosen, count) = match step {
-        Step::Up => (
-            known
-                .iter()
-                .filter(|migration| !is_applied(&**migration))
-                .collect::<Vec<_>>(),
-            usize::MAX,
-        ),
-        Step::DownOne => (
-            known
-                .iter()
-                .rev()
-                .filter(|migration| is_applied(&**migration))
-                .collect(),
-            1,
-        ),
-        Step::DownAll => (
-            known
-                .iter()
-                .rev()
-                .filter(|migration| is_applied(&**migration))
-                .collect(),
-            usize::MAX,
-        ),
+        Step::Up => {
+            (known.iter().filter(|migration| !is_applied(&**migration)).collect::<Vec<_>>(), usize::MAX)
+        }
+        Step::DownOne => (known.iter().rev().filter(|migration| is_applied(&**migration)).collect(), 1),
+        Step::DownAll => {
+            (known.iter().rev().filter(|migration| is_applied(&**migration)).collect(), usize::MAX)
+        }
     };
     let mut names = Vec::new();
     for migration in chosen.into_iter().take(count) {
@@ -164,9 +140,7 @@ struct Version {
 /// A table that was rebuilt while references were not checked must not leave any that dangle.
 fn check_references(conn: &mut diesel::SqliteConnection) -> Result<(), StoreError> {
     let query = "SELECT EXISTS (SELECT 1 FROM pragma_foreign_key_check) AS flag";
-    let dangling: Flag = sql_query(query)
-        .get_result(conn)
-        .map_err(broken("check references"))?;
+    let dangling: Flag = sql_query(query).get_result(conn).map_err(broken("check references"))?;
     if dangling.flag {
         return Err(StoreError::defect("migrate", "foreign keys would point nowhere"));
     }
@@ -207,15 +181,10 @@ pub(crate) fn standing(conn: &mut Conn<'_>) -> Result<Standing, StoreError> {
     };
     let applied = applied.map_err(broken("read the applied migrations"))?;
     let known = known(kind)?;
-    let pending = known
-        .iter()
-        .filter(|(version, _)| !applied.contains(version))
-        .map(|(_, name)| name.clone());
+    let pending =
+        known.iter().filter(|(version, _)| !applied.contains(version)).map(|(_, name)| name.clone());
     let pending = pending.collect();
-    let unknown = applied
-        .into_iter()
-        .filter(|version| !known.contains_key(version))
-        .collect();
+    let unknown = applied.into_iter().filter(|version| !known.contains_key(version)).collect();
     Ok(Standing { pending, unknown })
 }
 
@@ -226,9 +195,7 @@ fn versions(
     if !table_exists {
         return Ok(Vec::new());
     }
-    let all = load(sql_query(
-        "SELECT version FROM __diesel_schema_migrations ORDER BY version",
-    ))?;
+    let all = load(sql_query("SELECT version FROM __diesel_schema_migrations ORDER BY version"))?;
     Ok(all.into_iter().map(|row| row.version).collect())
 }
 
@@ -236,10 +203,7 @@ fn versions(
 fn known(kind: DatabaseKind) -> Result<BTreeMap<String, String>, StoreError> {
     fn list<DB: Backend>(source: &EmbeddedMigrations) -> diesel::migration::Result<BTreeMap<String, String>> {
         let all: Vec<Box<dyn Migration<DB>>> = source.migrations()?;
-        Ok(all
-            .iter()
-            .map(|each| (each.name().version().to_string(), each.name().to_string()))
-            .collect())
+        Ok(all.iter().map(|each| (each.name().version().to_string(), each.name().to_string())).collect())
     }
     match kind {
         DatabaseKind::Sqlite => list::<diesel::sqlite::Sqlite>(&SQLITE),

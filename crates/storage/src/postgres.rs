@@ -93,9 +93,7 @@ impl Worker {
     fn pause(&self, conflicts: u32) -> Duration {
         let [low, high, ..] = self.entropy.seed();
         let share = f64::from(u16::from_le_bytes([low, high])) / f64::from(u16::MAX);
-        FIRST_PAUSE
-            .saturating_mul(2_u32.saturating_pow(conflicts))
-            .mul_f64(share)
+        FIRST_PAUSE.saturating_mul(2_u32.saturating_pow(conflicts)).mul_f64(share)
     }
 
     fn try_once(&self, session: &mut Session, command: &mut Command) -> Tried {
@@ -105,28 +103,15 @@ impl Worker {
         };
         let ran = self.run_body(conn, command);
         let (tried, usable) = match ran {
-            Ok(Ran {
-                verdict: Verdict::Commit,
-                appended,
-            }) => self.commit(conn, appended),
-            Ok(Ran {
-                verdict: Verdict::Rollback,
-                ..
-            }) => {
+            Ok(Ran { verdict: Verdict::Commit, appended }) => self.commit(conn, appended),
+            Ok(Ran { verdict: Verdict::Rollback, .. }) => {
                 // Whatever becomes of the rollback, nothing is kept.
                 (Tried::Settled(Ok(())), roll_back(conn))
             }
             Err(error) => {
                 let usable = roll_back(conn);
                 let lost = !usable && matches!(error, StoreError::Unavailable(_));
-                (
-                    if lost {
-                        Tried::Lost(error)
-                    } else {
-                        Tried::after(error)
-                    },
-                    usable,
-                )
+                (if lost { Tried::Lost(error) } else { Tried::after(error) }, usable)
             }
         };
         if !usable {
@@ -140,11 +125,8 @@ impl Worker {
         if self.rehearse {
             control(conn, "SAVEPOINT rehearsal").map_err(broken("rehearsal"))?;
             drop(command.run(Conn::Pg(conn)));
-            control(
-                conn,
-                "ROLLBACK TO SAVEPOINT rehearsal; RELEASE SAVEPOINT rehearsal",
-            )
-            .map_err(broken("rehearsal"))?;
+            control(conn, "ROLLBACK TO SAVEPOINT rehearsal; RELEASE SAVEPOINT rehearsal")
+                .map_err(broken("rehearsal"))?;
         }
         command.run(Conn::Pg(conn))
     }
@@ -167,8 +149,15 @@ impl Worker {
         if roll_back(conn) {
             return (Tried::after(error), true);
         }
-        let unknown = format!("lost during the commit, whose outcome is unknown: {error}");
-        (Tried::Settled(Err(StoreError::Unavailable(unknown))), false)
+        let error = match error {
+            StoreError::Unavailable(words) => {
+                StoreError::Unavailable(format!("{words} (the outcome of the commit is unknown)"))
+            }
+            error @ (StoreError::Contended(_) | StoreError::Corrupt { .. } | StoreError::Defect { .. }) => {
+                error
+            }
+        };
+        (Tried::Settled(Err(error)), false)
     }
 }
 

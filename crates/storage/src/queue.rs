@@ -39,16 +39,8 @@ pub(crate) struct Queue<T> {
 
 impl<T> Queue<T> {
     pub(crate) fn new(name: &'static str, limit: usize) -> Self {
-        let state = State {
-            items: VecDeque::new(),
-            closed: false,
-        };
-        Self {
-            name,
-            limit: limit.max(1),
-            state: Mutex::new(state),
-            filled: Condvar::new(),
-        }
+        let state = State { items: VecDeque::new(), closed: false };
+        Self { name, limit: limit.max(1), state: Mutex::new(state), filled: Condvar::new() }
     }
 
     /// Puts `item` at the end, or gives it back with the reason.
@@ -99,16 +91,10 @@ impl<T> Queue<T> {
     pub(crate) fn pop_group(&self, limit: usize, patience: Duration) -> Taken<T> {
         let state = self.lock();
         let waiting = |state: &mut State<T>| state.items.is_empty() && !state.closed;
-        let (mut state, _) = self
-            .filled
-            .wait_timeout_while(state, patience, waiting)
-            .unwrap_or_else(PoisonError::into_inner);
+        let (mut state, _) =
+            self.filled.wait_timeout_while(state, patience, waiting).unwrap_or_else(PoisonError::into_inner);
         if state.items.is_empty() {
-            return if state.closed {
-                Taken::Closed
-            } else {
-                Taken::Nothing
-            };
+            return if state.closed { Taken::Closed } else { Taken::Nothing };
         }
         let count = state.items.len().min(limit.max(1));
         let group = state.items.drain(..count).collect();

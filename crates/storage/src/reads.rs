@@ -29,10 +29,7 @@ pub(crate) struct Asked {
 
 impl Asked {
     pub(crate) fn now(question: Question) -> Self {
-        Self {
-            question,
-            since: Instant::now(),
-        }
+        Self { question, since: Instant::now() }
     }
 
     /// Answers that there is no answer.

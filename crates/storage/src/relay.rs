@@ -89,10 +89,8 @@ impl RelayCall {
     /// Waits out a pause after a failure; rings do not shorten it. Whether to stop.
     fn rest(&self, pause: Duration) -> bool {
         let nothing = |state: &mut CallState| !state.hurry && !state.stop;
-        let (mut state, _) = self
-            .rung
-            .wait_timeout_while(self.lock(), pause, nothing)
-            .unwrap_or_else(PoisonError::into_inner);
+        let (mut state, _) =
+            self.rung.wait_timeout_while(self.lock(), pause, nothing).unwrap_or_else(PoisonError::into_inner);
         state.hurry = false;
         state.stop
     }
@@ -163,12 +161,7 @@ impl Relay {
         pg(&mut session)?
             .batch_execute(&format!("LISTEN {OUTBOX_CHANNEL}; LISTEN {EVENTS_CHANNEL}"))
             .map_err(broken("listen"))?;
-        let mut watch = Watch {
-            session,
-            holds_lease: false,
-            lease_due: now,
-            look_due: now,
-        };
+        let mut watch = Watch { session, holds_lease: false, lease_due: now, look_due: now };
         loop {
             let (rung, stop) = self.call.wait(TICK);
             self.turn(&mut watch, rung)?;
@@ -207,10 +200,8 @@ impl Relay {
             while self.move_batch(pg(&mut watch.session)?)? == BATCH {}
         } else if rung {
             let conn = pg(&mut watch.session)?;
-            quietly(conn, |conn| {
-                conn.batch_execute(&format!("NOTIFY {OUTBOX_CHANNEL}"))
-            })
-            .map_err(broken("notify"))?;
+            quietly(conn, |conn| conn.batch_execute(&format!("NOTIFY {OUTBOX_CHANNEL}")))
+                .map_err(broken("notify"))?;
         }
         Ok(())
     }
@@ -221,9 +212,7 @@ impl Relay {
             // No honest lease reaches so far: it is from a clock that was wrong, and could last for ever.
             let dishonest = leases::expires_at.gt(At(until.plus(LEASE)));
             let lease = leases::table.filter(leases::name.eq(NAME)).filter(dishonest);
-            diesel::delete(lease)
-                .execute(conn)
-                .map_err(broken("drop an impossible lease"))?;
+            diesel::delete(lease).execute(conn).map_err(broken("drop an impossible lease"))?;
             DieselTx::new(Conn::Pg(conn)).take_lease(NAME, self.holder, now, until)
         })
     }
@@ -233,12 +222,9 @@ impl Relay {
         let fail = broken("relay events");
         quietly(conn, |conn| {
             // The lock comes in a statement of its own: what follows must see what the last holder committed.
-            conn.batch_execute("BEGIN; SELECT position FROM event_head FOR UPDATE")
-                .map_err(&fail)?;
-            let moved: Moved = diesel::sql_query(MOVE)
-                .bind::<BigInt, _>(BATCH)
-                .get_result(conn)
-                .map_err(&fail)?;
+            conn.batch_execute("BEGIN; SELECT position FROM event_head FOR UPDATE").map_err(&fail)?;
+            let moved: Moved =
+                diesel::sql_query(MOVE).bind::<BigInt, _>(BATCH).get_result(conn).map_err(&fail)?;
             let wake_up = if moved.moved == 0 {
                 String::new()
             } else {

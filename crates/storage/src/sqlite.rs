@@ -57,10 +57,7 @@ impl Writer {
             Ok(outcomes) => outcomes,
             Err(GroupError::Begin(error)) => group.iter().map(|_| Err(again(&error))).collect(),
             Err(GroupError::Broken(error)) => {
-                log::warn!(
-                    "a group of {} commands runs again one by one: {error}",
-                    group.len()
-                );
+                log::warn!("a group of {} commands runs again one by one: {error}", group.len());
                 metrics::counter!("terrace_store_group_retries_total").increment(1);
                 group.iter_mut().map(|command| self.run_alone(command)).collect()
             }
@@ -77,10 +74,8 @@ impl Writer {
         }
         let rehearse = self.rehearse;
         let conn = self.begin().map_err(GroupError::Begin)?;
-        let ran: QueryResult<Vec<_>> = group
-            .iter_mut()
-            .map(|command| in_savepoint(conn, command, rehearse))
-            .collect();
+        let ran: QueryResult<Vec<_>> =
+            group.iter_mut().map(|command| in_savepoint(conn, command, rehearse)).collect();
         let ran = ran.and_then(|outcomes| commit(conn).map(|()| outcomes));
         ran.map_err(|error| {
             self.roll_back();
@@ -138,15 +133,8 @@ impl Writer {
 
 /// A connection for the writer.
 pub(crate) fn open(connector: &Connector) -> Result<Box<SqliteConnection>, StoreError> {
-    let Session {
-        link: Link::Sqlite(conn),
-        ..
-    } = connector.connect(Mode::Write)?
-    else {
-        return Err(StoreError::Unavailable(format!(
-            "not a {} database",
-            DatabaseKind::Sqlite
-        )));
+    let Session { link: Link::Sqlite(conn), .. } = connector.connect(Mode::Write)? else {
+        return Err(StoreError::Unavailable(format!("not a {} database", DatabaseKind::Sqlite)));
     };
     Ok(conn)
 }
@@ -205,9 +193,7 @@ struct Newest {
 /// The newest position that was ever given out; none before the first, and in a database without a schema.
 fn newest_event(conn: &mut SqliteConnection) -> Option<Position> {
     let query = "SELECT seq FROM sqlite_sequence WHERE name = 'events'";
-    let newest = quietly(conn, |conn| {
-        diesel::sql_query(query).get_result::<Newest>(conn).optional()
-    });
+    let newest = quietly(conn, |conn| diesel::sql_query(query).get_result::<Newest>(conn).optional());
     Position::new(newest.ok()??.seq)
 }
 

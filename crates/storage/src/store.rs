@@ -3,13 +3,14 @@
 use crate::config::{Address, DatabaseKind, StorageConfig};
 use crate::instrument::Stats;
 use crate::job::Command;
-use crate::manager::{Connector, Mode, Pool};
+use crate::manager::{Connector, Mode, Pool, openers};
 use crate::migrate::{self, Step};
 use crate::postgres::Worker;
 use crate::queue::{Queue, Refused};
 use crate::reads::{Asked, Question, Reader};
 use crate::relay::{Relay, RelayCall};
 use crate::sqlite::{self, Writer};
+use scheduled_thread_pool::ScheduledThreadPool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use terrace_app::store::{BoxFuture, ReadJob, Store, WriteJob};
@@ -63,16 +64,13 @@ impl Storage {
             Some(url) if connector.kind() == DatabaseKind::Postgres => {
                 let direct = parse(url)?;
                 if direct.kind() != DatabaseKind::Postgres {
-                    return Err(StoreError::defect(
-                        "database URL",
-                        "the one to listen on is no server's",
-                    ));
+                    return Err(StoreError::defect("database URL", "the one to listen on is no server's"));
                 }
                 Connector::new(direct, &config, Arc::clone(&stats))
             }
             _ => connector.clone(),
         };
-        let mut storage = Shared {
+        let storage = Shared {
             commands: Arc::new(Queue::new("commands", config.write_queue)),
             questions: Arc::new(Queue::new("queries", config.write_queue)),
             bell: watch::Sender::new(Position::START),
@@ -82,17 +80,16 @@ impl Storage {
             direct,
             stats,
         };
+        let openers = openers();
         match address {
             Address::Sqlite(path) => {
                 make_folder(&path)?;
                 storage.start_writer(&config)?;
             }
-            Address::Postgres(_) => storage.start_workers(&config, clock, entropy)?,
+            Address::Postgres(_) => storage.start_workers(&config, &openers, clock, entropy)?,
         }
-        storage.start_readers(&config)?;
-        Ok(Self {
-            shared: Arc::new(storage),
-        })
+        storage.start_readers(&config, &openers)?;
+        Ok(Self { shared: Arc::new(storage) })
     }
 
     /// Applies what is pending and returns the names of what was applied. Of several processes that do so at
@@ -144,7 +141,7 @@ impl Storage {
 }
 
 impl Shared {
-    fn start_writer(&mut self, config: &StorageConfig) -> Result<(), StoreError> {
+    fn start_writer(&self, config: &StorageConfig) -> Result<(), StoreError> {
         let writer = Writer {
             conn: Some(sqlite::open(&self.connector)?),
             connector: self.connector.clone(),
@@ -157,8 +154,9 @@ impl Shared {
     }
 
     fn start_workers(
-        &mut self,
+        &self,
         config: &StorageConfig,
+        openers: &Arc<ScheduledThreadPool>,
         clock: Arc<dyn Clock>,
         entropy: Arc<dyn Entropy>,
     ) -> Result<(), StoreError> {
@@ -171,7 +169,7 @@ impl Shared {
         let holder = holder(&*entropy);
         let worker = Worker {
             queue: Arc::clone(&self.commands),
-            pool: Arc::new(Pool::new(self.connector.clone(), config.write_connections)),
+            pool: Arc::new(Pool::new(self.connector.clone(), config.write_connections, openers)),
             relay: Arc::clone(&call),
             entropy,
             rehearse: config.rehearse,
@@ -180,23 +178,21 @@ impl Shared {
             let worker = worker.clone();
             self.start(format!("terrace-write-{number}"), move || worker.serve())?;
         }
-        let relay = Relay {
-            connector: self.direct.clone(),
-            call,
-            bell: self.bell.clone(),
-            clock,
-            holder,
-        };
+        let relay = Relay { connector: self.direct.clone(), call, bell: self.bell.clone(), clock, holder };
         let handle = spawn("terrace-relay".to_owned(), move || relay.serve())?;
         self.threads().relay = Some(handle);
         Ok(())
     }
 
-    fn start_readers(&mut self, config: &StorageConfig) -> Result<(), StoreError> {
+    fn start_readers(
+        &self,
+        config: &StorageConfig,
+        openers: &Arc<ScheduledThreadPool>,
+    ) -> Result<(), StoreError> {
         let size = config.read_connections.max(1);
         let reader = Reader {
             queue: Arc::clone(&self.questions),
-            pool: Arc::new(Pool::new(self.connector.clone(), size)),
+            pool: Arc::new(Pool::new(self.connector.clone(), size, openers)),
         };
         for number in 1..=size {
             let reader = reader.clone();
@@ -235,10 +231,7 @@ impl Drop for Shared {
 }
 
 fn spawn(name: String, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, StoreError> {
-    thread::Builder::new()
-        .name(name)
-        .spawn(work)
-        .map_err(|error| StoreError::defect("start a thread", error))
+    thread::Builder::new().name(name).spawn(work).map_err(|error| StoreError::defect("start a thread", error))
 }
 
 fn join(handle: JoinHandle<()>) {
@@ -287,10 +280,7 @@ impl Store for Storage {
     fn ready(&self) -> BoxFuture<'_, Result<(), StoreError>> {
         let (tell, answer) = oneshot::channel();
         // Before all queries, so that a long queue is not mistaken for a lost database.
-        let asked = self
-            .shared
-            .questions
-            .push_first(Asked::now(Question::Ready(tell)));
+        let asked = self.shared.questions.push_first(Asked::now(Question::Ready(tell)));
         Box::pin(async move {
             if asked.is_err() {
                 return Err(refusal(Refused::Closed));

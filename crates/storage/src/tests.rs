@@ -38,10 +38,7 @@ struct House {
 }
 
 fn configured(path: &Path) -> StorageConfig {
-    StorageConfig {
-        read_connections: 2,
-        ..StorageConfig::new(format!("sqlite:{}", path.display()))
-    }
+    StorageConfig { read_connections: 2, ..StorageConfig::new(format!("sqlite:{}", path.display())) }
 }
 
 fn open(config: StorageConfig) -> Storage {
@@ -55,11 +52,7 @@ fn house(adjust: impl FnOnce(&mut StorageConfig)) -> House {
     adjust(&mut config);
     let storage = open(config);
     storage.migrate().unwrap();
-    House {
-        storage,
-        path,
-        _dir: dir,
-    }
+    House { storage, path, _dir: dir }
 }
 
 type Body = Box<dyn FnMut(&mut dyn Tx) -> Result<Verdict, StoreError> + Send>;
@@ -89,10 +82,7 @@ impl House {
         body: impl FnMut(&mut dyn Tx) -> Result<Verdict, StoreError> + Send + 'static,
     ) -> Receiver<Result<(), StoreError>> {
         let (answer, outcome) = channel();
-        self.storage.submit(Box::new(Job {
-            body: Box::new(body),
-            answer,
-        }));
+        self.storage.submit(Box::new(Job { body: Box::new(body), answer }));
         outcome
     }
 
@@ -126,12 +116,7 @@ struct Words {
 }
 
 fn texts(conn: &mut SqliteConnection, query: &str) -> Vec<String> {
-    diesel::sql_query(query)
-        .load::<Words>(conn)
-        .unwrap()
-        .into_iter()
-        .map(|row| row.text)
-        .collect()
+    diesel::sql_query(query).load::<Words>(conn).unwrap().into_iter().map(|row| row.text).collect()
 }
 
 fn take(tx: &mut dyn Tx, name: &str) -> Result<Verdict, StoreError> {
@@ -143,9 +128,7 @@ fn take(tx: &mut dyn Tx, name: &str) -> Result<Verdict, StoreError> {
 fn one_that_fails_takes_no_other_along() {
     let house = house(|_| ());
     let release = house.hold();
-    let kept: Vec<_> = (0..20)
-        .map(|n| house.submit(move |tx| take(tx, &format!("kept {n:02}"))))
-        .collect();
+    let kept: Vec<_> = (0..20).map(|n| house.submit(move |tx| take(tx, &format!("kept {n:02}")))).collect();
     let failed = house.submit(|tx| {
         take(tx, "failed")?;
         Err(StoreError::Unavailable("no".to_owned()))
@@ -166,11 +149,7 @@ fn one_that_fails_takes_no_other_along() {
     assert!(last.recv().unwrap().is_ok());
     let leases = house.leases();
     assert_eq!(leases.len(), 21, "{leases:?}");
-    assert!(
-        leases
-            .iter()
-            .all(|name| name.starts_with("kept") || name == "last")
-    );
+    assert!(leases.iter().all(|name| name.starts_with("kept") || name == "last"));
 }
 
 #[test]
@@ -207,20 +186,12 @@ fn a_rehearsed_body_runs_twice_and_counts_once() {
         .map(|n| {
             let runs = Arc::new(Mutex::new(0));
             let seen = Arc::clone(&runs);
-            let scope = IdempotencyScope {
-                account: None,
-                route: "POST /test",
-            };
+            let scope = IdempotencyScope { account: None, route: "POST /test" };
             let outcome = house.submit(move |tx| {
                 *seen.lock().unwrap() += 1;
                 // What the rehearsal did must be gone: a key is fresh both times.
-                let claim = tx.claim_key(
-                    &scope,
-                    &format!("key {n}"),
-                    &[0; 32],
-                    NOW,
-                    Timestamp::from_micros(0),
-                )?;
+                let claim =
+                    tx.claim_key(&scope, &format!("key {n}"), &[0; 32], NOW, Timestamp::from_micros(0))?;
                 assert_eq!(claim, KeyClaim::Fresh);
                 Ok(Verdict::Commit)
             });
@@ -243,16 +214,10 @@ fn a_full_queue_refuses_at_once_and_a_closed_store_answers() {
     assert!(matches!(refused.recv().unwrap(), Err(StoreError::Unavailable(_))));
     drop(release);
     house.storage.close();
-    assert!(
-        waiting.recv().unwrap().is_ok(),
-        "what was taken in is done before the store closes"
-    );
+    assert!(waiting.recv().unwrap().is_ok(), "what was taken in is done before the store closes");
     let late = house.submit(|tx| take(tx, "late"));
     assert!(matches!(late.recv().unwrap(), Err(StoreError::Unavailable(_))));
-    assert!(matches!(
-        now_or_never(house.storage.ready()),
-        Some(Err(StoreError::Unavailable(_)))
-    ));
+    assert!(matches!(now_or_never(house.storage.ready()), Some(Err(StoreError::Unavailable(_)))));
     assert_eq!(house.leases(), ["waiting"]);
 }
 
@@ -300,9 +265,7 @@ fn the_bell_rings_for_another_process_too() {
     outcome.recv().unwrap().unwrap();
     let mut bell = house.storage.bell();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let head = runtime
-        .block_on(bell.wait_for(|head| *head > Position::START))
-        .unwrap();
+    let head = runtime.block_on(bell.wait_for(|head| *head > Position::START)).unwrap();
     assert_eq!(head.get(), 1);
 }
 
@@ -322,26 +285,19 @@ impl<F: FnOnce(Result<&mut dyn ReadTx, StoreError>) + Send> ReadJob for Ask<F> {
 fn queries_survive_a_panic_and_are_counted() {
     let house = house(|_| ());
     for _ in 0..5 {
-        house.storage.query(Box::new(Ask(|_: Result<&mut dyn ReadTx, _>| {
-            panic!("on purpose")
-        })));
+        house.storage.query(Box::new(Ask(|_: Result<&mut dyn ReadTx, _>| panic!("on purpose"))));
     }
     let before = house.storage.statements();
     let (tell, answer) = channel();
-    house
-        .storage
-        .query(Box::new(Ask(move |tx: Result<&mut dyn ReadTx, StoreError>| {
-            tell.send(tx.and_then(EventRead::head)).unwrap();
-        })));
+    house.storage.query(Box::new(Ask(move |tx: Result<&mut dyn ReadTx, StoreError>| {
+        tell.send(tx.and_then(EventRead::head)).unwrap();
+    })));
     assert_eq!(answer.recv().unwrap().unwrap(), Position::START);
     assert_eq!(house.storage.statements(), before + 1);
 }
 
 fn now_or_never<T>(future: impl Future<Output = T>) -> Option<T> {
-    match Box::pin(future)
-        .as_mut()
-        .poll(&mut Context::from_waker(Waker::noop()))
-    {
+    match Box::pin(future).as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(output) => Some(output),
         Poll::Pending => None,
     }
@@ -387,6 +343,13 @@ fn migrations_go_up_and_down_and_up_to_the_same_schema() {
 }
 
 #[test]
+fn a_file_is_made_with_its_folder_and_keeps_a_write_ahead_log() {
+    let house = house(|_| ());
+    let mode = texts(&mut house.aside(), "SELECT journal_mode AS text FROM pragma_journal_mode");
+    assert_eq!(mode, ["wal"]);
+}
+
+#[test]
 fn a_newer_schema_is_left_alone() {
     let house = house(|_| ());
     house
@@ -394,16 +357,9 @@ fn a_newer_schema_is_left_alone() {
         .batch_execute("INSERT INTO __diesel_schema_migrations (version) VALUES ('29991231000001')")
         .unwrap();
     let before = schema(&mut house.aside());
-    for refused in [
-        house.storage.migrate(),
-        house.storage.revert_last(),
-        house.storage.revert_all(),
-    ] {
+    for refused in [house.storage.migrate(), house.storage.revert_last(), house.storage.revert_all()] {
         let error = refused.err().unwrap().to_string();
-        assert!(
-            error.contains("newer version") && error.contains("29991231000001"),
-            "{error}"
-        );
+        assert!(error.contains("newer version") && error.contains("29991231000001"), "{error}");
     }
     assert!(ready(&house.storage).is_err());
     assert_eq!(schema(&mut house.aside()), before);
@@ -415,10 +371,8 @@ fn processes_that_migrate_at_once_do_it_once() {
     let path = dir.path().join("a.db");
     let storages: Vec<_> = (0..3).map(|_| open(configured(&path))).collect();
     let applied: Vec<_> = std::thread::scope(|scope| {
-        let threads: Vec<_> = storages
-            .iter()
-            .map(|storage| scope.spawn(|| storage.migrate().unwrap()))
-            .collect();
+        let threads: Vec<_> =
+            storages.iter().map(|storage| scope.spawn(|| storage.migrate().unwrap())).collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
     assert_eq!(applied.iter().filter(|names| !names.is_empty()).count(), 1);
@@ -427,10 +381,7 @@ fn processes_that_migrate_at_once_do_it_once() {
 #[test]
 fn what_cannot_be_opened_is_told_without_secrets() {
     let refuse = |url: &str| {
-        Storage::open(StorageConfig::new(url), Arc::new(Still), Arc::new(Still))
-            .err()
-            .unwrap()
-            .to_string()
+        Storage::open(StorageConfig::new(url), Arc::new(Still), Arc::new(Still)).err().unwrap().to_string()
     };
     assert!(refuse("mysql://fan:s3cret@h/d").contains("postgresql://"));
     assert!(!refuse("mysql://fan:s3cret@h/d").contains("s3cret"));

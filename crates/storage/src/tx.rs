@@ -14,9 +14,6 @@ pub(crate) struct DieselTx<'c> {
 impl<'c> DieselTx<'c> {
     /// A transaction object on a connection whose transaction is open.
     pub(crate) fn new(conn: Conn<'c>) -> Self {
-        Self {
-            conn,
-            appended: false,
-        }
+        Self { conn, appended: false }
     }
 }

@@ -1,10 +1,12 @@
 //! A fresh database for one test, of either kind, and which kinds a run covers.
 
 use crate::postgres::FreshPostgres;
+use crate::world::{ManualClock, SeededEntropy};
 use anyhow::{Context, Result, bail, ensure};
 use std::env;
+use std::sync::Arc;
 use tempfile::TempDir;
-use terrace_storage::DatabaseKind;
+use terrace_storage::{DatabaseKind, Storage, StorageConfig};
 
 /// Says which kinds of database a run covers: `sqlite`, `postgres`, or both apart by a comma.
 const COVERED: &str = "TERRACE_TEST_DATABASES";
@@ -58,9 +60,9 @@ impl TestDatabase {
         }
     }
 
-    /// A database that `migrate` has brought up to date; it is given the database's URL. On PostgreSQL it runs
-    /// once for many tests, which get copies of what it made: it must leave nothing connected.
-    pub fn migrated(kind: DatabaseKind, migrate: impl FnOnce(&str) -> Result<()>) -> Result<Self> {
+    /// A database with the service's tables and nothing in them. On PostgreSQL the migrations run once for many
+    /// tests, which get copies of what they made.
+    pub fn migrated(kind: DatabaseKind) -> Result<Self> {
         match kind {
             DatabaseKind::Sqlite => {
                 let database = Self::file()?;
@@ -92,6 +94,16 @@ impl TestDatabase {
     }
 }
 
+/// Leaves nothing connected.
+fn migrate(url: &str) -> Result<()> {
+    let (clock, entropy) = (ManualClock::default(), SeededEntropy::default());
+    let storage = Storage::open(StorageConfig::new(url), Arc::new(clock), Arc::new(entropy))?;
+    let migrated = storage.migrate();
+    storage.close();
+    ensure!(!migrated?.is_empty(), "the migrations had nothing to do in a new database");
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,15 +117,34 @@ mod tests {
         }
     }
 
+    fn migrated(kind: DatabaseKind) -> Result<TestDatabase> {
+        let database = TestDatabase::migrated(kind)?;
+        assert_eq!(database.kind(), kind);
+        assert_eq!(pending(database.url())?, 0);
+        assert_ne!(pending(TestDatabase::empty(kind)?.url())?, 0);
+        Ok(database)
+    }
+
+    fn pending(url: &str) -> Result<usize> {
+        let (clock, entropy) = (ManualClock::default(), SeededEntropy::default());
+        let storage = Storage::open(StorageConfig::new(url), Arc::new(clock), Arc::new(entropy))?;
+        let pending = storage.pending_migrations();
+        storage.close();
+        Ok(pending?.len())
+    }
+
     #[test]
-    fn a_file_goes_with_its_value() {
-        let database = TestDatabase::migrated(DatabaseKind::Sqlite, |url| {
-            Ok(std::fs::write(url.trim_start_matches("sqlite:"), "")?)
-        })
-        .unwrap();
+    fn every_kind_has_databases_with_and_without_tables() -> Result<()> {
+        databases()?.into_iter().try_for_each(|kind| migrated(kind).map(drop))
+    }
+
+    #[test]
+    fn a_file_goes_with_its_value() -> Result<()> {
+        let database = migrated(DatabaseKind::Sqlite)?;
         let path = std::path::PathBuf::from(database.url().trim_start_matches("sqlite:"));
         assert!(path.exists());
         drop(database);
         assert!(!path.exists());
+        Ok(())
     }
 }

@@ -16,4 +16,5 @@ pub use terrace_pgtemp::{self as pgtemp, ThrowawayPostgres};
 pub use terrace_social as social;
 pub use terrace_storage as storage;
 pub use terrace_storage::DatabaseKind;
+pub use terrace_web as web;
 pub use world::{ManualClock, SeededEntropy};

@@ -61,15 +61,6 @@ pub(crate) fn decode<K: CursorKey>(list: &str, filter: &str, text: &str) -> Resu
         .ok_or_else(|| ApiError::invalid_part("/cursor", "not a cursor of this list and filter"))
 }
 
-/// [`decode`] for the parameter as it comes: none means the first page.
-pub(crate) fn decode_optional<K: CursorKey>(
-    list: &str,
-    filter: &str,
-    text: Option<&str>,
-) -> Result<Option<K>, ApiError> {
-    text.map(|text| decode(list, filter, text)).transpose()
-}
-
 fn parse<K: CursorKey>(list: &str, filter: &str, text: &str) -> Option<K> {
     if text.len() > LONGEST {
         return None;

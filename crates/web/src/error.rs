@@ -54,10 +54,10 @@ codes! {
     TokenReused = "token_reused", UNAUTHORIZED, "The refresh token was used before";
     /// Somebody else's.
     Forbidden = "forbidden", FORBIDDEN, "This is not allowed";
-    /// The account was put aside by an operator.
-    AccountSuspended = "account_suspended", FORBIDDEN, "The account is suspended";
     /// The current password, asked for as a proof, is wrong.
     WrongPassword = "wrong_password", FORBIDDEN, "The current password is wrong";
+    /// An operator has put the account aside.
+    AccountSuspended = "account_suspended", FORBIDDEN, "The account is suspended";
     /// A write that another site's page sent.
     CrossSiteRequest = "cross_site_request", FORBIDDEN, "The request comes from another site";
     /// No such path or resource, or none that may be seen.

@@ -9,6 +9,7 @@ mod config;
 mod crosssite;
 mod cursor;
 mod docs;
+mod dto;
 mod edge;
 mod error;
 mod etag;
@@ -25,6 +26,10 @@ mod request_id;
 mod routes;
 mod server;
 mod shell;
+#[cfg(test)]
+mod shell_tests;
+#[cfg(test)]
+mod test_support;
 
 pub use config::WebConfig;
 pub use docs::openapi;

@@ -1,0 +1,155 @@
+//! Serves until it is told to stop.
+
+use crate::machine::{SystemClock, SystemEntropy};
+use crate::report;
+use crate::settings::{OnlyIfNew, Settings};
+use crate::{app, bring_up_to_date, open};
+use anyhow::Context;
+use std::net::{SocketAddr, TcpListener};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+use terrace_app::{App, DemoOutcome};
+use terrace_storage::{DatabaseKind, Storage};
+use terrace_web::{Listeners, WebConfig, Wiring};
+use tokio::sync::watch;
+
+/// Opens and migrates the database, loads demo content where it is due, and serves.
+pub(crate) async fn serve(settings: Settings) -> anyhow::Result<ExitCode> {
+    let web = web_config(&settings)?;
+    // Checked now, because nobody watches when the first cron job comes.
+    settings.cron_secret()?;
+    let listeners = Listeners {
+        main: vec![listen(settings.listen, "--listen")?],
+        metrics: settings.metrics_listen.map(|address| listen(address, "--metrics-listen")).transpose()?,
+    };
+    let storage = open(&settings)?;
+    let metrics = terrace_web::install_metrics().context("cannot set up metrics")?;
+    bring_up_to_date(&storage)?;
+    let app = Arc::new(app(&settings, &storage));
+    let demo = load_demo(&app, settings.demo_on_serve()).await?;
+    announce(&settings, &listeners, &storage, demo)?;
+
+    let (stop, stopped) = watch::channel(false);
+    let background = [
+        tokio::spawn(Arc::clone(&app).run_consumers(stopped.clone())),
+        tokio::spawn(Arc::clone(&app).run_housekeeping(stopped)),
+    ];
+    let wiring = Wiring {
+        app,
+        clock: Arc::new(SystemClock),
+        entropy: Arc::new(SystemEntropy),
+        metrics: Some(metrics),
+    };
+    let signal = stop_signal()?;
+    let served = terrace_web::serve(listeners, wiring, web, signal).await;
+    stop.send_replace(true);
+    for task in background {
+        if let Err(error) = task.await {
+            log::error!("a background task failed: {error}");
+        }
+    }
+    tokio::task::spawn_blocking(move || storage.close()).await?;
+    served.context("the HTTP server failed")?;
+    log::info!("stopped");
+    Ok(ExitCode::SUCCESS)
+}
+
+fn listen(address: SocketAddr, setting: &str) -> anyhow::Result<TcpListener> {
+    TcpListener::bind(address).with_context(|| format!("cannot listen on {address} ({setting})"))
+}
+
+async fn load_demo(app: &App, wanted: Option<OnlyIfNew>) -> anyhow::Result<Option<DemoOutcome>> {
+    let Some(OnlyIfNew(only_if_new)) = wanted else { return Ok(None) };
+    let outcome = app.load_demo(only_if_new).await.context("cannot load the demo content")?;
+    log::info!("{}", report::demo(outcome));
+    Ok(Some(outcome))
+}
+
+/// Tells the person at the terminal where everything is.
+fn announce(
+    settings: &Settings,
+    listeners: &Listeners,
+    storage: &Storage,
+    demo: Option<DemoOutcome>,
+) -> anyhow::Result<()> {
+    for listener in &listeners.main {
+        report::line(&format!("Terrace listens on {}", browsable(listener.local_addr()?)))?;
+    }
+    if let Some(listener) = &listeners.metrics {
+        report::line(&format!("metrics are on {}", browsable(listener.local_addr()?)))?;
+    }
+    match storage.kind() {
+        DatabaseKind::Sqlite => {
+            let url = settings.database_url()?;
+            let path = url.strip_prefix("sqlite://").or_else(|| url.strip_prefix("sqlite:")).unwrap_or(&url);
+            report::line(&format!("its data lies in {}", std::path::absolute(path)?.display()))?;
+        }
+        DatabaseKind::Postgres => report::line("its data lies in PostgreSQL")?,
+    }
+    match demo {
+        Some(DemoOutcome::Loaded { .. } | DemoOutcome::AlreadyThere) => {
+            report::line(&report::how_to_sign_in())?;
+        }
+        Some(DemoOutcome::NotNew) => {
+            report::line(&format!(
+                "sign in with an account of yours; where the demo content was loaded, {}",
+                report::how_to_sign_in()
+            ))?;
+        }
+        None => report::line("register an account to sign in: POST /api/register")?,
+    }
+    Ok(())
+}
+
+/// An address as a browser on this machine takes it.
+fn browsable(address: SocketAddr) -> String {
+    if address.ip().is_loopback() || address.ip().is_unspecified() {
+        format!("http://localhost:{}", address.port())
+    } else {
+        format!("http://{address}")
+    }
+}
+
+fn web_config(settings: &Settings) -> anyhow::Result<WebConfig> {
+    let public_url = settings
+        .public_url
+        .as_deref()
+        .map(str::parse)
+        .transpose()
+        .with_context(|| format!("--public-url {:?}", settings.public_url.as_deref().unwrap_or_default()))?;
+    Ok(WebConfig {
+        public_url,
+        json_limit: settings.web.json_limit,
+        body_timeout: Duration::from_secs(settings.web.body_timeout),
+        cookie_life: settings.app().session_life,
+        limits: settings.limits(),
+        metrics_on_main: settings.metrics_listen.is_none(),
+        workers: settings.web.workers,
+        max_connections: settings.web.max_connections,
+        keep_alive: Duration::from_secs(settings.web.keep_alive),
+        head_timeout: Duration::from_secs(settings.web.client_timeout),
+        drain_delay: Duration::from_secs(settings.web.drain_delay),
+        shutdown_timeout: Duration::from_secs(settings.web.shutdown_timeout),
+        ..WebConfig::default()
+    })
+}
+
+/// Comes about with Ctrl-C or, on Unix, SIGTERM.
+fn stop_signal() -> anyhow::Result<impl Future<Output = ()>> {
+    #[cfg(unix)]
+    let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())
+        .context("cannot listen for signals")?;
+    Ok(async move {
+        #[cfg(unix)]
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = tokio::signal::ctrl_c() => {}
+        }
+        #[cfg(not(unix))]
+        if let Err(error) = tokio::signal::ctrl_c().await {
+            log::error!("cannot listen for Ctrl-C: {error}");
+        }
+        log::info!("stopping");
+    })
+}

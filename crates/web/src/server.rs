@@ -1,0 +1,100 @@
+//! Listens, serves, and stops in order.
+
+use crate::config::WebConfig;
+use crate::health;
+use crate::shell::{Shell, Wiring, build_app};
+use actix_web::http::KeepAlive;
+use actix_web::web::Data;
+use actix_web::{HttpServer, middleware::from_fn};
+use std::future::Future;
+use std::io;
+use std::net::TcpListener;
+use std::time::Duration;
+
+/// How often what nobody needs any more is let go.
+const UPKEEP: Duration = Duration::from_secs(10);
+
+/// Where the service listens.
+#[derive(Debug)]
+pub struct Listeners {
+    /// For everybody.
+    pub main: Vec<TcpListener>,
+    /// For `/healthz`, `/readyz` and `/metrics` only, when they are to be reached apart.
+    pub metrics: Option<TcpListener>,
+}
+
+/// Serves until `shutdown` comes about. Then `/readyz` says no for the configured while, the listeners close,
+/// and requests in flight get a bounded time to finish.
+///
+/// # Errors
+///
+/// Fails when a listener cannot be used.
+pub async fn serve(
+    listeners: Listeners,
+    wiring: Wiring,
+    config: WebConfig,
+    shutdown: impl Future<Output = ()>,
+) -> io::Result<()> {
+    let app = Data::from(wiring.app.clone());
+    let shell = Data::new(Shell::new(&wiring, config.clone()));
+
+    let state = shell.clone();
+    let mut server = HttpServer::new(move || build_app(state.clone(), app.clone()))
+        .keep_alive(KeepAlive::Timeout(config.keep_alive))
+        .client_request_timeout(config.head_timeout)
+        .max_connections(config.max_connections)
+        .backlog(config.backlog)
+        .tcp_nodelay(true)
+        .disable_signals()
+        .shutdown_timeout(config.shutdown_timeout.as_secs());
+    if let Some(workers) = config.workers {
+        server = server.workers(workers);
+    }
+    for listener in listeners.main {
+        server = server.listen(listener)?;
+    }
+    let main = server.run();
+    let main_handle = main.handle();
+    let main = tokio::spawn(main);
+
+    let metrics = listeners.metrics.map(|listener| serve_metrics(listener, shell.clone())).transpose()?;
+    let upkeep = tokio::spawn(upkeep(shell.clone()));
+
+    shutdown.await;
+    shell.drain();
+    tokio::time::sleep(config.drain_delay).await;
+    main_handle.stop(true).await;
+    if let Some(metrics) = metrics {
+        metrics.stop(false).await;
+    }
+    upkeep.abort();
+    main.await.map_err(io::Error::other)?
+}
+
+fn serve_metrics(listener: TcpListener, shell: Data<Shell>) -> io::Result<actix_web::dev::ServerHandle> {
+    let server = HttpServer::new(move || {
+        actix_web::App::new()
+            .app_data(shell.clone())
+            .wrap(from_fn(crate::edge::edge))
+            .configure(|config| health::configure(config, true))
+    })
+    .workers(1)
+    .disable_signals()
+    .listen(listener)?
+    .run();
+    let handle = server.handle();
+    tokio::spawn(server);
+    Ok(handle)
+}
+
+/// Lets go of rate limits that are full again and of samples that are counted.
+async fn upkeep(shell: Data<Shell>) {
+    let mut ticks = tokio::time::interval(UPKEEP);
+    loop {
+        ticks.tick().await;
+        shell.limits.prune();
+        if let Some(metrics) = &shell.metrics {
+            metrics.run_upkeep();
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! A shell without a store, for tests.
+
+use crate::backend::Backend;
+use crate::config::WebConfig;
+use crate::docs::Document;
+use crate::shell::Shell;
+use actix_web::web::Data;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use terrace_app::store::BoxFuture;
+use terrace_identity::{Role, Secret, Token, TokenKind, Viewer};
+use terrace_kernel::{Clock, CtxSeed, Entropy, StoreError, Timestamp};
+use utoipa_actix_web::AppExt;
+use utoipa_actix_web::service_config::ServiceConfig;
+use uuid::Uuid;
+
+/// A viewer as good as any.
+pub(crate) fn viewer() -> Viewer {
+    Viewer {
+        user_id: Uuid::from_u128(1).into(),
+        session_id: Uuid::from_u128(2).into(),
+        role: Role::Fan,
+        ..blank()
+    }
+}
+
+/// Knows one browser's session and one native client's, and can be broken.
+pub(crate) struct FakeBackend {
+    pub(crate) cookie: (Secret, Token),
+    pub(crate) access: (Secret, Token),
+    pub(crate) look_ups: AtomicU64,
+    pub(crate) broken: bool,
+}
+
+impl FakeBackend {
+    pub(crate) fn new(broken: bool) -> Self {
+        let mut ctx = CtxSeed::new(Timestamp::from_micros(0), [5; 32]).open();
+        Self {
+            cookie: Token::draw(TokenKind::Cookie, &mut ctx),
+            access: Token::draw(TokenKind::Access, &mut ctx),
+            look_ups: AtomicU64::new(0),
+            broken,
+        }
+    }
+}
+
+impl Backend for FakeBackend {
+    fn viewer(&self, token: Token) -> BoxFuture<'_, Result<Option<Viewer>, StoreError>> {
+        self.look_ups.fetch_add(1, Ordering::Relaxed);
+        let known = token == self.cookie.1 || token == self.access.1;
+        Box::pin(async move { self.ready().await.map(|()| known.then(viewer)) })
+    }
+
+    fn ready(&self) -> BoxFuture<'_, Result<(), StoreError>> {
+        let broken = self.broken;
+        Box::pin(async move {
+            if broken { Err(StoreError::Unavailable("secret cause".into())) } else { Ok(()) }
+        })
+    }
+}
+
+struct Fixed;
+
+impl Clock for Fixed {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_micros(1_700_000_000_000_000)
+    }
+}
+
+struct Counting(AtomicU64);
+
+impl Entropy for Counting {
+    fn seed(&self) -> [u8; 32] {
+        let mut seed = [0; 32];
+        seed[..8].copy_from_slice(&self.0.fetch_add(1, Ordering::Relaxed).to_be_bytes());
+        seed
+    }
+}
+
+/// A shell over `backend` whose document is that of `routes`.
+pub(crate) fn shell(
+    backend: Arc<FakeBackend>,
+    config: WebConfig,
+    routes: impl FnOnce(&mut ServiceConfig),
+) -> Data<Shell> {
+    let (_, document) = actix_web::App::new().into_utoipa_app().configure(routes).split_for_parts();
+    let entropy = Arc::new(Counting(AtomicU64::new(0)));
+    Data::new(Shell::on(backend, Arc::new(Fixed), entropy, None, config, Document::of(&document)))
+}
