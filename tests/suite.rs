@@ -6,3 +6,23 @@ mod house {
     mod layers;
     mod tidy;
 }
+
+/// The service over HTTP, as its clients meet it.
+mod http {
+    mod accounts;
+    mod bad_bodies;
+    mod bad_targets;
+    mod catalogue;
+    mod conditional;
+    mod cross_site;
+    mod document;
+    mod dress;
+    mod first_visit;
+    mod idempotency;
+    mod locker_room;
+    mod problems;
+    mod sample;
+    mod sessions;
+    mod shape;
+    mod watching;
+}

@@ -105,10 +105,7 @@ impl Catalogue {
     ///
     /// Never, as long as the tests pass.
     pub fn embedded() -> Result<Self, CatalogueError> {
-        Self::parse(
-            include_str!("../content/leagues.toml"),
-            include_str!("../content/teams.toml"),
-        )
+        Self::parse(include_str!("../content/leagues.toml"), include_str!("../content/teams.toml"))
     }
 
     /// Reads and checks a catalogue.
@@ -118,57 +115,27 @@ impl Catalogue {
     /// Says what is wrong, with the line where the text itself is.
     pub fn parse(leagues: &str, teams: &str) -> Result<Self, CatalogueError> {
         let malformed = |file| {
-            move |error: toml::de::Error| CatalogueError::Malformed {
-                file,
-                message: error.to_string(),
-            }
+            move |error: toml::de::Error| CatalogueError::Malformed { file, message: error.to_string() }
         };
-        let leagues = toml::from_str::<LeagueFile>(leagues)
-            .map_err(malformed(LEAGUES))?
-            .league;
+        let leagues = toml::from_str::<LeagueFile>(leagues).map_err(malformed(LEAGUES))?.league;
         let teams = toml::from_str::<TeamFile>(teams).map_err(malformed(TEAMS))?.team;
         let mut keys = HashSet::new();
         for league in &leagues {
             check_key(LEAGUES, &league.key)?;
-            check(
-                LEAGUES,
-                &league.key,
-                !league.name.trim().is_empty(),
-                "a league has a name",
-            )?;
+            check(LEAGUES, &league.key, !league.name.trim().is_empty(), "a league has a name")?;
             let country = league.country.as_str();
             let known_form = country == "INT"
                 || (country.len() == 2 && country.bytes().all(|byte| byte.is_ascii_uppercase()));
-            check(
-                LEAGUES,
-                &league.key,
-                known_form,
-                "country is ISO 3166-1 alpha-2, or INT",
-            )?;
+            check(LEAGUES, &league.key, known_form, "country is ISO 3166-1 alpha-2, or INT")?;
             once(LEAGUES, &mut keys, &league.key)?;
         }
         let mut team_keys = HashSet::new();
         for team in &teams {
             check_key(TEAMS, &team.key)?;
-            check(
-                TEAMS,
-                &team.key,
-                !team.name.trim().is_empty(),
-                "a team has a name",
-            )?;
+            check(TEAMS, &team.key, !team.name.trim().is_empty(), "a team has a name")?;
             let short = team.short_name.chars().count();
-            check(
-                TEAMS,
-                &team.key,
-                (2..=20).contains(&short),
-                "short_name holds 2 to 20 characters",
-            )?;
-            check(
-                TEAMS,
-                &team.key,
-                team.colors.iter().all(|color| is_color(color)),
-                "colors are #rrggbb",
-            )?;
+            check(TEAMS, &team.key, (2..=20).contains(&short), "short_name holds 2 to 20 characters")?;
+            check(TEAMS, &team.key, team.colors.iter().all(|color| is_color(color)), "colors are #rrggbb")?;
             once(TEAMS, &mut team_keys, &team.key)?;
             if !keys.contains(team.league.as_str()) {
                 return Err(CatalogueError::UnknownLeague {
@@ -182,10 +149,7 @@ impl Catalogue {
 
     /// How much it holds.
     pub fn summary(&self) -> CatalogueSummary {
-        CatalogueSummary {
-            leagues: self.leagues.len(),
-            teams: self.teams.len(),
-        }
+        CatalogueSummary { leagues: self.leagues.len(), teams: self.teams.len() }
     }
 
     /// Inserts what is new and updates what is there, by key; says the ids of the teams.
@@ -223,34 +187,17 @@ impl Catalogue {
 }
 
 fn check(file: &'static str, key: &str, holds: bool, rule: &'static str) -> Result<(), CatalogueError> {
-    if holds {
-        Ok(())
-    } else {
-        Err(CatalogueError::Invalid {
-            file,
-            key: key.to_owned(),
-            rule,
-        })
-    }
+    if holds { Ok(()) } else { Err(CatalogueError::Invalid { file, key: key.to_owned(), rule }) }
 }
 
 fn check_key(file: &'static str, key: &str) -> Result<(), CatalogueError> {
     let known_form = (1..=60).contains(&key.len())
-        && key
-            .bytes()
-            .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
+        && key.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
     check(file, key, known_form, "a key holds 1 to 60 of a-z, 0-9 and -")
 }
 
 fn once<'k>(file: &'static str, seen: &mut HashSet<&'k str>, key: &'k str) -> Result<(), CatalogueError> {
-    if seen.insert(key) {
-        Ok(())
-    } else {
-        Err(CatalogueError::DoubleKey {
-            file,
-            key: key.to_owned(),
-        })
-    }
+    if seen.insert(key) { Ok(()) } else { Err(CatalogueError::DoubleKey { file, key: key.to_owned() }) }
 }
 
 fn is_color(text: &str) -> bool {

@@ -49,11 +49,7 @@ const SLOW_POLL: Duration = Duration::from_secs(5);
 
 fn remove_deleted_post(tx: &mut dyn Tx, _ctx: &mut Ctx, event: &Event) -> Result<Progress, StoreError> {
     let post = PostId::from_uuid(event.what.subject);
-    Ok(if tx.remove_deleted_post(post, PORTION)? {
-        Progress::Done
-    } else {
-        Progress::More
-    })
+    Ok(if tx.remove_deleted_post(post, PORTION)? { Progress::Done } else { Progress::More })
 }
 
 impl App {
@@ -106,13 +102,7 @@ impl App {
     /// One step: looks at the next events and deals with those that the consumer follows; says whether there
     /// is more to do. `seen` is how far this process has looked.
     async fn advance(&self, consumer: Consumer, seen: &mut Position) -> Result<bool, StoreError> {
-        let ahead = unrefused(
-            self.query(LookAhead {
-                consumer,
-                seen: *seen,
-            })
-            .await,
-        )?;
+        let ahead = unrefused(self.query(LookAhead { consumer, seen: *seen }).await)?;
         if ahead.relevant || ahead.last.get() - ahead.stored.get() >= PASSED_OVER {
             while unrefused(self.execute(Consume { consumer }).await)? {}
         }
@@ -147,9 +137,7 @@ impl Query for LookAhead {
         Ok(Ahead {
             stored,
             last: events.last().map_or(after, |event| event.position),
-            relevant: events
-                .iter()
-                .any(|event| self.consumer.follows.contains(&event.what.kind)),
+            relevant: events.iter().any(|event| self.consumer.follows.contains(&event.what.kind)),
             full: u32::try_from(events.len()).is_ok_and(|count| count >= BATCH),
         })
     }
@@ -167,11 +155,7 @@ impl Command for Consume {
     type Refusal = Infallible;
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<bool, Infallible> {
-        let Consumer {
-            name,
-            follows,
-            handle,
-        } = self.consumer;
+        let Consumer { name, follows, handle } = self.consumer;
         let stored = tx.lock_consumer(name)?;
         let limit = u32::try_from(PASSED_OVER).unwrap_or(BATCH) + BATCH;
         let events = tx.events_after(stored, limit)?;

@@ -84,26 +84,14 @@ impl App {
         let catalogue =
             Catalogue::embedded().map_err(|error| StoreError::defect("read the catalogue", error))?;
         let salt = self.seed().open().random_bytes();
-        let password = match self
-            .passwords
-            .hash(Password::offer(DEMO_PASSWORD.to_owned()), salt)
-            .await
-        {
+        let password = match self.passwords.hash(Password::offer(DEMO_PASSWORD.to_owned()), salt).await {
             Ok(hash) => hash,
             Err(PasswordFailure::Broken(error)) => return Err(error),
             Err(PasswordFailure::Busy) => {
                 return Err(StoreError::Unavailable("too many sign-ins at once".to_owned()));
             }
         };
-        match self
-            .execute(LoadDemo {
-                demo,
-                catalogue,
-                password,
-                only_if_new,
-            })
-            .await
-        {
+        match self.execute(LoadDemo { demo, catalogue, password, only_if_new }).await {
             Ok(outcome) | Err(Failure::Refused(outcome)) => Ok(outcome),
             Err(Failure::Broken(error)) => Err(error),
         }
@@ -135,11 +123,7 @@ impl Command for LoadDemo {
             self.load_post(tx, ctx, &teams, &fans, nth, post)?;
             comments += post.comments.len();
         }
-        Ok(DemoOutcome::Loaded {
-            fans: fans.len(),
-            posts: self.demo.post.len(),
-            comments,
-        })
+        Ok(DemoOutcome::Loaded { fans: fans.len(), posts: self.demo.post.len(), comments })
     }
 }
 
@@ -215,15 +199,8 @@ impl LoadDemo {
         post: &PostId,
         at: Timestamp,
     ) -> Result<(), StoreError> {
-        let others = self
-            .demo
-            .fan
-            .iter()
-            .cycle()
-            .skip(nth * 7 % self.demo.fan.len().max(1));
-        let mut others = others
-            .take(self.demo.fan.len())
-            .filter(|fan| fan.username != entry.author);
+        let others = self.demo.fan.iter().cycle().skip(nth * 7 % self.demo.fan.len().max(1));
+        let mut others = others.take(self.demo.fan.len()).filter(|fan| fan.username != entry.author);
         let mut counts = ReactionCounts::default();
         for (kind, count) in &entry.reactions {
             let kind = kind.parse::<ReactionKind>().map_err(wrong)?;
@@ -244,10 +221,7 @@ fn minutes(count: u32) -> Duration {
 }
 
 fn find<T: Copy>(known: &HashMap<&str, T>, name: &str) -> Result<T, StoreError> {
-    known
-        .get(name)
-        .copied()
-        .ok_or_else(|| wrong(format!("nothing is called {name:?}")))
+    known.get(name).copied().ok_or_else(|| wrong(format!("nothing is called {name:?}")))
 }
 
 fn wrong(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> StoreError {

@@ -66,12 +66,7 @@ impl App {
     /// Does `command` in one transaction and says what it came to after the commit.
     pub async fn execute<C: Command>(&self, command: C) -> Outcome<C::Output, C::Refusal> {
         let (reply, answer) = oneshot::channel();
-        self.store.submit(Box::new(CommandJob {
-            command,
-            seed: self.seed(),
-            result: None,
-            reply,
-        }));
+        self.store.submit(Box::new(CommandJob { command, seed: self.seed(), result: None, reply }));
         answer.await.unwrap_or_else(|_| Err(gone()))
     }
 
@@ -85,43 +80,26 @@ impl App {
         render: fn(&C::Output) -> StoredAnswer,
     ) -> Outcome<Answered, OnceRefusal<C::Refusal>> {
         let idempotency_life = self.config.idempotency_life;
-        self.execute(Once {
-            command,
-            request,
-            render,
-            idempotency_life,
-        })
-        .await
+        self.execute(Once { command, request, render, idempotency_life }).await
     }
 
     /// Hands in `command` without waiting for it; a failure is logged.
     pub(crate) fn execute_detached<C: Command>(&self, command: C) {
         let (reply, _) = oneshot::channel();
-        self.store.submit(Box::new(CommandJob {
-            command,
-            seed: self.seed(),
-            result: None,
-            reply,
-        }));
+        self.store.submit(Box::new(CommandJob { command, seed: self.seed(), result: None, reply }));
     }
 
     /// Finds out what `query` asks.
     pub async fn query<Q: Query>(&self, query: Q) -> Outcome<Q::Output, Q::Refusal> {
         let (reply, answer) = oneshot::channel();
-        self.store.query(Box::new(QueryJob {
-            query,
-            now: self.now(),
-            reply,
-        }));
+        self.store.query(Box::new(QueryJob { query, now: self.now(), reply }));
         answer.await.unwrap_or_else(|_| Err(gone()))
     }
 }
 
 /// The store dropped a job without finishing it: it is shutting down, or a thread of its died.
 fn gone<R>() -> Failure<R> {
-    Failure::Broken(StoreError::Unavailable(
-        "the store stopped before the work was done".to_owned(),
-    ))
+    Failure::Broken(StoreError::Unavailable("the store stopped before the work was done".to_owned()))
 }
 
 /// The outcome of something that no rule can refuse.
@@ -163,10 +141,9 @@ impl<C: Command> WriteJob for CommandJob<C> {
         let answer = match (outcome, self.result) {
             (Ok(()), Some(Ok(output))) => Ok(output),
             (Ok(()), Some(Err(refusal))) => Err(Failure::Refused(refusal)),
-            (Ok(()), None) => Err(Failure::Broken(StoreError::defect(
-                C::NAME,
-                "finished without having been run",
-            ))),
+            (Ok(()), None) => {
+                Err(Failure::Broken(StoreError::defect(C::NAME, "finished without having been run")))
+            }
             (Err(error), _) => Err(Failure::Broken(error)),
         };
         if let Err(Err(Failure::Broken(error))) = self.reply.send(answer) {
@@ -214,41 +191,22 @@ impl<C: Command> Command for Once<C> {
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Answered, Self::Refusal> {
         let Some(request) = &self.request else {
-            let output = self
-                .command
-                .run(tx, ctx)
-                .map_err(|failure| failure.map(OnceRefusal::Refused))?;
-            return Ok(Answered {
-                answer: (self.render)(&output),
-                replayed: false,
-            });
+            let output = self.command.run(tx, ctx).map_err(|failure| failure.map(OnceRefusal::Refused))?;
+            return Ok(Answered { answer: (self.render)(&output), replayed: false });
         };
-        let KeyedRequest {
-            scope,
-            key,
-            fingerprint,
-        } = request;
+        let KeyedRequest { scope, key, fingerprint } = request;
         let expired = ctx.now().minus(self.idempotency_life);
         match tx.claim_key(scope, key, fingerprint, ctx.now(), expired)? {
-            KeyClaim::Used {
-                fingerprint: before,
-                answer,
-            } if before == *fingerprint => Ok(Answered {
-                answer,
-                replayed: true,
-            }),
+            KeyClaim::Used { fingerprint: before, answer } if before == *fingerprint => {
+                Ok(Answered { answer, replayed: true })
+            }
             KeyClaim::Used { .. } => Err(Failure::Refused(OnceRefusal::KeyReused)),
             KeyClaim::Fresh => {
-                let output = self
-                    .command
-                    .run(tx, ctx)
-                    .map_err(|failure| failure.map(OnceRefusal::Refused))?;
+                let output =
+                    self.command.run(tx, ctx).map_err(|failure| failure.map(OnceRefusal::Refused))?;
                 let answer = (self.render)(&output);
                 tx.store_answer(scope, key, scope.account, &answer)?;
-                Ok(Answered {
-                    answer,
-                    replayed: false,
-                })
+                Ok(Answered { answer, replayed: false })
             }
         }
     }

@@ -73,14 +73,7 @@ impl App {
     }
 
     async fn lease_housekeeping(&self) -> Result<bool, StoreError> {
-        unrefused(
-            self.execute(TakeLease {
-                name: LEASE,
-                holder: self.process,
-                life: EVERY * 2,
-            })
-            .await,
-        )
+        unrefused(self.execute(TakeLease { name: LEASE, holder: self.process, life: EVERY * 2 }).await)
     }
 }
 

@@ -92,14 +92,7 @@ impl App {
             config.password_queue,
             ctx.random_bytes(),
         );
-        Self {
-            store,
-            clock,
-            entropy,
-            passwords,
-            config,
-            process: ctx.new_id(),
-        }
+        Self { store, clock, entropy, passwords, config, process: ctx.new_id() }
     }
 
     /// The bounds that it goes by.

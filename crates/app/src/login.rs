@@ -92,12 +92,7 @@ impl App {
         registration: Registration,
         request: Option<KeyedRequest>,
     ) -> Outcome<SignedUp, RegisterRefusal> {
-        let Registration {
-            username,
-            password,
-            display_name,
-            time_zone,
-        } = registration;
+        let Registration { username, password, display_name, time_zone } = registration;
         let salt = self.seed().open().random_bytes();
         let hash = self
             .passwords
@@ -119,15 +114,13 @@ impl App {
             Ok(RegisterOutcome::Done(opened)) => Ok(signed_up(*opened)),
             Ok(RegisterOutcome::DoneBefore(user)) => {
                 let credentials = unrefused(self.query(FindCredentials::Of(user)).await)?;
-                self.open_session(credentials, password, self.browser())
-                    .await
-                    .map_err(|failure| {
-                        failure.map(|refusal| match refusal {
-                            LoginRefusal::InvalidCredentials => RegisterRefusal::KeyReused,
-                            LoginRefusal::Suspended => RegisterRefusal::Suspended,
-                            LoginRefusal::Busy => RegisterRefusal::Busy,
-                        })
+                self.open_session(credentials, password, self.browser()).await.map_err(|failure| {
+                    failure.map(|refusal| match refusal {
+                        LoginRefusal::InvalidCredentials => RegisterRefusal::KeyReused,
+                        LoginRefusal::Suspended => RegisterRefusal::Suspended,
+                        LoginRefusal::Busy => RegisterRefusal::Busy,
                     })
+                })
             }
             Err(failure) => Err(failure.map(|refusal| match refusal {
                 RegisterRuleRefusal::UsernameTaken => RegisterRefusal::UsernameTaken,
@@ -155,15 +148,9 @@ impl App {
     pub async fn refresh(&self, presented: &str) -> Outcome<SignedUp, RefreshRefusal> {
         let token = Token::present(TokenKind::Refresh, presented)
             .ok_or(Failure::Refused(RefreshRefusal::InvalidToken))?;
-        let command = RefreshSession {
-            presented: token.hash,
-            device: self.mobile(None),
-        };
+        let command = RefreshSession { presented: token.hash, device: self.mobile(None) };
         match unrefused(self.execute(command).await)? {
-            Refreshed::Fresh { profile, tokens } => Ok(SignedUp {
-                profile: *profile,
-                grant: grant(tokens),
-            }),
+            Refreshed::Fresh { profile, tokens } => Ok(SignedUp { profile: *profile, grant: grant(tokens) }),
             Refreshed::Reused => Err(Failure::Refused(RefreshRefusal::TokenReused)),
             Refreshed::Invalid => Err(Failure::Refused(RefreshRefusal::InvalidToken)),
         }
@@ -180,12 +167,7 @@ impl App {
         let busy = |failure| busy_or(failure, LoginRefusal::Busy);
         let credentials =
             unrefused(self.query(FindCredentials::Of(viewer.user_id)).await)?.ok_or_else(wrong)?;
-        if !self
-            .passwords
-            .verify(current, Some(credentials.password.clone()))
-            .await
-            .map_err(busy)?
-        {
+        if !self.passwords.verify(current, Some(credentials.password.clone())).await.map_err(busy)? {
             return Err(wrong());
         }
         let salt = self.seed().open().random_bytes();
@@ -207,9 +189,7 @@ impl App {
         if let Some(viewer) = &found
             && self.now().since(viewer.last_seen_at) >= self.config.touch_after
         {
-            self.execute_detached(TouchSession {
-                session: viewer.session_id,
-            });
+            self.execute_detached(TouchSession { session: viewer.session_id });
         }
         Ok(found)
     }
@@ -220,10 +200,7 @@ impl App {
         password: Password,
         device: Device,
     ) -> Outcome<SignedUp, LoginRefusal> {
-        let credentials = unrefused(
-            self.query(FindCredentials::Named(Username::key_of(username)))
-                .await,
-        )?;
+        let credentials = unrefused(self.query(FindCredentials::Named(Username::key_of(username))).await)?;
         self.open_session(credentials, password, device).await
     }
 
@@ -234,22 +211,15 @@ impl App {
         password: Password,
         device: Device,
     ) -> Outcome<SignedUp, LoginRefusal> {
-        let hash = credentials
-            .as_ref()
-            .map(|credentials| credentials.password.clone());
+        let hash = credentials.as_ref().map(|credentials| credentials.password.clone());
         let right = self
             .passwords
             .verify(password, hash)
             .await
             .map_err(|failure| busy_or(failure, LoginRefusal::Busy))?;
-        let credentials = credentials
-            .filter(|_| right)
-            .ok_or(Failure::Refused(LoginRefusal::InvalidCredentials))?;
-        let command = OpenSession {
-            user: credentials.user_id,
-            proved: credentials.password,
-            device,
-        };
+        let credentials =
+            credentials.filter(|_| right).ok_or(Failure::Refused(LoginRefusal::InvalidCredentials))?;
+        let command = OpenSession { user: credentials.user_id, proved: credentials.password, device };
         let opened = self.execute(command).await.map_err(|failure| {
             failure.map(|refusal| match refusal {
                 OpenSessionRefusal::ProofIsStale => LoginRefusal::InvalidCredentials,
@@ -279,10 +249,7 @@ impl App {
 }
 
 fn signed_up(opened: Opened) -> SignedUp {
-    SignedUp {
-        profile: opened.profile,
-        grant: grant(opened.tokens),
-    }
+    SignedUp { profile: opened.profile, grant: grant(opened.tokens) }
 }
 
 fn grant(tokens: Tokens) -> Grant {

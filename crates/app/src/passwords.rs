@@ -20,10 +20,7 @@ pub struct PasswordCost {
 
 impl Default for PasswordCost {
     fn default() -> Self {
-        Self {
-            memory_kib: 19 * 1024,
-            passes: 2,
-        }
+        Self { memory_kib: 19 * 1024, passes: 2 }
     }
 }
 
@@ -98,9 +95,7 @@ impl Passwords {
                 column: "password_hash",
                 detail: error.to_string(),
             })?;
-            Ok(hasher(cost)?
-                .verify_password(password.as_bytes(), &parsed)
-                .is_ok())
+            Ok(hasher(cost)?.verify_password(password.as_bytes(), &parsed).is_ok())
         })
         .await
     }
@@ -113,10 +108,7 @@ impl Passwords {
             permit
         } else {
             let _place = self.take_place().ok_or(PasswordFailure::Busy)?;
-            Arc::clone(&self.running)
-                .acquire_owned()
-                .await
-                .map_err(|_| PasswordFailure::Busy)?
+            Arc::clone(&self.running).acquire_owned().await.map_err(|_| PasswordFailure::Busy)?
         };
         let done = tokio::task::spawn_blocking(move || {
             // The permit goes with the work: a client that hangs up frees no place before its hash is done.
@@ -125,22 +117,16 @@ impl Passwords {
         });
         match done.await {
             Ok(result) => result.map_err(PasswordFailure::Broken),
-            Err(error) => Err(PasswordFailure::Broken(StoreError::defect(
-                "hash a password",
-                error,
-            ))),
+            Err(error) => Err(PasswordFailure::Broken(StoreError::defect("hash a password", error))),
         }
     }
 
     fn take_place(&self) -> Option<Place<'_>> {
-        let took = self
-            .waiting
-            .fetch_update(Ordering::AcqRel, Ordering::Acquire, |waiting| {
-                (waiting < self.most_waiting).then_some(waiting + 1)
-            });
-        metrics::gauge!("terrace_password_queue").set(f64::from(
-            u32::try_from(self.waiting.load(Ordering::Relaxed)).unwrap_or(u32::MAX),
-        ));
+        let took = self.waiting.fetch_update(Ordering::AcqRel, Ordering::Acquire, |waiting| {
+            (waiting < self.most_waiting).then_some(waiting + 1)
+        });
+        metrics::gauge!("terrace_password_queue")
+            .set(f64::from(u32::try_from(self.waiting.load(Ordering::Relaxed)).unwrap_or(u32::MAX)));
         took.is_ok().then(|| Place(&self.waiting))
     }
 }
@@ -164,10 +150,7 @@ fn hasher(cost: PasswordCost) -> Result<Argon2<'static>, StoreError> {
 mod tests {
     use super::*;
 
-    const CHEAP: PasswordCost = PasswordCost {
-        memory_kib: 64,
-        passes: 1,
-    };
+    const CHEAP: PasswordCost = PasswordCost { memory_kib: 64, passes: 1 };
 
     fn offered(text: &str) -> Password {
         Password::offer(text.to_owned())
@@ -177,23 +160,9 @@ mod tests {
     async fn only_the_right_password_is_right() {
         let passwords = Passwords::new(CHEAP, 1, 4, [0; 16]);
         let hash = passwords.hash(offered("correct horse"), [1; 16]).await.unwrap();
-        assert!(
-            hash.as_phc().starts_with("$argon2id$v=19$m=64,t=1,p=1$"),
-            "{}",
-            hash.as_phc()
-        );
-        assert!(
-            passwords
-                .verify(offered("correct horse"), Some(hash.clone()))
-                .await
-                .unwrap()
-        );
-        assert!(
-            !passwords
-                .verify(offered("battery staple"), Some(hash))
-                .await
-                .unwrap()
-        );
+        assert!(hash.as_phc().starts_with("$argon2id$v=19$m=64,t=1,p=1$"), "{}", hash.as_phc());
+        assert!(passwords.verify(offered("correct horse"), Some(hash.clone())).await.unwrap());
+        assert!(!passwords.verify(offered("battery staple"), Some(hash)).await.unwrap());
         assert!(!passwords.verify(offered("correct horse"), None).await.unwrap());
     }
 
@@ -210,10 +179,7 @@ mod tests {
         while passwords.waiting.load(Ordering::Acquire) < 2 {
             tokio::task::yield_now().await;
         }
-        assert!(matches!(
-            passwords.verify(offered("x"), None).await,
-            Err(PasswordFailure::Busy)
-        ));
+        assert!(matches!(passwords.verify(offered("x"), None).await, Err(PasswordFailure::Busy)));
         drop(held);
         for one in waiting {
             assert!(matches!(one.await.unwrap(), Ok(false)));

@@ -64,7 +64,12 @@ pub trait AccountWrite: AccountRead {
     fn insert_account(&mut self, account: &NewAccount) -> Result<bool, StoreError>;
 
     /// Applies the change to an active account; `false` when there is none.
-    fn change_profile(&mut self, id: UserId, change: &ProfileChange, at: Timestamp) -> Result<bool, StoreError>;
+    fn change_profile(
+        &mut self,
+        id: UserId,
+        change: &ProfileChange,
+        at: Timestamp,
+    ) -> Result<bool, StoreError>;
 
     /// Sets or takes away the picture of an active account; `false` when there is none.
     fn set_picture(

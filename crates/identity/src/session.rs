@@ -106,7 +106,8 @@ impl Token {
     /// Reads a token that a client presents as one of `kind`; a text of another form or kind is none.
     pub fn present(kind: TokenKind, text: &str) -> Option<Self> {
         let random = text.strip_prefix(kind.prefix())?;
-        if random.len() != 43 || !random.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_') {
+        if random.len() != 43 || !random.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+        {
             return None;
         }
         Some(Self { kind, hash: TokenHash(Sha256::digest(text.as_bytes()).into()) })

@@ -52,7 +52,10 @@ pub fn line(text: &str, min: usize, max: usize) -> Result<String, TextError> {
         return Err(TextError::Control);
     }
     // The joiner holds emoji together and letters of several scripts apart; alone it is caught by the length.
-    if text.chars().any(|c| is_invisible(c) && !matches!(c, '\u{200c}' | '\u{200d}' | '\u{fe0e}' | '\u{fe0f}')) {
+    if text
+        .chars()
+        .any(|c| is_invisible(c) && !matches!(c, '\u{200c}' | '\u{200d}' | '\u{fe0e}' | '\u{fe0f}'))
+    {
         return Err(TextError::Invisible);
     }
     check_length(text, min, max)?;

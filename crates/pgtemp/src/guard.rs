@@ -13,14 +13,18 @@ const SCRIPT: &str = r#"
 trap '' HUP INT TERM
 cat >/dev/null
 cd / || exit 1
+turns=0
 if pid=$(cat "$1/server.pid" 2>/dev/null) && kill -QUIT "$pid" 2>/dev/null; then
-    turns=0
     while kill -0 "$pid" 2>/dev/null && [ "$turns" -lt 200 ]; do
         sleep 0.05
         turns=$((turns + 1))
     done
 fi
-rm -rf "$1"
+# What was being made when the process ended may put files there for another moment.
+until rm -rf "$1" 2>/dev/null || [ "$turns" -ge 400 ]; do
+    sleep 0.05
+    turns=$((turns + 1))
+done
 "#;
 
 /// A small process beside ours that outlives it, stops the server if it still runs and removes its folder.

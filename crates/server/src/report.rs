@@ -15,7 +15,9 @@ pub(crate) fn demo(outcome: DemoOutcome) -> String {
         DemoOutcome::Loaded { fans, posts, comments } => {
             format!("loaded demo content: {fans} fans, {posts} posts, {comments} comments")
         }
-        DemoOutcome::AlreadyThere => "the demo content, or an account of one of its names, is there".to_owned(),
+        DemoOutcome::AlreadyThere => {
+            "the demo content, or an account of one of its names, is there".to_owned()
+        }
         DemoOutcome::NotNew => "the database is not new; no demo content was loaded".to_owned(),
     }
 }

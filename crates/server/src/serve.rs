@@ -112,12 +112,10 @@ fn browsable(address: SocketAddr) -> String {
 }
 
 fn web_config(settings: &Settings) -> anyhow::Result<WebConfig> {
-    let public_url = settings
-        .public_url
-        .as_deref()
-        .map(str::parse)
-        .transpose()
-        .with_context(|| format!("--public-url {:?}", settings.public_url.as_deref().unwrap_or_default()))?;
+    let public_url =
+        settings.public_url.as_deref().map(str::parse).transpose().with_context(|| {
+            format!("--public-url {:?}", settings.public_url.as_deref().unwrap_or_default())
+        })?;
     Ok(WebConfig {
         public_url,
         json_limit: settings.web.json_limit,

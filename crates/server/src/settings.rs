@@ -74,7 +74,13 @@ pub(crate) enum Switch {
 #[command(next_help_heading = "Settings")]
 pub(crate) struct Settings {
     /// Where to listen.
-    #[arg(long, env = "TERRACE_LISTEN", global = true, default_value = "127.0.0.1:3004", value_name = "ADDRESS")]
+    #[arg(
+        long,
+        env = "TERRACE_LISTEN",
+        global = true,
+        default_value = "127.0.0.1:3004",
+        value_name = "ADDRESS"
+    )]
     pub(crate) listen: SocketAddr,
     /// The address under which browsers reach the service, such as https://fans.example.org.
     #[arg(long, env = "TERRACE_PUBLIC_URL", global = true, value_name = "URL")]
@@ -139,13 +145,31 @@ pub(crate) struct StoreSettings {
     #[arg(long, env = "TERRACE_WRITE_CONNECTIONS", global = true, default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=500))]
     pub(crate) write_connections: u32,
     /// How long to wait for a connection before answering 503.
-    #[arg(long, env = "TERRACE_CHECKOUT_TIMEOUT", global = true, default_value_t = 3, value_name = "SECONDS")]
+    #[arg(
+        long,
+        env = "TERRACE_CHECKOUT_TIMEOUT",
+        global = true,
+        default_value_t = 3,
+        value_name = "SECONDS"
+    )]
     pub(crate) checkout_timeout: u64,
     /// How long one statement may take.
-    #[arg(long, env = "TERRACE_STATEMENT_TIMEOUT", global = true, default_value_t = 10, value_name = "SECONDS")]
+    #[arg(
+        long,
+        env = "TERRACE_STATEMENT_TIMEOUT",
+        global = true,
+        default_value_t = 10,
+        value_name = "SECONDS"
+    )]
     pub(crate) statement_timeout: u64,
     /// Statements that take longer are logged.
-    #[arg(long, env = "TERRACE_SLOW_QUERY_MS", global = true, default_value_t = 250, value_name = "MILLISECONDS")]
+    #[arg(
+        long,
+        env = "TERRACE_SLOW_QUERY_MS",
+        global = true,
+        default_value_t = 250,
+        value_name = "MILLISECONDS"
+    )]
     pub(crate) slow_query_ms: u64,
     /// Commands that may wait for the writer before new ones are answered 503.
     #[arg(long, env = "TERRACE_WRITE_QUEUE", global = true, default_value_t = 4096)]
@@ -157,7 +181,13 @@ pub(crate) struct StoreSettings {
     #[arg(long, env = "TERRACE_EVENT_DAYS", global = true, default_value_t = 7, value_name = "DAYS")]
     pub(crate) event_days: u64,
     /// Hours that idempotency keys and their answers are kept.
-    #[arg(long, env = "TERRACE_IDEMPOTENCY_HOURS", global = true, default_value_t = 24, value_name = "HOURS")]
+    #[arg(
+        long,
+        env = "TERRACE_IDEMPOTENCY_HOURS",
+        global = true,
+        default_value_t = 24,
+        value_name = "HOURS"
+    )]
     pub(crate) idempotency_hours: u64,
 }
 
@@ -196,7 +226,13 @@ pub(crate) struct WebSettings {
     #[arg(long, env = "TERRACE_WORKERS", global = true, value_name = "COUNT")]
     pub(crate) workers: Option<usize>,
     /// Connections that are held at once by each worker.
-    #[arg(long, env = "TERRACE_MAX_CONNECTIONS", global = true, default_value_t = 15_000, value_name = "COUNT")]
+    #[arg(
+        long,
+        env = "TERRACE_MAX_CONNECTIONS",
+        global = true,
+        default_value_t = 15_000,
+        value_name = "COUNT"
+    )]
     pub(crate) max_connections: usize,
     /// The largest JSON body, in bytes.
     #[arg(long, env = "TERRACE_JSON_LIMIT", global = true, default_value_t = 65_536, value_name = "BYTES")]
@@ -214,7 +250,13 @@ pub(crate) struct WebSettings {
     #[arg(long, env = "TERRACE_DRAIN_DELAY", global = true, default_value_t = 0, value_name = "SECONDS")]
     pub(crate) drain_delay: u64,
     /// How long requests in flight may take to end when the program stops.
-    #[arg(long, env = "TERRACE_SHUTDOWN_TIMEOUT", global = true, default_value_t = 5, value_name = "SECONDS")]
+    #[arg(
+        long,
+        env = "TERRACE_SHUTDOWN_TIMEOUT",
+        global = true,
+        default_value_t = 5,
+        value_name = "SECONDS"
+    )]
     pub(crate) shutdown_timeout: u64,
 }
 

@@ -1,8 +1,8 @@
 //! The locker room: posts, comments, reactions and reports, as rules and as the ports through which they are
 //! stored. No database, no web framework, no runtime.
 
-mod post;
 pub mod ports;
+mod post;
 mod reaction;
 
 pub use ports::{CommentRead, CommentWrite, PostRead, PostWrite, ReactionWrite, ReportWrite};

@@ -2,9 +2,7 @@
 //! writes reports whether it took. `A` is the card of an author, which the store joins in.
 
 use crate::{Comment, FeedFilter, NewComment, NewPost, Post, PostView, ReactionCounts, ReactionKind};
-use terrace_kernel::{
-    CommentId, Limit, Page, PostId, StoreError, TeamId, TimeKey, Timestamp, UserId,
-};
+use terrace_kernel::{CommentId, Limit, Page, PostId, StoreError, TeamId, TimeKey, Timestamp, UserId};
 
 /// Reads posts.
 pub trait PostRead<A> {

@@ -86,9 +86,7 @@ impl ToSql<Instant, Pg> for At {
 impl FromSql<Instant, Pg> for At {
     fn from_sql(value: PgValue<'_>) -> deserialize::Result<Self> {
         let micros = i64::from_be_bytes(value.as_bytes().try_into()?);
-        Ok(Self(Timestamp::from_micros(
-            micros.saturating_add(POSTGRES_EPOCH),
-        )))
+        Ok(Self(Timestamp::from_micros(micros.saturating_add(POSTGRES_EPOCH))))
     }
 }
 

@@ -1,12 +1,10 @@
 //! A fresh database for one test, of either kind, and which kinds a run covers.
 
 use crate::postgres::FreshPostgres;
-use crate::world::{ManualClock, SeededEntropy};
 use anyhow::{Context, Result, bail, ensure};
 use std::env;
-use std::sync::Arc;
 use tempfile::TempDir;
-use terrace_storage::{DatabaseKind, Storage, StorageConfig};
+use terrace_storage::DatabaseKind;
 
 /// Says which kinds of database a run covers: `sqlite`, `postgres`, or both apart by a comma.
 const COVERED: &str = "TERRACE_TEST_DATABASES";
@@ -60,9 +58,10 @@ impl TestDatabase {
         }
     }
 
-    /// A database with the service's tables and nothing in them. On PostgreSQL the migrations run once for many
-    /// tests, which get copies of what they made.
-    pub fn migrated(kind: DatabaseKind) -> Result<Self> {
+    /// A database that `migrate` has brought up to date; it is given the database's URL. On PostgreSQL it runs
+    /// once for many tests, which get copies of what it made: it must apply the workspace's migrations, nothing
+    /// else, and leave nothing connected.
+    pub fn migrated(kind: DatabaseKind, migrate: impl FnOnce(&str) -> Result<()>) -> Result<Self> {
         match kind {
             DatabaseKind::Sqlite => {
                 let database = Self::file()?;
@@ -94,19 +93,12 @@ impl TestDatabase {
     }
 }
 
-/// Leaves nothing connected.
-fn migrate(url: &str) -> Result<()> {
-    let (clock, entropy) = (ManualClock::default(), SeededEntropy::default());
-    let storage = Storage::open(StorageConfig::new(url), Arc::new(clock), Arc::new(entropy))?;
-    let migrated = storage.migrate();
-    storage.close();
-    ensure!(!migrated?.is_empty(), "the migrations had nothing to do in a new database");
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::world::{ManualClock, SeededEntropy};
+    use std::sync::Arc;
+    use terrace_storage::{Storage, StorageConfig};
 
     #[test]
     fn the_kinds_are_named_and_a_mistake_is_not_an_empty_run() {
@@ -117,20 +109,26 @@ mod tests {
         }
     }
 
+    fn with_storage<T>(url: &str, ask: impl FnOnce(&Storage) -> Result<T>) -> Result<T> {
+        let (clock, entropy) = (ManualClock::default(), SeededEntropy::default());
+        let storage = Storage::open(StorageConfig::new(url), Arc::new(clock), Arc::new(entropy))?;
+        let answer = ask(&storage);
+        storage.close();
+        answer
+    }
+
+    fn pending(url: &str) -> Result<usize> {
+        with_storage(url, |storage| Ok(storage.pending_migrations()?.len()))
+    }
+
     fn migrated(kind: DatabaseKind) -> Result<TestDatabase> {
-        let database = TestDatabase::migrated(kind)?;
+        let migrate =
+            |url: &str| with_storage(url, |storage| storage.migrate().map(drop).map_err(Into::into));
+        let database = TestDatabase::migrated(kind, migrate)?;
         assert_eq!(database.kind(), kind);
         assert_eq!(pending(database.url())?, 0);
         assert_ne!(pending(TestDatabase::empty(kind)?.url())?, 0);
         Ok(database)
-    }
-
-    fn pending(url: &str) -> Result<usize> {
-        let (clock, entropy) = (ManualClock::default(), SeededEntropy::default());
-        let storage = Storage::open(StorageConfig::new(url), Arc::new(clock), Arc::new(entropy))?;
-        let pending = storage.pending_migrations();
-        storage.close();
-        Ok(pending?.len())
     }
 
     #[test]

@@ -2,13 +2,25 @@
 //!
 //! The crates under test are named here once, so that the test packages depend on this one alone.
 
+mod answer;
+mod client;
+mod contract;
 mod database;
+mod each;
 mod postgres;
 mod program;
+mod raw;
+mod service;
 mod world;
 
+pub use answer::Answer;
+pub use client::{Client, Request};
+pub use contract::Contract;
 pub use database::{TestDatabase, databases};
+pub use each::on;
 pub use program::terrace_program;
+pub use raw::raw;
+pub use service::{PASSWORD, ServiceBuilder, TestService};
 pub use terrace_app as app;
 pub use terrace_identity as identity;
 pub use terrace_kernel as kernel;
@@ -17,4 +29,5 @@ pub use terrace_social as social;
 pub use terrace_storage as storage;
 pub use terrace_storage::DatabaseKind;
 pub use terrace_web as web;
-pub use world::{ManualClock, SeededEntropy};
+pub use ureq::http;
+pub use world::{FlowingClock, ManualClock, SeededEntropy};

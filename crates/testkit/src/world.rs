@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use terrace_kernel::{Clock, Entropy, Timestamp};
 
 /// A clock that stands still until it is set. Clones show the same time.
@@ -38,6 +38,32 @@ impl Default for ManualClock {
 impl Clock for ManualClock {
     fn now(&self) -> Timestamp {
         Timestamp::from_micros(self.micros.load(Ordering::SeqCst))
+    }
+}
+
+/// A clock that goes on by itself from 2026-05-01T12:00:00Z and can be put forward. Clones show the same time.
+#[derive(Debug, Clone)]
+pub struct FlowingClock {
+    started: Instant,
+    base: ManualClock,
+}
+
+impl FlowingClock {
+    /// Lets `span` pass at once.
+    pub fn advance(&self, span: Duration) {
+        self.base.advance(span);
+    }
+}
+
+impl Default for FlowingClock {
+    fn default() -> Self {
+        Self { started: Instant::now(), base: ManualClock::default() }
+    }
+}
+
+impl Clock for FlowingClock {
+    fn now(&self) -> Timestamp {
+        self.base.now().plus(self.started.elapsed())
     }
 }
 

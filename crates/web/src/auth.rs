@@ -1,10 +1,10 @@
 //! Finds out who is asking: a bearer token, else the session's cookie.
 
 use crate::config::WebConfig;
+use crate::crosssite;
 use crate::error::{ApiError, Code};
 use crate::limits::Address;
 use crate::shell::{Served, Shell, refuse, shell_of};
-use crate::crosssite;
 use actix_web::HttpMessage;
 use actix_web::body::{EitherBody, MessageBody};
 use actix_web::cookie::time::Duration as CookieDuration;
@@ -15,7 +15,10 @@ use actix_web::middleware::Next;
 use terrace_identity::{Secret, Token, TokenKind, Viewer};
 
 /// The middleware. Only paths under `/api/` have viewers; without a credential nothing is looked up.
-pub(crate) async fn authenticate<B: MessageBody>(req: ServiceRequest, next: Next<B>) -> Served<EitherBody<B>> {
+pub(crate) async fn authenticate<B: MessageBody>(
+    req: ServiceRequest,
+    next: Next<B>,
+) -> Served<EitherBody<B>> {
     if !req.path().starts_with("/api/") {
         return next.call(req).await.map(ServiceResponse::map_into_left_body);
     }

@@ -19,7 +19,8 @@ pub(crate) async fn guard<B: MessageBody>(req: ServiceRequest, next: Next<B>) ->
         let shell = shell_of(&req)?;
         let public_url = shell.config().public_url.as_ref();
         if !is_own(req.headers(), req.uri(), public_url) {
-            let error = ApiError::new(Code::CrossSiteRequest, "writes are taken from the service's own pages only");
+            let error =
+                ApiError::new(Code::CrossSiteRequest, "writes are taken from the service's own pages only");
             return Ok(refuse(req, error));
         }
     }
@@ -35,9 +36,8 @@ fn is_own(headers: &HeaderMap, uri: &Uri, public_url: Option<&PublicUrl>) -> boo
     if has_bearer(headers) {
         return true;
     }
-    let own_site = headers
-        .get_all("Sec-Fetch-Site")
-        .all(|site| matches!(site.as_bytes(), b"same-origin" | b"none"));
+    let own_site =
+        headers.get_all("Sec-Fetch-Site").all(|site| matches!(site.as_bytes(), b"same-origin" | b"none"));
     own_site
         && headers.get_all(header::ORIGIN).all(|origin| {
             let origin = origin.to_str().ok().and_then(Origin::parse);

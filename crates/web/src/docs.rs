@@ -7,6 +7,7 @@ use crate::problem::{self, Problem, ProblemPart};
 use crate::routes;
 use crate::shell::Shell;
 use actix_web::HttpResponse;
+use actix_web::http::header;
 use actix_web::web::{self, Data, ServiceConfig};
 use bytes::Bytes;
 use std::borrow::Cow;
@@ -21,7 +22,8 @@ const DOCUMENT: &str = "/api/openapi.json";
 const PAGE: &str = "/api/docs";
 
 /// The paths that stand beside the document's. All answer GET.
-const OTHERS: [&str; 8] = [
+const OTHERS: [&str; 9] = [
+    "/",
     DOCUMENT,
     PAGE,
     "/api/docs/{file}*",
@@ -129,9 +131,15 @@ pub(crate) fn is_page(path: &str) -> bool {
 
 pub(crate) fn configure(config: &mut ServiceConfig) {
     config
+        .route("/", web::get().to(front_door))
         .route(DOCUMENT, web::get().to(document))
         .route(PAGE, web::get().to(index))
         .route("/api/docs/{file:.*}", web::get().to(file));
+}
+
+/// Whoever opens the address in a browser finds what there is to be browsed.
+async fn front_door() -> HttpResponse {
+    HttpResponse::Found().insert_header((header::LOCATION, PAGE)).finish()
 }
 
 async fn document(shell: Data<Shell>) -> HttpResponse {
@@ -167,5 +175,30 @@ fn content_type(name: &str) -> &'static str {
         Some("html") => "text/html; charset=utf-8",
         Some("png") => "image/png",
         _ => "application/octet-stream",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_operation_names_the_problem_document() {
+        let document = serde_json::to_value(openapi()).unwrap();
+        assert_eq!(document["openapi"], "3.1.0");
+        assert!(document["components"]["schemas"]["Problem"]["properties"]["requestId"].is_object());
+        assert!(document["components"]["schemas"]["ProblemPart"].is_object());
+        for (path, item) in document["paths"].as_object().unwrap() {
+            for (method, operation) in item.as_object().unwrap() {
+                let content = &operation["responses"]["default"]["content"]["application/problem+json"];
+                assert_eq!(content["schema"]["$ref"], "#/components/schemas/Problem", "{method} {path}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_page_and_its_files_are_known() {
+        assert!(is_page("/api/docs") && is_page("/api/docs/x.js"));
+        assert!(!is_page("/api/docsy") && !is_page("/api/doc"));
     }
 }

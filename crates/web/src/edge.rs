@@ -7,7 +7,7 @@ use crate::request_id::{self, RequestId};
 use crate::shell::{Served, Shell, shell_of};
 use crate::{headers, normalize};
 use actix_web::body::{EitherBody, MessageBody};
-use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::dev::ServiceRequest;
 use actix_web::http::header::{HeaderMap, HeaderValue};
 use actix_web::http::{Method, StatusCode};
 use actix_web::middleware::Next;
@@ -43,7 +43,7 @@ pub(crate) async fn edge<B: MessageBody>(mut req: ServiceRequest, next: Next<B>)
     // becomes one.
     let mut dressed = Dressed::new(&broken, &seen);
     dress(&mut dressed.headers, &seen, &shell);
-    seen.finish(dressed.status, None);
+    seen.finish(dressed.status, shell.document.table.template(seen.path()));
     Err(dressed.into())
 }
 
@@ -70,7 +70,8 @@ struct Dressed {
 impl Dressed {
     fn new(error: &Error, seen: &Seen) -> Self {
         let mut headers = HeaderMap::new();
-        let problem = normalize::problem(Some(error), error.as_response_error().status_code(), seen, &mut headers);
+        let problem =
+            normalize::problem(Some(error), error.as_response_error().status_code(), seen, &mut headers);
         Self { status: problem.status(), headers, body: problem.to_json() }
     }
 }

@@ -96,9 +96,11 @@ impl Code {
     /// The code for an error that did not come from here: the table's first with that status, else the general
     /// one of its class.
     pub(crate) fn of_foreign(status: StatusCode) -> Self {
-        Self::ALL.iter().copied().find(|code| code.status() == status).unwrap_or({
-            if status.is_server_error() { Self::Internal } else { Self::InvalidRequest }
-        })
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|code| code.status() == status)
+            .unwrap_or(if status.is_server_error() { Self::Internal } else { Self::InvalidRequest })
     }
 }
 
@@ -189,12 +191,11 @@ impl ApiError {
         if let Some(seconds) = self.retry_after {
             headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
-        let challenge = match self.code {
-            Code::AuthenticationRequired => "Bearer",
-            Code::InvalidToken => "Bearer error=\"invalid_token\"",
-            _ => return,
-        };
-        headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static(challenge));
+        if self.code.status() == StatusCode::UNAUTHORIZED {
+            let wrong = self.code == Code::InvalidToken;
+            let challenge = if wrong { "Bearer error=\"invalid_token\"" } else { "Bearer" };
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static(challenge));
+        }
     }
 }
 
@@ -302,10 +303,17 @@ mod tests {
 
     #[test]
     fn foreign_statuses_find_their_code() {
-        for (status, code) in
-            [(400, "invalid_request"), (404, "not_found"), (405, "method_not_allowed"), (418, "invalid_request"),
-             (401, "authentication_required"), (403, "forbidden"), (500, "internal"), (502, "internal"), (503, "unavailable")]
-        {
+        for (status, code) in [
+            (400, "invalid_request"),
+            (404, "not_found"),
+            (405, "method_not_allowed"),
+            (418, "invalid_request"),
+            (401, "authentication_required"),
+            (403, "forbidden"),
+            (500, "internal"),
+            (502, "internal"),
+            (503, "unavailable"),
+        ] {
             assert_eq!(Code::of_foreign(StatusCode::from_u16(status).unwrap()).as_str(), code, "{status}");
         }
     }
@@ -313,7 +321,10 @@ mod tests {
     #[test]
     fn what_broke_is_told_from_what_was_refused() {
         let busy = ApiError::from(StoreError::Contended("deadlock".into()));
-        assert_eq!((busy.code(), busy.retry_after, busy.cause().is_some()), (Code::Unavailable, Some(1), true));
+        assert_eq!(
+            (busy.code(), busy.retry_after, busy.cause().is_some()),
+            (Code::Unavailable, Some(1), true)
+        );
         let corrupt = StoreError::Corrupt { table: "posts", column: "id", detail: "short".into() };
         assert_eq!(ApiError::from(corrupt).code(), Code::Internal);
         assert_eq!(ApiError::from(Failure::Refused(Code::UsernameTaken)).code(), Code::UsernameTaken);

@@ -5,7 +5,7 @@ use crate::error::ApiError;
 use crate::shell::Served;
 use actix_web::HttpResponse;
 use actix_web::body::{EitherBody, MessageBody};
-use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::dev::ServiceRequest;
 use actix_web::http::header::{self, HeaderMap, HeaderValue};
 use actix_web::http::{Method, StatusCode};
 use actix_web::middleware::Next;
@@ -21,13 +21,20 @@ const JSON: &str = "application/json";
 const CODINGS: [&str; 3] = ["br", "gzip", "deflate"];
 
 /// A cacheable JSON answer to `viewer`.
-pub(crate) fn conditional_json<T: Serialize>(viewer: Option<&Viewer>, value: &T) -> Result<HttpResponse, ApiError> {
+pub(crate) fn conditional_json<T: Serialize>(
+    viewer: Option<&Viewer>,
+    value: &T,
+) -> Result<HttpResponse, ApiError> {
     let body = serde_json::to_vec(value).map_err(ApiError::internal)?;
     Ok(conditional_bytes(viewer, JSON, body.into()))
 }
 
 /// A cacheable answer to `viewer`.
-pub(crate) fn conditional_bytes(viewer: Option<&Viewer>, content_type: &'static str, body: Bytes) -> HttpResponse {
+pub(crate) fn conditional_bytes(
+    viewer: Option<&Viewer>,
+    content_type: &'static str,
+    body: Bytes,
+) -> HttpResponse {
     let tag = tag_of(viewer, &body);
     tagged(viewer.is_some(), &tag, content_type, body)
 }
@@ -72,7 +79,8 @@ pub(crate) async fn revalidate<B: MessageBody>(req: ServiceRequest, next: Next<B
         return Ok(res.map_into_left_body());
     }
     let mut unchanged = HttpResponse::new(StatusCode::NOT_MODIFIED);
-    let entity = [header::CONTENT_TYPE, header::CONTENT_LENGTH, header::CONTENT_ENCODING, header::TRANSFER_ENCODING];
+    let entity =
+        [header::CONTENT_TYPE, header::CONTENT_LENGTH, header::CONTENT_ENCODING, header::TRANSFER_ENCODING];
     for (name, value) in res.headers().iter().filter(|(name, _)| !entity.contains(name)) {
         unchanged.headers_mut().append(name.clone(), value.clone());
     }
@@ -117,7 +125,9 @@ fn content(tag: &str) -> &str {
 /// Compression adds a line of its own for what the route has said already.
 fn merge_vary(headers: &mut HeaderMap) {
     let mut names: Vec<String> = Vec::new();
-    for name in headers.get_all(header::VARY).filter_map(|value| value.to_str().ok()).flat_map(|v| v.split(',')) {
+    for name in
+        headers.get_all(header::VARY).filter_map(|value| value.to_str().ok()).flat_map(|v| v.split(','))
+    {
         let name = name.trim();
         if !name.is_empty() && !names.iter().any(|known| known.eq_ignore_ascii_case(name)) {
             names.push(name.to_owned());
@@ -157,10 +167,7 @@ mod tests {
 
     #[test]
     fn viewers_do_not_share_a_tag() {
-        let viewer = |n| Viewer {
-            user_id: uuid::Uuid::from_u128(n).into(),
-            ..crate::test_support::viewer()
-        };
+        let viewer = |n| Viewer { user_id: uuid::Uuid::from_u128(n).into(), ..crate::test_support::viewer() };
         assert_ne!(tag_of(None, b"x"), tag_of(Some(&viewer(1)), b"x"));
         assert_ne!(tag_of(Some(&viewer(2)), b"x"), tag_of(Some(&viewer(1)), b"x"));
     }
@@ -195,7 +202,10 @@ mod tests {
                 res.headers().get_all("vary").map(|v| v.to_str().unwrap()).collect::<Vec<_>>(),
                 ["Cookie, Authorization, Accept-Encoding"]
             );
-            assert!(!res.headers().contains_key("content-encoding") && !res.headers().contains_key("content-type"));
+            assert!(
+                !res.headers().contains_key("content-encoding")
+                    && !res.headers().contains_key("content-type")
+            );
             assert!(read_body(res).await.is_empty());
         }
         seen.dedup();

@@ -22,10 +22,18 @@ impl RouteTable {
 
     /// The methods of the path; `None` when there is no such path.
     pub(crate) fn allowed(&self, path: &str) -> Option<&[Method]> {
-        // A template without a variable is the better match: `/a/mine` before `/a/{id}`.
-        let mut found = self.0.iter().filter(|(template, _)| fits(template, path)).collect::<Vec<_>>();
-        found.sort_by_key(|(template, _)| template.matches('{').count());
-        found.first().map(|(_, methods)| methods.as_slice())
+        self.find(path).map(|(_, methods)| methods.as_slice())
+    }
+
+    /// The template that the path fits.
+    pub(crate) fn template(&self, path: &str) -> Option<&str> {
+        self.find(path).map(|(template, _)| template.as_str())
+    }
+
+    /// A template without a variable is the better match: `/a/mine` before `/a/{id}`.
+    fn find(&self, path: &str) -> Option<&(String, Vec<Method>)> {
+        let fitting = self.0.iter().filter(|(template, _)| fits(template, path));
+        fitting.min_by_key(|(template, _)| template.matches('{').count())
     }
 }
 

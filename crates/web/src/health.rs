@@ -2,9 +2,9 @@
 
 use crate::error::{ApiError, Code};
 use crate::shell::Shell;
+use actix_web::HttpResponse;
 use actix_web::http::header;
 use actix_web::web::{self, Data, ServiceConfig};
-use actix_web::HttpResponse;
 use std::time::Duration;
 
 /// How long the store may take to say that it is there.

@@ -267,11 +267,12 @@ mod tests {
 
     #[test]
     fn a_full_allowance_is_forgotten() {
-        let limits = RateLimits::new(&LimitConfig { address: Rate::new(1_000_000_000, 1), ..LimitConfig::default() });
+        let limits =
+            RateLimits::new(&LimitConfig { address: Rate::new(1_000_000_000, 1), ..LimitConfig::default() });
         limits.check_address(address("10.0.0.1")).unwrap();
         let limiters = limits.0.as_ref().unwrap();
         // One nanosecond refills it.
-        while limiters.address.0.len() > 0 {
+        while !limiters.address.0.is_empty() {
             limits.prune();
         }
     }

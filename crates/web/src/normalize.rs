@@ -11,7 +11,7 @@ use actix_web::Error;
 use actix_web::body::{EitherBody, MessageBody};
 use actix_web::dev::ServiceResponse;
 use actix_web::http::StatusCode;
-use actix_web::http::header::{self, HeaderMap};
+use actix_web::http::header::{self, HeaderMap, HeaderValue};
 
 /// The response itself when it is no failure, else the document in its place.
 pub(crate) fn response<B: MessageBody>(
@@ -29,7 +29,7 @@ pub(crate) fn response<B: MessageBody>(
     *response.status_mut() = problem.status();
     let kept = response.headers_mut();
     // These told of the body that goes.
-    for name in [header::CONTENT_LENGTH, header::CONTENT_ENCODING, header::ETAG, header::CACHE_CONTROL] {
+    for name in [header::CONTENT_LENGTH, header::CONTENT_ENCODING, header::ETAG] {
         kept.remove(name);
     }
     for (name, value) in headers {
@@ -53,17 +53,17 @@ pub(crate) fn problem(
     headers: &mut HeaderMap,
 ) -> Problem {
     let foreign;
-    let known = match error.and_then(Error::as_error::<ApiError>) {
-        Some(known) => known,
-        None => {
-            foreign = of_foreign(error, status);
-            &foreign
-        }
+    let known = if let Some(known) = error.and_then(Error::as_error::<ApiError>) {
+        known
+    } else {
+        foreign = of_foreign(error, status);
+        &foreign
     };
     if let Some(cause) = known.cause() {
         log::error!("{} {}: {cause}", seen.id().as_str(), known.code().as_str());
     }
     headers.insert(header::CONTENT_TYPE, problem::content_type());
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     known.write_headers(headers);
     Problem::new(known, seen.path(), seen.id().as_str())
 }
@@ -71,9 +71,12 @@ pub(crate) fn problem(
 /// The framework's own words may hold what is not for everybody: they go to the log.
 fn of_foreign(error: Option<&Error>, status: StatusCode) -> ApiError {
     let words = || error.map_or_else(|| format!("answered {status}"), ToString::to_string);
-    match Code::of_foreign(status) {
-        Code::Internal => ApiError::internal(words()),
-        Code::Unavailable => ApiError::unavailable(words(), 2),
-        code => code.into(),
+    let code = Code::of_foreign(status);
+    if code == Code::Unavailable {
+        ApiError::unavailable(words(), 2)
+    } else if status.is_server_error() {
+        ApiError::internal(words())
+    } else {
+        code.into()
     }
 }

@@ -112,7 +112,16 @@ mod tests {
         assert!(same("http://[::1]", "http://[::1]:80"));
         assert!(!same("http://fans.example", "https://fans.example"));
         assert!(!same("http://localhost:3004", "http://localhost:3005"));
-        for wrong in ["null", "", "fans.example", "ftp://x", "https://x/y", "https://a@x", "https://x#y", "https://x:99999"] {
+        for wrong in [
+            "null",
+            "",
+            "fans.example",
+            "ftp://x",
+            "https://x/y",
+            "https://a@x",
+            "https://x#y",
+            "https://x:99999",
+        ] {
             assert_eq!(Origin::parse(wrong), None, "{wrong}");
         }
     }

@@ -15,7 +15,7 @@ pub(crate) const MEDIA_TYPE: &str = "application/problem+json";
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Problem {
     /// Names the kind of problem; a GET there explains it.
-    #[schema(format = UriRef, example = "/problems/invalid_request")]
+    #[schema(format = "uri-reference", example = "/problems/invalid_request")]
     r#type: String,
     /// The kind of problem in words, the same at each occurrence.
     title: &'static str,
@@ -25,7 +25,7 @@ pub(crate) struct Problem {
     /// This occurrence in words.
     detail: String,
     /// The path of the request.
-    #[schema(format = UriRef)]
+    #[schema(format = "uri-reference")]
     instance: String,
     /// The kind of problem for programs: stable, `snake_case`.
     #[schema(example = "invalid_request")]

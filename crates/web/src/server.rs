@@ -1,15 +1,19 @@
 //! Listens, serves, and stops in order.
 
 use crate::config::WebConfig;
-use crate::health;
-use crate::shell::{Shell, Wiring, build_app};
+use crate::shell::{Shell, Wiring, build};
+use crate::{edge, health, routes};
+use actix_web::HttpServer;
+use actix_web::dev::ServerHandle;
 use actix_web::http::KeepAlive;
+use actix_web::middleware::from_fn;
 use actix_web::web::Data;
-use actix_web::{HttpServer, middleware::from_fn};
 use std::future::Future;
 use std::io;
 use std::net::TcpListener;
 use std::time::Duration;
+use terrace_app::App;
+use utoipa_actix_web::service_config::ServiceConfig;
 
 /// How often what nobody needs any more is let go.
 const UPKEEP: Duration = Duration::from_secs(10);
@@ -35,11 +39,20 @@ pub async fn serve(
     config: WebConfig,
     shutdown: impl Future<Output = ()>,
 ) -> io::Result<()> {
-    let app = Data::from(wiring.app.clone());
-    let shell = Data::new(Shell::new(&wiring, config.clone()));
+    let shell = Data::new(Shell::new(&wiring, config));
+    run(listeners, shell, Some(Data::from(wiring.app)), routes::routes, shutdown).await
+}
 
-    let state = shell.clone();
-    let mut server = HttpServer::new(move || build_app(state.clone(), app.clone()))
+/// [`serve`] with any routes on any shell.
+pub(crate) async fn run(
+    listeners: Listeners,
+    shell: Data<Shell>,
+    app: Option<Data<App>>,
+    routes: fn(&mut ServiceConfig<'_>),
+    shutdown: impl Future<Output = ()>,
+) -> io::Result<()> {
+    let (config, state) = (shell.config(), shell.clone());
+    let mut server = HttpServer::new(move || build(state.clone(), app.clone(), routes))
         .keep_alive(KeepAlive::Timeout(config.keep_alive))
         .client_request_timeout(config.head_timeout)
         .max_connections(config.max_connections)
@@ -54,28 +67,35 @@ pub async fn serve(
         server = server.listen(listener)?;
     }
     let main = server.run();
-    let main_handle = main.handle();
-    let main = tokio::spawn(main);
-
+    let handle = main.handle();
+    let mut main = tokio::spawn(main);
     let metrics = listeners.metrics.map(|listener| serve_metrics(listener, shell.clone())).transpose()?;
     let upkeep = tokio::spawn(upkeep(shell.clone()));
 
-    shutdown.await;
-    shell.drain();
-    tokio::time::sleep(config.drain_delay).await;
-    main_handle.stop(true).await;
+    let ended = tokio::select! {
+        () = shutdown => None,
+        ended = &mut main => Some(ended),
+    };
+    let ended = if let Some(ended) = ended {
+        ended
+    } else {
+        shell.drain();
+        tokio::time::sleep(config.drain_delay).await;
+        handle.stop(true).await;
+        main.await
+    };
     if let Some(metrics) = metrics {
         metrics.stop(false).await;
     }
     upkeep.abort();
-    main.await.map_err(io::Error::other)?
+    ended.map_err(io::Error::other)?
 }
 
-fn serve_metrics(listener: TcpListener, shell: Data<Shell>) -> io::Result<actix_web::dev::ServerHandle> {
+fn serve_metrics(listener: TcpListener, shell: Data<Shell>) -> io::Result<ServerHandle> {
     let server = HttpServer::new(move || {
         actix_web::App::new()
             .app_data(shell.clone())
-            .wrap(from_fn(crate::edge::edge))
+            .wrap(from_fn(edge::edge))
             .configure(|config| health::configure(config, true))
     })
     .workers(1)

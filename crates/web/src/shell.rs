@@ -19,13 +19,13 @@ use crate::config::WebConfig;
 use crate::docs::{self, Document};
 use crate::error::ApiError;
 use crate::limits::{Address, RateLimits};
-use crate::{auth, crosssite, edge, etag, fallback, health, problem, routes};
+use crate::{auth, crosssite, edge, etag, fallback, health, problem};
 use actix_web::body::{EitherBody, MessageBody};
 use actix_web::cookie::Cookie;
 use actix_web::dev::{ServiceFactory, ServiceRequest, ServiceResponse};
 use actix_web::middleware::{Compress, from_fn};
 use actix_web::web::{self, Data};
-use actix_web::{Error, HttpRequest, HttpResponse};
+use actix_web::{Error, HttpRequest};
 use metrics_exporter_prometheus::PrometheusHandle;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -134,7 +134,7 @@ pub(crate) fn shell_of(req: &ServiceRequest) -> Result<Data<Shell>, ApiError> {
 
 /// Answers a request with an error in the place of its handler.
 pub(crate) fn refuse<B>(req: ServiceRequest, error: ApiError) -> ServiceResponse<EitherBody<B>> {
-    req.into_response(HttpResponse::from_error(error)).map_into_right_body()
+    req.error_response(error).map_into_right_body()
 }
 
 /// The service for one worker: state, middleware, routes.
@@ -169,20 +169,4 @@ pub(crate) fn build(
             config.route("/problems/{code}", web::get().to(problem::explain));
         })
         .default_service(web::to(fallback::answer))
-}
-
-/// [`build`] with the real routes.
-pub(crate) fn build_app(
-    shell: Data<Shell>,
-    app: Data<App>,
-) -> actix_web::App<
-    impl ServiceFactory<
-        ServiceRequest,
-        Config = (),
-        Response = ServiceResponse<impl MessageBody>,
-        Error = Error,
-        InitError = (),
-    >,
-> {
-    build(shell, Some(app), routes::routes)
 }

@@ -20,7 +20,7 @@ pub(crate) fn viewer() -> Viewer {
         user_id: Uuid::from_u128(1).into(),
         session_id: Uuid::from_u128(2).into(),
         role: Role::Fan,
-        ..blank()
+        last_seen_at: Timestamp::from_micros(0),
     }
 }
 
@@ -53,9 +53,9 @@ impl Backend for FakeBackend {
 
     fn ready(&self) -> BoxFuture<'_, Result<(), StoreError>> {
         let broken = self.broken;
-        Box::pin(async move {
-            if broken { Err(StoreError::Unavailable("secret cause".into())) } else { Ok(()) }
-        })
+        Box::pin(
+            async move { if broken { Err(StoreError::Unavailable("secret cause".into())) } else { Ok(()) } },
+        )
     }
 }
 

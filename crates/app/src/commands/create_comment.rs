@@ -40,9 +40,8 @@ impl Command for CreateComment {
     type Refusal = CreateCommentRefusal;
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Self::Output, Self::Refusal> {
-        let (team, comment_count) = tx
-            .count_comment(self.post)?
-            .ok_or(Failure::Refused(CreateCommentRefusal::PostNotFound))?;
+        let (team, comment_count) =
+            tx.count_comment(self.post)?.ok_or(Failure::Refused(CreateCommentRefusal::PostNotFound))?;
         let comment = NewComment {
             id: ctx.new_id(),
             post: self.post,
@@ -63,9 +62,6 @@ impl Command for CreateComment {
             ctx.now(),
         )?;
         let comment = present(tx.comment(self.post, comment.id)?, "read a comment")?;
-        Ok(CommentCreated {
-            comment,
-            comment_count,
-        })
+        Ok(CommentCreated { comment, comment_count })
     }
 }

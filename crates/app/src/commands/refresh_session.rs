@@ -18,10 +18,7 @@ pub(crate) struct RefreshSession {
 /// What became of a refresh token. The end of a family is an effect that must be kept, so it is no refusal.
 pub(crate) enum Refreshed {
     /// A new pair.
-    Fresh {
-        profile: Box<OwnProfile>,
-        tokens: Tokens,
-    },
+    Fresh { profile: Box<OwnProfile>, tokens: Tokens },
     /// It had been exchanged before; its family is ended.
     Reused,
     /// It is unknown, over, or of a session or account that is ended.
@@ -48,18 +45,11 @@ impl Command for RefreshSession {
             return Ok(Refreshed::Invalid);
         }
         tx.mark_refresh_used(&self.presented, ctx.now())?;
-        tx.touch_session(
-            token.session_id,
-            ctx.now(),
-            Some(ctx.now().plus(self.device.life)),
-        )?;
+        tx.touch_session(token.session_id, ctx.now(), Some(ctx.now().plus(self.device.life)))?;
         let tokens = give_tokens(tx, ctx, token.session_id, &self.device)?;
         let Some(profile) = OwnProfile::read(tx, token.user_id)? else {
             return Ok(Refreshed::Invalid);
         };
-        Ok(Refreshed::Fresh {
-            profile: Box::new(profile),
-            tokens,
-        })
+        Ok(Refreshed::Fresh { profile: Box::new(profile), tokens })
     }
 }

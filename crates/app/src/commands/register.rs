@@ -43,19 +43,11 @@ impl Command for Register {
     type Refusal = RegisterRuleRefusal;
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<RegisterOutcome, RegisterRuleRefusal> {
-        if let Some(KeyedRequest {
-            scope,
-            key,
-            fingerprint,
-        }) = &self.request
-        {
+        if let Some(KeyedRequest { scope, key, fingerprint }) = &self.request {
             let expired = ctx.now().minus(self.idempotency_life);
             match tx.claim_key(scope, key, fingerprint, ctx.now(), expired)? {
                 KeyClaim::Fresh => {}
-                KeyClaim::Used {
-                    fingerprint: before,
-                    answer,
-                } if before == *fingerprint => {
+                KeyClaim::Used { fingerprint: before, answer } if before == *fingerprint => {
                     let user = answer.body.parse().map_err(|_| StoreError::Corrupt {
                         table: "idempotency_keys",
                         column: "body",
@@ -93,11 +85,7 @@ impl Command for Register {
             ctx.now(),
         )?;
         if let Some(KeyedRequest { scope, key, .. }) = &self.request {
-            let answer = StoredAnswer {
-                status: 201,
-                location: None,
-                body: account.id.to_string(),
-            };
+            let answer = StoredAnswer { status: 201, location: None, body: account.id.to_string() };
             tx.store_answer(scope, key, Some(account.id), &answer)?;
         }
         let profile = present(OwnProfile::read(tx, account.id)?, "read a profile")?;

@@ -100,9 +100,7 @@ pub(crate) fn give_tokens(
         Ok::<_, StoreError>(secret)
     };
     Ok(match device.kind {
-        SessionKind::Browser => Tokens::Browser {
-            cookie: give(TokenKind::Cookie, device.life)?,
-        },
+        SessionKind::Browser => Tokens::Browser { cookie: give(TokenKind::Cookie, device.life)? },
         SessionKind::Mobile => Tokens::Mobile {
             access: give(TokenKind::Access, device.access_life)?,
             refresh: give(TokenKind::Refresh, device.life)?,

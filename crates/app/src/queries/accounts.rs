@@ -28,10 +28,7 @@ impl OwnProfile {
             Some(team) => tx.team(team)?,
             None => None,
         };
-        Ok(Some(Self {
-            account,
-            favorite_team,
-        }))
+        Ok(Some(Self { account, favorite_team }))
     }
 }
 
@@ -79,9 +76,6 @@ impl Query for GetPublicProfile {
             Some(team) => tx.team(team)?,
             None => None,
         };
-        Ok(PublicView {
-            profile,
-            favorite_team,
-        })
+        Ok(PublicView { profile, favorite_team })
     }
 }

@@ -120,8 +120,7 @@ impl Query for ListComments {
     type Refusal = NotFound;
 
     fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, NotFound> {
-        tx.post(self.post, self.reader)?
-            .ok_or(Failure::Refused(NotFound))?;
+        tx.post(self.post, self.reader)?.ok_or(Failure::Refused(NotFound))?;
         Ok(tx.comments(self.post, self.limit, self.after)?)
     }
 }
@@ -141,7 +140,6 @@ impl Query for GetComment {
     type Refusal = NotFound;
 
     fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, NotFound> {
-        tx.comment(self.post, self.comment)?
-            .ok_or(Failure::Refused(NotFound))
+        tx.comment(self.post, self.comment)?.ok_or(Failure::Refused(NotFound))
     }
 }

@@ -96,6 +96,7 @@ pub(crate) struct ChangeProfileBody {
     /// A team, or null for none any more.
     #[serde(default, deserialize_with = "nullable")]
     #[schema(value_type = Option<Uuid>)]
+    #[expect(clippy::option_option, reason = "left out, null and a team are three different wishes")]
     pub(crate) favorite_team_id: Option<Option<IdText<TeamId>>>,
     /// Whether boards list the fan.
     #[serde(default, deserialize_with = "given")]

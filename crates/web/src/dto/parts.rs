@@ -7,8 +7,8 @@ use std::marker::PhantomData;
 use std::str::FromStr;
 use terrace_identity::AuthorCard;
 use terrace_kernel::{MalformedId, MediaHash, Timestamp};
-use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, Schema, SchemaFormat, Type};
 use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, Schema, SchemaFormat, Type};
 use utoipa::{PartialSchema, ToSchema};
 use uuid::Uuid;
 

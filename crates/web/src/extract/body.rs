@@ -1,4 +1,4 @@
-//! Bodies: JSON, and bytes of other kinds, both bounded.
+//! JSON bodies.
 
 use super::{bounded, named_field};
 use crate::error::{ApiError, Code};
@@ -53,42 +53,6 @@ impl<T: DeserializeOwned + 'static> FromRequest for JsonBody<T> {
             let value = parse(&bytes)?;
             Ok(Self { value, fingerprint: Sha256::digest(&bytes).into() })
         })
-    }
-}
-
-/// A body of any other kind, whose type and limit the handler decides on.
-pub(crate) struct RawBody {
-    declared: Option<u64>,
-    timeout: Duration,
-    payload: Payload,
-    content_type: String,
-}
-
-impl RawBody {
-    /// The declared media type, in lower case and without parameters; empty when there is none.
-    pub(crate) fn content_type(&self) -> &str {
-        &self.content_type
-    }
-
-    /// The bytes; more than `limit` are 413 `payload_too_large`.
-    pub(crate) async fn read(self, limit: usize) -> Result<Bytes, ApiError> {
-        read(self.declared, self.payload, limit, self.timeout).await
-    }
-}
-
-impl FromRequest for RawBody {
-    type Error = ApiError;
-    type Future = std::future::Ready<Result<Self, ApiError>>;
-
-    fn from_request(req: &HttpRequest, payload: &mut Payload) -> Self::Future {
-        std::future::ready(uncoded(req).and_then(|()| {
-            Ok(Self {
-                declared: declared_length(req),
-                timeout: shell_of(req)?.config().body_timeout,
-                payload: payload.take(),
-                content_type: media_type(req).0,
-            })
-        }))
     }
 }
 

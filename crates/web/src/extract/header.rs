@@ -39,9 +39,9 @@ mod tests {
     #[actix_web::test]
     async fn keys_are_visible_ascii() {
         let read = |values: &[&str]| {
-            let req = values.iter().fold(TestRequest::get(), |req, value| {
-                req.append_header(("Idempotency-Key", *value))
-            });
+            let req = values
+                .iter()
+                .fold(TestRequest::get(), |req, value| req.append_header(("Idempotency-Key", *value)));
             IdempotencyKey::from_request(&req.to_http_request(), &mut Payload::None).into_inner().ok()
         };
         assert_eq!(read(&[]), Some(IdempotencyKey(None)));

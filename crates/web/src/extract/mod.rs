@@ -9,7 +9,7 @@ mod path;
 mod query;
 mod viewer;
 
-pub(crate) use body::{JsonBody, RawBody};
+pub(crate) use body::JsonBody;
 pub(crate) use header::IdempotencyKey;
 pub(crate) use path::{PathId, PathIds};
 pub(crate) use query::Query;

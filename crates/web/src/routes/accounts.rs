@@ -2,9 +2,7 @@
 
 use super::once::keyed;
 use crate::dto::UserCard;
-use crate::dto::accounts::{
-    LoginBody, MobileLoginBody, RefreshBody, RegisterBody, TokenPair, UserEnvelope,
-};
+use crate::dto::accounts::{LoginBody, MobileLoginBody, RefreshBody, RegisterBody, TokenPair, UserEnvelope};
 use crate::error::{ApiError, Invalid};
 use crate::extract::{IdempotencyKey, JsonBody, SignedIn};
 use crate::shell::Shell;
@@ -61,10 +59,8 @@ fn registration(dto: RegisterBody) -> Result<Registration, ApiError> {
     let mut invalid = Invalid::default();
     let username = invalid.check("/username", Username::parse(&dto.username));
     let password = invalid.check("/password", Password::choose(dto.password));
-    let display_name =
-        dto.display_name.and_then(|text| invalid.check("/displayName", display_name(&text)));
-    let time_zone =
-        dto.time_zone.and_then(|name| invalid.check("/timeZone", name.parse::<TimeZone>()));
+    let display_name = dto.display_name.and_then(|text| invalid.check("/displayName", display_name(&text)));
+    let time_zone = dto.time_zone.and_then(|name| invalid.check("/timeZone", name.parse::<TimeZone>()));
     let checked = username.zip(password).map(|(username, password)| Registration {
         username,
         password,

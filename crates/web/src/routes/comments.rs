@@ -65,7 +65,8 @@ pub(crate) async fn create_comment(
 ) -> Result<HttpResponse, ApiError> {
     const ROUTE: &str = "POST /api/locker-room/{id}/comments";
     let request = keyed(key, Some(viewer.user_id), ROUTE, &post.to_string(), body.fingerprint());
-    let text = comment_body(&body.into_inner().body).map_err(|error| Invalid::at("/body", error.to_string()))?;
+    let text =
+        comment_body(&body.into_inner().body).map_err(|error| Invalid::at("/body", error.to_string()))?;
     let command = CreateComment { author: viewer.user_id, post, body: text };
     Ok(respond(app.execute_once(command, request, comment_created).await?))
 }

@@ -199,9 +199,11 @@ pub(crate) async fn react(
     body: JsonBody<ReactBody>,
     app: Data<App>,
 ) -> Result<Json<PostEnvelope>, ApiError> {
-    let kind = body.into_inner().kind.parse::<ReactionKind>().map_err(|_| {
-        Invalid::at("/kind", "must be one of like, love, fire, clap, laugh, sad")
-    })?;
+    let kind = body
+        .into_inner()
+        .kind
+        .parse::<ReactionKind>()
+        .map_err(|_| Invalid::at("/kind", "must be one of like, love, fire, clap, laugh, sad"))?;
     let view = app.execute(React { fan: viewer.user_id, post, kind: Some(kind) }).await?;
     Ok(Json(envelope(&view)))
 }

@@ -50,6 +50,10 @@ impl PageQuery {
 }
 
 /// Where the next page starts, as the client sees it.
-pub(crate) fn next_cursor<K: CursorKey>(next: Option<&K>, list: &'static str, filter: &str) -> Option<String> {
+pub(crate) fn next_cursor<K: CursorKey>(
+    next: Option<&K>,
+    list: &'static str,
+    filter: &str,
+) -> Option<String> {
     next.map(|key| cursor::encode(list, filter, key))
 }

@@ -76,8 +76,8 @@ pub(crate) async fn change_password(
     app: Data<App>,
 ) -> Result<HttpResponse, ApiError> {
     let ChangePasswordBody { current_password, new_password } = body.into_inner();
-    let new = Password::choose(new_password)
-        .map_err(|error| Invalid::at("/newPassword", error.to_string()))?;
+    let new =
+        Password::choose(new_password).map_err(|error| Invalid::at("/newPassword", error.to_string()))?;
     match app.change_password(&viewer, Password::offer(current_password), new).await {
         Ok(()) => Ok(HttpResponse::NoContent().finish()),
         // The session is good, so it is no 401: a client must not throw it away.

@@ -1,0 +1,96 @@
+//! An answer as a test looks at it.
+#![expect(clippy::missing_panics_doc, reason = "an answer that is not as a test says fails the test")]
+
+use serde_json::Value;
+use ureq::http::HeaderMap;
+
+/// What the service answered.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    /// The HTTP status.
+    pub status: u16,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The body as it came, in the coding that it came in.
+    pub body: Vec<u8>,
+}
+
+impl Answer {
+    /// The answer itself, provided that it has this status.
+    #[track_caller]
+    #[must_use]
+    pub fn expect(self, status: u16) -> Self {
+        assert_eq!(self.status, status, "{}", self.text());
+        self
+    }
+
+    /// The answer itself, provided that it is a problem of this status and code.
+    #[track_caller]
+    #[must_use]
+    pub fn problem(self, status: u16, code: &str) -> Self {
+        let answer = self.expect(status);
+        assert_eq!(answer.code(), code, "{}", answer.text());
+        answer
+    }
+
+    /// The header's first value, if there is one.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).and_then(|value| value.to_str().ok())
+    }
+
+    /// Every value of the header.
+    pub fn headers(&self, name: &str) -> Vec<&str> {
+        self.headers.get_all(name).iter().filter_map(|value| value.to_str().ok()).collect()
+    }
+
+    /// The body as text, whatever it is.
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+
+    /// The body as JSON.
+    #[track_caller]
+    pub fn json(&self) -> Value {
+        let parsed = serde_json::from_slice(&self.body);
+        assert!(parsed.is_ok(), "{}: no JSON: {}", self.status, self.text());
+        parsed.unwrap_or_default()
+    }
+
+    /// What stands at the JSON pointer; null when nothing does.
+    #[track_caller]
+    pub fn at(&self, pointer: &str) -> Value {
+        self.json().pointer(pointer).cloned().unwrap_or_default()
+    }
+
+    /// The text at the JSON pointer.
+    #[track_caller]
+    pub fn str_at(&self, pointer: &str) -> String {
+        let value = self.at(pointer);
+        let text = value.as_str();
+        assert!(text.is_some(), "no text at {pointer}: {}", self.text());
+        text.unwrap_or_default().to_owned()
+    }
+
+    /// The code of a problem document.
+    #[track_caller]
+    pub fn code(&self) -> String {
+        self.str_at("/code")
+    }
+
+    /// The pointers of a problem document's errors.
+    #[track_caller]
+    pub fn pointers(&self) -> Vec<String> {
+        let errors = self.at("/errors");
+        let errors = errors.as_array().cloned().unwrap_or_default();
+        let pointer = |error: &Value| error.get("pointer").and_then(Value::as_str).map(str::to_owned);
+        errors.iter().filter_map(pointer).collect()
+    }
+
+    /// The elements of the JSON array at the pointer.
+    #[track_caller]
+    pub fn list(&self, pointer: &str) -> Vec<Value> {
+        let value = self.at(pointer);
+        assert!(value.is_array(), "no list at {pointer}: {}", self.text());
+        value.as_array().cloned().unwrap_or_default()
+    }
+}

@@ -1,0 +1,273 @@
+//! An HTTP client for tests. It takes every status as an answer, and holds each answer against what the service
+//! promises of all of them; see [`Contract`].
+#![expect(clippy::missing_panics_doc, reason = "a request that gets no answer fails its test")]
+
+use crate::answer::Answer;
+use crate::contract::Contract;
+use crate::service::PASSWORD;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use ureq::Agent;
+use ureq::http::{self, HeaderName, HeaderValue, Method};
+
+/// Longer than any answer may take, shorter than a test's patience.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A client with a cookie jar. It can carry a bearer token, and the headers that browsers send.
+#[derive(Clone)]
+pub struct Client {
+    agent: Agent,
+    url: String,
+    contract: Arc<Contract>,
+    jar: Arc<Mutex<BTreeMap<String, String>>>,
+    bearer: Option<String>,
+    origin: Option<String>,
+}
+
+impl Client {
+    /// A client of the service at `url`, an origin without a path.
+    pub fn new(url: String, contract: Arc<Contract>) -> Self {
+        let config = Agent::config_builder()
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .allow_non_standard_methods(true)
+            .timeout_global(Some(PATIENCE))
+            .proxy(None)
+            .build();
+        Self { agent: config.new_agent(), url, contract, jar: Arc::default(), bearer: None, origin: None }
+    }
+
+    /// The same, as a browser on the service's own pages.
+    #[must_use]
+    pub fn browsing(mut self) -> Self {
+        self.origin = Some(self.url.clone());
+        self
+    }
+
+    /// A client of its own with the same cookies.
+    #[must_use]
+    pub fn fork(&self) -> Self {
+        let jar = self.jar().clone();
+        Self { jar: Arc::new(Mutex::new(jar)), ..self.clone() }
+    }
+
+    /// A client of its own that presents this bearer token, besides the same cookies.
+    #[must_use]
+    pub fn with_bearer(&self, token: &str) -> Self {
+        Self { bearer: Some(token.to_owned()), ..self.fork() }
+    }
+
+    /// A client of its own whose jar holds this cookie.
+    #[must_use]
+    pub fn with_cookie(&self, name: &str, value: &str) -> Self {
+        let client = self.fork();
+        client.jar().insert(name.to_owned(), value.to_owned());
+        client
+    }
+
+    /// The value of a cookie in the jar.
+    pub fn cookie(&self, name: &str) -> Option<String> {
+        self.jar().get(name).cloned()
+    }
+
+    /// The token that it carries, if it does.
+    pub fn bearer(&self) -> Option<&str> {
+        self.bearer.as_deref()
+    }
+
+    fn jar(&self) -> MutexGuard<'_, BTreeMap<String, String>> {
+        self.jar.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Registers, which puts the session's cookie into the jar, and gives the account's id.
+    #[track_caller]
+    pub fn register(&self, name: &str) -> String {
+        let body = json!({"username": name, "password": PASSWORD});
+        self.post("/api/register", &body).expect(201).str_at("/user/id")
+    }
+
+    /// Signs in, which puts the session's cookie into the jar.
+    #[track_caller]
+    pub fn login(&self, name: &str) -> Answer {
+        self.post("/api/login", &json!({"username": name, "password": PASSWORD})).expect(200)
+    }
+
+    /// A client of its own with the access token of a native client that signed in.
+    #[track_caller]
+    #[must_use]
+    pub fn mobile_login(&self, name: &str) -> Self {
+        let body = json!({"username": name, "password": PASSWORD});
+        self.with_bearer(&self.post("/api/mobile-auth/login", &body).expect(200).str_at("/accessToken"))
+    }
+
+    /// Creates a post and gives its id.
+    #[track_caller]
+    pub fn create_post(&self, body: &str) -> String {
+        self.post("/api/locker-room", &json!({"body": body})).expect(201).str_at("/post/id")
+    }
+
+    /// GET.
+    #[track_caller]
+    pub fn get(&self, path: &str) -> Answer {
+        self.ask("GET", path).send()
+    }
+
+    /// POST of a JSON body.
+    #[track_caller]
+    pub fn post(&self, path: &str, body: &Value) -> Answer {
+        self.ask("POST", path).json(body).send()
+    }
+
+    /// PUT of a JSON body.
+    #[track_caller]
+    pub fn put(&self, path: &str, body: &Value) -> Answer {
+        self.ask("PUT", path).json(body).send()
+    }
+
+    /// PATCH with a JSON body.
+    #[track_caller]
+    pub fn patch(&self, path: &str, body: &Value) -> Answer {
+        self.ask("PATCH", path).json(body).send()
+    }
+
+    /// DELETE.
+    #[track_caller]
+    pub fn delete(&self, path: &str) -> Answer {
+        self.ask("DELETE", path).send()
+    }
+
+    /// A request that is still being put together.
+    pub fn ask(&self, method: &str, path: &str) -> Request<'_> {
+        Request {
+            client: self,
+            method: method.to_owned(),
+            path: path.to_owned(),
+            headers: Vec::new(),
+            body: Vec::new(),
+            may_break: false,
+        }
+    }
+
+    fn credentials(&self, method: &Method) -> Vec<(HeaderName, HeaderValue)> {
+        let mut headers = Vec::new();
+        let cookies: Vec<String> = self.jar().iter().map(|(name, value)| format!("{name}={value}")).collect();
+        if !cookies.is_empty() {
+            headers.push((http::header::COOKIE, value(cookies.join("; "))));
+        }
+        if let Some(token) = &self.bearer {
+            headers.push((http::header::AUTHORIZATION, value(format!("Bearer {token}"))));
+        }
+        if let Some(origin) = &self.origin {
+            headers
+                .push((HeaderName::from_static("sec-fetch-site"), HeaderValue::from_static("same-origin")));
+            if !matches!(*method, Method::GET | Method::HEAD) {
+                headers.push((http::header::ORIGIN, value(origin)));
+            }
+        }
+        headers
+    }
+
+    /// As browsers do: an empty life or value takes the cookie out.
+    fn keep_cookies(&self, answer: &Answer) {
+        for set in answer.headers("set-cookie") {
+            let (pair, attributes) = set.split_once(';').unwrap_or((set, ""));
+            let Some((name, value)) = pair.split_once('=') else { continue };
+            let ended = attributes.split(';').any(|attribute| attribute.trim() == "Max-Age=0");
+            if ended || value.is_empty() {
+                self.jar().remove(name);
+            } else {
+                self.jar().insert(name.to_owned(), value.to_owned());
+            }
+        }
+    }
+}
+
+fn value(text: impl AsRef<[u8]>) -> HeaderValue {
+    HeaderValue::from_bytes(text.as_ref()).expect("a header's value")
+}
+
+/// A request that is still being put together.
+#[must_use]
+pub struct Request<'c> {
+    client: &'c Client,
+    method: String,
+    path: String,
+    headers: Vec<(HeaderName, HeaderValue)>,
+    body: Vec<u8>,
+    may_break: bool,
+}
+
+impl Request<'_> {
+    /// With one more header; the same name again is one more line.
+    pub fn header(mut self, name: &str, text: impl AsRef<[u8]>) -> Self {
+        self.headers.push((name.parse().expect("a header's name"), value(text)));
+        self
+    }
+
+    /// With a JSON body.
+    pub fn json(self, body: &Value) -> Self {
+        self.body("application/json", body.to_string())
+    }
+
+    /// With a body of any kind; without a declared type when `content_type` is empty.
+    pub fn body(mut self, content_type: &str, body: impl Into<Vec<u8>>) -> Self {
+        self.body = body.into();
+        if content_type.is_empty() { self } else { self.header("content-type", content_type) }
+    }
+
+    /// A 5xx is no failure of the test.
+    pub fn may_break(mut self) -> Self {
+        self.may_break = true;
+        self
+    }
+
+    /// Sends it and holds the answer against the contract.
+    #[track_caller]
+    pub fn send(self) -> Answer {
+        let shown = format!("{} {}", self.method, self.path);
+        let answer = self.exchange().expect(&shown);
+        if answer.status >= 500 {
+            assert!(self.may_break, "{shown}: {} {}", answer.status, answer.text());
+        }
+        let broken = self.client.contract.broken_by(&self.method, &self.path, &answer);
+        assert!(broken.is_empty(), "{shown} is answered against the contract: {broken:#?}\n{answer:?}");
+        self.client.keep_cookies(&answer);
+        answer
+    }
+
+    fn exchange(&self) -> Result<Answer, ureq::Error> {
+        let Self { client, method, path, body, .. } = self;
+        let method: Method = method.parse().expect("a method");
+        let mut request =
+            http::Request::builder().method(method.clone()).uri(format!("{}{path}", client.url));
+        for (name, value) in client.credentials(&method) {
+            // What the test says itself comes instead.
+            if !self.headers.iter().any(|(said, _)| *said == name) {
+                request = request.header(name, value);
+            }
+        }
+        for (name, value) in &self.headers {
+            request = request.header(name, value);
+        }
+        let takes_body = matches!(method, Method::POST | Method::PUT | Method::PATCH);
+        let mut response = if body.is_empty() && !takes_body {
+            client.agent.run(request.body(())?)?
+        } else {
+            client.agent.run(request.body(body.as_slice())?)?
+        };
+        let status = response.status().as_u16();
+        let headers = response.headers().clone();
+        let body = response.body_mut().with_config().limit(64 << 20).read_to_vec()?;
+        Ok(Answer { status, headers, body })
+    }
+}
+
+/// Requests are shown by what they ask.
+impl Debug for Request<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {}", self.method, self.path)
+    }
+}

@@ -1,0 +1,287 @@
+//! What the service promises of every answer: that its document knows it, that failures are problem documents,
+//! that nothing goes out undressed. Clients hold each answer of the whole suite against it.
+
+use crate::answer::Answer;
+use anyhow::{Context, Result, ensure};
+use serde_json::{Map, Value};
+use std::net::SocketAddr;
+
+/// The OpenAPI document of the service, as it serves it.
+#[derive(Debug)]
+pub struct Contract {
+    document: Value,
+}
+
+/// Headers that stand on every answer.
+const DRESS: [&str; 6] = [
+    "x-request-id",
+    "x-content-type-options",
+    "x-frame-options",
+    "referrer-policy",
+    "content-security-policy",
+    "cross-origin-resource-policy",
+];
+
+/// What is known of an operation's answer.
+struct Said<'d> {
+    status: &'d str,
+    response: &'d Value,
+}
+
+impl Contract {
+    /// Reads the document from the service that listens at `address`.
+    pub(crate) fn read(address: SocketAddr) -> Result<Self> {
+        let request =
+            format!("GET /api/openapi.json HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+        let answer = crate::raw::raw(address, request.as_bytes())?.context("no answer")?;
+        ensure!(answer.status == 200, "{}: {}", answer.status, answer.text());
+        Ok(Self { document: serde_json::from_slice(&answer.body)? })
+    }
+
+    /// The document.
+    pub fn document(&self) -> &Value {
+        &self.document
+    }
+
+    /// The paths of the document, as templates, with what they hold.
+    pub fn paths(&self) -> impl Iterator<Item = (&String, &Map<String, Value>)> {
+        let paths = self.document.get("paths").and_then(Value::as_object);
+        paths.into_iter().flatten().filter_map(|(path, item)| Some((path, item.as_object()?)))
+    }
+
+    /// Every operation: its method in capitals, its path's template, and what the document says of it.
+    pub fn operations(&self) -> Vec<(String, &str, &Value)> {
+        const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
+        let of_path = |(path, item)| {
+            let item: &Map<String, Value> = item;
+            let path: &String = path;
+            METHODS.iter().filter_map(move |method| {
+                Some((method.to_ascii_uppercase(), path.as_str(), item.get(*method)?))
+            })
+        };
+        self.paths().flat_map(of_path).collect()
+    }
+
+    /// What an answer breaks of the promises; nothing when it is right.
+    pub fn broken_by(&self, method: &str, target: &str, answer: &Answer) -> Vec<String> {
+        let path = target.split('?').next().unwrap_or_default();
+        let mut broken = Vec::new();
+        for name in DRESS {
+            if answer.header(name).is_none() {
+                broken.push(format!("no {name}"));
+            }
+        }
+        if path.starts_with("/api/") && answer.header("cache-control").is_none() {
+            broken.push("nothing is said of caching".to_owned());
+        }
+        if answer.status >= 400 && method != "HEAD" {
+            problem_document(path, answer, &mut broken);
+        }
+        if let Some(operation) = self.operation(method, path) {
+            match said(operation, answer.status) {
+                Some(said) => self.as_said(&said, method, answer, &mut broken),
+                None => broken.push(format!("the document does not know {}", answer.status)),
+            }
+        }
+        broken
+    }
+
+    fn operation(&self, method: &str, path: &str) -> Option<&Value> {
+        let method = if method == "HEAD" { "GET" } else { method };
+        let operations = self.operations();
+        let mut found: Vec<_> = operations
+            .into_iter()
+            .filter(|(known, template, _)| known == method && fits(template, path))
+            .collect();
+        found.sort_by_key(|(_, template, _)| template.matches('{').count());
+        found.first().map(|(_, _, operation)| *operation)
+    }
+
+    fn as_said(&self, said: &Said<'_>, method: &str, answer: &Answer, broken: &mut Vec<String>) {
+        for (name, _) in said.response.get("headers").and_then(Value::as_object).into_iter().flatten() {
+            if answer.header(name).is_none() {
+                broken.push(format!("{} promises {name}", said.status));
+            }
+        }
+        let content = said.response.get("content").and_then(Value::as_object);
+        let Some((media_type, content)) = content.and_then(|content| content.iter().next()) else {
+            if !answer.body.is_empty() {
+                broken.push(format!("{} promises no body", said.status));
+            }
+            return;
+        };
+        let given = answer.header("content-type").unwrap_or_default();
+        if given.split(';').next().unwrap_or_default() != media_type {
+            broken.push(format!("{} promises {media_type}, not {given}", said.status));
+        } else if method != "HEAD" && answer.header("content-encoding").is_none() {
+            let schema = content.get("schema").unwrap_or(&Value::Null);
+            self.validate(schema, &answer.json(), "", broken);
+        }
+    }
+
+    /// Holds a value against a schema, as far as the document's schemas go. A field that the schema does not know
+    /// is wrong: what the service sends, it documents.
+    fn validate(&self, schema: &Value, value: &Value, at: &str, broken: &mut Vec<String>) {
+        if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
+            match self.document.pointer(reference.trim_start_matches('#')) {
+                Some(schema) => self.validate(schema, value, at, broken),
+                None => broken.push(format!("{reference} is nowhere")),
+            }
+            return;
+        }
+        for choice in ["oneOf", "anyOf"] {
+            let Some(schemas) = schema.get(choice).and_then(Value::as_array) else { continue };
+            let fits = |schema| {
+                let mut broken = Vec::new();
+                self.validate(schema, value, at, &mut broken);
+                broken.is_empty()
+            };
+            if !schemas.iter().any(fits) {
+                broken.push(format!("{at}: {value} is none of {schemas:?}"));
+            }
+        }
+        for schema in schema.get("allOf").and_then(Value::as_array).into_iter().flatten() {
+            self.validate(schema, value, at, broken);
+        }
+        if let Some(types) = schema.get("type")
+            && !is_of(types, value)
+        {
+            broken.push(format!("{at}: {value} is not of type {types}"));
+            return;
+        }
+        if let Some(known) = schema.get("enum").and_then(Value::as_array)
+            && !known.contains(value)
+        {
+            broken.push(format!("{at}: {value} is none of {known:?}"));
+        }
+        if let (Some(format), Some(text)) = (schema.get("format").and_then(Value::as_str), value.as_str())
+            && !has_format(format, text)
+        {
+            broken.push(format!("{at}: {text:?} is no {format}"));
+        }
+        for (nth, item) in value.as_array().into_iter().flatten().enumerate() {
+            self.validate(schema.get("items").unwrap_or(&Value::Null), item, &format!("{at}/{nth}"), broken);
+        }
+        if let Some(fields) = value.as_object() {
+            self.validate_fields(schema, fields, at, broken);
+        }
+    }
+
+    fn validate_fields(
+        &self,
+        schema: &Value,
+        fields: &Map<String, Value>,
+        at: &str,
+        broken: &mut Vec<String>,
+    ) {
+        let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
+            if let Some(others) = schema.get("additionalProperties") {
+                fields.iter().for_each(|(name, value)| {
+                    self.validate(others, value, &format!("{at}/{name}"), broken);
+                });
+            }
+            return;
+        };
+        for (name, value) in fields {
+            match properties.get(name) {
+                Some(schema) => self.validate(schema, value, &format!("{at}/{name}"), broken),
+                None => broken.push(format!("{at}/{name} is not documented")),
+            }
+        }
+        let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
+        for name in required.filter_map(Value::as_str).filter(|name| !fields.contains_key(*name)) {
+            broken.push(format!("{at}/{name} is missing"));
+        }
+    }
+}
+
+/// `{name}` stands for one segment that is not empty.
+fn fits(template: &str, path: &str) -> bool {
+    let (template, path) = (template.split('/'), path.split('/'));
+    template.clone().count() == path.clone().count()
+        && template
+            .zip(path)
+            .all(|(pattern, segment)| pattern == segment || (pattern.starts_with('{') && !segment.is_empty()))
+}
+
+fn said(operation: &Value, status: u16) -> Option<Said<'_>> {
+    let responses = operation.get("responses")?.as_object()?;
+    let exact = responses.get_key_value(&status.to_string());
+    let default = || responses.get_key_value("default").filter(|_| status >= 400);
+    exact.or_else(default).map(|(status, response)| Said { status, response })
+}
+
+fn is_of(types: &Value, value: &Value) -> bool {
+    let is = |name: &str| match name {
+        "null" => value.is_null(),
+        "boolean" => value.is_boolean(),
+        "integer" => value.is_i64() || value.is_u64(),
+        "number" => value.is_number(),
+        "string" => value.is_string(),
+        "array" => value.is_array(),
+        "object" => value.is_object(),
+        _ => false,
+    };
+    match types {
+        Value::String(name) => is(name),
+        Value::Array(names) => names.iter().filter_map(Value::as_str).any(is),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => false,
+    }
+}
+
+fn has_format(format: &str, text: &str) -> bool {
+    match format {
+        "uuid" => looks_like("hhhhhhhh-hhhh-7hhh-vhhh-hhhhhhhhhhhh", text),
+        "date-time" => looks_like("dddd-dd-ddTdd:dd:dd.dddZ", text),
+        _ => true,
+    }
+}
+
+/// `h` stands for a lower-case hexadecimal digit, `d` for a digit, `v` for RFC 9562's variant.
+fn looks_like(pattern: &str, text: &str) -> bool {
+    pattern.len() == text.len()
+        && pattern.bytes().zip(text.bytes()).all(|(wanted, given)| match wanted {
+            b'h' => given.is_ascii_digit() || (b'a'..=b'f').contains(&given),
+            b'd' => given.is_ascii_digit(),
+            b'v' => b"89ab".contains(&given),
+            _ => wanted == given,
+        })
+}
+
+/// RFC 9457, with what the service adds to it.
+fn problem_document(path: &str, answer: &Answer, broken: &mut Vec<String>) {
+    if answer.header("content-type") != Some("application/problem+json") {
+        broken.push("no problem document".to_owned());
+        return;
+    }
+    if answer.header("content-encoding").is_some() {
+        return;
+    }
+    let problem = answer.json();
+    let text = |name: &str| problem.get(name).and_then(Value::as_str).unwrap_or_default();
+    for name in ["title", "detail", "code"] {
+        if text(name).is_empty() {
+            broken.push(format!("the problem has no {name}"));
+        }
+    }
+    if text("type") != format!("/problems/{}", text("code")) {
+        broken.push(format!("the problem's type is {:?}", text("type")));
+    }
+    if problem.get("status").and_then(Value::as_u64) != Some(answer.status.into()) {
+        broken.push("the problem tells another status".to_owned());
+    }
+    if text("instance") != path {
+        broken.push(format!("the problem's instance is {:?}", text("instance")));
+    }
+    if answer.header("x-request-id") != Some(text("requestId")) || !has_format("uuid", text("requestId")) {
+        broken.push("the problem names another request".to_owned());
+    }
+    for error in problem.get("errors").and_then(Value::as_array).into_iter().flatten() {
+        let text = |name: &str| error.get(name).and_then(Value::as_str);
+        if text("pointer").is_none_or(|pointer| !pointer.is_empty() && !pointer.starts_with('/'))
+            || text("detail").is_none_or(str::is_empty)
+        {
+            broken.push(format!("an error without a place or words: {error}"));
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Bytes over a connection, for what no HTTP client would send.
+
+use crate::answer::Answer;
+use anyhow::{Context, Result, ensure};
+use std::io::{Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::thread;
+use std::time::Duration;
+use ureq::http::{HeaderMap, HeaderName, HeaderValue};
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Sends `bytes` and reads the first answer, or none where the server closes the connection without a word. An
+/// answer may come before everything is sent.
+///
+/// # Errors
+///
+/// When the server can't be reached, answers no HTTP, or neither answers nor closes.
+pub fn raw(address: SocketAddr, bytes: &[u8]) -> Result<Option<Answer>> {
+    let stream = TcpStream::connect(address)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    let (mut writer, mut reader) = (stream.try_clone()?, stream.try_clone()?);
+    thread::scope(|scope| {
+        // A server that has answered need not read the rest.
+        scope.spawn(move || writer.write_all(bytes));
+        let answer = read_answer(&mut reader);
+        // Ends the writing, if it has not ended. The server may have been faster.
+        let _ = stream.shutdown(Shutdown::Both);
+        answer
+    })
+}
+
+fn read_answer(reader: &mut impl Read) -> Result<Option<Answer>> {
+    let mut read = Vec::new();
+    let head = loop {
+        if let Some(end) = read.windows(4).position(|four| four == b"\r\n\r\n") {
+            break end;
+        }
+        if !read_more(reader, &mut read)? {
+            ensure!(read.is_empty(), "the answer breaks off: {}", String::from_utf8_lossy(&read));
+            return Ok(None);
+        }
+    };
+    let mut body = read.split_off(head + 4);
+    let (status, headers) = parse_head(std::str::from_utf8(&read)?)?;
+    let length = headers.get("content-length").and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
+    while length.is_none_or(|length| body.len() < length) && read_more(reader, &mut body)? {}
+    Ok(Some(Answer { status, headers, body }))
+}
+
+/// Whether there was more. A connection that is reset has said what it had to say.
+fn read_more(reader: &mut impl Read, into: &mut Vec<u8>) -> Result<bool> {
+    let mut part = [0; 4096];
+    match reader.read(&mut part) {
+        Ok(count) => {
+            into.extend_from_slice(part.get(..count).unwrap_or_default());
+            Ok(count > 0)
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn parse_head(head: &str) -> Result<(u16, HeaderMap)> {
+    let mut lines = head.split("\r\n").filter(|line| !line.is_empty());
+    let status = lines.next().and_then(|line| line.strip_prefix("HTTP/1.1 ")).context("no HTTP/1.1")?;
+    let status = status.get(..3).context("no status")?.parse()?;
+    let mut headers = HeaderMap::new();
+    for line in lines {
+        let (name, value) = line.split_once(':').with_context(|| format!("no header: {line}"))?;
+        headers.append(name.parse::<HeaderName>()?, value.trim().parse::<HeaderValue>()?);
+    }
+    Ok((status, headers))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_ends_where_it_says() {
+        let mut bytes = b"HTTP/1.1 400 Bad Request\r\nContent-Length: 2\r\nA: b\r\n\r\nok".as_slice();
+        let answer = read_answer(&mut bytes).unwrap().unwrap();
+        assert_eq!((answer.status, answer.header("a"), answer.text().as_str()), (400, Some("b"), "ok"));
+        assert!(read_answer(&mut b"".as_slice()).unwrap().is_none());
+        assert!(read_answer(&mut b"HTTP/1.1 200".as_slice()).is_err());
+    }
+}

@@ -1,0 +1,325 @@
+//! The whole service for one test: a fresh database, the use cases, and the HTTP server on a port of its own.
+
+use crate::client::Client;
+use crate::contract::Contract;
+use crate::database::TestDatabase;
+use crate::world::{FlowingClock, SeededEntropy};
+use anyhow::{Context, Result, anyhow};
+use metrics_exporter_prometheus::PrometheusHandle;
+use std::future::Future;
+use std::net::{SocketAddr, TcpListener};
+use std::sync::{Arc, OnceLock};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+use terrace_app::{App, AppConfig, Catalogue, PasswordCost};
+use terrace_kernel::Entropy;
+use terrace_storage::{DatabaseKind, Storage, StorageConfig};
+use terrace_web::{LimitConfig, Listeners, WebConfig, Wiring};
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::oneshot;
+
+/// A catalogue of two leagues and three teams, enough to page through.
+const LEAGUES: &str = r#"
+[[league]]
+key = "north"
+name = "Northern League"
+country = "GB"
+sport = "football"
+
+[[league]]
+key = "south"
+name = "Southern League"
+country = "PT"
+sport = "football"
+"#;
+const TEAMS: &str = r##"
+[[team]]
+key = "anchors"
+league = "south"
+name = "Anchors of the Bay"
+short_name = "Anchors"
+colors = ["#003366", "#ffffff"]
+
+[[team]]
+key = "foxes"
+league = "north"
+name = "Moorland Foxes"
+short_name = "Foxes"
+colors = ["#cc3300", "#000000"]
+
+[[team]]
+key = "rovers"
+league = "north"
+name = "Harbour Rovers"
+short_name = "Rovers"
+colors = ["#ef0107", "#ffffff"]
+"##;
+
+/// The service of one test. It stops in order, and its database goes, when this value is dropped.
+pub struct TestService {
+    address: SocketAddr,
+    app: Arc<App>,
+    storage: Storage,
+    clock: FlowingClock,
+    contract: Arc<Contract>,
+    runtime: Runtime,
+    stop: Option<oneshot::Sender<()>>,
+    server: Option<JoinHandle<std::io::Result<()>>>,
+    // Last: it goes when nothing is connected any more.
+    _database: TestDatabase,
+}
+
+/// What a test wants to be otherwise than usual.
+pub struct ServiceBuilder {
+    kind: DatabaseKind,
+    app: AppConfig,
+    web: WebConfig,
+    catalogue: bool,
+    rehearse: bool,
+}
+
+impl TestService {
+    /// The usual service: a small catalogue, no rate limits, cheap passwords, every command rehearsed.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such database to be had, or the service does not start.
+    pub fn start(kind: DatabaseKind) -> Result<Self> {
+        Self::builder(kind).start()
+    }
+
+    /// A service that is otherwise than usual.
+    pub fn builder(kind: DatabaseKind) -> ServiceBuilder {
+        ServiceBuilder {
+            kind,
+            app: AppConfig {
+                password_cost: PasswordCost { memory_kib: 8, passes: 1 },
+                ..AppConfig::default()
+            },
+            web: WebConfig {
+                limits: LimitConfig::off(),
+                workers: Some(2),
+                shutdown_timeout: Duration::from_secs(1),
+                ..WebConfig::default()
+            },
+            catalogue: true,
+            rehearse: true,
+        }
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Where it listens, as an origin.
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// The use cases behind it.
+    pub fn app(&self) -> &Arc<App> {
+        &self.app
+    }
+
+    /// The store behind it.
+    pub fn storage(&self) -> &Storage {
+        &self.storage
+    }
+
+    /// Its clock, which a test can put forward.
+    pub fn clock(&self) -> &FlowingClock {
+        &self.clock
+    }
+
+    /// What it promises of its answers.
+    pub fn contract(&self) -> &Contract {
+        &self.contract
+    }
+
+    /// A client that nobody has signed in, such as curl with a cookie jar.
+    pub fn client(&self) -> Client {
+        Client::new(self.url(), Arc::clone(&self.contract))
+    }
+
+    /// A client that behaves as a browser on the service's own pages.
+    pub fn browser(&self) -> Client {
+        self.client().browsing()
+    }
+
+    /// Registers a fan and gives the client that the cookie is in. The password is [`PASSWORD`].
+    pub fn fan(&self, name: &str) -> Client {
+        let client = self.client();
+        client.register(name);
+        client
+    }
+
+    /// Registers a fan and gives a native client with an access token.
+    pub fn mobile_fan(&self, name: &str) -> Client {
+        self.fan(name);
+        self.client().mobile_login(name)
+    }
+
+    /// Runs something of the use cases to its end.
+    pub fn run<F: Future>(&self, work: F) -> F::Output {
+        self.runtime.block_on(work)
+    }
+}
+
+/// The password of every fan that tests register.
+pub const PASSWORD: &str = "up the terrace";
+
+impl ServiceBuilder {
+    /// With rate limits.
+    #[must_use]
+    pub fn limits(mut self, limits: LimitConfig) -> Self {
+        self.web.limits = limits;
+        self
+    }
+
+    /// With a public URL, of which the text is known to be one.
+    ///
+    /// # Panics
+    ///
+    /// When it is none.
+    #[must_use]
+    pub fn public_url(mut self, url: &str) -> Self {
+        self.web.public_url = Some(url.parse().expect("a public URL"));
+        self
+    }
+
+    /// With other bounds of the use cases.
+    #[must_use]
+    pub fn app(mut self, change: impl FnOnce(&mut AppConfig)) -> Self {
+        change(&mut self.app);
+        self
+    }
+
+    /// With other bounds of the web shell.
+    #[must_use]
+    pub fn web(mut self, change: impl FnOnce(&mut WebConfig)) -> Self {
+        change(&mut self.web);
+        self
+    }
+
+    /// Without leagues and teams.
+    #[must_use]
+    pub fn without_catalogue(mut self) -> Self {
+        self.catalogue = false;
+        self
+    }
+
+    /// Running every command once, as in production.
+    #[must_use]
+    pub fn without_rehearsal(mut self) -> Self {
+        self.rehearse = false;
+        self
+    }
+
+    /// Starts it, and returns when it listens.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such database to be had, or the service does not start.
+    pub fn start(self) -> Result<TestService> {
+        let clock = FlowingClock::default();
+        let entropy: Arc<dyn Entropy> = Arc::new(SeededEntropy::default());
+        let open = |url: &str, rehearse| {
+            let config = StorageConfig {
+                read_connections: 4,
+                write_connections: 4,
+                rehearse,
+                ..StorageConfig::new(url)
+            };
+            Storage::open(config, Arc::new(clock.clone()), Arc::clone(&entropy))
+        };
+        let database = TestDatabase::migrated(self.kind, |url| {
+            let storage = open(url, false)?;
+            storage.migrate()?;
+            storage.close();
+            Ok(())
+        })?;
+        let storage = open(database.url(), self.rehearse)?;
+        let app =
+            App::new(Arc::new(storage.clone()), Arc::new(clock.clone()), Arc::clone(&entropy), self.app);
+        let app = Arc::new(app);
+        let runtime = Builder::new_current_thread().enable_all().build()?;
+        if self.catalogue {
+            let catalogue = Catalogue::parse(LEAGUES, TEAMS)?;
+            runtime.block_on(app.load_catalogue(catalogue))?;
+        }
+        let listener = TcpListener::bind("127.0.0.1:0")?;
+        let address = listener.local_addr()?;
+        let wiring = Wiring {
+            app: Arc::clone(&app),
+            clock: Arc::new(clock.clone()),
+            entropy,
+            metrics: Some(metrics()?),
+        };
+        let (stop, stopped) = oneshot::channel();
+        let server = serve(listener, wiring, self.web, stopped)?;
+        let contract = Arc::new(Contract::read(address).context("the service does not answer")?);
+        Ok(TestService {
+            address,
+            app,
+            storage,
+            clock,
+            contract,
+            runtime,
+            stop: Some(stop),
+            server: Some(server),
+            _database: database,
+        })
+    }
+}
+
+/// A listening socket queues connections before anybody accepts them, so nobody needs to wait here.
+fn serve(
+    listener: TcpListener,
+    wiring: Wiring,
+    config: WebConfig,
+    stopped: oneshot::Receiver<()>,
+) -> Result<JoinHandle<std::io::Result<()>>> {
+    let runtime = Builder::new_current_thread().enable_all().build()?;
+    let listeners = Listeners { main: vec![listener], metrics: None };
+    let shutdown = async {
+        // The sender may be gone already, which means the same.
+        let _ = stopped.await;
+    };
+    Ok(thread::Builder::new()
+        .name("terrace-http".to_owned())
+        .spawn(move || runtime.block_on(terrace_web::serve(listeners, wiring, config, shutdown)))?)
+}
+
+/// Metrics belong to the process: all services of a test binary share them.
+fn metrics() -> Result<PrometheusHandle> {
+    static METRICS: OnceLock<std::result::Result<PrometheusHandle, String>> = OnceLock::new();
+    let installed = METRICS.get_or_init(|| terrace_web::install_metrics().map_err(|error| error.to_string()));
+    installed.clone().map_err(|error| anyhow!(error))
+}
+
+impl TestService {
+    /// Stops it in order and says whether it did.
+    ///
+    /// # Errors
+    ///
+    /// When the server failed.
+    pub fn stop(mut self) -> Result<()> {
+        self.end()
+    }
+
+    fn end(&mut self) -> Result<()> {
+        let Some(server) = self.server.take() else { return Ok(()) };
+        drop(self.stop.take());
+        let served = server.join();
+        self.storage.close();
+        served.map_err(|_| anyhow!("the server's thread panicked"))?.context("the server failed")
+    }
+}
+
+impl Drop for TestService {
+    fn drop(&mut self) {
+        let ended = self.end();
+        assert!(ended.is_ok() || thread::panicking(), "{ended:?}");
+    }
+}
