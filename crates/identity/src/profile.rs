@@ -72,7 +72,6 @@ pub struct ProfileChange {
     /// A new time zone.
     pub time_zone: Option<TimeZone>,
     /// A new favourite team, or none any more.
-    #[expect(clippy::option_option, reason = "left alone, none and a team are three different wishes")]
     pub favorite_team: Option<Option<TeamId>>,
     /// Whether boards list the fan.
     pub leaderboard_visible: Option<bool>,
