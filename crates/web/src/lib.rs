@@ -21,6 +21,7 @@ mod limits;
 mod normalize;
 mod observe;
 mod origin;
+mod parameters;
 mod problem;
 mod request_id;
 mod routes;
