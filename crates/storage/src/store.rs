@@ -1,6 +1,7 @@
 //! The store of the program: queues, the threads behind them, and the bell.
 
 use crate::config::{Address, DatabaseKind, StorageConfig};
+use crate::describe::{self, SchemaDescription};
 use crate::instrument::Stats;
 use crate::job::Command;
 use crate::manager::{Connector, Mode, Pool, openers};
@@ -121,6 +122,12 @@ impl Storage {
     pub fn pending_migrations(&self) -> Result<Vec<String>, StoreError> {
         let mut session = self.shared.direct.connect(Mode::Read)?;
         Ok(migrate::standing(&mut session.conn())?.pending)
+    }
+
+    /// What the schema of the database is, in the database's own words.
+    pub fn describe_schema(&self) -> Result<SchemaDescription, StoreError> {
+        let mut session = self.shared.direct.connect(Mode::Read)?;
+        describe::describe(&mut session.conn())
     }
 
     /// Which database it is.
