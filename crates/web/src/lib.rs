@@ -22,6 +22,7 @@ mod limits;
 mod normalize;
 mod observe;
 mod origin;
+mod parameters;
 mod problem;
 mod request_id;
 mod routes;
