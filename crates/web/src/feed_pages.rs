@@ -10,6 +10,7 @@ use crate::error::ApiError;
 use crate::routes::next_cursor;
 use bytes::Bytes;
 use moka::sync::Cache;
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
@@ -23,6 +24,8 @@ use tokio::sync::Mutex;
 const MOST_BYTES: u64 = 64 * 1024 * 1024;
 /// The most that a post takes on a page: its text, and its author.
 const POST_BYTES: u32 = 9 * 1024;
+/// How many readers' own reactions are kept with a page.
+const MOST_READERS: usize = 256;
 /// How long a page is kept although nothing seems to change: a database that is away is noticed, and so is
 /// what somebody changed in it by hand.
 const LONGEST: Duration = Duration::from_secs(1);
@@ -51,6 +54,8 @@ struct Encoded {
     posts: Vec<PostId>,
     /// Where each post says `null` for the reader's own reaction.
     holes: Vec<Range<usize>>,
+    /// What readers who asked before reacted; it is as old as the page, because a reaction is a change.
+    readers: RwLock<HashMap<UserId, Arc<[(PostId, ReactionKind)]>>>,
 }
 
 /// A page's place.
@@ -124,7 +129,14 @@ impl Slot {
         };
         let body = serde_json::to_string(&list).map_err(ApiError::internal)?;
         let posts: Vec<PostId> = feed.page.items.iter().map(|view| view.post.id).collect();
-        let page = Arc::new(Encoded { changes, at, holes: holes(&body), body: body.into(), posts });
+        let page = Arc::new(Encoded {
+            changes,
+            at,
+            holes: holes(&body),
+            body: body.into(),
+            posts,
+            readers: RwLock::default(),
+        });
         if page.holes.len() != page.posts.len() {
             return Err(ApiError::internal("a page of the feed has not one reaction for each post"));
         }
@@ -139,8 +151,24 @@ impl Encoded {
         if self.posts.is_empty() {
             return Ok(self.body.clone());
         }
-        let own = app.query(OwnReactions { reader, posts: self.posts.clone() }).await?;
+        let own = match self.known(reader) {
+            Some(own) => own,
+            None => self.keep(reader, app.query(OwnReactions { reader, posts: self.posts.clone() }).await?),
+        };
         Ok(if own.is_empty() { self.body.clone() } else { self.with(&own) })
+    }
+
+    fn known(&self, reader: UserId) -> Option<Arc<[(PostId, ReactionKind)]>> {
+        self.readers.read().unwrap_or_else(PoisonError::into_inner).get(&reader).cloned()
+    }
+
+    fn keep(&self, reader: UserId, own: Vec<(PostId, ReactionKind)>) -> Arc<[(PostId, ReactionKind)]> {
+        let own: Arc<[_]> = own.into();
+        let mut readers = self.readers.write().unwrap_or_else(PoisonError::into_inner);
+        if readers.len() < MOST_READERS {
+            readers.insert(reader, Arc::clone(&own));
+        }
+        own
     }
 
     fn with(&self, own: &[(PostId, ReactionKind)]) -> Bytes {
@@ -184,6 +212,7 @@ mod tests {
             holes: holes(&body),
             body: body.into(),
             posts: vec![post(1), post(2)],
+            readers: RwLock::default(),
         };
         assert_eq!(page.holes.len(), 2);
         let read = |own: &[_]| serde_json::from_slice::<serde_json::Value>(&page.with(own)).unwrap();
