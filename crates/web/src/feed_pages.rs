@@ -43,6 +43,9 @@ struct Name {
     after: Option<(i64, uuid::Uuid)>,
 }
 
+/// One reader's own reactions to the posts of a page.
+type Own = Arc<[(PostId, ReactionKind)]>;
+
 /// A page, encoded.
 #[derive(Debug)]
 struct Encoded {
@@ -55,7 +58,7 @@ struct Encoded {
     /// Where each post says `null` for the reader's own reaction.
     holes: Vec<Range<usize>>,
     /// What readers who asked before reacted; it is as old as the page, because a reaction is a change.
-    readers: RwLock<HashMap<UserId, Arc<[(PostId, ReactionKind)]>>>,
+    readers: RwLock<HashMap<UserId, Own>>,
 }
 
 /// A page's place.
@@ -158,12 +161,12 @@ impl Encoded {
         Ok(if own.is_empty() { self.body.clone() } else { self.with(&own) })
     }
 
-    fn known(&self, reader: UserId) -> Option<Arc<[(PostId, ReactionKind)]>> {
+    fn known(&self, reader: UserId) -> Option<Own> {
         self.readers.read().unwrap_or_else(PoisonError::into_inner).get(&reader).cloned()
     }
 
-    fn keep(&self, reader: UserId, own: Vec<(PostId, ReactionKind)>) -> Arc<[(PostId, ReactionKind)]> {
-        let own: Arc<[_]> = own.into();
+    fn keep(&self, reader: UserId, own: Vec<(PostId, ReactionKind)>) -> Own {
+        let own: Own = own.into();
         let mut readers = self.readers.write().unwrap_or_else(PoisonError::into_inner);
         if readers.len() < MOST_READERS {
             readers.insert(reader, Arc::clone(&own));
