@@ -224,9 +224,10 @@ fn a_refresh_token_gives_a_new_pair_each_time(kind: DatabaseKind) -> Result<()> 
     let (mut refresh_token, access) = mobile(&house, "mia");
     let session = house.viewer(access).expect("signed in").session_id;
     let mut seen = vec![(refresh_token.clone(), access)];
-    let almost = house.app().config().refresh_life - Duration::from_secs(1);
+    let life = house.app().config().refresh_life;
     for _ in 0..5 {
-        house.clock().advance(almost);
+        let over = house.clock().now().plus(life);
+        house.clock().set(over.minus(Duration::from_secs(1)));
         let fresh = refresh(&house, &refresh_token).expect("a live token");
         assert!(seen.iter().all(|(refresh, access)| *refresh != fresh.0 && *access != fresh.1));
         let viewer = house.viewer(fresh.1).expect("the new access token works");
@@ -295,18 +296,18 @@ fn sessions_and_tokens_end_on_time(kind: DatabaseKind) -> Result<()> {
     let fan = house.fan("mia");
     let (refresh_token, access) = mobile(&house, "mia");
     let config = house.app().config().clone();
-    let instant = Duration::from_micros(1);
-    let at = |span: Duration| house.clock().set(began.plus(span));
+    let at = |span| house.clock().set(began.plus(span));
+    let just_before = |span| house.clock().set(began.plus(span).minus(Duration::from_micros(1)));
 
-    at(config.access_life - instant);
+    just_before(config.access_life);
     assert!(house.viewer(access).is_some());
     at(config.access_life);
     assert_eq!(house.viewer(access), None);
     at(config.refresh_life);
     assert_eq!(refresh(&house, &refresh_token), Err(RefreshRefusal::InvalidToken));
-    at(config.refresh_life - instant);
+    just_before(config.refresh_life);
     assert!(refresh(&house, &refresh_token).is_ok());
-    at(config.session_life - instant);
+    just_before(config.session_life);
     assert!(house.viewer(fan.cookie).is_some());
     at(config.session_life);
     assert_eq!(house.viewer(fan.cookie), None);

@@ -58,7 +58,7 @@ fn what_is_written_bears_the_identity_of_its_author(kind: DatabaseKind) -> Resul
             post: terrace_testkit::social::Post { comment_count: 1, ..created.post.clone() },
             ..created.clone()
         };
-        assert_eq!(shown, [expected.clone()]);
+        assert_eq!(shown, std::slice::from_ref(&expected));
         assert_eq!(house.found(GetPost { post: id, reader }), expected);
         let page = house.found(ListComments { post: id, reader, limit: Limit::default(), after: None });
         assert_eq!(page.items, std::slice::from_ref(&answer.comment));

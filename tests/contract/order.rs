@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 use terrace_testkit::app::commands::CreatePost;
 use terrace_testkit::app::queries::{FeedScope, ReadFeed};
@@ -97,41 +97,54 @@ fn positions_have_no_gaps_under_sixteen_writers(kind: DatabaseKind) -> Result<()
 /// Reads by position, without pause, until it is told to stop.
 #[derive(Clone, Default)]
 struct Reader {
-    state: Arc<(Mutex<(Vec<Event>, bool)>, Condvar)>,
+    shared: Arc<Shared>,
+}
+
+#[derive(Default)]
+struct Shared {
+    read: Mutex<Read>,
+    more: Condvar,
+}
+
+#[derive(Default)]
+struct Read {
+    events: Vec<Event>,
+    stop: bool,
 }
 
 impl Reader {
     async fn read(self, app: Arc<App>) {
         let mut last = Position::START;
         loop {
+            let stop = self.lock().stop;
             let news = app.query(question(move |tx| tx.events_after(last, 7))).await.expect("events");
-            let (state, changed) = &*self.state;
-            let mut state = state.lock().expect("sound");
-            if news.is_empty() && state.1 {
+            if news.is_empty() && stop {
                 return;
             }
             last = news.last().map_or(last, |event| event.position);
-            state.0.extend(news);
-            changed.notify_all();
+            self.lock().events.extend(news);
+            self.shared.more.notify_all();
         }
     }
 
     /// Waits until it has read this writer's event with this number.
     fn wait_for(&self, writer: UserId, number: u128) {
-        let wanted = numbered(writer, number);
-        let (state, changed) = &*self.state;
-        let state = state.lock().expect("sound");
-        let missing = |state: &mut (Vec<Event>, bool)| !state.0.iter().any(|event| event.what == wanted);
-        let waited = changed.wait_timeout_while(state, PATIENCE, missing).expect("sound").1;
-        assert!(!waited.timed_out(), "an event stays hidden");
+        let event = numbered(writer, number);
+        let missing = |read: &mut Read| !read.events.iter().any(|seen| seen.what == event);
+        let waited = self.shared.more.wait_timeout_while(self.lock(), PATIENCE, missing);
+        assert!(!waited.expect("sound").1.timed_out(), "an event stays hidden");
     }
 
     fn stop(&self) {
-        self.state.0.lock().expect("sound").1 = true;
+        self.lock().stop = true;
     }
 
     fn events(&self) -> Vec<Event> {
-        self.state.0.lock().expect("sound").0.clone()
+        self.lock().events.clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Read> {
+        self.shared.read.lock().expect("sound")
     }
 }
 
@@ -203,7 +216,9 @@ fn another_process_takes_the_relay_over(kind: DatabaseKind) -> Result<()> {
         .collect();
     first.run(append_many(Arc::clone(first.app()), writers[0], 5, 1));
     drop(first);
-    begun.into_iter().for_each(|begun| second.join(begun));
+    for begun in begun {
+        second.join(begun);
+    }
     let events = public(&second);
     let positions: Vec<_> = events.iter().map(|event| event.position.get()).collect();
     assert_eq!(positions, (1..).take(positions.len()).collect::<Vec<_>>());
@@ -250,7 +265,9 @@ fn a_list_and_the_events_after_it_miss_nothing(kind: DatabaseKind) -> Result<()>
             break;
         }
     }
-    writing.into_iter().for_each(|writing| house.join(writing));
+    for writing in writing {
+        house.join(writing);
+    }
     let events = public(&house);
     let created: Vec<_> = events.iter().filter(|event| event.what.kind == EventKind::PostCreated).collect();
     assert_eq!(created.len(), 80);
@@ -306,7 +323,9 @@ fn while_consumed(houses: &[&TestApp], work: impl FnOnce()) {
     let done = async { timeout(PATIENCE, done).await };
     assert!(house.run(done).is_ok(), "the consumer does not catch up");
     stop.send_replace(true);
-    running.into_iter().for_each(|running| house.join(running));
+    for running in running {
+        house.join(running);
+    }
 }
 
 fn greetings(house: &TestApp) -> Vec<i64> {

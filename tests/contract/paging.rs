@@ -238,6 +238,8 @@ fn a_feed_is_paged_while_two_processes_write_at_once(kind: DatabaseKind) -> Resu
             break;
         }
     }
-    writers.into_iter().for_each(|writer| house.join(writer));
+    for writer in writers {
+        house.join(writer);
+    }
     Ok(())
 }

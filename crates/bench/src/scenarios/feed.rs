@@ -111,6 +111,8 @@ enum Depth {
 }
 
 impl Depth {
+    const ALL: [Self; 3] = [Self::Start, Self::Middle, Self::End];
+
     const fn name(self) -> &'static str {
         match self {
             Self::Start => "at its start",
@@ -160,35 +162,48 @@ fn page_through(caller: &mut Caller, posts: u64) -> Result<Vec<String>> {
 }
 
 /// The time of a page for one connection that reads ever other pages: nothing but a page cache could make the
-/// two databases alike, and distinct cursors defeat that.
+/// two databases alike, and distinct cursors defeat that. All parts of both take turns.
 fn at_any_depth(plan: &Plan, small: &Side, large: &Side, viewer: Viewer) -> Result<Vec<Figure>> {
-    let database = small.world.kind().name();
-    let mut figures = Vec::new();
-    let mut at_start = None;
-    for depth in [Depth::Start, Depth::Middle, Depth::End] {
-        eprintln!("  a page {}, {}", depth.name(), viewer.name());
-        let (few, many) = (small.pages(viewer, depth)?, large.pages(viewer, depth)?);
-        let (mut on_small, mut on_large) = (Vec::new(), Vec::new());
-        for _ in 0..plan.runs {
+    eprintln!("  a page at any depth, {}", viewer.name());
+    let mut parts = Vec::new();
+    for depth in Depth::ALL {
+        let pages = [small.pages(viewer, depth)?, large.pages(viewer, depth)?];
+        parts.push(Part { depth, pages, on_small: Vec::new(), on_large: Vec::new() });
+    }
+    for _ in 0..plan.runs {
+        for Part { pages: [few, many], on_small, on_large, .. } in &mut parts {
             on_small.push(one_reader(plan, small, few.clone())?);
             on_large.push(one_reader(plan, large, many.clone())?);
         }
-        let what = format!("a page of {} posts {}, {}", large.posts, depth.name(), viewer.name());
-        let (cost, before) = (mean(&on_large), mean(&on_small));
-        let details = json!({"large": shown(&on_large), "small": shown(&on_small), "cursors": many.len()});
-        figures.push(
-            Figure::plain(what.clone(), database, Quantity::new(cost, "ms"))
-                .against(format!("of {} posts", small.posts), before, GROWTH)
-                .with(details),
-        );
-        if let Some(start) = at_start {
-            let deep = Figure::plain(what, database, Quantity::new(cost, "ms"));
-            figures.push(deep.against("at its start", start, GROWTH));
-        } else {
-            at_start = Some(cost);
-        }
     }
-    Ok(figures)
+    let at_start = parts.first().map_or(0.0, |part| mean(&part.on_large));
+    Ok(parts.iter().flat_map(|part| part.figures(small, large, viewer, at_start)).collect())
+}
+
+/// One part of the feed in both databases.
+struct Part {
+    depth: Depth,
+    pages: [Vec<Vec<u8>>; 2],
+    on_small: Vec<Sample>,
+    on_large: Vec<Sample>,
+}
+
+impl Part {
+    /// The large database against the small one, and against its own start.
+    fn figures(&self, small: &Side, large: &Side, viewer: Viewer, at_start: f64) -> Vec<Figure> {
+        let what = format!("a page of {} posts {}, {}", large.posts, self.depth.name(), viewer.name());
+        let cost = Quantity::new(mean(&self.on_large), "ms");
+        let figure = Figure::plain(what, small.world.kind().name(), cost);
+        let details = json!({
+            "large": shown(&self.on_large),
+            "small": shown(&self.on_small),
+            "cursors": self.pages.each_ref().map(Vec::len),
+        });
+        let by_depth = figure.clone().against("at its start", at_start, GROWTH);
+        let by_size =
+            figure.against(format!("of {} posts", small.posts), mean(&self.on_small), GROWTH).with(details);
+        if self.depth == Depth::Start { vec![by_size] } else { vec![by_size, by_depth] }
+    }
 }
 
 fn one_reader(plan: &Plan, side: &Side, pages: Vec<Vec<u8>>) -> Result<Sample> {

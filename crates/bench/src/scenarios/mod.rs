@@ -81,7 +81,7 @@ impl Plan {
         warm_up: Duration::from_secs(1),
         duration: Duration::from_secs(2),
         small: 10_000,
-        large: 100_000,
+        large: 1_000_000,
     };
 
     fn load<'a>(&self, address: SocketAddr, pid: u32, statuses: &'a [u16]) -> Load<'a> {
