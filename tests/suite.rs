@@ -1,5 +1,16 @@
 //! The tests that span crates, one module per concern.
 
+/// The real program, on data that must survive whatever happens to it.
+mod crash {
+    mod command_line;
+    mod crowd;
+    mod dice;
+    mod kill;
+    mod outage;
+    mod stop;
+    mod together;
+}
+
 /// The rules of the house: who may depend on whom, and what no file may hold.
 mod house {
     mod files;

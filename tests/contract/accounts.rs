@@ -2,12 +2,12 @@
 
 use anyhow::Result;
 use std::sync::Arc;
-use std::time::Duration;
-use terrace_testkit::app::commands::{EndSession, EndSessionRefusal};
+use std::time::{Duration, Instant};
+use terrace_testkit::app::commands::EndSessionRefusal;
 use terrace_testkit::app::queries::ListSessions;
-use terrace_testkit::app::{Grant, LoginRefusal, RefreshRefusal, RegisterRefusal, SignedUp};
+use terrace_testkit::app::{AppConfig, Grant, LoginRefusal, RefreshRefusal, RegisterRefusal, SignedUp};
 use terrace_testkit::identity::{Password, SessionKind, Token, TokenKind};
-use terrace_testkit::kernel::{Clock, Failure, Limit, Outcome, SessionId};
+use terrace_testkit::kernel::{Clock, Failure, Limit, Outcome, Position, SessionId};
 use terrace_testkit::{DatabaseKind, PASSWORD, TestApp, on_each_database, registration};
 
 on_each_database! {
@@ -22,6 +22,8 @@ on_each_database! {
     of_twenty_who_refresh_at_once_one_gets_a_pair,
     sessions_and_tokens_end_on_time,
     a_session_that_was_ended_is_dead_in_every_process,
+    a_session_that_is_remembered_ends_in_time,
+    a_look_up_does_not_outlive_the_session_that_it_found,
     sessions_are_listed_newest_first_without_those_that_ended,
 }
 
@@ -102,7 +104,7 @@ fn of_fifty_who_want_a_name_at_once_one_gets_it(kind: DatabaseKind) -> Result<()
     assert_eq!(found.profile.account.card, *winner);
     // Of the others nothing is left: no session, and no event.
     assert_eq!(houses[0].sessions_of(winner.id, SessionKind::Browser), 2);
-    assert_eq!(houses[0].log(terrace_testkit::kernel::Position::START).len(), 1);
+    assert_eq!(houses[0].log(Position::START).len(), 1);
     Ok(())
 }
 
@@ -315,8 +317,8 @@ fn sessions_and_tokens_end_on_time(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// POST /api/logout: the session is dead in every process within a second; here at once. Nobody ends the session
-/// of another.
+/// POST /api/logout, where nobody remembers who shows a token: the session is dead in every process at once.
+/// Nobody ends the session of another.
 fn a_session_that_was_ended_is_dead_in_every_process(kind: DatabaseKind) -> Result<()> {
     let house = TestApp::start(kind)?;
     let other = house.another()?;
@@ -324,14 +326,73 @@ fn a_session_that_was_ended_is_dead_in_every_process(kind: DatabaseKind) -> Resu
     let (refresh_token, access) = mobile(&house, "mia");
     let sessions = [mia.cookie, access].map(|token| other.viewer(token).expect("signed in").session_id);
     for session in sessions {
-        let not_mine = house.refused(EndSession { user: bo.id, session });
-        assert_eq!(not_mine, EndSessionRefusal::NotFound);
-        house.done(EndSession { user: mia.id, session });
-        assert_eq!(house.refused(EndSession { user: mia.id, session }), EndSessionRefusal::NotFound);
+        assert_eq!(house.end_session(bo.id, session), Err(EndSessionRefusal::NotFound));
+        assert_eq!(house.end_session(mia.id, session), Ok(()));
+        assert_eq!(house.end_session(mia.id, session), Err(EndSessionRefusal::NotFound));
     }
     assert_eq!((other.viewer(mia.cookie), other.viewer(access)), (None, None));
     assert_eq!(refresh(&other, &refresh_token), Err(RefreshRefusal::InvalidToken));
     assert!(other.viewer(bo.cookie).is_some());
+    Ok(())
+}
+
+/// POST /api/logout, PUT /api/user/password, POST /api/mobile-auth/refresh, where who shows a token is remembered:
+/// the process that ended the session knows at once, every other one within a second.
+fn a_session_that_is_remembered_ends_in_time(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::adjusted(kind, |_, app| app.session_memory = AppConfig::default().session_memory)?;
+    let other = house.another()?;
+    let fan = house.fan("mia");
+    let viewer = house.viewer(fan.cookie).expect("signed in");
+    for way in ["logout", "reuse", "password"] {
+        let (refresh_token, mut token) = mobile(&house, "mia");
+        if way == "reuse" {
+            token = refresh(&house, &refresh_token).expect("a live token").1;
+        }
+        let session = session_of(&house, token);
+        assert_eq!(session_of(&other, token), session);
+        if way == "logout" {
+            assert_eq!(house.end_session(fan.id, session), Ok(()));
+        } else if way == "reuse" {
+            assert_eq!(refresh(&house, &refresh_token), Err(RefreshRefusal::TokenReused));
+        } else {
+            let changed = house.app().change_password(&viewer, offered(PASSWORD), chosen("new password"));
+            assert_eq!(refusal(house.run(changed)), None);
+        }
+        let ended = Instant::now();
+        assert_eq!(house.viewer(token), None, "{way}");
+        loop {
+            let asked = ended.elapsed();
+            if other.viewer(token).is_none() {
+                break;
+            }
+            assert!(asked < Duration::from_secs(1), "{way}: a session outlives its end");
+        }
+    }
+    assert!(house.viewer(fan.cookie).is_some() && other.viewer(fan.cookie).is_some());
+    Ok(())
+}
+
+/// A look-up that was under way while the session ended leaves no memory of it behind.
+fn a_look_up_does_not_outlive_the_session_that_it_found(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::adjusted(kind, |_, app| app.session_memory = Duration::from_hours(1))?;
+    let fan = house.fan("mia");
+    for round in 0..15 {
+        let token = mobile(&house, "mia").1;
+        let now = house.clock().now();
+        // Past the memory, which is not to know of it yet.
+        let session = house.ask(move |tx| tx.viewer(&token, now)).expect("signed in").session_id;
+        let looking: Vec<_> = (0..8)
+            .map(|_| {
+                let app = Arc::clone(house.app());
+                house.spawn(async move { app.viewer(token).await })
+            })
+            .collect();
+        assert_eq!(house.end_session(fan.id, session), Ok(()));
+        for looking in looking {
+            assert!(house.join(looking).is_ok());
+        }
+        assert_eq!(house.viewer(token), None, "round {round}");
+    }
     Ok(())
 }
 
@@ -348,7 +409,7 @@ fn sessions_are_listed_newest_first_without_those_that_ended(kind: DatabaseKind)
         }
         let session = session_of(&house, mobile(&house, "mia").1);
         if n % 5 == 0 {
-            house.done(EndSession { user: fan.id, session });
+            assert_eq!(house.end_session(fan.id, session), Ok(()));
         } else {
             expected.push((house.clock().now(), session));
         }

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use terrace_testkit::app::commands::{ChangeProfile, CreateComment, CreatePost, React};
-use terrace_testkit::app::queries::{FeedScope, GetPost, ListComments, ReadFeed};
+use terrace_testkit::app::queries::{FeedScope, GetPost, ListComments, OwnReactions, ReadFeed};
 use terrace_testkit::identity::ProfileChange;
 use terrace_testkit::kernel::{Limit, PostId, TeamId, UserId};
 use terrace_testkit::social::ReactionKind;
@@ -11,6 +11,7 @@ use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
 on_each_database! {
     a_feed_page_is_a_fixed_number_of_statements,
     a_page_of_comments_is_a_fixed_number_of_statements,
+    ones_own_reactions_to_a_page_are_one_statement,
 }
 
 /// How many statements reading takes.
@@ -39,7 +40,7 @@ fn fill(house: &TestApp, fans: &[UserId], team: TeamId, count: usize) -> Vec<Pos
 
 /// A feed page is two statements, for one's own teams three, signed in or not, for 25 posts as for 100.
 fn a_feed_page_is_a_fixed_number_of_statements(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::adjusted(kind, |config| config.rehearse = false)?;
+    let house = TestApp::without_rehearsal(kind)?;
     let (team, fans) = (house.team("foxes"), house.crowd("fan", 8));
     let change = ProfileChange { favorite_team: Some(Some(team)), ..ProfileChange::default() };
     house.done(ChangeProfile { user: fans[0], change });
@@ -71,7 +72,7 @@ fn a_feed_page_is_a_fixed_number_of_statements(kind: DatabaseKind) -> Result<()>
 
 /// A post is one statement, a page of its comments one more.
 fn a_page_of_comments_is_a_fixed_number_of_statements(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::adjusted(kind, |config| config.rehearse = false)?;
+    let house = TestApp::without_rehearsal(kind)?;
     let (team, fans) = (house.team("foxes"), house.crowd("fan", 8));
     let post = fill(&house, &fans, team, 1)[0];
     for n in 0..60 {
@@ -84,6 +85,30 @@ fn a_page_of_comments_is_a_fixed_number_of_statements(kind: DatabaseKind) -> Res
             let limit = Limit::new(rows)?;
             let list = ListComments { post, reader, limit, after: None };
             assert_eq!(cost(&house, || drop(house.found(list))), 2, "{rows} comments");
+        }
+    }
+    Ok(())
+}
+
+/// What only one reader sees of a page comes in one statement for all its posts, and is what the page itself says.
+fn ones_own_reactions_to_a_page_are_one_statement(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::without_rehearsal(kind)?;
+    let (team, fans) = (house.team("foxes"), house.crowd("fan", 4));
+    fill(&house, &fans, team, 30);
+    for reader in fans {
+        for rows in [1, 25] {
+            let limit = Limit::new(rows)?;
+            let read = ReadFeed { scope: FeedScope::All, reader: Some(reader), limit, after: None };
+            let page = house.found(read).page.items;
+            let posts = page.iter().map(|view| view.post.id).collect();
+            let mut found = Vec::new();
+            let one = cost(&house, || found = house.found(OwnReactions { reader, posts }));
+            assert_eq!(one, 1);
+            let mut shown: Vec<_> =
+                page.iter().filter_map(|view| Some((view.post.id, view.my_reaction?))).collect();
+            found.sort_by_key(|(post, _)| *post);
+            shown.sort_by_key(|(post, _)| *post);
+            assert_eq!(found, shown);
         }
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use terrace_testkit::app::commands::{
-    ChangeProfile, CreateComment, CreatePost, DeleteComment, DeletePost, EndSession, React, ReportPost,
+    ChangeProfile, CreateComment, CreatePost, DeleteComment, DeletePost, React, ReportPost,
 };
 use terrace_testkit::app::store::Tx;
 use terrace_testkit::app::{Command, Grant};
@@ -119,7 +119,7 @@ fn signing_in_and_out_appends_nothing(kind: DatabaseKind) -> Result<()> {
     let viewer = house.viewer(fan.cookie).expect("signed in");
     let new = Password::choose("another password".to_owned())?;
     house.run(house.app().change_password(&viewer, password(), new)).expect("the right password");
-    house.done(EndSession { user: fan.id, session: viewer.session_id });
+    assert_eq!(house.end_session(fan.id, viewer.session_id), Ok(()));
     assert_eq!(since(&house, before), []);
     Ok(())
 }

@@ -22,6 +22,7 @@ on_each_database! {
     a_reader_by_position_misses_nothing_that_commits_late,
     another_process_takes_the_relay_over,
     a_list_and_the_events_after_it_miss_nothing,
+    every_process_hears_of_a_change_in_time,
     two_processes_deal_with_each_event_once,
     a_consumer_goes_on_where_a_stopped_one_was,
 }
@@ -277,6 +278,28 @@ fn a_list_and_the_events_after_it_miss_nothing(kind: DatabaseKind) -> Result<()>
             event.position <= position && !posts.contains(&PostId::from_uuid(event.what.subject))
         });
         assert_eq!(missed.count(), 0, "neither in the list nor after {position}");
+    }
+    Ok(())
+}
+
+/// What a process keeps in memory is known to be stale before its own command is answered, and when events of
+/// another process become public.
+fn every_process_hears_of_a_change_in_time(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::start(kind)?;
+    let other = house.another()?;
+    let fan = house.fan("mia").id;
+    for n in 0..10 {
+        other.settled();
+        let (here, there) = (house.app().changes(), other.app().changes());
+        house.done(CreatePost { author: fan, team: None, body: format!("Post {n}") });
+        assert!(house.app().changes() > here, "whoever is told reads nothing from before");
+        let mut bell = other.storage().bell();
+        other.run(async {
+            while other.app().changes() == there {
+                let rung = timeout(PATIENCE, bell.changed()).await;
+                assert!(rung.is_ok_and(|rung| rung.is_ok()), "the other process never hears");
+            }
+        });
     }
     Ok(())
 }

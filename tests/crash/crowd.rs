@@ -238,7 +238,8 @@ fn outcome(started: Instant, answer: Result<Answer>, done: u16) -> Result<(Told,
 pub(super) fn hear(told: &Receiver<Told>, wanted: Told, count: u64, allowed: &[Told]) -> Result<()> {
     let mut heard = 0;
     while heard < count {
-        let next = told.recv_timeout(PATIENCE).with_context(|| format!("only {heard} of {count} {wanted:?}"))?;
+        let next =
+            told.recv_timeout(PATIENCE).with_context(|| format!("only {heard} of {count} {wanted:?}"))?;
         ensure!(next == wanted || allowed.contains(&next), "{next:?} after {heard} of {count} {wanted:?}");
         heard += u64::from(next == wanted);
     }
@@ -261,11 +262,11 @@ pub(super) fn read_all(client: &Client, path: &str, list: &str) -> Result<Vec<Va
     loop {
         let answer = client.get(&format!("{path}?limit=100{cursor}")).expect(200);
         all.extend(answer.list(&format!("/{list}")));
-        match answer.at("/nextCursor") {
-            Value::Null => return Ok(all),
-            Value::String(next) => cursor = format!("&cursor={next}"),
-            other => bail!("a cursor that is {other}"),
+        let next = answer.at("/nextCursor");
+        if next.is_null() {
+            return Ok(all);
         }
+        cursor = format!("&cursor={}", next.as_str().context("a cursor that is no text")?);
     }
 }
 

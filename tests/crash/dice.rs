@@ -33,8 +33,8 @@ impl Dice {
 
     /// Any number.
     pub(super) fn roll(&mut self) -> u64 {
-        let [a, b, c, d, e, f, g, h, ..] = self.entropy.seed();
-        u64::from_le_bytes([a, b, c, d, e, f, g, h])
+        let seed = self.entropy.seed();
+        seed.first_chunk().copied().map(u64::from_le_bytes).expect("a seed has 32 bytes")
     }
 
     /// A number below `end`.

@@ -4,7 +4,7 @@ use super::crowd::{BOUND, Crowd, Told, hear};
 use super::dice::Dice;
 use anyhow::{Context, Result, ensure};
 use serde_json::json;
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 use terrace_testkit::app::store::{Store, Tx, Verdict, WriteJob};
@@ -33,10 +33,7 @@ fn a_server_that_is_killed_is_survived() -> Result<()> {
 }
 
 /// Ends the server under load, twice, and looks whether anybody noticed more than that it was away.
-fn survives(
-    mut server: ThrowawayPostgres,
-    end: impl Fn(&mut ThrowawayPostgres) -> Result<()>,
-) -> Result<()> {
+fn survives(mut server: ThrowawayPostgres, end: impl Fn(&mut ThrowawayPostgres) -> Result<()>) -> Result<()> {
     let invocation = Invocation::on(&server.create_database("terrace")?)?;
     let mut program = invocation.serve()?;
     let mut dice = Dice::new()?;
@@ -145,8 +142,8 @@ fn a_file_that_another_process_writes_to_can_be_read() -> Result<()> {
         let before = client.create_post("before");
 
         let config = StorageConfig::new(database.url());
-        let (clock, entropy) = (ManualClock::default(), SeededEntropy::default());
-        let other = Storage::open(config, clock.into(), entropy.into())?;
+        let (clock, entropy) = (Arc::new(ManualClock::default()), Arc::new(SeededEntropy::default()));
+        let other = Storage::open(config, clock, entropy)?;
         let (begun, has_begun) = mpsc::channel();
         let (let_go, release) = mpsc::channel();
         other.submit(Box::new(Hold { begun, release }));

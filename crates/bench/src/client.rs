@@ -56,6 +56,8 @@ pub(crate) struct Load<'a> {
 pub(crate) struct Sample {
     pub(crate) latency: Histogram,
     pub(crate) statuses: BTreeMap<u16, u64>,
+    /// Everything that was answered, while warming up and after the end too.
+    pub(crate) answered: u64,
     pub(crate) elapsed: Duration,
     /// CPU time of the server; `None` where the system does not tell.
     pub(crate) cpu: Option<Duration>,
@@ -106,26 +108,28 @@ async fn run(load: &Load<'_>, scripts: Vec<Script>) -> Result<Sample> {
         Ok::<_, anyhow::Error>(after.zip(before).map(|(after, before)| after.saturating_sub(before)))
     };
     let counts = async {
-        let (mut latency, mut statuses) = (Histogram::default(), BTreeMap::new());
+        let (mut latency, mut statuses, mut answered) = (Histogram::default(), BTreeMap::new(), 0);
         while let Some(counted) = tasks.join_next().await {
             let counted = counted.context("a connection's task failed")??;
             latency.merge(&counted.latency);
+            answered += counted.answered;
             for (status, count) in counted.statuses {
                 *statuses.entry(status).or_default() += count;
             }
         }
-        Ok((latency, statuses))
+        Ok((latency, statuses, answered))
     };
     // The first failure ends the run; a task that is not waited for goes with its set.
-    let (cpu, (latency, statuses)) = tokio::try_join!(meter, counts)?;
+    let (cpu, (latency, statuses, answered)) = tokio::try_join!(meter, counts)?;
     ensure!(latency.count() > 0, "nothing was answered within {:?}", load.duration);
-    Ok(Sample { latency, statuses, elapsed: load.duration, cpu })
+    Ok(Sample { latency, statuses, answered, elapsed: load.duration, cpu })
 }
 
 #[derive(Default)]
 struct Counted {
     latency: Histogram,
     statuses: BTreeMap<u16, u64>,
+    answered: u64,
 }
 
 /// Counts what is answered between `from` and `until`.
@@ -151,6 +155,7 @@ async fn repeat(
             bail!("answered {} {}", answer.status, answer.text().chars().take(300).collect::<String>());
         }
         let answered = Instant::now();
+        counted.answered += 1;
         if answered >= until {
             return Ok(counted);
         }
@@ -266,6 +271,7 @@ mod tests {
         let address = serve(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok");
         let sample = drive(&load(address), vec![always(http::request("GET", "/", &[], None))]).unwrap();
         assert_eq!(sample.statuses.get(&200), Some(&sample.latency.count()));
+        assert!(sample.answered > sample.latency.count());
         assert!(sample.rate() > 0.0 && (sample.rate() - sample.rate_of(200)).abs() < 1e-9);
     }
 

@@ -51,10 +51,10 @@ struct Bench {
     #[arg(long)]
     sqlite_only: bool,
     /// The program that is measured.
-    #[arg(long, value_name = "PROGRAM")]
+    #[arg(long, value_name = "PROGRAM", hide = true)]
     terrace: PathBuf,
     /// The page whose figures are written anew, unless the runs are quick or PostgreSQL is left out.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide = true)]
     page: Option<PathBuf>,
 }
 

@@ -24,19 +24,19 @@ pub enum StoreError {
         detail: String,
     },
     /// Anything else: a defect of ours.
-    #[error("{context}: {source}")]
+    #[error("{context}: {cause}")]
     Defect {
         /// What was being done.
         context: String,
-        /// The driver's own words.
-        source: Box<dyn StdError + Send + Sync>,
+        /// The driver's own words. They are part of this error's, so it is not called its source.
+        cause: Box<dyn StdError + Send + Sync>,
     },
 }
 
 impl StoreError {
     /// A defect, with what was being done when it showed.
-    pub fn defect(context: impl Into<String>, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
-        Self::Defect { context: context.into(), source: source.into() }
+    pub fn defect(context: impl Into<String>, cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+        Self::Defect { context: context.into(), cause: cause.into() }
     }
 }
 

@@ -23,7 +23,8 @@ fn main() -> ExitCode {
     match run(cli) {
         Ok(code) => code,
         Err(error) => {
-            log::error!("{error:#}");
+            // Not by the log, which may be told to leave it out.
+            eprintln!("error: {error:#}");
             ExitCode::FAILURE
         }
     }

@@ -125,7 +125,7 @@ pub(crate) fn again(error: &StoreError) -> StoreError {
         StoreError::Corrupt { table, column, detail } => {
             StoreError::Corrupt { table, column, detail: detail.clone() }
         }
-        StoreError::Defect { context, source } => StoreError::defect(context.clone(), source.to_string()),
+        StoreError::Defect { context, cause } => StoreError::defect(context.clone(), cause.to_string()),
     }
 }
 

@@ -9,6 +9,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
+use terrace_app::commands::EndSessionRefusal;
 use terrace_app::store::{ReadTx, Store, Tx};
 use terrace_app::{App, AppConfig, Command, Grant, PasswordCost, Query, Registration};
 use terrace_identity::ports::NewAccount;
@@ -16,8 +17,8 @@ use terrace_identity::{
     AuthorCard, League, Password, PasswordHash, Role, SessionKind, Team, TimeZone, Token, TokenKind, Username,
 };
 use terrace_kernel::{
-    Clock, Ctx, Event, EventKind, Failure, LeagueId, Limit, NewEvent, Outcome, Position, StoreError, TeamId,
-    Topic, UserId,
+    Clock, Ctx, Event, EventKind, Failure, LeagueId, Limit, NewEvent, Outcome, Position, SessionId,
+    StoreError, TeamId, Topic, UserId,
 };
 use terrace_storage::{DatabaseKind, Storage, StorageConfig};
 use tokio::runtime::{Builder, Runtime};
@@ -34,11 +35,14 @@ pub struct TestApp {
     place: Arc<Place>,
 }
 
+/// Makes the configuration of a process otherwise than usual.
+type Adjust = fn(&mut StorageConfig, &mut AppConfig);
+
 /// What the processes on one database share.
 struct Place {
     runtime: Runtime,
     clock: ManualClock,
-    adjust: fn(&mut StorageConfig),
+    adjust: Adjust,
     /// How many processes were started: each draws other seeds.
     started: AtomicU64,
     // Last: it goes when nothing is connected any more.
@@ -58,13 +62,13 @@ pub struct Fan {
 
 impl TestApp {
     /// The usual process: every command's body is run, rolled back and run again; the clock stands still;
-    /// passwords cost next to nothing.
+    /// passwords cost next to nothing; who shows a token is looked up each time.
     ///
     /// # Errors
     ///
     /// When there is no such database to be had.
     pub fn start(kind: DatabaseKind) -> Result<Self> {
-        Self::adjusted(kind, |_| ())
+        Self::adjusted(kind, |_, _| ())
     }
 
     /// A process that runs every body once, for bodies that wait for one another.
@@ -73,15 +77,15 @@ impl TestApp {
     ///
     /// When there is no such database to be had.
     pub fn without_rehearsal(kind: DatabaseKind) -> Result<Self> {
-        Self::adjusted(kind, |config| config.rehearse = false)
+        Self::adjusted(kind, |storage, _| storage.rehearse = false)
     }
 
-    /// A process whose store, and that of the others on its database, is otherwise than usual.
+    /// A process that is otherwise than usual, as are the others on its database.
     ///
     /// # Errors
     ///
     /// When there is no such database to be had.
-    pub fn adjusted(kind: DatabaseKind, adjust: fn(&mut StorageConfig)) -> Result<Self> {
+    pub fn adjusted(kind: DatabaseKind, adjust: Adjust) -> Result<Self> {
         let database = TestDatabase::migrated(kind, |url| {
             let storage = open(StorageConfig::new(url), &ManualClock::default(), 0)?;
             storage.migrate()?;
@@ -109,25 +113,27 @@ impl TestApp {
 
     fn on(place: Arc<Place>) -> Result<Self> {
         let number = place.started.fetch_add(1, Ordering::SeqCst);
-        let mut config = StorageConfig {
-            read_connections: 4,
+        let mut storage = StorageConfig {
+            read_connections: 3,
             write_connections: 4,
             // Two processes on one SQLite file take turns, on a machine that has other tests to run as well.
             checkout_timeout: PATIENCE,
             rehearse: true,
             ..StorageConfig::new(place.database.url())
         };
-        (place.adjust)(&mut config);
-        let storage = open(config, &place.clock, number)?;
+        let mut app = AppConfig {
+            password_cost: PasswordCost { memory_kib: 64, passes: 1 },
+            password_queue: 1000,
+            session_memory: Duration::ZERO,
+            ..AppConfig::default()
+        };
+        (place.adjust)(&mut storage, &mut app);
+        let storage = open(storage, &place.clock, number)?;
         let app = App::new(
             Arc::new(storage.clone()),
             Arc::new(place.clock.clone()),
             Arc::new(SeededEntropy::new(number + 1000)),
-            AppConfig {
-                password_cost: PasswordCost { memory_kib: 64, passes: 1 },
-                password_queue: 1000,
-                ..AppConfig::default()
-            },
+            app,
         );
         Ok(Self { app: Arc::new(app), storage, place })
     }
@@ -320,6 +326,23 @@ impl TestApp {
             };
             Ok(tx.upsert_team(&team, ctx.now())?)
         })
+    }
+
+    /// Ends a session of `user`, or says why not.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such session.
+    ///
+    /// # Panics
+    ///
+    /// When the store cannot.
+    pub fn end_session(&self, user: UserId, session: SessionId) -> Result<(), EndSessionRefusal> {
+        match self.run(self.app.end_session(user, session)) {
+            Ok(()) => Ok(()),
+            Err(Failure::Refused(refusal)) => Err(refusal),
+            Err(Failure::Broken(error)) => panic!("ending a session broke: {error}"),
+        }
     }
 
     /// Who shows this token now.

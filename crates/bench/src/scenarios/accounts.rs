@@ -72,7 +72,7 @@ fn conditional(ground: &Ground, plan: &Plan, terrace: &Terrace, kind: Kind) -> R
             what: format!("GET {TEAMS}, answered {status}"),
             database: kind.name(),
             path: TEAMS,
-            requests: &for_each_fan(|_| Ok(http::request("GET", TEAMS, &headers, None)))?,
+            requests: &for_each_fan(|_| Ok(vec![http::request("GET", TEAMS, &headers, None)]))?,
             status,
             target: Target::Unset,
         };

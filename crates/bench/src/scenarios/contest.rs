@@ -2,7 +2,7 @@
 
 use super::{Plan, cpu, percentile, rate, shown};
 use crate::bare::Bare;
-use crate::client::{Sample, always, drive};
+use crate::client::{Sample, drive, in_turn};
 use crate::report::{Figure, Quantity, Target};
 use crate::server::Terrace;
 use crate::world::Ground;
@@ -10,12 +10,13 @@ use anyhow::{Context, Result, bail};
 use serde_json::json;
 
 /// A read that is measured.
+#[derive(Clone)]
 pub(super) struct Read<'a> {
     pub(super) what: String,
     pub(super) database: &'static str,
     pub(super) path: &'a str,
-    /// The request of each connection; their answers are alike.
-    pub(super) requests: &'a [Vec<u8>],
+    /// The requests of each connection, which are sent in turn; their answers are alike.
+    pub(super) requests: &'a [Vec<Vec<u8>>],
     pub(super) status: u16,
     pub(super) target: Target,
 }
@@ -27,14 +28,16 @@ impl Read<'_> {
     /// Two figures: the rate against the bare handler's, and the time that 99 of 100 requests stay within.
     pub(super) fn run(self, ground: &Ground, plan: &Plan, terrace: &Terrace) -> Result<Vec<Figure>> {
         eprintln!("  {}", self.what);
-        let Some(first) = self.requests.first() else { bail!("a read needs a request") };
+        let Some(first) = self.requests.first().and_then(|requests| requests.first()) else {
+            bail!("a read needs a request")
+        };
         let answer = terrace.caller()?.expect(self.status, first).context("the read itself fails")?;
         let bare = Bare::start(ground.folder(), self.path, &answer, ground.program().workers)?;
         bare.check(first, &answer)?;
         let statuses = [self.status];
         let (mut ours, mut limit): (Vec<Sample>, Vec<Sample>) = (Vec::new(), Vec::new());
         for _ in 0..plan.runs {
-            let scripts = || self.requests.iter().cloned().map(always).collect();
+            let scripts = || self.requests.iter().cloned().map(in_turn).collect();
             ours.push(drive(&plan.load(terrace.address(), terrace.pid(), &statuses), scripts())?);
             limit.push(drive(&plan.load(bare.address(), bare.pid(), &statuses), scripts())?);
         }

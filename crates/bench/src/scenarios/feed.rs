@@ -4,9 +4,10 @@ use super::contest::Read;
 use super::{Plan, for_each_fan, mean, memory, shown};
 use crate::client::{Caller, Sample, drive, in_turn};
 use crate::http;
+use crate::numbers::float;
 use crate::report::{Figure, Quantity, Target};
 use crate::server::Terrace;
-use crate::world::{Ground, Kind, World};
+use crate::world::{FANS, Ground, Kind, World};
 use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -17,7 +18,12 @@ const PATH: &str = "/api/locker-room";
 /// Posts of a page that is measured.
 const PAGE: u64 = 25;
 /// How many cursors each part of the feed is read at.
-const CURSORS: usize = 300;
+const CURSORS: usize = 3_000;
+/// Pages that are measured one after the other have 25 posts on average. With the cursors this makes 15,000
+/// different pages of each part, so that none is asked for again before the service has forgotten it.
+const LENGTHS: [u64; 5] = [PAGE, PAGE - 1, PAGE + 1, PAGE - 2, PAGE + 2];
+/// A page that comes from the database takes two statements. With fewer, some came from elsewhere.
+const FEWEST_STATEMENTS: f64 = 1.8;
 /// How much slower the large database may be than the small one.
 const GROWTH: Target = Target::AtMost(1.3);
 
@@ -82,24 +88,44 @@ impl Side {
         Ok(http::request("GET", target, &headers, None))
     }
 
-    /// Requests for one page behind each cursor of a part of the feed, as one fan reads them.
-    fn pages(&self, viewer: Viewer, depth: Depth) -> Result<Vec<Vec<u8>>> {
-        let page = |cursor: &String| self.request(viewer, 0, &format!("{PATH}?limit={PAGE}&cursor={cursor}"));
-        depth.of(&self.cursors).iter().map(page).collect()
+    /// Requests for all pages of a part of the feed, as one fan reads them.
+    fn pages(&self, viewer: Viewer, fan: usize, depth: Depth) -> Result<Vec<Vec<u8>>> {
+        let cursors = depth.of(&self.cursors);
+        let targets = LENGTHS.iter().flat_map(|length| {
+            cursors.iter().map(move |cursor| format!("{PATH}?limit={length}&cursor={cursor}"))
+        });
+        targets.map(|target| self.request(viewer, fan, &target)).collect()
+    }
+
+    fn statements(&self) -> Result<f64> {
+        Ok(self.terrace.metrics()?.total("terrace_store_statement_seconds_count"))
     }
 }
 
+/// The newest page, which everybody reads, and pages that nobody has read for a while.
 fn against_bare(ground: &Ground, plan: &Plan, side: &Side, viewer: Viewer) -> Result<Vec<Figure>> {
     let target = format!("{PATH}?limit={PAGE}");
-    let read = Read {
+    let newest = Read {
         what: format!("GET {target}, {}", viewer.name()),
         database: side.world.kind().name(),
         path: PATH,
-        requests: &for_each_fan(|fan| side.request(viewer, fan, &target))?,
+        requests: &for_each_fan(|fan| Ok(vec![side.request(viewer, fan, &target)?]))?,
         status: 200,
         target: viewer.target(),
     };
-    read.run(ground, plan, &side.terrace)
+    let others = for_each_fan(|fan| {
+        let pages = side.pages(viewer, fan, Depth::Middle)?;
+        Ok(pages.into_iter().skip(fan).step_by(FANS).collect())
+    })?;
+    let other = Read {
+        what: format!("GET {PATH}, ever other pages of some {PAGE}, {}", viewer.name()),
+        requests: &others,
+        target: Target::Unset,
+        ..newest.clone()
+    };
+    let mut figures = newest.run(ground, plan, &side.terrace)?;
+    figures.extend(other.run(ground, plan, &side.terrace)?);
+    Ok(figures)
 }
 
 /// A part of the feed.
@@ -143,8 +169,8 @@ struct FeedPage {
 
 /// Reads the whole feed and keeps the cursors that a whole page follows. Fails when it does not hold every post.
 fn page_through(caller: &mut Caller, posts: u64) -> Result<Vec<String>> {
-    // Enough pages for all parts, and never more requests than needed.
-    let limit = if posts > 50_000 { 100 } else { 10 };
+    // Some ten thousand cursors, however many posts there are.
+    let limit = (posts / 10_000).clamp(1, 100);
     let (mut cursors, mut seen) = (Vec::new(), 0);
     let mut target = format!("{PATH}?limit={limit}");
     loop {
@@ -153,7 +179,7 @@ fn page_through(caller: &mut Caller, posts: u64) -> Result<Vec<String>> {
         seen += u64::try_from(page.posts.len())?;
         let Some(cursor) = page.next_cursor else { break };
         target = format!("{PATH}?limit={limit}&cursor={cursor}");
-        if seen + PAGE <= posts {
+        if seen + PAGE + 2 <= posts {
             cursors.push(cursor);
         }
     }
@@ -161,13 +187,13 @@ fn page_through(caller: &mut Caller, posts: u64) -> Result<Vec<String>> {
     Ok(cursors)
 }
 
-/// The time of a page for one connection that reads ever other pages: nothing but a page cache could make the
-/// two databases alike, and distinct cursors defeat that. All parts of both take turns.
+/// The time of a page for one connection that reads ever other pages, so that each comes from the database.
+/// All parts of both databases take turns.
 fn at_any_depth(plan: &Plan, small: &Side, large: &Side, viewer: Viewer) -> Result<Vec<Figure>> {
     eprintln!("  a page at any depth, {}", viewer.name());
     let mut parts = Vec::new();
     for depth in Depth::ALL {
-        let pages = [small.pages(viewer, depth)?, large.pages(viewer, depth)?];
+        let pages = [small.pages(viewer, 0, depth)?, large.pages(viewer, 0, depth)?];
         parts.push(Part { depth, pages, on_small: Vec::new(), on_large: Vec::new() });
     }
     for _ in 0..plan.runs {
@@ -197,7 +223,7 @@ impl Part {
         let details = json!({
             "large": shown(&self.on_large),
             "small": shown(&self.on_small),
-            "cursors": self.pages.each_ref().map(Vec::len),
+            "differentPages": self.pages.each_ref().map(Vec::len),
         });
         let by_depth = figure.clone().against("at its start", at_start, GROWTH);
         let by_size =
@@ -206,12 +232,20 @@ impl Part {
     }
 }
 
+/// Fails when the pages did not come from the database.
 fn one_reader(plan: &Plan, side: &Side, pages: Vec<Vec<u8>>) -> Result<Sample> {
     let mut load = plan.load(side.terrace.address(), side.terrace.pid(), &[200]);
     // One connection needs no long runs: the pages are many, and every one is a measurement.
     load.warm_up = load.warm_up.min(Duration::from_secs(1));
     load.duration = load.duration.min(Duration::from_secs(4));
-    drive(&load, vec![in_turn(pages)])
+    let before = side.statements()?;
+    let sample = drive(&load, vec![in_turn(pages)])?;
+    let statements = (side.statements()? - before) / float(sample.answered.max(1));
+    ensure!(
+        statements >= FEWEST_STATEMENTS,
+        "a page took {statements:.2} statements: some came from a cache, and their time says nothing of the database"
+    );
+    Ok(sample)
 }
 
 #[cfg(test)]
@@ -220,14 +254,14 @@ mod tests {
 
     #[test]
     fn the_parts_lie_at_both_ends_and_between() {
-        let cursors: Vec<usize> = (0..1000).collect();
+        let cursors: Vec<usize> = (0..10_000).collect();
         let ends = |depth: Depth| {
             let part = depth.of(&cursors);
             (part[0], part[part.len() - 1])
         };
-        assert_eq!(ends(Depth::Start), (0, 299));
-        assert_eq!(ends(Depth::Middle), (350, 649));
-        assert_eq!(ends(Depth::End), (700, 999));
+        assert_eq!(ends(Depth::Start), (0, 2999));
+        assert_eq!(ends(Depth::Middle), (3500, 6499));
+        assert_eq!(ends(Depth::End), (7000, 9999));
         assert_eq!(Depth::End.of(&[1, 2]), [1, 2]);
         assert_eq!(Depth::Middle.of::<u8>(&[]), [0; 0]);
     }

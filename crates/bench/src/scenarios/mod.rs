@@ -81,7 +81,7 @@ impl Plan {
         warm_up: Duration::from_secs(1),
         duration: Duration::from_secs(2),
         small: 10_000,
-        large: 1_000_000,
+        large: 100_000,
     };
 
     fn load<'a>(&self, address: SocketAddr, pid: u32, statuses: &'a [u16]) -> Load<'a> {
@@ -98,8 +98,8 @@ impl Plan {
     }
 }
 
-/// The requests of all connections, made for each fan's number.
-fn for_each_fan(make: impl Fn(usize) -> Result<Vec<u8>>) -> Result<Vec<Vec<u8>>> {
+/// Something for each connection, made from its fan's number.
+fn for_each_fan<T>(make: impl Fn(usize) -> Result<T>) -> Result<Vec<T>> {
     (0..FANS).map(make).collect()
 }
 

@@ -94,11 +94,7 @@ struct Seen {
 
 fn create(plan: &Plan, world: &World, terrace: &Terrace, run: usize) -> Result<(Sample, Seen)> {
     let before = terrace.metrics()?;
-    let cookies = for_each_fan(|fan| Ok(world.cookie(fan)?.as_bytes().to_vec()))?;
-    let mut scripts = Vec::new();
-    for (fan, cookie) in cookies.iter().enumerate() {
-        scripts.push(posting(std::str::from_utf8(cookie)?, u64::try_from(run * FANS + fan)?));
-    }
+    let scripts = for_each_fan(|fan| Ok(posting(world.cookie(fan)?, u64::try_from(run * FANS + fan)?)))?;
     let sample = drive(&plan.load(terrace.address(), terrace.pid(), &[201]), scripts)?;
     let seen = Seen::between(&before, &terrace.metrics()?);
     Ok((sample, seen))

@@ -1,0 +1,123 @@
+//! Several processes on one database.
+
+use super::crowd::read_all;
+use anyhow::{Context, Result, ensure};
+use serde_json::json;
+use std::thread;
+use std::time::{Duration, Instant};
+use terrace_testkit::{Client, DatabaseKind, Invocation, Program, TestDatabase, on, on_each_database};
+
+on_each_database! {
+    processes_that_start_at_once_share_an_empty_database,
+    what_one_process_did_the_other_knows,
+}
+
+/// How soon one process knows what another did.
+const A_SECOND: Duration = Duration::from_secs(1);
+/// How soon another process does what one no longer does: after a lease, or after the database has ended the
+/// transaction that the process hangs in.
+const TAKEOVER: Duration = Duration::from_secs(30);
+
+fn start_at_once(invocation: &Invocation, count: usize) -> Result<Vec<Program>> {
+    thread::scope(|scope| {
+        let starting: Vec<_> = (0..count).map(|_| scope.spawn(|| invocation.serve())).collect();
+        starting.into_iter().map(|program| program.join().expect("a thread")).collect()
+    })
+}
+
+/// How many posts the program says that it has loaded, if it has.
+fn loaded(program: &Program) -> Result<Option<usize>> {
+    let log = program.log()?;
+    let Some((_, counts)) = log.split_once("loaded demo content: ") else { return Ok(None) };
+    let posts = counts.split(" posts").next().and_then(|text| text.rsplit(' ').next());
+    Ok(Some(posts.context("no number of posts")?.parse()?))
+}
+
+fn processes_that_start_at_once_share_an_empty_database(kind: DatabaseKind) -> Result<()> {
+    let database = TestDatabase::empty(kind)?;
+    let invocation = Invocation::on(database.url())?.env("TERRACE_DEMO", "auto");
+    let programs = start_at_once(&invocation, 3)?;
+    let loaded: Vec<_> = programs.iter().map(loaded).collect::<Result<_>>()?;
+    let posts: Vec<usize> = loaded.into_iter().flatten().collect();
+    let [posts] = posts[..] else { anyhow::bail!("demo content was loaded {} times", posts.len()) };
+    let mut seen = Vec::new();
+    for program in &programs {
+        seen.push(read_all(&program.client(), "/api/locker-room", "posts")?);
+        program.client().get("/readyz").expect(200);
+    }
+    assert_eq!(seen[0].len(), posts);
+    assert!(seen.iter().all(|posts| *posts == seen[0]));
+    invocation.args(["maintain", "verify"]).run()?.succeeded().map(drop)
+}
+
+fn what_one_process_did_the_other_knows(kind: DatabaseKind) -> Result<()> {
+    let database = TestDatabase::empty(kind)?;
+    let invocation = Invocation::on(database.url())?;
+    let [here, there] = &start_at_once(&invocation, 2)?[..] else { anyhow::bail!("not two") };
+    let (browser, phone) = (here.client(), there.client());
+    browser.register("mia");
+    let same_browser =
+        there.client().with_cookie("session", &browser.cookie("session").context("no cookie")?);
+    let phone = phone.mobile_login("mia");
+
+    for (client, other) in [(&browser, &phone), (&phone, &browser), (&browser, &same_browser)] {
+        let newest = || other.get("/api/locker-room").expect(200).at("/posts/0/id");
+        // Read before, so that there is something to be remembered wrongly.
+        let before = newest();
+        let post = client.create_post("One room for everybody.");
+        within(A_SECOND, || newest() == post)?;
+        other.get(&format!("/api/locker-room/{post}")).expect(200);
+        client.delete(&format!("/api/locker-room/{post}")).expect(204);
+        other.get(&format!("/api/locker-room/{post}")).problem(404, "not_found");
+        within(A_SECOND, || newest() == before)?;
+    }
+
+    for client in [&same_browser, &phone] {
+        client.get("/api/user").expect(200);
+    }
+    browser.post("/api/logout", &json!({})).expect(204);
+    within(A_SECOND, || same_browser.get("/api/user").status == 401)?;
+    let phone_here = here.client().with_bearer(phone.bearer().context("no token")?);
+    phone_here.get("/api/user").expect(200);
+    phone.post("/api/mobile-auth/logout", &json!({})).expect(204);
+    within(A_SECOND, || phone_here.get("/api/user").status == 401)
+}
+
+/// Asks until it is so.
+fn within(patience: Duration, mut is_so: impl FnMut() -> bool) -> Result<()> {
+    let started = Instant::now();
+    while !is_so() {
+        ensure!(started.elapsed() < patience, "not after {patience:?}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_process_that_hangs_holds_nobody_s_events_back() -> Result<()> {
+    on(DatabaseKind::Postgres, |kind| {
+        let database = TestDatabase::empty(kind)?;
+        let invocation = Invocation::on(database.url())?;
+        let position = |client: &Client| {
+            client.get("/api/locker-room").expect(200).at("/streamPosition").as_i64().unwrap_or_default()
+        };
+        let first = invocation.serve()?;
+        let mia = first.client();
+        mia.register("mia");
+        mia.create_post("one");
+        // Her account and her post. Nobody else was there to give them positions: from now on the first process
+        // does that.
+        within(TAKEOVER, || position(&mia) == 2)?;
+        let second = invocation.serve()?;
+        let bo = second.client();
+        bo.register("bo_");
+        first.pause()?;
+        bo.create_post("two");
+        within(TAKEOVER, || position(&bo) == 4)?;
+        first.resume()?;
+        mia.create_post("three");
+        for client in [&mia, &bo] {
+            within(TAKEOVER, || position(client) == 5)?;
+        }
+        Ok(())
+    })
+}
