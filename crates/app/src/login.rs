@@ -35,6 +35,8 @@ pub struct SignedUp {
     pub profile: OwnProfile,
     /// What the client keeps.
     pub grant: Grant,
+    /// Whether the account was registered before, by the same request under the same key.
+    pub replayed: bool,
 }
 
 /// The secrets of a session. They are shown once and kept nowhere.
@@ -114,13 +116,16 @@ impl App {
             Ok(RegisterOutcome::Done(opened)) => Ok(signed_up(*opened)),
             Ok(RegisterOutcome::DoneBefore(user)) => {
                 let credentials = unrefused(self.query(FindCredentials::Of(user)).await)?;
-                self.open_session(credentials, password, self.browser()).await.map_err(|failure| {
-                    failure.map(|refusal| match refusal {
-                        LoginRefusal::InvalidCredentials => RegisterRefusal::KeyReused,
-                        LoginRefusal::Suspended => RegisterRefusal::Suspended,
-                        LoginRefusal::Busy => RegisterRefusal::Busy,
+                self.open_session(credentials, password, self.browser())
+                    .await
+                    .map(|signed_up| SignedUp { replayed: true, ..signed_up })
+                    .map_err(|failure| {
+                        failure.map(|refusal| match refusal {
+                            LoginRefusal::InvalidCredentials => RegisterRefusal::KeyReused,
+                            LoginRefusal::Suspended => RegisterRefusal::Suspended,
+                            LoginRefusal::Busy => RegisterRefusal::Busy,
+                        })
                     })
-                })
             }
             Err(failure) => Err(failure.map(|refusal| match refusal {
                 RegisterRuleRefusal::UsernameTaken => RegisterRefusal::UsernameTaken,
@@ -150,7 +155,9 @@ impl App {
             .ok_or(Failure::Refused(RefreshRefusal::InvalidToken))?;
         let command = RefreshSession { presented: token.hash, device: self.mobile(None) };
         match unrefused(self.execute(command).await)? {
-            Refreshed::Fresh { profile, tokens } => Ok(SignedUp { profile: *profile, grant: grant(tokens) }),
+            Refreshed::Fresh { profile, tokens } => {
+                Ok(SignedUp { profile: *profile, grant: grant(tokens), replayed: false })
+            }
             Refreshed::Reused => Err(Failure::Refused(RefreshRefusal::TokenReused)),
             Refreshed::Invalid => Err(Failure::Refused(RefreshRefusal::InvalidToken)),
         }
@@ -249,7 +256,7 @@ impl App {
 }
 
 fn signed_up(opened: Opened) -> SignedUp {
-    SignedUp { profile: opened.profile, grant: grant(opened.tokens) }
+    SignedUp { profile: opened.profile, grant: grant(opened.tokens), replayed: false }
 }
 
 fn grant(tokens: Tokens) -> Grant {
@@ -279,6 +286,8 @@ impl Query for FindCredentials {
 
     fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Option<Credentials>, Infallible> {
         Ok(match self {
+            // No account has such a name, and PostgreSQL takes no such text.
+            Self::Named(key) if key.contains('\0') => None,
             Self::Named(key) => tx.credentials_by_key(key)?,
             Self::Of(user) => tx.credentials_of(*user)?,
         })

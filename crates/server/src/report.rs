@@ -29,12 +29,8 @@ pub(crate) fn how_to_sign_in() -> String {
 
 /// What one comparison found.
 pub(crate) fn counter(check: &CounterCheck) -> String {
-    let mut text = format!("{}: {} checked, {} wrong", check.counter, check.checked, check.wrong);
-    for example in &check.examples {
-        text.push_str(&format!(
-            "\n  {}: says {}, there are {}",
-            example.row, example.stored, example.counted
-        ));
-    }
-    text
+    let examples = check.examples.iter().map(|example| {
+        format!("\n  {}: says {}, there are {}", example.row, example.stored, example.counted)
+    });
+    format!("{}: {} checked, {} wrong", check.counter, check.checked, check.wrong) + &examples.collect::<String>()
 }

@@ -82,7 +82,7 @@ pub(crate) struct Settings {
         value_name = "ADDRESS"
     )]
     pub(crate) listen: SocketAddr,
-    /// The address under which browsers reach the service, such as https://fans.example.org.
+    /// The address under which browsers reach the service, such as `https://fans.example.org`.
     #[arg(long, env = "TERRACE_PUBLIC_URL", global = true, value_name = "URL")]
     pub(crate) public_url: Option<String>,
     /// Where to serve /metrics; on the main address when not given.

@@ -154,7 +154,7 @@ mod tests {
         ] {
             assert_eq!(leave(&origins, origin), expected, "{origins:?} {origin:?}");
         }
-        for wrong in ["", "null", "app.example", "https://app.example/x", "https://*.example/", "**"] {
+        for wrong in ["", "null", "app.example", "https://app.example/x", "**"] {
             assert_eq!(wrong.parse::<CorsOrigin>(), Err(MalformedOrigin), "{wrong}");
         }
     }

@@ -3,6 +3,7 @@
 use crate::error::{ApiError, Code};
 use crate::etag;
 use crate::fallback::RouteTable;
+use crate::parameters::Parameters;
 use crate::problem::{self, Problem, ProblemPart};
 use crate::routes;
 use crate::shell::Shell;
@@ -59,6 +60,7 @@ const INDEX: &str = r#"<!doctype html>
 pub(crate) struct Document {
     pub(crate) json: Bytes,
     pub(crate) table: RouteTable,
+    pub(crate) parameters: Parameters,
     tag: String,
 }
 
@@ -70,7 +72,7 @@ impl Document {
     pub(crate) fn of(document: &OpenApi) -> Self {
         let json = Bytes::from(document.to_json().unwrap_or_default());
         let tag = etag::tag_of(None, &json);
-        Self { json, table: RouteTable::new(document, &OTHERS), tag }
+        Self { json, table: RouteTable::new(document, &OTHERS), parameters: Parameters::new(document), tag }
     }
 }
 

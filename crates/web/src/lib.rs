@@ -26,6 +26,7 @@ mod limits;
 mod normalize;
 mod observe;
 mod origin;
+mod parameters;
 mod patience;
 mod problem;
 mod request_id;

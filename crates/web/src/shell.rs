@@ -13,14 +13,15 @@
 //! 5. [`auth`](crate::auth): bounds how often an address asks, finds out who asks, then bounds how often they
 //!    do. Before routing, so that handlers' extractors answer at once and a missing session is told before
 //!    anything is said of the body.
-//! 6. the routes, and [`fallback`](crate::fallback) for what none of them answers.
+//! 6. [`parameters`](crate::parameters): after the viewer, because a missing session is told first.
+//! 7. the routes, and [`fallback`](crate::fallback) for what none of them answers.
 
 use crate::backend::Backend;
 use crate::config::WebConfig;
 use crate::docs::{self, Document};
 use crate::error::ApiError;
 use crate::limits::{Address, ClientAddress, RateLimits};
-use crate::{auth, crosssite, edge, etag, fallback, health, problem};
+use crate::{auth, crosssite, edge, etag, fallback, health, parameters, problem};
 use actix_web::body::{EitherBody, MessageBody};
 use actix_web::cookie::Cookie;
 use actix_web::dev::{ServiceFactory, ServiceRequest, ServiceResponse};
@@ -163,6 +164,7 @@ pub(crate) fn build(
         service = service.app_data(app);
     }
     service
+        .wrap(from_fn(parameters::guard))
         .wrap(from_fn(auth::authenticate))
         .wrap(from_fn(crosssite::guard))
         .wrap(Compress::default())

@@ -279,7 +279,8 @@ async fn other_sites_do_not_write() {
 async fn paths_and_methods_that_do_not_exist_are_problems() {
     let (app, _, _) = service!(open());
     for (method, path, status, code, allow) in [
-        (Method::GET, "/", 404, "not_found", None),
+        (Method::GET, "/index.html", 404, "not_found", None),
+        (Method::POST, "/", 405, "method_not_allowed", Some("GET, HEAD, OPTIONS")),
         (Method::GET, "/api/nope", 404, "not_found", None),
         (Method::GET, "/api/notes/", 404, "not_found", None),
         (Method::DELETE, "/api/notes", 405, "method_not_allowed", Some("GET, HEAD, POST, OPTIONS")),

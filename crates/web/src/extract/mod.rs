@@ -13,10 +13,10 @@ pub(crate) use body::JsonBody;
 pub(crate) use header::IdempotencyKey;
 pub(crate) use path::{PathId, PathIds};
 pub(crate) use query::Query;
-pub(crate) use viewer::{MaybeSignedIn, SignedIn};
+pub(crate) use viewer::{MaybeSignedIn, SignedIn, viewer_of};
 
 /// Cuts a text that may repeat the client's own input to a length that is fit for an answer.
-fn bounded(text: &str) -> String {
+pub(crate) fn bounded(text: &str) -> String {
     const MOST: usize = 200;
     match text.char_indices().nth(MOST) {
         Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),

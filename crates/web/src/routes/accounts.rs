@@ -1,6 +1,6 @@
 //! Registration, sign-in and sign-out.
 
-use super::once::keyed;
+use super::once::{REPLAYED, keyed};
 use crate::dto::UserCard;
 use crate::dto::accounts::{LoginBody, MobileLoginBody, RefreshBody, RegisterBody, TokenPair, UserEnvelope};
 use crate::error::{ApiError, Invalid};
@@ -51,6 +51,9 @@ pub(crate) async fn register(
     let location = format!("/api/users/{}", signed_up.profile.account.card.id);
     let mut response = HttpResponse::Created();
     response.insert_header((header::LOCATION, location));
+    if signed_up.replayed {
+        response.insert_header(REPLAYED);
+    }
     if let Grant::Cookie(secret) = &signed_up.grant {
         response.cookie(shell.session_cookie(secret));
     }

@@ -10,6 +10,9 @@ use terrace_app::store::{IdempotencyScope, StoredAnswer};
 use terrace_app::{Answered, KeyedRequest};
 use terrace_kernel::UserId;
 
+/// The header of an answer that was given before.
+pub(crate) const REPLAYED: (&str, &str) = ("Idempotency-Replayed", "true");
+
 /// The request as its key knows it: the same key on another target, or with another body, is another request.
 pub(crate) fn keyed(
     key: IdempotencyKey,
@@ -54,7 +57,7 @@ pub(crate) fn respond(answered: Answered) -> HttpResponse {
         response.insert_header((header::LOCATION, location));
     }
     if replayed {
-        response.insert_header(("Idempotency-Replayed", "true"));
+        response.insert_header(REPLAYED);
     }
     response.body(answer.body)
 }
