@@ -7,6 +7,7 @@ mod consumers;
 mod demo;
 mod execute;
 mod housekeeping;
+mod jobs;
 mod login;
 mod passwords;
 pub mod queries;
@@ -17,6 +18,7 @@ pub use consumers::{Consumer, Progress};
 pub use demo::{DEMO_FAN, DEMO_PASSWORD, DemoOutcome};
 pub use execute::{Answered, Command, KeyedRequest, OnceRefusal, Query};
 pub use housekeeping::Swept;
+pub use jobs::{Job, JobRead, JobRecord, JobWrite, Turn, registry as jobs};
 pub use login::{Grant, LoginRefusal, RefreshRefusal, RegisterRefusal, Registration, SignedUp};
 pub use passwords::{PasswordCost, Passwords, PasswordsBusy};
 
@@ -41,6 +43,8 @@ pub struct AppConfig {
     pub idempotency_life: Duration,
     /// How long events stay readable.
     pub event_life: Duration,
+    /// How long a process that runs a job may be silent before another takes the job over.
+    pub job_lease: Duration,
     /// What hashing a password costs.
     pub password_cost: PasswordCost,
     /// How many passwords are hashed at once.
@@ -59,6 +63,7 @@ impl Default for AppConfig {
             touch_after: Duration::from_mins(10),
             idempotency_life: DAY,
             event_life: DAY * 7,
+            job_lease: Duration::from_mins(1),
             password_cost: PasswordCost::default(),
             password_workers: 2,
             password_queue: 64,

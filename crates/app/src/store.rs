@@ -4,6 +4,7 @@
 //! it, or rolls it back, whole. Its body may run more than once (after a deadlock, or because the group that
 //! it shared a commit with failed), so it does nothing that a rollback does not undo.
 
+use crate::jobs::{JobRead, JobWrite};
 use std::future::Future;
 use std::pin::Pin;
 use terrace_identity::{
@@ -158,7 +159,14 @@ pub struct CounterMismatch {
 
 /// Everything that a query may ask.
 pub trait ReadTx:
-    AccountRead + SessionRead + TeamRead + PostRead<AuthorCard> + CommentRead<AuthorCard> + EventRead + Audit
+    AccountRead
+    + SessionRead
+    + TeamRead
+    + PostRead<AuthorCard>
+    + CommentRead<AuthorCard>
+    + EventRead
+    + Audit
+    + JobRead
 {
 }
 
@@ -170,6 +178,7 @@ impl<T> ReadTx for T where
         + CommentRead<AuthorCard>
         + EventRead
         + Audit
+        + JobRead
 {
 }
 
@@ -188,6 +197,7 @@ pub trait Tx:
     + IdempotencyWrite
     + LeaseWrite
     + SweepWrite
+    + JobWrite
 {
 }
 
@@ -205,6 +215,7 @@ impl<T> Tx for T where
         + IdempotencyWrite
         + LeaseWrite
         + SweepWrite
+        + JobWrite
 {
 }
 
