@@ -248,8 +248,18 @@ pub trait ReadJob: Send {
     /// What it is called in metrics and logs.
     fn name(&self) -> &'static str;
 
+    /// Whether the answer may be old, as a replica's is. Never what carries a stream's position, one's own data or
+    /// a session: a client that has just written would miss it.
+    fn may_be_old(&self) -> bool {
+        false
+    }
+
     /// Answers whoever waits. `tx` is an error when no connection could be had.
     fn run(self: Box<Self>, tx: Result<&mut dyn ReadTx, StoreError>);
+
+    /// Answers whoever waits from a replica, or gives the query back unanswered when that breaks, so that the
+    /// primary can be asked.
+    fn run_on_replica(self: Box<Self>, tx: &mut dyn ReadTx) -> Option<Box<dyn ReadJob>>;
 }
 
 /// Where commands and queries go. Neither call blocks.
