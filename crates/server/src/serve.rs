@@ -118,12 +118,12 @@ fn browsable(address: SocketAddr) -> String {
     }
 }
 
-fn web_config(settings: &Settings) -> anyhow::Result<WebConfig> {
+pub(crate) fn web_config(settings: &Settings) -> anyhow::Result<WebConfig> {
     let public_url =
         settings.public_url.as_deref().map(str::parse).transpose().with_context(|| {
             format!("--public-url {:?}", settings.public_url.as_deref().unwrap_or_default())
         })?;
-    Ok(WebConfig {
+    Ok(settings.edge.apply(WebConfig {
         public_url,
         json_limit: settings.web.json_limit,
         body_timeout: Duration::from_secs(settings.web.body_timeout),
@@ -137,7 +137,7 @@ fn web_config(settings: &Settings) -> anyhow::Result<WebConfig> {
         drain_delay: Duration::from_secs(settings.web.drain_delay),
         shutdown_timeout: Duration::from_secs(settings.web.shutdown_timeout),
         ..WebConfig::default()
-    })
+    }))
 }
 
 /// Comes about with Ctrl-C or, on Unix, SIGTERM.

@@ -13,6 +13,7 @@
 mod config;
 mod conn;
 mod error;
+mod examine;
 mod instrument;
 mod job;
 mod manager;
@@ -33,4 +34,5 @@ mod types;
 mod tests;
 
 pub use config::{DatabaseKind, StorageConfig, UrlError};
+pub use examine::Examination;
 pub use store::Storage;

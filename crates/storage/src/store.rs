@@ -1,6 +1,7 @@
 //! The store of the program: queues, the threads behind them, and the bell.
 
 use crate::config::{Address, DatabaseKind, StorageConfig};
+use crate::examine::{self, Examination};
 use crate::instrument::Stats;
 use crate::job::Command;
 use crate::manager::{Connector, Mode, Pool, openers};
@@ -33,6 +34,7 @@ struct Shared {
     questions: Arc<Queue<Asked>>,
     /// For queries whose answers may be old, where a replica is configured.
     replica: Option<Arc<Replica>>,
+    copy: Option<Connector>,
     stats: Arc<Stats>,
     bell: watch::Sender<Position>,
     relay: Option<Arc<RelayCall>>,
@@ -85,6 +87,7 @@ impl Storage {
             commands: Arc::new(Queue::new("commands", config.write_queue)),
             questions: Arc::new(Queue::new("queries", config.write_queue)),
             replica: config.read_database_url.is_some().then(|| Arc::new(Replica::new(config.write_queue))),
+            copy,
             bell: watch::Sender::new(Position::START),
             relay: (connector.kind() == DatabaseKind::Postgres).then(Arc::default),
             threads: Mutex::default(),
@@ -101,7 +104,7 @@ impl Storage {
             Address::Postgres(_) => storage.start_workers(&config, &openers, clock, entropy)?,
         }
         storage.start_readers(&config, &openers)?;
-        storage.start_replica_readers(&config, copy, &openers)?;
+        storage.start_replica_readers(&config, &openers)?;
         Ok(Self { shared: Arc::new(storage) })
     }
 
@@ -134,6 +137,16 @@ impl Storage {
     pub fn pending_migrations(&self) -> Result<Vec<String>, StoreError> {
         let mut session = self.shared.direct.connect(Mode::Read)?;
         Ok(migrate::standing(&mut session.conn())?.pending)
+    }
+
+    /// Looks at the database as an operator would. What it writes, it takes back.
+    pub fn examine(&self) -> Result<Examination, StoreError> {
+        examine::examine(&self.shared.direct)
+    }
+
+    /// Looks at the replica in the same way, where one is configured.
+    pub fn examine_replica(&self) -> Option<Result<Examination, StoreError>> {
+        self.shared.copy.as_ref().map(examine::examine)
     }
 
     /// Which database it is.
@@ -217,10 +230,9 @@ impl Shared {
     fn start_replica_readers(
         &self,
         config: &StorageConfig,
-        copy: Option<Connector>,
         openers: &Arc<ScheduledThreadPool>,
     ) -> Result<(), StoreError> {
-        let (Some(replica), Some(connector)) = (&self.replica, copy) else {
+        let (Some(replica), Some(connector)) = (&self.replica, self.copy.clone()) else {
             return Ok(());
         };
         let size = config.read_connections.max(1);
