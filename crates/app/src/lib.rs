@@ -12,6 +12,7 @@ mod login;
 mod passwords;
 pub mod queries;
 pub mod store;
+mod viewers;
 
 pub use catalogue::{Catalogue, CatalogueError, CatalogueSummary};
 pub use consumers::{Consumer, Progress};
@@ -27,6 +28,7 @@ use std::time::Duration;
 use store::Store;
 use terrace_kernel::{Clock, CtxSeed, Entropy, StoreError, Timestamp};
 use uuid::Uuid;
+use viewers::Viewers;
 
 /// Every bound that use cases go by.
 #[derive(Debug, Clone)]
@@ -37,6 +39,9 @@ pub struct AppConfig {
     pub access_life: Duration,
     /// How long a refresh token is good for; each exchange gives a fresh one.
     pub refresh_life: Duration,
+    /// How long who presents a token is remembered without asking the store again. A session that is ended in
+    /// this process is forgotten at once; one that is ended in another is good for this long at most.
+    pub session_memory: Duration,
     /// How exactly `lastSeenAt` of a session is kept.
     pub touch_after: Duration,
     /// How long an idempotency key and its answer are kept.
@@ -60,6 +65,7 @@ impl Default for AppConfig {
             session_life: DAY * 90,
             access_life: Duration::from_mins(15),
             refresh_life: DAY * 60,
+            session_memory: Duration::from_millis(500),
             touch_after: Duration::from_mins(10),
             idempotency_life: DAY,
             event_life: DAY * 7,
@@ -77,6 +83,7 @@ pub struct App {
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
     passwords: Passwords,
+    viewers: Viewers,
     config: AppConfig,
     /// Names this process where the database gives out leases.
     process: Uuid,
@@ -97,7 +104,8 @@ impl App {
             config.password_queue,
             ctx.random_bytes(),
         );
-        Self { store, clock, entropy, passwords, config, process: ctx.new_id() }
+        let viewers = Viewers::new(config.session_memory);
+        Self { store, clock, entropy, passwords, viewers, config, process: ctx.new_id() }
     }
 
     /// The bounds that it goes by.
@@ -113,6 +121,12 @@ impl App {
     /// Fails when the database cannot be reached or its schema is not the one that this program knows.
     pub async fn ready(&self) -> Result<(), StoreError> {
         self.store.ready().await
+    }
+
+    /// Grows before anybody is told of a change that events tell of: what was read when it stood lower may be
+    /// stale.
+    pub fn changes(&self) -> u64 {
+        self.store.changes()
     }
 
     fn seed(&self) -> CtxSeed {

@@ -3,8 +3,8 @@
 
 use crate::App;
 use crate::commands::{
-    Device, OpenSession, OpenSessionRefusal, Opened, RefreshSession, Refreshed, Register, RegisterOutcome,
-    RegisterRuleRefusal, ReplacePassword, Tokens, TouchSession,
+    Device, EndSession, EndSessionRefusal, OpenSession, OpenSessionRefusal, Opened, RefreshSession,
+    Refreshed, Register, RegisterOutcome, RegisterRuleRefusal, ReplacePassword, Tokens, TouchSession,
 };
 use crate::execute::{KeyedRequest, Query, unrefused};
 use crate::passwords::PasswordFailure;
@@ -13,7 +13,7 @@ use crate::store::ReadTx;
 use std::convert::Infallible;
 use terrace_identity::ports::Credentials;
 use terrace_identity::{Password, Secret, SessionKind, TimeZone, Token, TokenKind, Username, Viewer};
-use terrace_kernel::{Failure, Outcome, StoreError, Timestamp, UserId};
+use terrace_kernel::{Failure, Outcome, SessionId, StoreError, Timestamp, UserId};
 
 /// What somebody registers with.
 #[derive(Debug, Clone)]
@@ -158,7 +158,10 @@ impl App {
             Refreshed::Fresh { profile, tokens } => {
                 Ok(SignedUp { profile: *profile, grant: grant(tokens), replayed: false })
             }
-            Refreshed::Reused => Err(Failure::Refused(RefreshRefusal::TokenReused)),
+            Refreshed::Reused { user } => {
+                self.viewers.forget_user(user);
+                Err(Failure::Refused(RefreshRefusal::TokenReused))
+            }
             Refreshed::Invalid => Err(Failure::Refused(RefreshRefusal::InvalidToken)),
         }
     }
@@ -186,13 +189,30 @@ impl App {
             new,
         })
         .await
-        .map_err(|failure| failure.map(|_| LoginRefusal::InvalidCredentials))
+        .map_err(|failure| failure.map(|_| LoginRefusal::InvalidCredentials))?;
+        self.viewers.forget_user(viewer.user_id);
+        Ok(())
+    }
+
+    /// Ends one of one's own sessions, with all its tokens.
+    pub async fn end_session(&self, user: UserId, session: SessionId) -> Outcome<(), EndSessionRefusal> {
+        self.execute(EndSession { user, session }).await?;
+        self.viewers.forget_session(session);
+        Ok(())
     }
 
     /// Who presents `token`: an active account with a live session, or nobody. Notes that the session is in
     /// use, now and then.
     pub async fn viewer(&self, token: Token) -> Result<Option<Viewer>, StoreError> {
+        let key = (token.kind, token.hash);
+        if let Some(viewer) = self.viewers.get(key, self.now()) {
+            return Ok(Some(viewer));
+        }
+        let since = self.viewers.since();
         let found = unrefused(self.query(FindViewer { token }).await)?;
+        if let Some(viewer) = found {
+            self.viewers.remember(since, key, viewer);
+        }
         if let Some(viewer) = &found
             && self.now().since(viewer.last_seen_at) >= self.config.touch_after
         {

@@ -5,13 +5,14 @@
 //!   `replica` those that may be answered from a copy.
 //! - `ports` has one file per group of ports, each on a transaction (`tx`) over one connection (`conn`).
 //! - `relay` gives events their public order on PostgreSQL. On SQLite the writer's order is that order.
-//! - `migrate` changes the schema; `schema` and `types` describe it to diesel.
+//! - `migrate` changes the schema, `describe` tells what it is; `schema` and `types` describe it to diesel.
 //!
 //! To add a port: its trait goes into a domain crate, its implementation into `ports`, its tables into
 //! `migrations/` and `schema`; nothing else here changes.
 
 mod config;
 mod conn;
+mod describe;
 mod error;
 mod examine;
 mod instrument;
@@ -34,5 +35,6 @@ mod types;
 mod tests;
 
 pub use config::{DatabaseKind, StorageConfig, UrlError};
+pub use describe::{ColumnDescription, SchemaDescription};
 pub use examine::Examination;
 pub use store::Storage;

@@ -311,9 +311,9 @@ impl TestService {
     fn end(&mut self) -> Result<()> {
         let Some(server) = self.server.take() else { return Ok(()) };
         drop(self.stop.take());
-        let served = server.join();
+        let outcome = server.join();
         self.storage.close();
-        served.map_err(|_| anyhow!("the server's thread panicked"))?.context("the server failed")
+        outcome.map_err(|_| anyhow!("the server's thread panicked"))?.context("the server failed")
     }
 }
 

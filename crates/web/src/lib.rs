@@ -19,6 +19,7 @@ mod etag;
 mod extract;
 mod fallback;
 mod familiar;
+mod feed_pages;
 mod forwarded;
 mod headers;
 mod health;

@@ -58,7 +58,7 @@ fn addresses(settings: &Settings, public_url: Option<&PublicUrl>, findings: &mut
             }
         }
         Some(url) => {
-            findings.warn("public URL", format!("{url} is not https: cookies and passwords can be read"))
+            findings.warn("public URL", format!("{url} is not https: cookies and passwords can be read"));
         }
         None if settings.listen.ip().is_loopback() => {
             findings.ok("public URL", "not set; only this machine can reach the service");

@@ -1,4 +1,4 @@
-//! What goes over the wire: camelCase JSON, as `docs/api.md` promises it. One file per subject.
+//! What goes over the wire: camelCase JSON, as `docs/http-api.md` promises it. One file per subject.
 
 pub(crate) mod accounts;
 pub(crate) mod catalogue;

@@ -10,6 +10,8 @@ mod profile;
 mod refusals;
 mod sessions;
 
+pub(crate) use page::next_cursor;
+
 use utoipa_actix_web::service_config::ServiceConfig;
 
 /// The routes under `/api`, in the order of `docs/http-api.md`.
