@@ -13,10 +13,12 @@ mod contract {
     mod cost;
     mod counters;
     mod events;
+    mod jobs;
     mod locker_room;
     mod once;
     mod order;
     mod paging;
+    mod replica;
     mod schema;
     mod work;
 }
@@ -31,6 +33,7 @@ mod http {
     mod cross_site;
     mod document;
     mod dress;
+    mod edge;
     mod first_visit;
     mod idempotency;
     mod locker_room;

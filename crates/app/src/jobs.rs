@@ -213,14 +213,16 @@ impl App {
         if let Some(due) = known.map(|record| record.due_at).filter(|due| !due.is_over(self.now())) {
             return Ok(Turn::NotDue(due));
         }
-        let begun = BeginJob { name: job.name, holder: self.process, life: self.config.job_lease };
+        // Of this run alone: two attempts in one process are as far apart as in two.
+        let holder = self.seed().open().new_id();
+        let begun = BeginJob { name: job.name, holder, life: self.config.job_lease };
         match unrefused(self.execute(begun).await)? {
             Begun::Ours => {}
             Begun::HeldElsewhere => return Ok(Turn::HeldElsewhere),
             Begun::NotDue(due) => return Ok(Turn::NotDue(due)),
         }
         let started = Instant::now();
-        let end = self.see_through(job, stop).await;
+        let end = self.see_through(job, holder, stop).await;
         let took = started.elapsed();
         let (turn, outcome) = match end {
             Some(End::Succeeded) => (Turn::Done, "done"),
@@ -234,13 +236,18 @@ impl App {
             log::warn!("job {} was taken over by another process", job.name);
             return Ok(turn);
         };
-        let ended = EndJob { name: job.name, holder: self.process, period: job.period, end };
+        let ended = EndJob { name: job.name, holder, period: job.period, end };
         unrefused(self.execute(ended).await)?;
         Ok(turn)
     }
 
     /// Runs the job's work to its end, prolonging the lease; `None` when the lease was lost.
-    async fn see_through(self: &Arc<Self>, job: &Job, stop: &mut watch::Receiver<bool>) -> Option<End> {
+    async fn see_through(
+        self: &Arc<Self>,
+        job: &Job,
+        holder: Uuid,
+        stop: &mut watch::Receiver<bool>,
+    ) -> Option<End> {
         // A task of its own, so that a panic is a failure of this run only.
         let mut run = tokio::spawn((job.work)(Arc::clone(self)));
         let end = loop {
@@ -260,7 +267,7 @@ impl App {
                 }
                 () = told(stop) => break Some(End::Interrupted),
                 () = tokio::time::sleep(self.config.job_lease / 3) => {
-                    let renewed = TakeLease { name: job.name, holder: self.process, life: self.config.job_lease };
+                    let renewed = ProlongJob { name: job.name, holder, life: self.config.job_lease };
                     match unrefused(self.execute(renewed).await) {
                         Ok(true) => {}
                         Ok(false) => break None,
@@ -335,20 +342,20 @@ impl Command for BeginJob {
     }
 }
 
-/// Prolongs a job's lease; false when another has it.
-struct TakeLease {
+/// Prolongs a job's lease; false when another had it since.
+struct ProlongJob {
     name: &'static str,
     holder: Uuid,
     life: Duration,
 }
 
-impl Command for TakeLease {
+impl Command for ProlongJob {
     const NAME: &'static str = "prolong_job";
     type Output = bool;
     type Refusal = Infallible;
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<bool, Infallible> {
-        Ok(tx.take_lease(&lease(self.name), self.holder, ctx.now(), ctx.now().plus(self.life))?)
+        Ok(tx.prolong_lease(&lease(self.name), self.holder, ctx.now().plus(self.life))?)
     }
 }
 
@@ -367,8 +374,8 @@ impl Command for EndJob {
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<(), Infallible> {
         let now = ctx.now();
-        // Who let it run out and saw another take it has no say any more.
-        if !tx.take_lease(&lease(self.name), self.holder, now, now)? {
+        // Who let it run out and lost it to another has no say any more.
+        if !tx.prolong_lease(&lease(self.name), self.holder, now)? {
             return Ok(());
         }
         let record = tx.job(self.name)?.unwrap_or_else(|| JobRecord::new(self.name, now));

@@ -27,7 +27,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use store::Store;
 use terrace_kernel::{Clock, CtxSeed, Entropy, StoreError, Timestamp};
-use uuid::Uuid;
 use viewers::Viewers;
 
 /// Every bound that use cases go by.
@@ -85,8 +84,6 @@ pub struct App {
     passwords: Passwords,
     viewers: Viewers,
     config: AppConfig,
-    /// Names this process where the database gives out leases.
-    process: Uuid,
 }
 
 impl App {
@@ -105,7 +102,7 @@ impl App {
             ctx.random_bytes(),
         );
         let viewers = Viewers::new(config.session_memory);
-        Self { store, clock, entropy, passwords, viewers, config, process: ctx.new_id() }
+        Self { store, clock, entropy, passwords, viewers, config }
     }
 
     /// The bounds that it goes by.

@@ -110,6 +110,10 @@ pub trait LeaseWrite {
         until: Timestamp,
     ) -> Result<bool, StoreError>;
 
+    /// Prolongs the lease until `until`, over or not, if `holder` still has it; `false` when another took it since,
+    /// or it was given back.
+    fn prolong_lease(&mut self, name: &str, holder: Uuid, until: Timestamp) -> Result<bool, StoreError>;
+
     /// Gives the lease back if `holder` has it.
     fn release_lease(&mut self, name: &str, holder: Uuid) -> Result<(), StoreError>;
 }
