@@ -43,3 +43,8 @@ mod http {
     mod shape;
     mod watching;
 }
+
+/// The program, as its operators meet it.
+mod program {
+    mod doctor;
+}

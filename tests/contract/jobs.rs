@@ -117,7 +117,11 @@ fn a_job_that_fails_is_tried_again_after_a_while(kind: DatabaseKind) -> Result<(
 fn endless() -> (Job, watch::Receiver<usize>) {
     let (tell, begun) = watch::channel(0);
     let job = Job::new("count", PERIOD, move |_| {
-        let first = tell.send_replace(*tell.borrow() + 1) == 0;
+        let mut first = false;
+        tell.send_modify(|runs| {
+            first = *runs == 0;
+            *runs += 1;
+        });
         async move {
             if first {
                 std::future::pending::<()>().await;
@@ -180,7 +184,8 @@ fn a_run_that_lasts_longer_than_its_lease_keeps_it(kind: DatabaseKind) -> Result
                         tokio::task::yield_now().await;
                     }
                     let job = Job::new("count", PERIOD, |_| async { Ok(()) });
-                    seen.lock().expect("nobody panicked").push(attempt(Arc::clone(&other), job).await);
+                    let turn = attempt(Arc::clone(&other), job).await;
+                    seen.lock().expect("nobody panicked").push(turn);
                 }
                 Ok(())
             }

@@ -102,7 +102,7 @@ pub(super) fn machine(settings: &Settings, findings: &mut Findings) {
     files(rustix::process::getrlimit(rustix::process::Resource::Nofile).current, findings);
     // The nearest folder that is there: the data folder is made by the first start.
     let there = settings.data_dir.ancestors().find(|folder| folder.exists());
-    let folder = there.unwrap_or(Path::new("."));
+    let folder = there.filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
     match rustix::fs::statvfs(folder) {
         Ok(found) => disk(found.f_bavail.saturating_mul(found.f_frsize), folder, findings),
         Err(error) => findings.fail("disk", format!("{}: {error}", folder.display())),
