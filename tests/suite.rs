@@ -24,10 +24,12 @@ mod contract {
     mod cost;
     mod counters;
     mod events;
+    mod jobs;
     mod locker_room;
     mod once;
     mod order;
     mod paging;
+    mod replica;
     mod schema;
     mod work;
 }
@@ -42,6 +44,7 @@ mod http {
     mod cross_site;
     mod document;
     mod dress;
+    mod edge;
     mod first_visit;
     mod idempotency;
     mod locker_room;
@@ -50,4 +53,9 @@ mod http {
     mod sessions;
     mod shape;
     mod watching;
+}
+
+/// The program, as its operators meet it.
+mod program {
+    mod doctor;
 }

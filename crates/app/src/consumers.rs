@@ -31,7 +31,7 @@ pub struct Consumer {
 }
 
 /// Every consumer of this program.
-const CONSUMERS: &[Consumer] = &[Consumer {
+pub(crate) const CONSUMERS: &[Consumer] = &[Consumer {
     name: "remove-deleted-posts",
     follows: &[EventKind::PostDeleted],
     handle: remove_deleted_post,

@@ -24,6 +24,9 @@ pub trait Command: Send + 'static {
 pub trait Query: Send + 'static {
     /// What it is called in metrics and logs.
     const NAME: &'static str;
+    /// Whether the answer may be old, so that a replica can give it: nothing that carries a stream's position, no
+    /// session, nobody's own data.
+    const MAY_BE_OLD: bool = false;
     /// What is found.
     type Output: Send + 'static;
     /// The rules that can say no.
@@ -161,6 +164,26 @@ struct QueryJob<Q: Query> {
 impl<Q: Query> ReadJob for QueryJob<Q> {
     fn name(&self) -> &'static str {
         Q::NAME
+    }
+
+    fn may_be_old(&self) -> bool {
+        Q::MAY_BE_OLD
+    }
+
+    fn run_on_replica(self: Box<Self>, tx: &mut dyn ReadTx) -> Option<Box<dyn ReadJob>> {
+        if self.reply.is_closed() {
+            return None;
+        }
+        match self.query.run(tx, self.now) {
+            Err(Failure::Broken(error)) => {
+                log::debug!("{} on the replica: {error}", Q::NAME);
+                Some(self)
+            }
+            answer @ (Ok(_) | Err(Failure::Refused(_))) => {
+                let _ = self.reply.send(answer);
+                None
+            }
+        }
     }
 
     fn run(self: Box<Self>, tx: Result<&mut dyn ReadTx, StoreError>) {

@@ -2,21 +2,36 @@
 
 use crate::App;
 use crate::execute::{Command, unrefused};
+use crate::jobs::Job;
 use crate::store::Tx;
 use std::convert::Infallible;
-use std::sync::Arc;
 use std::time::Duration;
 use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp};
-use tokio::sync::watch;
-use uuid::Uuid;
 
 /// Rows that one transaction removes at most.
 const PORTION: u32 = 500;
-/// How often one process looks for what is past its time.
+/// How often what is past its time is looked for.
 const EVERY: Duration = Duration::from_mins(10);
 /// How long ended sessions stay, so that a refresh token that was copied is still known for one.
 const ENDED_SESSIONS_STAY: Duration = Duration::from_hours(7 * 24);
-const LEASE: &str = "housekeeping";
+
+/// The jobs that keep house.
+pub(crate) fn jobs() -> [Job; 3] {
+    [
+        ("sweep-idempotency-keys", What::IdempotencyKeys),
+        ("sweep-sessions", What::Sessions),
+        ("sweep-events", What::Events),
+    ]
+    .map(|(name, what)| {
+        Job::new(name, EVERY, move |app| async move {
+            let removed = app.sweep_all(what).await?;
+            if removed > 0 {
+                log::info!("{name} removed {removed} rows");
+            }
+            Ok(())
+        })
+    })
+}
 
 /// How much was removed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -30,50 +45,29 @@ pub struct Swept {
 }
 
 impl App {
-    /// Keeps house every ten minutes until `stop` turns true; of many processes, one does it.
-    pub async fn run_housekeeping(self: Arc<Self>, mut stop: watch::Receiver<bool>) {
-        loop {
-            match self.lease_housekeeping().await {
-                Ok(true) => match self.sweep().await {
-                    Ok(swept) if swept == Swept::default() => {}
-                    Ok(swept) => log::info!("housekeeping removed {swept:?}"),
-                    Err(error) => log::warn!("housekeeping will try again: {error}"),
-                },
-                Ok(false) => {}
-                Err(error) => log::warn!("housekeeping will try again: {error}"),
-            }
-            tokio::select! {
-                _ = stop.wait_for(|stop| *stop) => return,
-                () = tokio::time::sleep(EVERY) => {}
-            }
-        }
-    }
-
     /// Removes everything that is past its time, in small transactions.
     pub async fn sweep(&self) -> Result<Swept, StoreError> {
-        let now = self.now();
-        let mut swept = Swept::default();
-        let keys = now.minus(self.config.idempotency_life);
-        let sessions = now.minus(ENDED_SESSIONS_STAY);
-        let events = now.minus(self.config.event_life);
-        for (what, before, count) in [
-            (What::IdempotencyKeys, keys, &mut swept.idempotency_keys),
-            (What::Sessions, sessions, &mut swept.sessions),
-            (What::Events, events, &mut swept.events),
-        ] {
-            loop {
-                let removed = unrefused(self.execute(Sweep { what, before }).await)?;
-                *count += removed;
-                if removed < u64::from(PORTION) {
-                    break;
-                }
-            }
-        }
-        Ok(swept)
+        Ok(Swept {
+            idempotency_keys: self.sweep_all(What::IdempotencyKeys).await?,
+            sessions: self.sweep_all(What::Sessions).await?,
+            events: self.sweep_all(What::Events).await?,
+        })
     }
 
-    async fn lease_housekeeping(&self) -> Result<bool, StoreError> {
-        unrefused(self.execute(TakeLease { name: LEASE, holder: self.process, life: EVERY * 2 }).await)
+    async fn sweep_all(&self, what: What) -> Result<u64, StoreError> {
+        let before = self.now().minus(match what {
+            What::IdempotencyKeys => self.config.idempotency_life,
+            What::Sessions => ENDED_SESSIONS_STAY,
+            What::Events => self.config.event_life,
+        });
+        let mut all = 0;
+        loop {
+            let removed = unrefused(self.execute(Sweep { what, before }).await)?;
+            all += removed;
+            if removed < u64::from(PORTION) {
+                return Ok(all);
+            }
+        }
     }
 }
 
@@ -101,22 +95,5 @@ impl Command for Sweep {
             What::Sessions => tx.remove_ended_sessions(self.before, PORTION)?,
             What::Events => tx.sweep_events(self.before, PORTION)?,
         })
-    }
-}
-
-/// Takes or prolongs a lease.
-struct TakeLease {
-    name: &'static str,
-    holder: Uuid,
-    life: Duration,
-}
-
-impl Command for TakeLease {
-    const NAME: &'static str = "take_lease";
-    type Output = bool;
-    type Refusal = Infallible;
-
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<bool, Infallible> {
-        Ok(tx.take_lease(self.name, self.holder, ctx.now(), ctx.now().plus(self.life))?)
     }
 }

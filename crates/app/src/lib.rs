@@ -7,6 +7,7 @@ mod consumers;
 mod demo;
 mod execute;
 mod housekeeping;
+mod jobs;
 mod login;
 mod passwords;
 pub mod queries;
@@ -18,6 +19,7 @@ pub use consumers::{Consumer, Progress};
 pub use demo::{DEMO_FAN, DEMO_PASSWORD, DemoOutcome};
 pub use execute::{Answered, Command, KeyedRequest, OnceRefusal, Query};
 pub use housekeeping::Swept;
+pub use jobs::{Job, JobRead, JobRecord, JobWrite, Turn, registry as jobs};
 pub use login::{Grant, LoginRefusal, RefreshRefusal, RegisterRefusal, Registration, SignedUp};
 pub use passwords::{PasswordCost, Passwords, PasswordsBusy};
 
@@ -25,7 +27,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use store::Store;
 use terrace_kernel::{Clock, CtxSeed, Entropy, StoreError, Timestamp};
-use uuid::Uuid;
 use viewers::Viewers;
 
 /// Every bound that use cases go by.
@@ -46,6 +47,8 @@ pub struct AppConfig {
     pub idempotency_life: Duration,
     /// How long events stay readable.
     pub event_life: Duration,
+    /// How long a process that runs a job may be silent before another takes the job over.
+    pub job_lease: Duration,
     /// What hashing a password costs.
     pub password_cost: PasswordCost,
     /// How many passwords are hashed at once.
@@ -65,6 +68,7 @@ impl Default for AppConfig {
             touch_after: Duration::from_mins(10),
             idempotency_life: DAY,
             event_life: DAY * 7,
+            job_lease: Duration::from_mins(1),
             password_cost: PasswordCost::default(),
             password_workers: 2,
             password_queue: 64,
@@ -80,8 +84,6 @@ pub struct App {
     passwords: Passwords,
     viewers: Viewers,
     config: AppConfig,
-    /// Names this process where the database gives out leases.
-    process: Uuid,
 }
 
 impl App {
@@ -100,7 +102,7 @@ impl App {
             ctx.random_bytes(),
         );
         let viewers = Viewers::new(config.session_memory);
-        Self { store, clock, entropy, passwords, viewers, config, process: ctx.new_id() }
+        Self { store, clock, entropy, passwords, viewers, config }
     }
 
     /// The bounds that it goes by.

@@ -4,6 +4,7 @@
 //! it, or rolls it back, whole. Its body may run more than once (after a deadlock, or because the group that
 //! it shared a commit with failed), so it does nothing that a rollback does not undo.
 
+use crate::jobs::{JobRead, JobWrite};
 use std::future::Future;
 use std::pin::Pin;
 use terrace_identity::{
@@ -109,6 +110,10 @@ pub trait LeaseWrite {
         until: Timestamp,
     ) -> Result<bool, StoreError>;
 
+    /// Prolongs the lease until `until`, over or not, if `holder` still has it; `false` when another took it since,
+    /// or it was given back.
+    fn prolong_lease(&mut self, name: &str, holder: Uuid, until: Timestamp) -> Result<bool, StoreError>;
+
     /// Gives the lease back if `holder` has it.
     fn release_lease(&mut self, name: &str, holder: Uuid) -> Result<(), StoreError>;
 }
@@ -158,7 +163,14 @@ pub struct CounterMismatch {
 
 /// Everything that a query may ask.
 pub trait ReadTx:
-    AccountRead + SessionRead + TeamRead + PostRead<AuthorCard> + CommentRead<AuthorCard> + EventRead + Audit
+    AccountRead
+    + SessionRead
+    + TeamRead
+    + PostRead<AuthorCard>
+    + CommentRead<AuthorCard>
+    + EventRead
+    + Audit
+    + JobRead
 {
 }
 
@@ -170,6 +182,7 @@ impl<T> ReadTx for T where
         + CommentRead<AuthorCard>
         + EventRead
         + Audit
+        + JobRead
 {
 }
 
@@ -188,6 +201,7 @@ pub trait Tx:
     + IdempotencyWrite
     + LeaseWrite
     + SweepWrite
+    + JobWrite
 {
 }
 
@@ -205,6 +219,7 @@ impl<T> Tx for T where
         + IdempotencyWrite
         + LeaseWrite
         + SweepWrite
+        + JobWrite
 {
 }
 
@@ -237,8 +252,18 @@ pub trait ReadJob: Send {
     /// What it is called in metrics and logs.
     fn name(&self) -> &'static str;
 
+    /// Whether the answer may be old, as a replica's is. Never what carries a stream's position, one's own data or
+    /// a session: a client that has just written would miss it.
+    fn may_be_old(&self) -> bool {
+        false
+    }
+
     /// Answers whoever waits. `tx` is an error when no connection could be had.
     fn run(self: Box<Self>, tx: Result<&mut dyn ReadTx, StoreError>);
+
+    /// Answers whoever waits from a replica, or gives the query back unanswered when that breaks, so that the
+    /// primary can be asked.
+    fn run_on_replica(self: Box<Self>, tx: &mut dyn ReadTx) -> Option<Box<dyn ReadJob>>;
 }
 
 /// Where commands and queries go. Neither call blocks.

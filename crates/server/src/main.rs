@@ -1,5 +1,7 @@
 //! The `terrace` program: configuration → storage → use cases → web.
 
+mod doctor;
+mod edge_settings;
 mod machine;
 mod report;
 mod serve;
@@ -38,6 +40,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Seed => runtime()?.block_on(seed(settings)),
         Command::Maintain(Maintain::Verify) => runtime()?.block_on(verify(settings)),
         Command::Maintain(Maintain::Sweep) => runtime()?.block_on(sweep(settings)),
+        Command::Doctor => runtime()?.block_on(doctor::doctor(settings)),
         Command::Openapi => {
             report::line(&terrace_web::openapi().to_pretty_json()?)?;
             Ok(ExitCode::SUCCESS)

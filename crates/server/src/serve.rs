@@ -2,7 +2,7 @@
 
 use crate::machine::{SystemClock, SystemEntropy};
 use crate::report;
-use crate::settings::{OnlyIfNew, Settings};
+use crate::settings::{OnlyIfNew, Settings, Switch};
 use crate::{app, bring_up_to_date, open};
 use anyhow::Context;
 use std::net::{SocketAddr, TcpListener};
@@ -33,7 +33,7 @@ pub(crate) async fn serve(settings: Settings) -> anyhow::Result<ExitCode> {
     let (stop, stopped) = watch::channel(false);
     let background = [
         tokio::spawn(Arc::clone(&app).run_consumers(stopped.clone())),
-        tokio::spawn(Arc::clone(&app).run_housekeeping(stopped)),
+        tokio::spawn(run_jobs(settings.jobs, Arc::clone(&app), stopped)),
     ];
     let wiring = Wiring {
         app,
@@ -53,6 +53,13 @@ pub(crate) async fn serve(settings: Settings) -> anyhow::Result<ExitCode> {
     served.context("the HTTP server failed")?;
     log::info!("stopped");
     Ok(ExitCode::SUCCESS)
+}
+
+async fn run_jobs(jobs: Switch, app: Arc<App>, stopped: watch::Receiver<bool>) {
+    match jobs {
+        Switch::On => app.run_jobs(stopped).await,
+        Switch::Off => log::info!("jobs are left to other processes (--jobs off)"),
+    }
 }
 
 fn listen(address: SocketAddr, setting: &str) -> anyhow::Result<TcpListener> {
@@ -111,12 +118,12 @@ fn browsable(address: SocketAddr) -> String {
     }
 }
 
-fn web_config(settings: &Settings) -> anyhow::Result<WebConfig> {
+pub(crate) fn web_config(settings: &Settings) -> anyhow::Result<WebConfig> {
     let public_url =
         settings.public_url.as_deref().map(str::parse).transpose().with_context(|| {
             format!("--public-url {:?}", settings.public_url.as_deref().unwrap_or_default())
         })?;
-    Ok(WebConfig {
+    Ok(settings.edge.apply(WebConfig {
         public_url,
         json_limit: settings.web.json_limit,
         body_timeout: Duration::from_secs(settings.web.body_timeout),
@@ -130,7 +137,7 @@ fn web_config(settings: &Settings) -> anyhow::Result<WebConfig> {
         drain_delay: Duration::from_secs(settings.web.drain_delay),
         shutdown_timeout: Duration::from_secs(settings.web.shutdown_timeout),
         ..WebConfig::default()
-    })
+    }))
 }
 
 /// Comes about with Ctrl-C or, on Unix, SIGTERM.

@@ -1,5 +1,6 @@
 //! Every setting of the program: flags, environment and `--help` from one place.
 
+use crate::edge_settings::EdgeSettings;
 use anyhow::{Context, bail};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::net::SocketAddr;
@@ -36,6 +37,8 @@ pub(crate) enum Command {
     /// Look after the data.
     #[command(subcommand)]
     Maintain(Maintain),
+    /// Look at the configuration, the database and the machine; ends with 1 when something is wrong.
+    Doctor,
     /// Print the OpenAPI document of the HTTP interface.
     Openapi,
 }
@@ -106,6 +109,9 @@ pub(crate) struct Settings {
     /// A direct PostgreSQL address for notifications, where the database URL goes through a pooler.
     #[arg(long, env = "LISTEN_DATABASE_URL", global = true, hide_env_values = true, value_name = "URL")]
     pub(crate) listen_database_url: Option<String>,
+    /// A replica of the database, for queries whose answers may be a little old.
+    #[arg(long, env = "READ_DATABASE_URL", global = true, hide_env_values = true, value_name = "URL")]
+    pub(crate) read_database_url: Option<String>,
     /// The bearer secret of the routes under /api/cron, 32 bytes or more; without one they are closed.
     #[arg(long, env = "TERRACE_CRON_SECRET", global = true, hide_env_values = true, value_name = "SECRET")]
     pub(crate) cron_secret: Option<String>,
@@ -118,6 +124,9 @@ pub(crate) struct Settings {
         conflicts_with = "cron_secret"
     )]
     pub(crate) cron_secret_file: Option<PathBuf>,
+    /// Whether this process takes part in the periodic jobs; of many, one does each run.
+    #[arg(long, env = "TERRACE_JOBS", global = true, value_enum, default_value_t = Switch::On)]
+    pub(crate) jobs: Switch,
     /// Whether to load demo content.
     #[arg(long, env = "TERRACE_DEMO", global = true, value_enum, default_value_t = Demo::Auto)]
     pub(crate) demo: Demo,
@@ -130,6 +139,8 @@ pub(crate) struct Settings {
     pub(crate) accounts: AccountSettings,
     #[command(flatten)]
     pub(crate) web: WebSettings,
+    #[command(flatten)]
+    pub(crate) edge: EdgeSettings,
     #[command(flatten)]
     pub(crate) limits: LimitSettings,
 }
@@ -317,6 +328,7 @@ impl Settings {
     pub(crate) fn storage(&self) -> anyhow::Result<StorageConfig> {
         let mut config = StorageConfig::new(self.database_url()?);
         config.listen_database_url.clone_from(&self.listen_database_url);
+        config.read_database_url.clone_from(&self.read_database_url);
         config.read_connections = self.store.read_connections;
         config.write_connections = self.store.write_connections;
         config.checkout_timeout = Duration::from_secs(self.store.checkout_timeout);

@@ -37,6 +37,9 @@ pub struct StorageConfig {
     /// PostgreSQL: a URL that reaches the server itself, for `LISTEN`, migrations and the relay, when
     /// `database_url` leads through a pooler that does not keep sessions.
     pub listen_database_url: Option<String>,
+    /// A replica of the database, of the same kind: queries whose answers may be old go there, and to the primary
+    /// when it is away.
+    pub read_database_url: Option<String>,
     /// How many queries run at once; each has a thread and a connection.
     pub read_connections: u32,
     /// PostgreSQL: how many commands run at once; each has a thread and a connection. SQLite has one writer.
@@ -63,6 +66,7 @@ impl StorageConfig {
         Self {
             database_url: url.into(),
             listen_database_url: None,
+            read_database_url: None,
             read_connections: 8,
             write_connections: 8,
             checkout_timeout: Duration::from_secs(3),
@@ -110,6 +114,12 @@ pub enum UrlError {
     /// Parameters, or SQLite's own URI form.
     #[error("sqlite: takes a plain path, without parameters and without file:")]
     Parameters,
+    /// TLS is asked for and not built in.
+    #[error(
+        "the database URL asks for TLS (sslmode), which this program was built without: build it with \
+         `--features postgres-tls`"
+    )]
+    NoTls,
     /// The path or URI holds a NUL character.
     #[error("a database URL must not hold NUL characters")]
     Nul,
@@ -135,6 +145,9 @@ impl Address {
         match scheme.to_ascii_lowercase().as_str() {
             "sqlite" => Self::parse_path(rest.strip_prefix("//").unwrap_or(rest)),
             "postgres" | "postgresql" if rest.starts_with("//") => {
+                if !cfg!(feature = "postgres-tls") && asks_for_tls(rest) {
+                    return Err(UrlError::NoTls);
+                }
                 Ok(Self::Postgres(format!("postgresql:{rest}")))
             }
             _ => Err(UrlError::Unknown),
@@ -160,6 +173,14 @@ impl Address {
             Self::Postgres(_) => DatabaseKind::Postgres,
         }
     }
+}
+
+/// Whether a libpq URI insists on an encrypted connection. `prefer`, the default, takes what there is.
+fn asks_for_tls(uri: &str) -> bool {
+    let parameters = uri.split_once('?').map_or("", |(_, parameters)| parameters);
+    parameters.split('&').any(|pair| {
+        matches!(pair.split_once('='), Some(("sslmode", mode)) if matches!(mode, "require" | "verify-ca" | "verify-full"))
+    })
 }
 
 #[cfg(test)]
@@ -193,6 +214,23 @@ mod tests {
         for (url, expected) in table {
             assert!(Address::parse(url) == expected, "{url}");
         }
+    }
+
+    #[test]
+    fn tls_that_is_not_built_in_is_refused_by_name() {
+        for (url, asks) in [
+            ("postgres://h/d", false),
+            ("postgres://h/d?sslmode=disable", false),
+            ("postgres://h/d?sslmode=prefer", false),
+            ("postgres://h/d?sslmode=require", true),
+            ("postgresql://u:sslmode=require@h/d?connect_timeout=3&sslmode=verify-full", true),
+            ("postgresql://u:sslmode=require@h/d", false),
+        ] {
+            assert_eq!(asks_for_tls(url), asks, "{url}");
+            let refused = Address::parse(url).err() == Some(UrlError::NoTls);
+            assert_eq!(refused, asks && !cfg!(feature = "postgres-tls"), "{url}");
+        }
+        assert!(UrlError::NoTls.to_string().contains("postgres-tls"));
     }
 
     #[test]

@@ -25,6 +25,8 @@ const UNAVAILABLE: &[&str] = &[
     // 57014 query_canceled, by the statement timeout or by an operator.
     "canceling statement due to statement timeout",
     "canceling statement due to user request",
+    // 40001 in words of its own, on a replica whose rows the primary removed.
+    "canceling statement due to conflict with recovery",
     // 57P01 admin_shutdown, 57P02 crash_shutdown, 57P03 cannot_connect_now, 25P03 and 57P05 idle timeouts.
     "terminating connection",
     "the database system is",

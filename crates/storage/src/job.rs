@@ -66,6 +66,16 @@ pub(crate) fn run_query(job: Box<dyn ReadJob>, conn: Conn<'_>) -> bool {
     guarded(job.name(), || job.run(Ok(&mut tx)))
 }
 
+/// Runs a query on a replica: the query, when it could not be answered there, and whether the connection is as
+/// good as before.
+pub(crate) fn try_query(job: Box<dyn ReadJob>, conn: Conn<'_>) -> (Option<Box<dyn ReadJob>>, bool) {
+    let mut tx = DieselTx::new(conn);
+    let mut left = None;
+    let ran = guarded(job.name(), || left = job.run_on_replica(&mut tx));
+    let sound = ran && left.is_none();
+    (left, sound)
+}
+
 /// Keeps a panic from taking the thread along: others wait for it.
 fn guarded(name: &'static str, work: impl FnOnce()) -> bool {
     let ran = catch_unwind(AssertUnwindSafe(work));

@@ -1,7 +1,8 @@
 //! The storage adapter: every port of the store on SQLite and on PostgreSQL. The only crate that names diesel.
 //!
 //! - [`Storage`] is what `server` opens: queues, and the threads behind them.
-//! - `sqlite` and `postgres` are the two ways in which commands commit; `reads` answers queries on both.
+//! - `sqlite` and `postgres` are the two ways in which commands commit; `reads` answers queries on both,
+//!   `replica` those that may be answered from a copy.
 //! - `ports` has one file per group of ports, each on a transaction (`tx`) over one connection (`conn`).
 //! - `relay` gives events their public order on PostgreSQL. On SQLite the writer's order is that order.
 //! - `migrate` changes the schema, `describe` tells what it is; `schema` and `types` describe it to diesel.
@@ -13,6 +14,7 @@ mod config;
 mod conn;
 mod describe;
 mod error;
+mod examine;
 mod instrument;
 mod job;
 mod manager;
@@ -22,6 +24,7 @@ mod postgres;
 mod queue;
 mod reads;
 mod relay;
+mod replica;
 mod schema;
 mod sqlite;
 mod store;
@@ -33,4 +36,5 @@ mod tests;
 
 pub use config::{DatabaseKind, StorageConfig, UrlError};
 pub use describe::{ColumnDescription, SchemaDescription};
+pub use examine::Examination;
 pub use store::Storage;

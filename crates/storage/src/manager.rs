@@ -53,6 +53,11 @@ impl Connector {
         }
     }
 
+    /// The same, waiting so long for a connection.
+    pub(crate) fn with_patience(self, patience: Duration) -> Self {
+        Self { patience, ..self }
+    }
+
     pub(crate) const fn kind(&self) -> DatabaseKind {
         self.address.kind()
     }

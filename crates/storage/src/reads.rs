@@ -83,14 +83,14 @@ fn answer(session: &mut Session, asked: Asked) {
 }
 
 /// On SQLite a query sees one state of the database, at no cost. On PostgreSQL that would cost two round trips.
-fn open_snapshot(session: &mut Session) -> QueryResult<()> {
+pub(crate) fn open_snapshot(session: &mut Session) -> QueryResult<()> {
     match &mut session.link {
         Link::Sqlite(conn) => control(&mut **conn, "BEGIN"),
         Link::Pg(_) => Ok(()),
     }
 }
 
-fn close_snapshot(session: &mut Session) -> QueryResult<()> {
+pub(crate) fn close_snapshot(session: &mut Session) -> QueryResult<()> {
     match &mut session.link {
         Link::Sqlite(conn) => control(&mut **conn, "ROLLBACK"),
         Link::Pg(_) => Ok(()),

@@ -64,6 +64,20 @@ table! {
 }
 
 table! {
+    use diesel::sql_types::{Integer, Nullable, Text};
+    use crate::types::Instant;
+
+    job_runs (name) {
+        name -> Text,
+        due_at -> Instant,
+        started_at -> Nullable<Instant>,
+        finished_at -> Nullable<Instant>,
+        succeeded_at -> Nullable<Instant>,
+        failures -> Integer,
+    }
+}
+
+table! {
     use diesel::sql_types::{Binary, Integer, Nullable, Text};
     use crate::types::{Instant, Uid};
 

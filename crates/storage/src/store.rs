@@ -2,6 +2,7 @@
 
 use crate::config::{Address, DatabaseKind, StorageConfig};
 use crate::describe::{self, SchemaDescription};
+use crate::examine::{self, Examination};
 use crate::instrument::Stats;
 use crate::job::Command;
 use crate::manager::{Connector, Mode, Pool, openers};
@@ -10,6 +11,7 @@ use crate::postgres::Worker;
 use crate::queue::{Queue, Refused};
 use crate::reads::{Asked, Question, Reader};
 use crate::relay::{Relay, RelayCall};
+use crate::replica::{self, Replica, ReplicaReader};
 use crate::sqlite::{self, Writer};
 use scheduled_thread_pool::ScheduledThreadPool;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -32,6 +34,9 @@ struct Shared {
     direct: Connector,
     commands: Arc<Queue<Command>>,
     questions: Arc<Queue<Asked>>,
+    /// For queries whose answers may be old, where a replica is configured.
+    replica: Option<Arc<Replica>>,
+    copy: Option<Connector>,
     stats: Arc<Stats>,
     bell: watch::Sender<Position>,
     changes: Arc<AtomicU64>,
@@ -73,9 +78,19 @@ impl Storage {
             }
             _ => connector.clone(),
         };
+        let copy = config.read_database_url.as_deref().map(|url| {
+            let copy = parse(url)?;
+            if copy.kind() != address.kind() {
+                return Err(StoreError::defect("database URL", "the one to read from is of another kind"));
+            }
+            Ok(Connector::new(copy, &config, Arc::clone(&stats)).with_patience(replica::PATIENCE))
+        });
+        let copy = copy.transpose()?;
         let storage = Shared {
             commands: Arc::new(Queue::new("commands", config.write_queue)),
             questions: Arc::new(Queue::new("queries", config.write_queue)),
+            replica: config.read_database_url.is_some().then(|| Arc::new(Replica::new(config.write_queue))),
+            copy,
             bell: watch::Sender::new(Position::START),
             changes: Arc::default(),
             relay: (connector.kind() == DatabaseKind::Postgres).then(Arc::default),
@@ -93,6 +108,7 @@ impl Storage {
             Address::Postgres(_) => storage.start_workers(&config, &openers, clock, entropy)?,
         }
         storage.start_readers(&config, &openers)?;
+        storage.start_replica_readers(&config, &openers)?;
         Ok(Self { shared: Arc::new(storage) })
     }
 
@@ -125,6 +141,16 @@ impl Storage {
     pub fn pending_migrations(&self) -> Result<Vec<String>, StoreError> {
         let mut session = self.shared.direct.connect(Mode::Read)?;
         Ok(migrate::standing(&mut session.conn())?.pending)
+    }
+
+    /// Looks at the database as an operator would. What it writes, it takes back.
+    pub fn examine(&self) -> Result<Examination, StoreError> {
+        examine::examine(&self.shared.direct)
+    }
+
+    /// Looks at the replica in the same way, where one is configured.
+    pub fn examine_replica(&self) -> Option<Result<Examination, StoreError>> {
+        self.shared.copy.as_ref().map(examine::examine)
     }
 
     /// What the schema of the database is, in the database's own words.
@@ -220,6 +246,27 @@ impl Shared {
         Ok(())
     }
 
+    fn start_replica_readers(
+        &self,
+        config: &StorageConfig,
+        openers: &Arc<ScheduledThreadPool>,
+    ) -> Result<(), StoreError> {
+        let (Some(replica), Some(connector)) = (&self.replica, self.copy.clone()) else {
+            return Ok(());
+        };
+        let size = config.read_connections.max(1);
+        let reader = ReplicaReader {
+            replica: Arc::clone(replica),
+            pool: Arc::new(Pool::new(connector, size, openers)),
+            primary: Arc::clone(&self.questions),
+        };
+        for number in 1..=size {
+            let reader = reader.clone();
+            self.start(format!("terrace-copy-{number}"), move || reader.serve())?;
+        }
+        Ok(())
+    }
+
     fn start(&self, name: String, work: impl FnOnce() + Send + 'static) -> Result<(), StoreError> {
         let handle = spawn(name, work)?;
         self.threads().workers.push(handle);
@@ -231,6 +278,9 @@ impl Shared {
     }
 
     fn close(&self) {
+        if let Some(replica) = &self.replica {
+            replica.close();
+        }
         self.commands.close();
         self.questions.close();
         let Threads { workers, relay } = std::mem::take(&mut *self.threads());
@@ -275,7 +325,7 @@ fn make_folder(path: &std::path::Path) -> Result<(), StoreError> {
     }
 }
 
-fn refusal(reason: Refused) -> StoreError {
+pub(crate) fn refusal(reason: Refused) -> StoreError {
     let words = match reason {
         Refused::Full => "too much work is waiting",
         Refused::Closed => "the store is closing",
@@ -291,6 +341,13 @@ impl Store for Storage {
     }
 
     fn query(&self, job: Box<dyn ReadJob>) {
+        let job = match &self.shared.replica {
+            Some(replica) if job.may_be_old() => match replica.take(job) {
+                Ok(()) => return,
+                Err(job) => job,
+            },
+            Some(_) | None => job,
+        };
         if let Err((reason, asked)) = self.shared.questions.push(Asked::now(Question::Query(job))) {
             asked.turn_away(refusal(reason));
         }

@@ -279,6 +279,11 @@ impl<F: FnOnce(Result<&mut dyn ReadTx, StoreError>) + Send> ReadJob for Ask<F> {
     fn run(self: Box<Self>, tx: Result<&mut dyn ReadTx, StoreError>) {
         (self.0)(tx);
     }
+
+    fn run_on_replica(self: Box<Self>, tx: &mut dyn ReadTx) -> Option<Box<dyn ReadJob>> {
+        self.run(Ok(tx));
+        None
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::config::WebConfig;
 use crate::crosssite;
 use crate::error::{ApiError, Code};
-use crate::limits::Address;
+use crate::limits::{Address, ClientAddress};
 use crate::shell::{Served, Shell, refuse, shell_of};
 use actix_web::HttpMessage;
 use actix_web::body::{EitherBody, MessageBody};
@@ -44,7 +44,7 @@ struct Found {
 }
 
 async fn identify(shell: &Shell, req: &ServiceRequest) -> Result<Found, ApiError> {
-    let address = Address::of(req.peer_addr().map(|peer| peer.ip()));
+    let address = Address::of(ClientAddress::of(req.request()));
     shell.limits.check_address(address)?;
     let found = match credential(req, cookie_name(shell.config())) {
         Credential::None => Found { viewer: None, bad_cookie: false },

@@ -1,5 +1,7 @@
 //! Every bound and switch of the web shell.
 
+use crate::cors::CorsOrigin;
+use crate::forwarded::TrustedProxies;
 use crate::limits::LimitConfig;
 use crate::origin::PublicUrl;
 use std::time::Duration;
@@ -9,6 +11,12 @@ use std::time::Duration;
 pub struct WebConfig {
     /// Where browsers reach the service, when it was said; decides `Secure` and the allowed origin.
     pub public_url: Option<PublicUrl>,
+    /// Whose pages may read answers and write, beside the service's own; none by default.
+    pub cors_origins: Vec<CorsOrigin>,
+    /// Whose word on a client's address is taken; nobody's by default.
+    pub trusted_proxies: TrustedProxies,
+    /// How many bytes the fields of a request's head may hold, its target included.
+    pub head_limit: usize,
     /// How many bytes a JSON body may hold.
     pub json_limit: usize,
     /// How long a body may take to arrive once its head is there.
@@ -27,6 +35,8 @@ pub struct WebConfig {
     pub backlog: u32,
     /// How long an idle connection stays open.
     pub keep_alive: Duration,
+    /// How long a client may take none of an answer that waits for it.
+    pub write_timeout: Duration,
     /// How long a request's head may take to arrive.
     pub head_timeout: Duration,
     /// How long `/readyz` says no before the listeners close, so that a balancer can turn away.
@@ -40,6 +50,9 @@ impl Default for WebConfig {
         const SECOND: Duration = Duration::from_secs(1);
         Self {
             public_url: None,
+            cors_origins: Vec::new(),
+            trusted_proxies: TrustedProxies::default(),
+            head_limit: 32 * 1024,
             json_limit: 64 * 1024,
             body_timeout: SECOND * 30,
             cookie_life: SECOND * 90 * 24 * 3600,
@@ -49,6 +62,7 @@ impl Default for WebConfig {
             max_connections: 25_000,
             backlog: 2048,
             keep_alive: SECOND * 75,
+            write_timeout: SECOND * 30,
             head_timeout: SECOND * 10,
             drain_delay: Duration::ZERO,
             shutdown_timeout: SECOND * 10,

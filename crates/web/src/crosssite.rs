@@ -1,9 +1,11 @@
 //! Refuses writes that another site's page makes a browser send.
 //!
 //! Browsers say where a request comes from: `Sec-Fetch-Site`, and `Origin` on every write. A request with
-//! neither comes from no browser. One with a bearer token is exempt: no page can attach somebody else's.
+//! neither comes from no browser. One with a bearer token is exempt: no page can attach somebody else's. So are
+//! pages of the origins that the operator named for [`cors`](crate::cors).
 
 use crate::auth::has_bearer;
+use crate::cors;
 use crate::error::{ApiError, Code};
 use crate::origin::{Origin, PublicUrl};
 use crate::shell::{Served, refuse, shell_of};
@@ -18,7 +20,8 @@ pub(crate) async fn guard<B: MessageBody>(req: ServiceRequest, next: Next<B>) ->
     if writes(req.method()) {
         let shell = shell_of(&req)?;
         let public_url = shell.config().public_url.as_ref();
-        if !is_own(req.headers(), req.uri(), public_url) {
+        let named = cors::is_from_named(req.headers(), &shell.config().cors_origins);
+        if !named && !is_own(req.headers(), req.uri(), public_url) {
             let error =
                 ApiError::new(Code::CrossSiteRequest, "writes are taken from the service's own pages only");
             return Ok(refuse(req, error));

@@ -1,8 +1,11 @@
 //! The outermost middleware: whatever happens below, a request is named, answered in the house's shape, logged
 //! and counted.
 
-use crate::error::ApiError;
+use crate::cors::{Leave, Preflight};
+use crate::error::{ApiError, Code};
+use crate::limits::ClientAddress;
 use crate::observe::{InFlight, Seen};
+use crate::patience::{Held, Pulse};
 use crate::request_id::{self, RequestId};
 use crate::shell::{Served, Shell, shell_of};
 use crate::{headers, normalize};
@@ -16,25 +19,40 @@ use futures_util::FutureExt;
 use std::any::Any;
 use std::fmt;
 use std::panic::AssertUnwindSafe;
+use std::rc::Rc;
 
 /// The middleware.
-pub(crate) async fn edge<B: MessageBody>(mut req: ServiceRequest, next: Next<B>) -> Served<EitherBody<B>> {
+pub(crate) async fn edge<B: MessageBody>(
+    mut req: ServiceRequest,
+    next: Next<B>,
+) -> Served<Held<EitherBody<B>>> {
+    let busy = req.request().conn_data::<Rc<Pulse>>().map(Pulse::begin);
     let shell = shell_of(&req)?;
     let id = RequestId::draw(&*shell.clock, &*shell.entropy);
-    let seen = Seen::begin(&req, id.clone());
+    let peer = req.peer_addr().map(|peer| peer.ip());
+    let client = ClientAddress(shell.config().trusted_proxies.client(peer, req.headers()));
+    let seen = Seen::begin(&req, id.clone(), client);
+    let cors = Cors::of(&req, &shell);
     req.extensions_mut().insert(id);
+    req.extensions_mut().insert(client);
     if *req.method() == Method::HEAD {
         // Every GET route answers HEAD; the connection knows what was asked and leaves the body out.
         req.head_mut().method = Method::GET;
     }
     let _in_flight = InFlight::enter();
-    let broken = match AssertUnwindSafe(next.call(req)).catch_unwind().await {
+    let below = async {
+        if head_size(&req) > shell.config().head_limit {
+            return Err(ApiError::from(Code::HeaderTooLarge).into());
+        }
+        next.call(req).await
+    };
+    let broken = match AssertUnwindSafe(below).catch_unwind().await {
         Ok(Ok(res)) => {
             let route = res.request().match_pattern();
             let mut res = normalize::response(res, &seen, &shell);
-            dress(res.headers_mut(), &seen, &shell);
+            dress(res.headers_mut(), &seen, &shell, &cors);
             seen.finish(res.status(), route.as_deref());
-            return Ok(res);
+            return Ok(res.map_body(|_, body| Held::new(body, busy)));
         }
         Ok(Err(error)) => error,
         Err(panic) => ApiError::internal(format!("a panic: {}", words(&*panic))).into(),
@@ -42,13 +60,33 @@ pub(crate) async fn edge<B: MessageBody>(mut req: ServiceRequest, next: Next<B>)
     // The request went down with what broke: without it no response can be made here, only an error that
     // becomes one.
     let mut dressed = Dressed::new(&broken, &seen);
-    dress(&mut dressed.headers, &seen, &shell);
+    dress(&mut dressed.headers, &seen, &shell, &cors);
     seen.finish(dressed.status, shell.document.table.template(seen.path()));
     Err(dressed.into())
 }
 
-fn dress(headers: &mut HeaderMap, seen: &Seen, shell: &Shell) {
+/// What is said to pages of other origins.
+struct Cors {
+    leave: Leave,
+    preflight: Preflight,
+}
+
+impl Cors {
+    fn of(req: &ServiceRequest, shell: &Shell) -> Self {
+        let leave = Leave::of(req.headers(), &shell.config().cors_origins);
+        Self { leave, preflight: Preflight::of(req.headers()) }
+    }
+}
+
+/// How many bytes the target and the fields of the request's head hold.
+fn head_size(req: &ServiceRequest) -> usize {
+    let target = req.uri().path_and_query().map_or(0, |target| target.as_str().len());
+    target + req.headers().iter().map(|(name, value)| name.as_str().len() + value.len()).sum::<usize>()
+}
+
+fn dress(headers: &mut HeaderMap, seen: &Seen, shell: &Shell, cors: &Cors) {
     headers::write(headers, seen.path(), shell.config());
+    cors.leave.write(headers, seen.method(), cors.preflight);
     if let Ok(id) = HeaderValue::from_str(seen.id().as_str()) {
         headers.insert(request_id::HEADER, id);
     }

@@ -6,6 +6,9 @@
 mod auth;
 mod backend;
 mod config;
+#[cfg(test)]
+mod connection_tests;
+mod cors;
 mod crosssite;
 mod cursor;
 mod docs;
@@ -15,7 +18,9 @@ mod error;
 mod etag;
 mod extract;
 mod fallback;
+mod familiar;
 mod feed_pages;
+mod forwarded;
 mod headers;
 mod health;
 mod limits;
@@ -23,6 +28,7 @@ mod normalize;
 mod observe;
 mod origin;
 mod parameters;
+mod patience;
 mod problem;
 mod request_id;
 mod routes;
@@ -34,7 +40,9 @@ mod shell_tests;
 mod test_support;
 
 pub use config::WebConfig;
+pub use cors::{CorsOrigin, MalformedOrigin};
 pub use docs::openapi;
+pub use forwarded::{ForwardingHeader, MalformedNetwork, Network, TrustedProxies};
 pub use limits::{LimitConfig, Rate};
 pub use observe::install_metrics;
 pub use origin::{MalformedPublicUrl, PublicUrl};

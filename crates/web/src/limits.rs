@@ -2,13 +2,16 @@
 //!
 //! Signed in, an account's own allowance counts; signed out, its address's. A wide allowance for the address
 //! comes before either, so that guessing at tokens is bounded too: wide, because a whole stand of fans can sit
-//! behind one address. Addresses are the peer's; IPv6 counts by /64.
+//! behind one address. Addresses are those of clients ([`crate::forwarded`]); IPv6 counts by /64.
 
 use crate::error::{ApiError, Code};
+use crate::familiar::Familiar;
+use actix_web::{HttpMessage, HttpRequest};
 use governor::clock::{Clock, DefaultClock};
 use governor::state::keyed::DashMapStateStore;
 use governor::{Quota, RateLimiter};
 use sha2::{Digest, Sha256};
+use std::fmt;
 use std::hash::Hash;
 use std::net::IpAddr;
 use std::num::NonZeroU32;
@@ -87,19 +90,39 @@ impl LimitConfig {
     }
 }
 
+/// Where a request comes from, proxies looked through. The edge computes it once, for everybody.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ClientAddress(pub(crate) Option<IpAddr>);
+
+impl ClientAddress {
+    /// The one that the edge put on the request.
+    pub(crate) fn of(req: &HttpRequest) -> Self {
+        req.extensions().get().copied().unwrap_or(Self(None))
+    }
+}
+
+impl fmt::Display for ClientAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(address) => address.fmt(f),
+            None => f.write_str("local"),
+        }
+    }
+}
+
 /// An address as it is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Address {
     V4([u8; 4]),
     /// The /64 that a subscriber gets.
     V6([u8; 8]),
-    /// A peer without an address, such as a local socket's.
+    /// A client without an address, such as one on a local socket.
     None,
 }
 
 impl Address {
-    pub(crate) fn of(peer: Option<IpAddr>) -> Self {
-        match peer.map(|peer| peer.to_canonical()) {
+    pub(crate) fn of(client: ClientAddress) -> Self {
+        match client.0.map(|address| address.to_canonical()) {
             Some(IpAddr::V4(v4)) => Self::V4(v4.octets()),
             Some(IpAddr::V6(v6)) => Self::V6(v6.octets().first_chunk().copied().unwrap_or_default()),
             None => Self::None,
@@ -135,7 +158,18 @@ struct Limiters {
     anonymous_writes: Keyed<Address>,
     register: Keyed<Address>,
     login_address: Keyed<Address>,
-    login_name: Keyed<[u8; 16]>,
+    login_name: Keyed<NameDigest>,
+    /// For who signed in under the name from the address before; see [`crate::familiar`].
+    login_familiar: Keyed<(NameDigest, Address)>,
+    familiar: Familiar<(NameDigest, Address)>,
+}
+
+/// The digest bounds what a long name costs.
+type NameDigest = [u8; 16];
+
+fn digest(name: &str) -> NameDigest {
+    let digest: [u8; 32] = Sha256::digest(name.as_bytes()).into();
+    digest.first_chunk().copied().unwrap_or_default()
 }
 
 /// Counts what is asked and says when it is too much: 429 `rate_limited` with `Retry-After`.
@@ -152,6 +186,8 @@ impl RateLimits {
             register: Keyed::new(config.register),
             login_address: Keyed::new(config.login_address),
             login_name: Keyed::new(config.login_name),
+            login_familiar: Keyed::new(config.login_name),
+            familiar: Familiar::new(),
         }))
     }
 
@@ -185,9 +221,18 @@ impl RateLimits {
     pub(crate) fn check_login(&self, address: Address, name: &str) -> Result<(), ApiError> {
         let Some(limiters) = &self.0 else { return Ok(()) };
         limiters.login_address.check(&address)?;
-        // The digest bounds what a long name costs.
-        let digest: [u8; 32] = Sha256::digest(name.as_bytes()).into();
-        limiters.login_name.check(&digest.first_chunk().copied().unwrap_or_default())
+        let name = digest(name);
+        if limiters.familiar.knows(&(name, address)) {
+            return limiters.login_familiar.check(&(name, address));
+        }
+        limiters.login_name.check(&name)
+    }
+
+    /// Somebody signed in under `name`: from this address they are no stranger any more.
+    pub(crate) fn note_login(&self, address: Address, name: &str) {
+        if let Some(limiters) = &self.0 {
+            limiters.familiar.remember((digest(name), address));
+        }
     }
 
     /// An exchange of a refresh token.
@@ -207,6 +252,8 @@ impl RateLimits {
             register,
             login_address,
             login_name,
+            login_familiar,
+            familiar: _,
         } = limiters;
         for limiter in [address, anonymous_reads, anonymous_writes, register, login_address] {
             limiter.prune();
@@ -214,6 +261,7 @@ impl RateLimits {
         account_reads.prune();
         account_writes.prune();
         login_name.prune();
+        login_familiar.prune();
     }
 }
 
@@ -222,7 +270,7 @@ mod tests {
     use super::*;
 
     fn address(text: &str) -> Address {
-        Address::of(text.parse().ok())
+        Address::of(ClientAddress(text.parse().ok()))
     }
 
     #[test]
@@ -246,6 +294,24 @@ mod tests {
         let wait: u64 = headers.get("retry-after").unwrap().to_str().unwrap().parse().unwrap();
         assert!((1..=1801).contains(&wait), "{wait}");
         assert!(limits.check_login(address("10.0.0.3"), "bea").is_ok());
+    }
+
+    #[test]
+    fn a_flood_on_a_name_does_not_lock_out_who_is_at_home_there() {
+        let config = LimitConfig { login_name: Rate::new(2, 3600), ..LimitConfig::default() };
+        let limits = RateLimits::new(&config);
+        let home = address("2001:db8:1:2::1");
+        limits.check_login(home, "ana").unwrap();
+        limits.note_login(home, "ana");
+        let refused = (0..1000).filter(|n| {
+            let from = address(&format!("10.0.{}.{}", n / 250, n % 250));
+            limits.check_login(from, "ana").is_err()
+        });
+        assert_eq!(refused.count(), 999);
+        assert!(limits.check_login(home, "ana").is_ok());
+        assert!(limits.check_login(address("2001:db8:1:2::9"), "ana").is_ok(), "the same subscriber");
+        assert!(limits.check_login(home, "ana").is_err(), "at home too, guessing is limited");
+        assert!(limits.check_login(home, "bea").is_ok());
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What is known of each request afterwards: a line in the log and a count in the metrics, by route template,
 //! never by path, and without query strings, which may hold what is nobody's business.
 
+use crate::limits::ClientAddress;
 use crate::request_id::RequestId;
 use actix_web::dev::ServiceRequest;
 use actix_web::http::{Method, StatusCode, Uri};
@@ -31,12 +32,17 @@ pub(crate) struct Seen {
     id: RequestId,
     method: Method,
     uri: Uri,
+    client: ClientAddress,
     started: Instant,
 }
 
 impl Seen {
-    pub(crate) fn begin(req: &ServiceRequest, id: RequestId) -> Self {
-        Self { id, method: req.method().clone(), uri: req.uri().clone(), started: Instant::now() }
+    pub(crate) fn begin(req: &ServiceRequest, id: RequestId, client: ClientAddress) -> Self {
+        Self { id, method: req.method().clone(), uri: req.uri().clone(), client, started: Instant::now() }
+    }
+
+    pub(crate) fn method(&self) -> &Method {
+        &self.method
     }
 
     pub(crate) fn id(&self) -> &RequestId {
@@ -56,10 +62,11 @@ impl Seen {
         log::log!(
             target: TARGET,
             level,
-            "{method} {route} {} {:.3}ms {}",
+            "{method} {route} {} {:.3}ms {} {}",
             status.as_u16(),
             took.as_secs_f64() * 1e3,
-            self.id.as_str()
+            self.id.as_str(),
+            self.client
         );
         let labels = [
             ("method", method.to_owned()),

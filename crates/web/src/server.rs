@@ -1,22 +1,31 @@
 //! Listens, serves, and stops in order.
 
 use crate::config::WebConfig;
+use crate::patience::{Patience, Patient};
 use crate::shell::{Shell, Wiring, build};
 use crate::{edge, health, routes};
+use actix_http::HttpService;
+use actix_http::error::DispatchError;
+use actix_server::{GracefulShutdownSignal, Server};
+use actix_service::{IntoServiceFactory, ServiceFactory, ServiceFactoryExt, fn_service, map_config};
 use actix_web::HttpServer;
-use actix_web::dev::ServerHandle;
+use actix_web::dev::{AppConfig, ServerHandle};
 use actix_web::http::KeepAlive;
 use actix_web::middleware::from_fn;
 use actix_web::web::Data;
-use std::future::Future;
+use std::future::{Future, ready};
 use std::io;
 use std::net::TcpListener;
 use std::time::Duration;
 use terrace_app::App;
+use tokio::net::TcpStream;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 /// How often what nobody needs any more is let go.
 const UPKEEP: Duration = Duration::from_secs(10);
+
+/// How long a client whose body nobody wanted may take to hear the answer before the connection goes.
+const LINGER: Duration = Duration::from_secs(1);
 
 /// Where the service listens.
 #[derive(Debug)]
@@ -51,20 +60,21 @@ pub(crate) async fn run(
     routes: fn(&mut ServiceConfig<'_>),
     shutdown: impl Future<Output = ()>,
 ) -> io::Result<()> {
-    let (config, state) = (shell.config(), shell.clone());
-    let mut server = HttpServer::new(move || build(state.clone(), app.clone(), routes))
-        .keep_alive(KeepAlive::Timeout(config.keep_alive))
-        .client_request_timeout(config.head_timeout)
-        .max_connections(config.max_connections)
+    let config = shell.config();
+    let mut server = Server::build()
+        .max_concurrent_connections(config.max_connections)
         .backlog(config.backlog)
-        .tcp_nodelay(true)
         .disable_signals()
         .shutdown_timeout(config.shutdown_timeout.as_secs());
     if let Some(workers) = config.workers {
         server = server.workers(workers);
     }
-    for listener in listeners.main {
-        server = server.listen(listener)?;
+    let stopping = server.graceful_shutdown_signal();
+    for (nth, listener) in listeners.main.into_iter().enumerate() {
+        let (shell, app, stopping) = (shell.clone(), app.clone(), stopping.clone());
+        server = server.listen(format!("main-{nth}"), listener, move || {
+            connections(shell.clone(), app.clone(), routes, stopping.clone())
+        })?;
     }
     let main = server.run();
     let handle = main.handle();
@@ -89,6 +99,42 @@ pub(crate) async fn run(
     }
     upkeep.abort();
     ended.map_err(io::Error::other)?
+}
+
+/// What one worker does with a connection. As the framework's own server does it, but for the patience of
+/// connections, for which that one leaves no room.
+fn connections(
+    shell: Data<Shell>,
+    app: Option<Data<App>>,
+    routes: fn(&mut ServiceConfig<'_>),
+    stopping: GracefulShutdownSignal,
+) -> impl ServiceFactory<TcpStream, Config = (), Response = (), Error = DispatchError, InitError = ()> {
+    let config = shell.config();
+    let patience = Patience {
+        head: config.head_timeout,
+        // The framework closes an idle connection in order; this is for one that it thinks is not.
+        idle: config.keep_alive.saturating_add(config.head_timeout),
+        write: config.write_timeout,
+    };
+    let http = HttpService::build()
+        .keep_alive(KeepAlive::Timeout(config.keep_alive))
+        .client_request_timeout(config.head_timeout)
+        .client_disconnect_timeout(LINGER)
+        .on_connect_ext(|connection: &Patient<TcpStream>, data| {
+            data.insert(connection.pulse());
+        })
+        .graceful_shutdown_signal(move || {
+            let stopping = stopping.clone();
+            async move { stopping.notified().await }
+        });
+    let service = build(shell, app, routes).into_factory().map_err(|error| error.error_response());
+    fn_service(move |stream: TcpStream| {
+        let peer = stream.peer_addr().ok();
+        // Refused for a connection that is gone already, which shows soon enough.
+        let _ = stream.set_nodelay(true);
+        ready(Ok::<_, DispatchError>((Patient::new(stream, patience), peer)))
+    })
+    .and_then(http.h1(map_config(service, |()| AppConfig::default())))
 }
 
 fn serve_metrics(listener: TcpListener, shell: Data<Shell>) -> io::Result<ServerHandle> {

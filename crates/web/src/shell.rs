@@ -3,8 +3,9 @@
 //! From the outside in, each where it is for a reason:
 //!
 //! 1. [`edge`](crate::edge): names the request, so that everything below can be found in the log; turns HEAD
-//!    into GET before routing; catches panics of everything below; makes every failure a problem document;
-//!    puts the security headers on whatever leaves; logs and counts what was really answered.
+//!    into GET before routing; finds out the client's address; catches panics of everything below; makes every
+//!    failure a problem document; puts the security headers, and what CORS allows, on whatever leaves; logs and
+//!    counts what was really answered.
 //! 2. [`etag`](crate::etag): outside of compression, because a strong tag covers the coding, and so that an
 //!    unchanged answer is never compressed.
 //! 3. compression: its own refusals (406) become problems at the edge.
@@ -20,7 +21,7 @@ use crate::config::WebConfig;
 use crate::docs::{self, Document};
 use crate::error::ApiError;
 use crate::feed_pages::FeedPages;
-use crate::limits::{Address, RateLimits};
+use crate::limits::{Address, ClientAddress, RateLimits};
 use crate::{auth, crosssite, edge, etag, fallback, health, parameters, problem};
 use actix_web::body::{EitherBody, MessageBody};
 use actix_web::cookie::Cookie;
@@ -128,6 +129,11 @@ impl Shell {
         self.limits.check_login(address_of(req), name_key)
     }
 
+    /// Somebody signed in under `name_key` from here.
+    pub(crate) fn note_login(&self, req: &HttpRequest, name_key: &str) {
+        self.limits.note_login(address_of(req), name_key);
+    }
+
     /// Whether an exchange of a refresh token from here is too much.
     pub(crate) fn check_refresh(&self, req: &HttpRequest) -> Result<(), ApiError> {
         self.limits.check_refresh(address_of(req))
@@ -135,7 +141,7 @@ impl Shell {
 }
 
 fn address_of(req: &HttpRequest) -> Address {
-    Address::of(req.peer_addr().map(|peer| peer.ip()))
+    Address::of(ClientAddress::of(req))
 }
 
 /// The shell's state, as middleware reaches it.

@@ -18,6 +18,7 @@ pub struct ListLeagues {
 
 impl Query for ListLeagues {
     const NAME: &'static str = "list_leagues";
+    const MAY_BE_OLD: bool = true;
     type Output = Page<League, String>;
     type Refusal = Infallible;
 
@@ -35,6 +36,7 @@ pub struct GetLeague {
 
 impl Query for GetLeague {
     const NAME: &'static str = "get_league";
+    const MAY_BE_OLD: bool = true;
     type Output = League;
     type Refusal = NotFound;
 
@@ -56,6 +58,7 @@ pub struct ListTeams {
 
 impl Query for ListTeams {
     const NAME: &'static str = "list_teams";
+    const MAY_BE_OLD: bool = true;
     type Output = Page<Team, String>;
     type Refusal = Infallible;
 
@@ -73,6 +76,7 @@ pub struct GetTeam {
 
 impl Query for GetTeam {
     const NAME: &'static str = "get_team";
+    const MAY_BE_OLD: bool = true;
     type Output = Team;
     type Refusal = NotFound;
 

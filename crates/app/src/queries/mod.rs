@@ -3,6 +3,7 @@
 mod accounts;
 mod catalogue;
 mod locker_room;
+mod overview;
 mod sessions;
 mod verify;
 
@@ -11,6 +12,7 @@ pub use catalogue::{GetLeague, GetTeam, ListLeagues, ListTeams};
 pub use locker_room::{
     FeedPage, FeedRefusal, FeedScope, GetComment, GetPost, ListComments, OwnReactions, PostPage, ReadFeed,
 };
+pub use overview::{Overview, OverviewOf};
 pub(crate) use sessions::FindViewer;
 pub use sessions::ListSessions;
 pub use verify::Verify;

@@ -33,6 +33,15 @@ impl LeaseWrite for DieselTx<'_> {
         Ok(taken == 1)
     }
 
+    fn prolong_lease(&mut self, name: &str, holder: Uuid, until: Timestamp) -> Result<bool, StoreError> {
+        let held = QueryDsl::filter(leases::table.find(name), leases::holder.eq(Key(holder)));
+        let prolonged = on!(self.conn, |conn| {
+            diesel::update(held).set(leases::expires_at.eq(At(until))).execute(conn)
+        })
+        .map_err(broken("prolong a lease"))?;
+        Ok(prolonged == 1)
+    }
+
     fn release_lease(&mut self, name: &str, holder: Uuid) -> Result<(), StoreError> {
         let held = QueryDsl::filter(leases::table.find(name), leases::holder.eq(Key(holder)));
         on!(self.conn, |conn| diesel::delete(held).execute(conn)).map(drop).map_err(broken("release a lease"))
@@ -55,9 +64,12 @@ mod tests {
         assert!(tx.take_lease("jobs", ours, at(9), at(20)).unwrap());
         assert!(!tx.take_lease("jobs", theirs, at(19), at(29)).unwrap());
         assert!(tx.take_lease("jobs", theirs, at(20), at(30)).unwrap());
+        assert!(!tx.prolong_lease("jobs", ours, at(40)).unwrap());
+        assert!(tx.prolong_lease("jobs", theirs, at(32)).unwrap());
         tx.release_lease("jobs", ours).unwrap();
         assert!(!tx.take_lease("jobs", ours, at(21), at(31)).unwrap());
         tx.release_lease("jobs", theirs).unwrap();
+        assert!(!tx.prolong_lease("jobs", theirs, at(40)).unwrap());
         assert!(tx.take_lease("jobs", ours, at(21), at(31)).unwrap());
     }
 }

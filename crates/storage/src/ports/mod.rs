@@ -10,6 +10,7 @@ mod audit;
 mod comments;
 mod events;
 mod idempotency;
+mod jobs;
 mod leases;
 mod posts;
 mod reactions;

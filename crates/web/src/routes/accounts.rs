@@ -40,11 +40,13 @@ pub(crate) async fn register(
 ) -> Result<HttpResponse, ApiError> {
     shell.check_register(&request)?;
     let dto = body.into_inner();
+    let name_key = Username::key_of(&dto.username);
     // Without the password: what is kept under a key must not help to guess one.
     let wished = [Some(&dto.username), dto.display_name.as_ref(), dto.time_zone.as_ref()];
     let fingerprint = Sha256::digest(serde_json::json!(wished).to_string()).into();
     let keyed = keyed(key, None, "POST /api/register", "", fingerprint);
     let signed_up = app.register(registration(dto)?, keyed).await?;
+    shell.note_login(&request, &name_key);
     let user = UserCard::from(&signed_up.profile.account.card);
     let location = format!("/api/users/{}", signed_up.profile.account.card.id);
     let mut response = HttpResponse::Created();
@@ -93,8 +95,10 @@ pub(crate) async fn login(
     app: Data<App>,
 ) -> Result<HttpResponse, ApiError> {
     let LoginBody { username, password } = body.into_inner();
-    shell.check_login(&request, &Username::key_of(&username))?;
+    let key = Username::key_of(&username);
+    shell.check_login(&request, &key)?;
     let signed_up = app.login(&username, Password::offer(password)).await?;
+    shell.note_login(&request, &key);
     let mut response = HttpResponse::Ok();
     if let Grant::Cookie(secret) = &signed_up.grant {
         response.cookie(shell.session_cookie(secret));
@@ -141,8 +145,10 @@ pub(crate) async fn mobile_login(
         .map(|name| device_name(&name))
         .transpose()
         .map_err(|error| Invalid::at("/deviceName", error.to_string()))?;
-    shell.check_login(&request, &Username::key_of(&username))?;
+    let key = Username::key_of(&username);
+    shell.check_login(&request, &key)?;
     let signed_up = app.mobile_login(&username, Password::offer(password), device).await?;
+    shell.note_login(&request, &key);
     token_pair(&signed_up, &app)
 }
 

@@ -1,0 +1,257 @@
+//! The database, and the work that goes on in it by itself.
+
+use crate::doctor::findings::Findings;
+use crate::doctor::setup::is_reachable;
+use crate::settings::Settings;
+use std::time::Duration;
+use terrace_app::queries::OverviewOf;
+use terrace_app::{Job, JobRecord};
+use terrace_kernel::{StoreError, Timestamp};
+use terrace_storage::{DatabaseKind, Examination};
+
+/// Clocks that are this far apart cost leases and expiries their meaning.
+const FAR_APART: Duration = Duration::from_secs(30);
+/// Clocks that are this far apart are not set by the same time service.
+const APART: Duration = Duration::from_secs(2);
+/// Events that a consumer may have before it on a busy evening.
+const BEHIND: i64 = 10_000;
+/// How long past its time a job may be before somebody should look.
+const OVERDUE: Duration = Duration::from_mins(10);
+
+/// Says what was found; whether the tables can be asked further.
+pub(super) fn judge(
+    kind: DatabaseKind,
+    found: &Examination,
+    now: Timestamp,
+    findings: &mut Findings,
+) -> bool {
+    let name = match kind {
+        DatabaseKind::Sqlite => "SQLite",
+        DatabaseKind::Postgres => "PostgreSQL",
+    };
+    findings.ok("database", format!("{name} {}", found.version));
+    let setting = |name: &str| found.settings.get(name).map_or("", String::as_str);
+    match kind {
+        DatabaseKind::Sqlite => {
+            if setting("journal_mode") != "wal" {
+                findings.warn("durability", "journal_mode is not wal: reads wait for writes");
+            } else if setting("synchronous") != "2" {
+                findings
+                    .fail("durability", "synchronous is not FULL: a power cut loses what was acknowledged");
+            } else {
+                findings.ok("durability", "write-ahead log, synchronous FULL");
+            }
+        }
+        DatabaseKind::Postgres => {
+            let off = |name: &&str| setting(name) == "off";
+            let lost: Vec<_> = ["fsync", "full_page_writes"].into_iter().filter(off).collect();
+            if !lost.is_empty() {
+                findings.fail("durability", format!("{} off: a power cut loses data", lost.join(", ")));
+            } else if setting("synchronous_commit") == "off" {
+                findings.warn("durability", "synchronous_commit is off: a crash loses what was acknowledged");
+            } else {
+                findings.ok("durability", "fsync and full_page_writes are on");
+            }
+            if setting("server_encoding") == "UTF8" {
+                findings.ok("encoding", "UTF8");
+            } else {
+                let words = format!("{}: the database must be made with UTF8", setting("server_encoding"));
+                findings.fail("encoding", words);
+            }
+        }
+    }
+    clock(found.clock, now, findings);
+    match &found.writable {
+        Ok(()) if found.pending.is_empty() => findings.ok("writing", "is possible"),
+        Ok(()) => {}
+        Err(error) => findings.fail("writing", error.to_string()),
+    }
+    schema(found, findings)
+}
+
+fn schema(found: &Examination, findings: &mut Findings) -> bool {
+    if !found.unknown.is_empty() {
+        let words = format!("is newer than this program: {} is unknown here", found.unknown.join(", "));
+        findings.fail("schema", words);
+    } else if !found.pending.is_empty() {
+        let words = format!("{} migrations are pending: `terrace migrate`, or a start", found.pending.len());
+        findings.warn("schema", words);
+    } else {
+        findings.ok("schema", "is current");
+        return true;
+    }
+    false
+}
+
+fn clock(theirs: Option<Timestamp>, ours: Timestamp, findings: &mut Findings) {
+    let Some(theirs) = theirs else { return };
+    let apart = theirs.since(ours).max(ours.since(theirs));
+    let words = format!("is {:.1} s from the database's", apart.as_secs_f64());
+    if apart > FAR_APART {
+        findings.fail("clock", words);
+    } else if apart > APART {
+        findings.warn("clock", words);
+    } else {
+        findings.ok("clock", words);
+    }
+}
+
+/// The replica only spares the primary work: without it, everything is answered all the same.
+pub(super) fn judge_replica(found: Result<Examination, StoreError>, findings: &mut Findings) {
+    match found {
+        Ok(found) if found.pending.is_empty() && found.unknown.is_empty() => {
+            findings.ok("replica", format!("answers, {}", found.version));
+        }
+        Ok(_) => findings.warn("replica", "has another schema: the primary answers for it"),
+        Err(error) => findings.warn("replica", format!("{error}; the primary answers for it")),
+    }
+}
+
+/// The work that goes on by itself, and what it has left behind.
+pub(super) fn judge_work(
+    settings: &Settings,
+    overview: &OverviewOf,
+    now: Timestamp,
+    findings: &mut Findings,
+) {
+    for (name, position) in &overview.consumers {
+        let behind = overview.head.get().saturating_sub(position.get());
+        let words = format!("{name} is {behind} events behind");
+        if behind > BEHIND { findings.warn("consumer", words) } else { findings.ok("consumer", words) }
+    }
+    for job in terrace_app::jobs() {
+        let record = overview.jobs.iter().find(|record| record.name == job.name());
+        judge_job(&job, record, now, findings);
+    }
+    // Nothing was done later than now, unless the clock went back.
+    let latest = overview.jobs.iter().filter_map(|record| record.started_at).max();
+    if let Some(latest) = latest.filter(|latest| latest.since(now) > APART) {
+        findings.fail("clock", format!("it is {now}, and a job began at {latest}: the clock went back"));
+    }
+    if overview.demo_fan && is_reachable(settings) {
+        let words =
+            format!("the account {} has a published password, and can be reached", terrace_app::DEMO_FAN);
+        findings.warn("demo", words);
+    }
+    findings.ok("counters", "not looked at here: `terrace maintain verify` compares them with their rows");
+}
+
+fn judge_job(job: &Job, record: Option<&JobRecord>, now: Timestamp, findings: &mut Findings) {
+    let name = job.name();
+    let Some(record) = record else {
+        return findings.ok("job", format!("{name} has not run yet"));
+    };
+    let last = match record.succeeded_at {
+        Some(at) => format!("last done {} s ago", now.since(at).as_secs()),
+        None => "never done".to_owned(),
+    };
+    let late = now.since(record.due_at);
+    if record.failures > 0 {
+        findings.warn("job", format!("{name} failed {} times in a row, {last}", record.failures));
+    } else if late > OVERDUE {
+        findings
+            .warn("job", format!("{name} is overdue by {} s, {last}: does any process run?", late.as_secs()));
+    } else {
+        findings.ok("job", format!("{name} {last}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doctor::findings::Level;
+    use std::collections::BTreeMap;
+
+    const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
+
+    fn examination(settings: &[(&str, &str)]) -> Examination {
+        let settings: BTreeMap<_, _> =
+            settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        Examination {
+            version: "1".to_owned(),
+            settings,
+            clock: None,
+            pending: Vec::new(),
+            unknown: Vec::new(),
+            writable: Ok(()),
+        }
+    }
+
+    fn levels(findings: &Findings, subject: &str) -> Vec<Level> {
+        findings.of(subject).into_iter().map(|(level, _)| level).collect()
+    }
+
+    #[test]
+    fn a_database_that_loses_data_fails() {
+        let sound = [("fsync", "on"), ("full_page_writes", "on"), ("synchronous_commit", "on")];
+        for (settings, expected) in [
+            ([sound[0], sound[1], sound[2]], Level::Ok),
+            ([("fsync", "off"), sound[1], sound[2]], Level::Fail),
+            ([sound[0], ("full_page_writes", "off"), sound[2]], Level::Fail),
+            ([sound[0], sound[1], ("synchronous_commit", "off")], Level::Warn),
+        ] {
+            let mut findings = Findings::default();
+            judge(DatabaseKind::Postgres, &examination(&settings), NOW, &mut findings);
+            assert_eq!(levels(&findings, "durability"), [expected], "{settings:?}");
+            assert_eq!(levels(&findings, "encoding"), [Level::Fail], "no encoding is not UTF8");
+        }
+        let mut findings = Findings::default();
+        let sound = [("journal_mode", "wal"), ("synchronous", "2")];
+        assert!(judge(DatabaseKind::Sqlite, &examination(&sound), NOW, &mut findings));
+        assert!(!findings.any_failed());
+    }
+
+    #[test]
+    fn a_schema_that_is_not_ours_is_told_from_one_that_is_old() {
+        let sound = examination(&[("journal_mode", "wal"), ("synchronous", "2")]);
+        for (pending, unknown, expected) in [
+            (vec![], vec![], Level::Ok),
+            (vec!["a".to_owned()], vec![], Level::Warn),
+            (vec![], vec!["b".to_owned()], Level::Fail),
+            (vec!["a".to_owned()], vec!["b".to_owned()], Level::Fail),
+        ] {
+            let mut findings = Findings::default();
+            let found =
+                Examination { pending, unknown, settings: sound.settings.clone(), ..examination(&[]) };
+            let usable = judge(DatabaseKind::Sqlite, &found, NOW, &mut findings);
+            assert_eq!((levels(&findings, "schema"), usable), (vec![expected], expected == Level::Ok));
+        }
+    }
+
+    #[test]
+    fn clocks_are_compared_whichever_is_ahead() {
+        for (seconds, expected) in [(0, Level::Ok), (5, Level::Warn), (60, Level::Fail)] {
+            let span = Duration::from_secs(seconds);
+            for theirs in [NOW.plus(span), NOW.minus(span)] {
+                let mut findings = Findings::default();
+                clock(Some(theirs), NOW, &mut findings);
+                assert_eq!(levels(&findings, "clock"), [expected]);
+            }
+        }
+    }
+
+    #[test]
+    fn jobs_that_fail_or_are_forgotten_are_told() {
+        let job = Job::new("sweep", Duration::from_mins(10), |_| async { Ok(()) });
+        let record = JobRecord {
+            name: "sweep".to_owned(),
+            due_at: NOW.plus(Duration::from_mins(5)),
+            started_at: Some(NOW),
+            finished_at: Some(NOW),
+            succeeded_at: Some(NOW),
+            failures: 0,
+        };
+        let late = JobRecord { due_at: NOW.minus(Duration::from_hours(1)), ..record.clone() };
+        let failed = JobRecord { failures: 2, succeeded_at: None, ..record.clone() };
+        for (record, expected) in [
+            (None, Level::Ok),
+            (Some(record), Level::Ok),
+            (Some(late), Level::Warn),
+            (Some(failed), Level::Warn),
+        ] {
+            let mut findings = Findings::default();
+            judge_job(&job, record.as_ref(), NOW, &mut findings);
+            assert_eq!(levels(&findings, "job"), [expected], "{record:?}");
+        }
+    }
+}

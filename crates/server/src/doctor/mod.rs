@@ -1,0 +1,52 @@
+//! Looks at the configuration, the database and the machine, and says what an operator should know before
+//! visitors find out: a line each, with `ok`, `warn` or `fail`.
+
+mod database;
+mod findings;
+mod setup;
+
+use crate::doctor::findings::Findings;
+use crate::settings::Settings;
+use crate::{app, machine, open, report};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+/// Prints the findings; ends with 1 when one of them says that something is wrong.
+pub(crate) async fn doctor(settings: Settings) -> anyhow::Result<ExitCode> {
+    let mut findings = Findings::default();
+    setup::configuration(&settings, &mut findings);
+    setup::machine(&settings, &mut findings);
+    if setup::database_is_there(&settings, &mut findings) {
+        look_at_database(&settings, &mut findings).await;
+    }
+    for line in findings.lines() {
+        report::line(&line)?;
+    }
+    Ok(if findings.any_failed() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+async fn look_at_database(settings: &Settings, findings: &mut Findings) {
+    let storage = match open(settings) {
+        Ok(storage) => storage,
+        Err(error) => return findings.fail("database", format!("{error:#}")),
+    };
+    let now = terrace_kernel::Clock::now(&machine::SystemClock);
+    let usable = match storage.examine() {
+        Ok(examination) => database::judge(storage.kind(), &examination, now, findings),
+        Err(error) => {
+            findings.fail("database", error.to_string());
+            false
+        }
+    };
+    if let Some(replica) = storage.examine_replica() {
+        database::judge_replica(replica, findings);
+    }
+    if usable {
+        let app = Arc::new(app(settings, &storage));
+        match app.query(terrace_app::queries::Overview).await {
+            Ok(overview) => database::judge_work(settings, &overview, now, findings),
+            Err(error) => findings.fail("work", error.to_string()),
+        }
+    }
+    storage.close();
+}

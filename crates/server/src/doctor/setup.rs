@@ -1,0 +1,195 @@
+//! The configuration, and the machine that the program runs on.
+
+use crate::doctor::findings::Findings;
+use crate::serve::web_config;
+use crate::settings::{Demo, Settings, Switch};
+use std::path::Path;
+use terrace_web::PublicUrl;
+
+/// Whoever comes to these limits is near the end of them.
+const FEW_FILES: u64 = 10_000;
+const LITTLE_SPACE: u64 = 1 << 30;
+const NO_SPACE: u64 = 100 << 20;
+
+/// What the settings say, apart from whether anything answers to them.
+pub(super) fn configuration(settings: &Settings, findings: &mut Findings) {
+    match web_config(settings) {
+        Ok(config) => addresses(settings, config.public_url.as_ref(), findings),
+        Err(error) => findings.fail("public URL", format!("{error:#}")),
+    }
+    let reachable = is_reachable(settings);
+    if settings.rate_limits == Switch::Off {
+        findings.warn("rate limits", "are off: whoever likes can guess at passwords and fill the database");
+    } else {
+        findings.ok("rate limits", "are on");
+    }
+    match settings.cron_secret() {
+        Ok(Some(_)) => findings.ok("cron secret", "is set"),
+        Ok(None) => findings.ok("cron secret", "is not set: the routes under /api/cron are closed"),
+        Err(error) => findings.fail("cron secret", format!("{error:#}")),
+    }
+    if settings.demo == Demo::Always && reachable {
+        findings.warn("demo", "--demo always puts accounts with a published password on a reachable address");
+    }
+    if settings.jobs == Switch::Off {
+        findings.warn("jobs", "are off here: another process must run them");
+    }
+}
+
+/// Whether others than this machine come to the service.
+pub(super) fn is_reachable(settings: &Settings) -> bool {
+    settings.public_url.is_some() || !settings.listen.ip().is_loopback()
+}
+
+fn addresses(settings: &Settings, public_url: Option<&PublicUrl>, findings: &mut Findings) {
+    match public_url {
+        Some(url) if url.is_https() => {
+            findings.ok("public URL", format!("{url}"));
+            // Somebody in front speaks TLS, because this program does not.
+            if settings.edge.trusted_proxies.is_empty() {
+                findings.warn(
+                    "proxies",
+                    "none is trusted: behind one, all visitors share one address and its rate limits; name it with \
+                     --trusted-proxies",
+                );
+            } else {
+                let count = settings.edge.trusted_proxies.len();
+                findings.ok("proxies", format!("{count} networks are trusted with the addresses of clients"));
+            }
+        }
+        Some(url) => {
+            findings.warn("public URL", format!("{url} is not https: cookies and passwords can be read"));
+        }
+        None if settings.listen.ip().is_loopback() => {
+            findings.ok("public URL", "not set; only this machine can reach the service");
+        }
+        None => findings.warn(
+            "public URL",
+            format!(
+                "not set, and {} can be reached: browsers cannot sign in, and cookies are not Secure",
+                settings.listen
+            ),
+        ),
+    }
+    if !settings.edge.cors_origins.is_empty() {
+        let count = settings.edge.cors_origins.len();
+        findings.ok("CORS", format!("{count} origins may read answers (--cors-origins)"));
+    }
+}
+
+/// Whether the embedded database exists; to look must not make it. A server's is found out by asking.
+pub(super) fn database_is_there(settings: &Settings, findings: &mut Findings) -> bool {
+    let url = match settings.database_url() {
+        Ok(url) => url,
+        Err(error) => {
+            findings.fail("database", format!("{error:#}"));
+            return false;
+        }
+    };
+    let path = url.strip_prefix("sqlite://").or_else(|| url.strip_prefix("sqlite:"));
+    match path {
+        Some(path) if !Path::new(path).exists() => {
+            findings.warn("database", format!("there is none at {path} yet: the first start makes it"));
+            false
+        }
+        Some(_) | None => true,
+    }
+}
+
+/// What the machine has left.
+#[cfg(unix)]
+pub(super) fn machine(settings: &Settings, findings: &mut Findings) {
+    files(rustix::process::getrlimit(rustix::process::Resource::Nofile).current, findings);
+    // The nearest folder that is there: the data folder is made by the first start.
+    let there = settings.data_dir.ancestors().find(|folder| folder.exists());
+    let folder = there.filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
+    match rustix::fs::statvfs(folder) {
+        Ok(found) => disk(found.f_bavail.saturating_mul(found.f_frsize), folder, findings),
+        Err(error) => findings.fail("disk", format!("{}: {error}", folder.display())),
+    }
+}
+
+/// What the machine has left: not known how to ask here.
+#[cfg(not(unix))]
+pub(super) fn machine(_settings: &Settings, findings: &mut Findings) {
+    findings.warn("machine", "free space and file handles are not looked at on this system");
+}
+
+fn files(limit: Option<u64>, findings: &mut Findings) {
+    match limit {
+        Some(limit) if limit < FEW_FILES => findings.warn(
+            "file handles",
+            format!(
+                "{limit}: each connection takes one; allow {FEW_FILES} or more (ulimit -n, LimitNOFILE=)"
+            ),
+        ),
+        Some(limit) => findings.ok("file handles", format!("{limit}")),
+        None => findings.ok("file handles", "without limit"),
+    }
+}
+
+fn disk(free: u64, folder: &Path, findings: &mut Findings) {
+    let words = format!("{} MiB free in {}", free >> 20, folder.display());
+    if free < NO_SPACE {
+        findings.fail("disk", words);
+    } else if free < LITTLE_SPACE {
+        findings.warn("disk", words);
+    } else {
+        findings.ok("disk", words);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doctor::findings::Level;
+    use crate::settings::Cli;
+    use clap::Parser;
+
+    fn found(arguments: &[&str]) -> Findings {
+        let cli = Cli::try_parse_from([&["terrace"], arguments].concat()).unwrap();
+        let mut findings = Findings::default();
+        configuration(&cli.settings, &mut findings);
+        findings
+    }
+
+    fn level(arguments: &[&str], subject: &str) -> Vec<Level> {
+        found(arguments).of(subject).into_iter().map(|(level, _)| level).collect()
+    }
+
+    #[test]
+    fn what_faces_the_internet_is_looked_at_harder() {
+        let https = "--public-url=https://fans.example";
+        let everywhere = "--listen=0.0.0.0:3004";
+        for (arguments, subject, expected) in [
+            (vec![], "public URL", vec![Level::Ok]),
+            (vec![everywhere], "public URL", vec![Level::Warn]),
+            (vec!["--public-url=http://fans.example"], "public URL", vec![Level::Warn]),
+            (vec!["--public-url=fans.example"], "public URL", vec![Level::Fail]),
+            (vec![https], "public URL", vec![Level::Ok]),
+            (vec![https], "proxies", vec![Level::Warn]),
+            (vec![https, "--trusted-proxies=10.0.0.0/8"], "proxies", vec![Level::Ok]),
+            (vec!["--rate-limits=off"], "rate limits", vec![Level::Warn]),
+            (vec!["--cron-secret=short"], "cron secret", vec![Level::Fail]),
+            (vec!["--demo=always", everywhere], "demo", vec![Level::Warn]),
+            (vec!["--demo=always"], "demo", vec![]),
+            (vec!["--jobs=off"], "jobs", vec![Level::Warn]),
+        ] {
+            assert_eq!(level(&arguments, subject), expected, "{arguments:?} {subject}");
+        }
+    }
+
+    #[test]
+    fn the_machine_has_limits() {
+        let mut findings = Findings::default();
+        for limit in [Some(1024), Some(10_000), None] {
+            files(limit, &mut findings);
+        }
+        for free in [50 << 20, 500 << 20, 5 << 30] {
+            disk(free, Path::new("data"), &mut findings);
+        }
+        let levels = |subject| findings.of(subject).into_iter().map(|(level, _)| level).collect::<Vec<_>>();
+        assert_eq!(levels("file handles"), [Level::Warn, Level::Ok, Level::Ok]);
+        assert_eq!(levels("disk"), [Level::Fail, Level::Warn, Level::Ok]);
+    }
+}

@@ -1,0 +1,100 @@
+//! The settings of what faces the internet.
+
+use clap::{Args, ValueEnum};
+use std::time::Duration;
+use terrace_web::{CorsOrigin, ForwardingHeader, Network, TrustedProxies, WebConfig};
+
+/// What faces the internet.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Edge")]
+pub(crate) struct EdgeSettings {
+    /// Networks of proxies whose word on a client's address is taken, such as 10.0.0.0/8,192.0.2.7; nobody's by
+    /// default.
+    #[arg(
+        long,
+        env = "TERRACE_TRUSTED_PROXIES",
+        global = true,
+        value_delimiter = ',',
+        value_name = "CIDR,…"
+    )]
+    pub(crate) trusted_proxies: Vec<Network>,
+    /// The header in which those proxies write it. Clients can fill the other one.
+    #[arg(
+        long,
+        env = "TERRACE_FORWARDED_HEADER",
+        global = true,
+        value_enum,
+        default_value_t = Header::XForwardedFor
+    )]
+    pub(crate) forwarded_header: Header,
+    /// Origins (http(s)://HOST[:PORT]) whose pages may read answers and write, with credentials; * lets every page
+    /// read what anybody may, without credentials. None by default.
+    #[arg(long, env = "TERRACE_CORS_ORIGINS", global = true, value_delimiter = ',', value_name = "ORIGIN,…")]
+    pub(crate) cors_origins: Vec<CorsOrigin>,
+    /// The largest head of a request, in bytes; 131072 at most.
+    #[arg(long, env = "TERRACE_HEAD_LIMIT", global = true, default_value_t = 32_768, value_name = "BYTES")]
+    pub(crate) head_limit: usize,
+    /// How long a client may take none of an answer that waits for it.
+    #[arg(long, env = "TERRACE_WRITE_TIMEOUT", global = true, default_value_t = 30, value_name = "SECONDS")]
+    pub(crate) write_timeout: u64,
+}
+
+/// Where proxies write whom they speak for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Header {
+    /// X-Forwarded-For, as most proxies write it.
+    XForwardedFor,
+    /// Forwarded (RFC 7239).
+    Forwarded,
+}
+
+impl EdgeSettings {
+    /// Puts them where the web shell finds them.
+    pub(crate) fn apply(&self, config: WebConfig) -> WebConfig {
+        WebConfig {
+            trusted_proxies: TrustedProxies {
+                networks: self.trusted_proxies.clone(),
+                header: match self.forwarded_header {
+                    Header::XForwardedFor => ForwardingHeader::XForwardedFor,
+                    Header::Forwarded => ForwardingHeader::Forwarded,
+                },
+            },
+            cors_origins: self.cors_origins.clone(),
+            head_limit: self.head_limit,
+            write_timeout: Duration::from_secs(self.write_timeout),
+            ..config
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::settings::Cli;
+    use clap::Parser;
+    use terrace_web::WebConfig;
+
+    fn config(arguments: &[&str]) -> Result<WebConfig, clap::Error> {
+        let cli = Cli::try_parse_from([&["terrace"], arguments].concat())?;
+        Ok(cli.settings.edge.apply(WebConfig::default()))
+    }
+
+    #[test]
+    fn nobody_is_trusted_by_default() {
+        let (ours, default) = (config(&[]).unwrap(), WebConfig::default());
+        assert_eq!(ours.trusted_proxies, default.trusted_proxies);
+        assert_eq!((ours.cors_origins, ours.head_limit), (default.cors_origins, default.head_limit));
+        assert_eq!(ours.write_timeout, default.write_timeout);
+    }
+
+    #[test]
+    fn lists_are_apart_by_commas_and_checked() {
+        let ours =
+            config(&["--trusted-proxies", "10.0.0.0/8,::1", "--forwarded-header", "forwarded"]).unwrap();
+        assert_eq!(ours.trusted_proxies.networks.len(), 2);
+        let ours = config(&["--cors-origins=https://a.example,http://localhost:5173"]).unwrap();
+        assert_eq!(ours.cors_origins.len(), 2);
+        for wrong in ["--trusted-proxies=10.0.0.1/8", "--trusted-proxies=proxy", "--cors-origins=a.example"] {
+            assert!(config(&[wrong]).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! How long a connection may keep the service waiting.
+//!
+//! The framework bounds the first head of a connection, and handlers bound their bodies. That leaves clients who
+//! send half a head on a connection that is kept alive, and clients who stop taking their answer: both would hold
+//! their connection for as long as they like. Here every connection gets a deadline for both.
+
+use actix_web::body::{BodySize, MessageBody};
+use bytes::Bytes;
+use pin_project_lite::pin_project;
+use std::cell::Cell;
+use std::io;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::{Instant, Sleep, sleep_until};
+
+/// The deadlines.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Patience {
+    /// For a head, from its first byte on.
+    pub(crate) head: Duration,
+    /// For the first byte of the next head.
+    pub(crate) idle: Duration,
+    /// For a client to take more of an answer that waits for it.
+    pub(crate) write: Duration,
+}
+
+/// What a connection is doing, as the requests on it tell. Each connection stays on one thread.
+#[derive(Debug)]
+pub(crate) struct Pulse {
+    busy: Cell<u32>,
+    idle_since: Cell<Instant>,
+    head_since: Cell<Option<Instant>>,
+}
+
+impl Pulse {
+    fn new() -> Self {
+        Self { busy: Cell::new(0), idle_since: Cell::new(Instant::now()), head_since: Cell::new(None) }
+    }
+
+    /// A request begins on the connection; it lasts until the value is dropped.
+    pub(crate) fn begin(self: &Rc<Self>) -> Busy {
+        self.busy.set(self.busy.get().saturating_add(1));
+        self.head_since.set(None);
+        Busy(Rc::clone(self))
+    }
+
+    fn note_bytes(&self) {
+        if self.busy.get() == 0 && self.head_since.get().is_none() {
+            self.head_since.set(Some(Instant::now()));
+        }
+    }
+
+    /// By when something must have come; none while a request is at work, whose own limits hold.
+    fn due(&self, patience: Patience) -> Option<Instant> {
+        if self.busy.get() > 0 {
+            return None;
+        }
+        Some(match self.head_since.get() {
+            Some(since) => since + patience.head,
+            None => self.idle_since.get() + patience.idle,
+        })
+    }
+}
+
+/// A request at work.
+#[derive(Debug)]
+pub(crate) struct Busy(Rc<Pulse>);
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        let pulse = &self.0;
+        pulse.busy.set(pulse.busy.get().saturating_sub(1));
+        pulse.idle_since.set(Instant::now());
+    }
+}
+
+/// A connection with deadlines.
+pub(crate) struct Patient<S> {
+    stream: S,
+    patience: Patience,
+    pulse: Rc<Pulse>,
+    reading: Option<Pin<Box<Sleep>>>,
+    writing: Option<Pin<Box<Sleep>>>,
+}
+
+impl<S> Patient<S> {
+    pub(crate) fn new(stream: S, patience: Patience) -> Self {
+        Self { stream, patience, pulse: Rc::new(Pulse::new()), reading: None, writing: None }
+    }
+
+    pub(crate) fn pulse(&self) -> Rc<Pulse> {
+        Rc::clone(&self.pulse)
+    }
+
+    /// Nothing came. One timer serves all deadlines of a connection: it is pulled in when one is nearer, and put
+    /// off when it fires too early, so that a busy connection pays for it once in a while only.
+    fn wait_to_read(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        loop {
+            let due = self.pulse.due(self.patience);
+            let far = || Instant::now() + self.patience.idle;
+            let timer = self.reading.get_or_insert_with(|| Box::pin(sleep_until(due.unwrap_or_else(far))));
+            if let Some(due) = due.filter(|due| timer.deadline() > *due) {
+                timer.as_mut().reset(due);
+            }
+            if timer.as_mut().poll(cx).is_pending() {
+                return Poll::Pending;
+            }
+            match due {
+                Some(due) if due <= Instant::now() => return Poll::Ready(Err(cut("head"))),
+                Some(due) => timer.as_mut().reset(due),
+                None => timer.as_mut().reset(far()),
+            }
+        }
+    }
+
+    fn wait_to_write(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        let patience = self.patience.write;
+        let timer = self.writing.get_or_insert_with(|| Box::pin(sleep_until(Instant::now() + patience)));
+        timer.as_mut().poll(cx).map(|()| Err(cut("answer")))
+    }
+}
+
+fn cut(waited_for: &'static str) -> io::Error {
+    metrics::counter!("http_connections_cut_total", "waited_for" => waited_for).increment(1);
+    log::debug!("a client took too long over its {waited_for}");
+    io::ErrorKind::TimedOut.into()
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buf.filled().len();
+        match Pin::new(&mut self.stream).poll_read(cx, buf) {
+            Poll::Ready(read) => {
+                if buf.filled().len() > before {
+                    self.pulse.note_bytes();
+                }
+                Poll::Ready(read)
+            }
+            Poll::Pending => self.wait_to_read(cx),
+        }
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        match Pin::new(&mut self.stream).poll_write(cx, buf) {
+            Poll::Ready(written) => {
+                self.writing = None;
+                Poll::Ready(written)
+            }
+            Poll::Pending => self.wait_to_write(cx),
+        }
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
+
+pin_project! {
+    /// A body whose connection is at work until it is sent, as a stream's is for minutes.
+    pub(crate) struct Held<B> {
+        #[pin]
+        body: B,
+        busy: Option<Busy>,
+    }
+}
+
+impl<B> Held<B> {
+    pub(crate) fn new(body: B, busy: Option<Busy>) -> Self {
+        Self { body, busy }
+    }
+}
+
+impl<B: MessageBody> MessageBody for Held<B> {
+    type Error = B::Error;
+
+    fn size(&self) -> BodySize {
+        self.body.size()
+    }
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, B::Error>>> {
+        self.project().body.poll_next(cx)
+    }
+
+    fn try_into_bytes(self) -> Result<Bytes, Self> {
+        let Self { body, busy } = self;
+        body.try_into_bytes().map_err(|body| Self { body, busy })
+    }
+}
