@@ -2,6 +2,7 @@
 
 use crate::App;
 use crate::execute::{Command, unrefused};
+use crate::media::Shards;
 use crate::store::Tx;
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -27,6 +28,12 @@ pub struct Swept {
     pub sessions: u64,
     /// Events.
     pub events: u64,
+    /// Uploads that no post took.
+    pub uploads: u64,
+    /// Pictures that nothing referred to.
+    pub pictures: u64,
+    /// Objects that no picture lay in.
+    pub objects: u64,
 }
 
 impl App {
@@ -34,7 +41,7 @@ impl App {
     pub async fn run_housekeeping(self: Arc<Self>, mut stop: watch::Receiver<bool>) {
         loop {
             match self.lease_housekeeping().await {
-                Ok(true) => match self.sweep().await {
+                Ok(true) => match self.sweep_with(Shards::DueAt(self.now())).await {
                     Ok(swept) if swept == Swept::default() => {}
                     Ok(swept) => log::info!("housekeeping removed {swept:?}"),
                     Err(error) => log::warn!("housekeeping will try again: {error}"),
@@ -51,6 +58,10 @@ impl App {
 
     /// Removes everything that is past its time, in small transactions.
     pub async fn sweep(&self) -> Result<Swept, StoreError> {
+        self.sweep_with(Shards::All).await
+    }
+
+    async fn sweep_with(&self, shards: Shards) -> Result<Swept, StoreError> {
         let now = self.now();
         let mut swept = Swept::default();
         let keys = now.minus(self.config.idempotency_life);
@@ -69,7 +80,8 @@ impl App {
                 }
             }
         }
-        Ok(swept)
+        let media = self.sweep_media(shards).await?;
+        Ok(Swept { uploads: media.uploads, pictures: media.pictures, objects: media.objects, ..swept })
     }
 
     async fn lease_housekeeping(&self) -> Result<bool, StoreError> {

@@ -8,9 +8,11 @@ mod demo;
 mod execute;
 mod housekeeping;
 mod login;
+pub mod media;
 mod passwords;
 pub mod queries;
 pub mod store;
+mod workers;
 
 pub use catalogue::{Catalogue, CatalogueError, CatalogueSummary};
 pub use consumers::{Consumer, Progress};
@@ -20,6 +22,8 @@ pub use housekeeping::Swept;
 pub use login::{Grant, LoginRefusal, RefreshRefusal, RegisterRefusal, Registration, SignedUp};
 pub use passwords::{PasswordCost, Passwords, PasswordsBusy};
 
+use crate::media::{MediaStore, NoMediaStore};
+use crate::workers::Workers;
 use std::sync::Arc;
 use std::time::Duration;
 use store::Store;
@@ -47,6 +51,12 @@ pub struct AppConfig {
     pub password_workers: usize,
     /// How many more may wait for their turn before the service says that it is overloaded.
     pub password_queue: usize,
+    /// How many pictures are rendered at once.
+    pub media_workers: usize,
+    /// How many more may wait for their turn before the service says that it is overloaded.
+    pub media_queue: usize,
+    /// How long an uploaded picture waits for its post.
+    pub upload_life: Duration,
 }
 
 impl Default for AppConfig {
@@ -62,6 +72,9 @@ impl Default for AppConfig {
             password_cost: PasswordCost::default(),
             password_workers: 2,
             password_queue: 64,
+            media_workers: 2,
+            media_queue: 16,
+            upload_life: DAY,
         }
     }
 }
@@ -72,13 +85,15 @@ pub struct App {
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
     passwords: Passwords,
+    media: Arc<dyn MediaStore>,
+    renderers: Workers,
     config: AppConfig,
     /// Names this process where the database gives out leases.
     process: Uuid,
 }
 
 impl App {
-    /// Puts the use cases on a store.
+    /// Puts the use cases on a store. They have no place for pictures until [`App::with_media`] gives them one.
     pub fn new(
         store: Arc<dyn Store>,
         clock: Arc<dyn Clock>,
@@ -92,7 +107,9 @@ impl App {
             config.password_queue,
             ctx.random_bytes(),
         );
-        Self { store, clock, entropy, passwords, config, process: ctx.new_id() }
+        let renderers = Workers::new("terrace_media_queue", config.media_workers, config.media_queue);
+        let media = Arc::new(NoMediaStore);
+        Self { store, clock, entropy, passwords, media, renderers, config, process: ctx.new_id() }
     }
 
     /// The bounds that it goes by.

@@ -4,6 +4,7 @@
 //! it, or rolls it back, whole. Its body may run more than once (after a deadlock, or because the group that
 //! it shared a commit with failed), so it does nothing that a rollback does not undo.
 
+use crate::media::{MediaRead, MediaWrite};
 use std::future::Future;
 use std::pin::Pin;
 use terrace_identity::{
@@ -158,7 +159,14 @@ pub struct CounterMismatch {
 
 /// Everything that a query may ask.
 pub trait ReadTx:
-    AccountRead + SessionRead + TeamRead + PostRead<AuthorCard> + CommentRead<AuthorCard> + EventRead + Audit
+    AccountRead
+    + SessionRead
+    + TeamRead
+    + PostRead<AuthorCard>
+    + CommentRead<AuthorCard>
+    + MediaRead
+    + EventRead
+    + Audit
 {
 }
 
@@ -168,6 +176,7 @@ impl<T> ReadTx for T where
         + TeamRead
         + PostRead<AuthorCard>
         + CommentRead<AuthorCard>
+        + MediaRead
         + EventRead
         + Audit
 {
@@ -183,6 +192,7 @@ pub trait Tx:
     + CommentWrite<AuthorCard>
     + ReactionWrite
     + ReportWrite
+    + MediaWrite
     + EventLog
     + ConsumerWrite
     + IdempotencyWrite
@@ -200,6 +210,7 @@ impl<T> Tx for T where
         + CommentWrite<AuthorCard>
         + ReactionWrite
         + ReportWrite
+        + MediaWrite
         + EventLog
         + ConsumerWrite
         + IdempotencyWrite

@@ -32,5 +32,6 @@ pub(crate) fn counter(check: &CounterCheck) -> String {
     let examples = check.examples.iter().map(|example| {
         format!("\n  {}: says {}, there are {}", example.row, example.stored, example.counted)
     });
-    format!("{}: {} checked, {} wrong", check.counter, check.checked, check.wrong) + &examples.collect::<String>()
+    format!("{}: {} checked, {} wrong", check.counter, check.checked, check.wrong)
+        + &examples.collect::<String>()
 }
