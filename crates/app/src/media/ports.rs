@@ -80,9 +80,9 @@ pub trait MediaWrite: MediaRead {
     /// Removes up to `limit` uploads that waited until `before` or less; says how many.
     fn sweep_uploads(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
-    /// Notes up to `limit` pictures that nothing refers to, and were not noted yet, as seen so at `now`; says how
-    /// many.
-    fn mark_unused_media(&mut self, now: Timestamp, limit: u32) -> Result<u64, StoreError>;
+    /// Notes pictures that nothing refers to, and that were not noted yet, as seen so at `now`; says how many. It
+    /// looks at those whose hash begins with the byte `shard`, so that no call looks at all.
+    fn mark_unused_media(&mut self, shard: u8, now: Timestamp) -> Result<u64, StoreError>;
 
     /// Takes that note from up to `limit` pictures that are referred to again; says how many.
     fn unmark_used_media(&mut self, limit: u32) -> Result<u64, StoreError>;

@@ -27,7 +27,7 @@ pub(crate) struct SweptMedia {
     pub(crate) objects: u64,
 }
 
-/// Which folders of objects a sweep looks through.
+/// Which folders, by the first byte of hashes, a sweep looks through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shards {
     /// All.
@@ -68,9 +68,9 @@ impl App {
                 break;
             }
         }
-        // Last: what is noted now has its day before it.
-        self.all_portions(Step::Mark(now)).await?;
         for shard in shards.list() {
+            // After the removal: what is noted now has its day before it.
+            unrefused(self.execute(MarkUnused { shard, now }).await)?;
             swept.objects += self.sweep_shard(shard, before).await?;
         }
         Ok(swept)
@@ -110,8 +110,6 @@ enum Step {
     Uploads(Timestamp),
     /// Takes the note from what is used again.
     Unmark,
-    /// Notes what is unused.
-    Mark(Timestamp),
 }
 
 impl Command for Step {
@@ -123,8 +121,23 @@ impl Command for Step {
         Ok(match *self {
             Self::Uploads(now) => tx.sweep_uploads(now, PORTION)?,
             Self::Unmark => tx.unmark_used_media(PORTION)?,
-            Self::Mark(now) => tx.mark_unused_media(now, PORTION)?,
         })
+    }
+}
+
+/// Notes what is unused in one folder.
+struct MarkUnused {
+    shard: u8,
+    now: Timestamp,
+}
+
+impl Command for MarkUnused {
+    const NAME: &'static str = "mark_unused_media";
+    type Output = u64;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn Tx, _ctx: &mut Ctx) -> Outcome<u64, Infallible> {
+        Ok(tx.mark_unused_media(self.shard, self.now)?)
     }
 }
 

@@ -11,6 +11,7 @@ mod comments;
 mod events;
 mod idempotency;
 mod leases;
+mod media;
 mod posts;
 mod reactions;
 mod reports;

@@ -73,7 +73,7 @@ struct NewPostRow<'a> {
     author_id: Key,
     team_id: Option<Key>,
     body: &'a str,
-    image: Option<&'a [u8]>,
+    image: Option<Vec<u8>>,
     created_at: At,
 }
 
@@ -192,7 +192,7 @@ impl PostWrite<AuthorCard> for DieselTx<'_> {
             author_id: Key::of(post.author),
             team_id: post.team.map(Key::of),
             body: &post.body,
-            image: post.image.as_ref().map(|hash| hash.as_bytes().as_slice()),
+            image: post.image.map(|hash| hash.as_bytes().to_vec()),
             created_at: At(post.created_at),
         };
         on!(self.conn, |conn| diesel::insert_into(posts::table).values(&row).execute(conn))
