@@ -7,6 +7,20 @@ mod house {
     mod tidy;
 }
 
+/// The use cases on both databases, without a network.
+mod contract {
+    mod accounts;
+    mod cost;
+    mod counters;
+    mod events;
+    mod locker_room;
+    mod once;
+    mod order;
+    mod paging;
+    mod schema;
+    mod work;
+}
+
 /// The service over HTTP, as its clients meet it.
 mod http {
     mod accounts;

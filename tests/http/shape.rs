@@ -12,9 +12,9 @@ pub(super) fn shape(answer: &Answer) -> Value {
 
 pub(super) fn shape_of(value: &Value) -> Value {
     match value {
-        Value::Object(fields) => {
-            Value::Object(fields.iter().map(|(name, value)| (name.clone(), field(name, value))).collect::<Map<_, _>>())
-        }
+        Value::Object(fields) => Value::Object(
+            fields.iter().map(|(name, value)| (name.clone(), field(name, value))).collect::<Map<_, _>>(),
+        ),
         Value::Array(items) => Value::Array(items.iter().map(shape_of).collect()),
         Value::String(text) => Value::String(redacted(text).to_owned()),
         Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),

@@ -1,6 +1,7 @@
-//! The workspace's chores, one file per command: `cargo xtask test`, `ci`, `migrate`, `seed`, `maintain`.
+//! The workspace's chores, one file per command: `cargo xtask test`, `ci`, `bench`, `migrate`, `seed`, `maintain`.
 #![expect(clippy::print_stdout, reason = "a tool for a terminal")]
 
+mod bench;
 mod cargo;
 mod ci;
 mod maintain;
@@ -25,6 +26,8 @@ enum Chore {
     Test(test::Test),
     /// Run what a change must pass: formatting, lints, documentation, tests
     Ci,
+    /// Measure the release build against the limits of what it stands on; `--help` says what there is
+    Bench(Passed),
     /// `terrace migrate`: bring a database's schema up to date, or back
     Migrate(Passed),
     /// `terrace seed`: fill a database with demo content
@@ -33,11 +36,11 @@ enum Chore {
     Maintain(Passed),
 }
 
-/// Arguments that the `terrace` program reads itself.
+/// Arguments that the program behind the command reads itself.
 #[derive(Args)]
 #[command(disable_help_flag = true)]
 struct Passed {
-    /// What `terrace` is given; `--help` says what there is
+    /// What the program is given; `--help` says what there is
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     arguments: Vec<String>,
 }
@@ -47,6 +50,7 @@ fn main() -> Result<ExitCode> {
     match Chores::parse().chore {
         Chore::Test(test) => test::run(&test),
         Chore::Ci => ci::run(),
+        Chore::Bench(passed) => bench::run(&passed.arguments),
         Chore::Migrate(passed) => migrate::run(&passed.arguments),
         Chore::Seed(passed) => seed::run(&passed.arguments),
         Chore::Maintain(passed) => maintain::run(&passed.arguments),

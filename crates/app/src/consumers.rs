@@ -74,7 +74,8 @@ impl App {
         Ok(())
     }
 
-    async fn run_consumer(self: Arc<Self>, consumer: Consumer, mut stop: watch::Receiver<bool>) {
+    /// Runs one durable consumer until `stop` turns true. Several processes may run it at once.
+    pub async fn run_consumer(self: Arc<Self>, consumer: Consumer, mut stop: watch::Receiver<bool>) {
         let mut bell = self.store.bell();
         let mut seen = Position::START;
         loop {

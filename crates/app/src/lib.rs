@@ -12,6 +12,7 @@ pub mod media;
 mod passwords;
 pub mod queries;
 pub mod store;
+mod viewers;
 mod workers;
 
 pub use catalogue::{Catalogue, CatalogueError, CatalogueSummary};
@@ -29,6 +30,7 @@ use std::time::Duration;
 use store::Store;
 use terrace_kernel::{Clock, CtxSeed, Entropy, StoreError, Timestamp};
 use uuid::Uuid;
+use viewers::Viewers;
 
 /// Every bound that use cases go by.
 #[derive(Debug, Clone)]
@@ -39,6 +41,9 @@ pub struct AppConfig {
     pub access_life: Duration,
     /// How long a refresh token is good for; each exchange gives a fresh one.
     pub refresh_life: Duration,
+    /// How long who presents a token is remembered without asking the store again. A session that is ended in
+    /// this process is forgotten at once; one that is ended in another is good for this long at most.
+    pub session_memory: Duration,
     /// How exactly `lastSeenAt` of a session is kept.
     pub touch_after: Duration,
     /// How long an idempotency key and its answer are kept.
@@ -66,6 +71,7 @@ impl Default for AppConfig {
             session_life: DAY * 90,
             access_life: Duration::from_mins(15),
             refresh_life: DAY * 60,
+            session_memory: Duration::from_millis(500),
             touch_after: Duration::from_mins(10),
             idempotency_life: DAY,
             event_life: DAY * 7,
@@ -85,6 +91,7 @@ pub struct App {
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
     passwords: Passwords,
+    viewers: Viewers,
     media: Arc<dyn MediaStore>,
     renderers: Workers,
     config: AppConfig,
@@ -107,9 +114,10 @@ impl App {
             config.password_queue,
             ctx.random_bytes(),
         );
+        let viewers = Viewers::new(config.session_memory);
         let renderers = Workers::new("terrace_media_queue", config.media_workers, config.media_queue);
         let media = Arc::new(NoMediaStore);
-        Self { store, clock, entropy, passwords, media, renderers, config, process: ctx.new_id() }
+        Self { store, clock, entropy, passwords, viewers, media, renderers, config, process: ctx.new_id() }
     }
 
     /// The bounds that it goes by.
@@ -125,6 +133,12 @@ impl App {
     /// Fails when the database cannot be reached or its schema is not the one that this program knows.
     pub async fn ready(&self) -> Result<(), StoreError> {
         self.store.ready().await
+    }
+
+    /// Grows before anybody is told of a change that events tell of: what was read when it stood lower may be
+    /// stale.
+    pub fn changes(&self) -> u64 {
+        self.store.changes()
     }
 
     fn seed(&self) -> CtxSeed {

@@ -3,8 +3,8 @@
 
 use crate::App;
 use crate::commands::{
-    Device, OpenSession, OpenSessionRefusal, Opened, RefreshSession, Refreshed, Register, RegisterOutcome,
-    RegisterRuleRefusal, ReplacePassword, Tokens, TouchSession,
+    Device, EndSession, EndSessionRefusal, OpenSession, OpenSessionRefusal, Opened, RefreshSession,
+    Refreshed, Register, RegisterOutcome, RegisterRuleRefusal, ReplacePassword, Tokens, TouchSession,
 };
 use crate::execute::{KeyedRequest, Query, unrefused};
 use crate::passwords::PasswordFailure;
@@ -13,7 +13,7 @@ use crate::store::ReadTx;
 use std::convert::Infallible;
 use terrace_identity::ports::Credentials;
 use terrace_identity::{Password, Secret, SessionKind, TimeZone, Token, TokenKind, Username, Viewer};
-use terrace_kernel::{Failure, Outcome, StoreError, Timestamp, UserId};
+use terrace_kernel::{Failure, Outcome, SessionId, StoreError, Timestamp, UserId};
 
 /// What somebody registers with.
 #[derive(Debug, Clone)]
@@ -35,6 +35,8 @@ pub struct SignedUp {
     pub profile: OwnProfile,
     /// What the client keeps.
     pub grant: Grant,
+    /// Whether the account was registered before, by the same request under the same key.
+    pub replayed: bool,
 }
 
 /// The secrets of a session. They are shown once and kept nowhere.
@@ -114,13 +116,16 @@ impl App {
             Ok(RegisterOutcome::Done(opened)) => Ok(signed_up(*opened)),
             Ok(RegisterOutcome::DoneBefore(user)) => {
                 let credentials = unrefused(self.query(FindCredentials::Of(user)).await)?;
-                self.open_session(credentials, password, self.browser()).await.map_err(|failure| {
-                    failure.map(|refusal| match refusal {
-                        LoginRefusal::InvalidCredentials => RegisterRefusal::KeyReused,
-                        LoginRefusal::Suspended => RegisterRefusal::Suspended,
-                        LoginRefusal::Busy => RegisterRefusal::Busy,
+                self.open_session(credentials, password, self.browser())
+                    .await
+                    .map(|signed_up| SignedUp { replayed: true, ..signed_up })
+                    .map_err(|failure| {
+                        failure.map(|refusal| match refusal {
+                            LoginRefusal::InvalidCredentials => RegisterRefusal::KeyReused,
+                            LoginRefusal::Suspended => RegisterRefusal::Suspended,
+                            LoginRefusal::Busy => RegisterRefusal::Busy,
+                        })
                     })
-                })
             }
             Err(failure) => Err(failure.map(|refusal| match refusal {
                 RegisterRuleRefusal::UsernameTaken => RegisterRefusal::UsernameTaken,
@@ -150,8 +155,13 @@ impl App {
             .ok_or(Failure::Refused(RefreshRefusal::InvalidToken))?;
         let command = RefreshSession { presented: token.hash, device: self.mobile(None) };
         match unrefused(self.execute(command).await)? {
-            Refreshed::Fresh { profile, tokens } => Ok(SignedUp { profile: *profile, grant: grant(tokens) }),
-            Refreshed::Reused => Err(Failure::Refused(RefreshRefusal::TokenReused)),
+            Refreshed::Fresh { profile, tokens } => {
+                Ok(SignedUp { profile: *profile, grant: grant(tokens), replayed: false })
+            }
+            Refreshed::Reused { user } => {
+                self.viewers.forget_user(user);
+                Err(Failure::Refused(RefreshRefusal::TokenReused))
+            }
             Refreshed::Invalid => Err(Failure::Refused(RefreshRefusal::InvalidToken)),
         }
     }
@@ -179,13 +189,30 @@ impl App {
             new,
         })
         .await
-        .map_err(|failure| failure.map(|_| LoginRefusal::InvalidCredentials))
+        .map_err(|failure| failure.map(|_| LoginRefusal::InvalidCredentials))?;
+        self.viewers.forget_user(viewer.user_id);
+        Ok(())
+    }
+
+    /// Ends one of one's own sessions, with all its tokens.
+    pub async fn end_session(&self, user: UserId, session: SessionId) -> Outcome<(), EndSessionRefusal> {
+        self.execute(EndSession { user, session }).await?;
+        self.viewers.forget_session(session);
+        Ok(())
     }
 
     /// Who presents `token`: an active account with a live session, or nobody. Notes that the session is in
     /// use, now and then.
     pub async fn viewer(&self, token: Token) -> Result<Option<Viewer>, StoreError> {
+        let key = (token.kind, token.hash);
+        if let Some(viewer) = self.viewers.get(key, self.now()) {
+            return Ok(Some(viewer));
+        }
+        let since = self.viewers.since();
         let found = unrefused(self.query(FindViewer { token }).await)?;
+        if let Some(viewer) = found {
+            self.viewers.remember(since, key, viewer);
+        }
         if let Some(viewer) = &found
             && self.now().since(viewer.last_seen_at) >= self.config.touch_after
         {
@@ -249,7 +276,7 @@ impl App {
 }
 
 fn signed_up(opened: Opened) -> SignedUp {
-    SignedUp { profile: opened.profile, grant: grant(opened.tokens) }
+    SignedUp { profile: opened.profile, grant: grant(opened.tokens), replayed: false }
 }
 
 fn grant(tokens: Tokens) -> Grant {
@@ -279,6 +306,8 @@ impl Query for FindCredentials {
 
     fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Option<Credentials>, Infallible> {
         Ok(match self {
+            // No account has such a name, and PostgreSQL takes no such text.
+            Self::Named(key) if key.contains('\0') => None,
             Self::Named(key) => tx.credentials_by_key(key)?,
             Self::Of(user) => tx.credentials_of(*user)?,
         })

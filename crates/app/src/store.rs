@@ -263,6 +263,10 @@ pub trait Store: Send + Sync + 'static {
     /// Fails when the database cannot be reached or its schema is not the one that this program knows.
     fn ready(&self) -> BoxFuture<'_, Result<(), StoreError>>;
 
+    /// Grows before anybody is told that a command of this process which appended an event was committed, and
+    /// when events of other processes become public here. What was read when it stood lower may be stale.
+    fn changes(&self) -> u64;
+
     /// Rings after events became public. The value is a hint: whoever wakes reads the log.
     fn bell(&self) -> watch::Receiver<Position>;
 }

@@ -199,6 +199,8 @@ pub struct Viewer {
     pub role: Role,
     /// When the session was last noted as used.
     pub last_seen_at: Timestamp,
+    /// When the token that was presented ends, or its session if that is sooner.
+    pub expires_at: Timestamp,
 }
 
 #[cfg(test)]

@@ -15,6 +15,13 @@ pub trait PostRead<A> {
         after: Option<TimeKey>,
     ) -> Result<Page<PostView<A>>, StoreError>;
 
+    /// `reader`'s own reactions to those of `posts` that they reacted to.
+    fn own_reactions(
+        &mut self,
+        reader: UserId,
+        posts: &[PostId],
+    ) -> Result<Vec<(PostId, ReactionKind)>, StoreError>;
+
     /// One post that is not deleted, with `reader`'s own reaction.
     fn post(&mut self, id: PostId, reader: Option<UserId>) -> Result<Option<PostView<A>>, StoreError>;
 }

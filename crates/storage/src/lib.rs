@@ -6,13 +6,14 @@
 //! - `ports` has one file per group of ports, each on a transaction (`tx`) over one connection (`conn`).
 //! - `relay` gives events their public order on PostgreSQL. On SQLite the writer's order is that order.
 //! - `media` keeps the bytes of pictures, in a folder or a bucket. The only module that names `object_store`.
-//! - `migrate` changes the schema; `schema` and `types` describe it to diesel.
+//! - `migrate` changes the schema, `describe` tells what it is; `schema` and `types` describe it to diesel.
 //!
 //! To add a port: its trait goes into a domain crate, its implementation into `ports`, its tables into
 //! `migrations/` and `schema`; nothing else here changes.
 
 mod config;
 mod conn;
+mod describe;
 mod error;
 mod instrument;
 mod job;
@@ -34,5 +35,6 @@ mod types;
 mod tests;
 
 pub use config::{DatabaseKind, StorageConfig, UrlError};
+pub use describe::{ColumnDescription, SchemaDescription};
 pub use media::{MediaObjects, MediaUrlError};
 pub use store::Storage;

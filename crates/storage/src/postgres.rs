@@ -12,6 +12,7 @@ use diesel::PgConnection;
 use diesel::connection::{AnsiTransactionManager, TransactionManager};
 use diesel::r2d2::R2D2Connection;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use terrace_app::store::Verdict;
 use terrace_kernel::{Entropy, StoreError};
@@ -27,6 +28,7 @@ pub(crate) struct Worker {
     pub(crate) queue: Arc<Queue<Command>>,
     pub(crate) pool: Arc<Pool>,
     pub(crate) relay: Arc<RelayCall>,
+    pub(crate) changes: Arc<AtomicU64>,
     pub(crate) entropy: Arc<dyn Entropy>,
     pub(crate) rehearse: bool,
 }
@@ -140,6 +142,8 @@ impl Worker {
             metrics::histogram!("terrace_store_commit_seconds", "database" => DatabaseKind::Postgres.as_str())
                 .record(started.elapsed().as_secs_f64());
             if appended {
+                // Before the answer: who is told of the commit reads nothing from before it.
+                self.changes.fetch_add(1, Ordering::AcqRel);
                 self.relay.ring();
             }
             return (Tried::Settled(Ok(())), true);

@@ -15,6 +15,7 @@ use crate::types::At;
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use terrace_app::store::LeaseWrite;
@@ -105,6 +106,7 @@ pub(crate) struct Relay {
     pub(crate) connector: Connector,
     pub(crate) call: Arc<RelayCall>,
     pub(crate) bell: watch::Sender<Position>,
+    pub(crate) changes: Arc<AtomicU64>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) holder: Uuid,
 }
@@ -247,6 +249,9 @@ impl Relay {
         self.bell.send_if_modified(|known| {
             let moved = head > *known;
             *known = head.max(*known);
+            if moved {
+                self.changes.fetch_add(1, Ordering::AcqRel);
+            }
             moved
         });
     }

@@ -11,6 +11,7 @@ use crate::queue::{Queue, Taken};
 use diesel::sql_types::BigInt;
 use diesel::{OptionalExtension, QueryResult, QueryableByName, RunQueryDsl, SqliteConnection};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use terrace_app::store::Verdict;
 use terrace_kernel::{Position, StoreError};
@@ -24,6 +25,7 @@ pub(crate) struct Writer {
     pub(crate) connector: Connector,
     pub(crate) queue: Arc<Queue<Command>>,
     pub(crate) bell: watch::Sender<Position>,
+    pub(crate) changes: Arc<AtomicU64>,
     pub(crate) group_limit: usize,
     pub(crate) rehearse: bool,
     /// None after a failure that put the connection itself in doubt; the next command opens another.
@@ -126,6 +128,9 @@ impl Writer {
         self.bell.send_if_modified(|known| {
             let moved = head > *known;
             *known = head.max(*known);
+            if moved {
+                self.changes.fetch_add(1, Ordering::AcqRel);
+            }
             moved
         });
     }

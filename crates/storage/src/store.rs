@@ -1,6 +1,7 @@
 //! The store of the program: queues, the threads behind them, and the bell.
 
 use crate::config::{Address, DatabaseKind, StorageConfig};
+use crate::describe::{self, SchemaDescription};
 use crate::instrument::Stats;
 use crate::job::Command;
 use crate::manager::{Connector, Mode, Pool, openers};
@@ -11,6 +12,7 @@ use crate::reads::{Asked, Question, Reader};
 use crate::relay::{Relay, RelayCall};
 use crate::sqlite::{self, Writer};
 use scheduled_thread_pool::ScheduledThreadPool;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use terrace_app::store::{BoxFuture, ReadJob, Store, WriteJob};
@@ -32,6 +34,7 @@ struct Shared {
     questions: Arc<Queue<Asked>>,
     stats: Arc<Stats>,
     bell: watch::Sender<Position>,
+    changes: Arc<AtomicU64>,
     relay: Option<Arc<RelayCall>>,
     threads: Mutex<Threads>,
 }
@@ -74,6 +77,7 @@ impl Storage {
             commands: Arc::new(Queue::new("commands", config.write_queue)),
             questions: Arc::new(Queue::new("queries", config.write_queue)),
             bell: watch::Sender::new(Position::START),
+            changes: Arc::default(),
             relay: (connector.kind() == DatabaseKind::Postgres).then(Arc::default),
             threads: Mutex::default(),
             connector,
@@ -123,6 +127,12 @@ impl Storage {
         Ok(migrate::standing(&mut session.conn())?.pending)
     }
 
+    /// What the schema of the database is, in the database's own words.
+    pub fn describe_schema(&self) -> Result<SchemaDescription, StoreError> {
+        let mut session = self.shared.direct.connect(Mode::Read)?;
+        describe::describe(&mut session.conn())
+    }
+
     /// Which database it is.
     pub fn kind(&self) -> DatabaseKind {
         self.shared.connector.kind()
@@ -147,6 +157,7 @@ impl Shared {
             connector: self.connector.clone(),
             queue: Arc::clone(&self.commands),
             bell: self.bell.clone(),
+            changes: Arc::clone(&self.changes),
             group_limit: config.group_limit,
             rehearse: config.rehearse,
         };
@@ -171,6 +182,7 @@ impl Shared {
             queue: Arc::clone(&self.commands),
             pool: Arc::new(Pool::new(self.connector.clone(), config.write_connections, openers)),
             relay: Arc::clone(&call),
+            changes: Arc::clone(&self.changes),
             entropy,
             rehearse: config.rehearse,
         };
@@ -178,7 +190,14 @@ impl Shared {
             let worker = worker.clone();
             self.start(format!("terrace-write-{number}"), move || worker.serve())?;
         }
-        let relay = Relay { connector: self.direct.clone(), call, bell: self.bell.clone(), clock, holder };
+        let relay = Relay {
+            connector: self.direct.clone(),
+            call,
+            bell: self.bell.clone(),
+            changes: Arc::clone(&self.changes),
+            clock,
+            holder,
+        };
         let handle = spawn("terrace-relay".to_owned(), move || relay.serve())?;
         self.threads().relay = Some(handle);
         Ok(())
@@ -287,6 +306,10 @@ impl Store for Storage {
             }
             answer.await.unwrap_or_else(|_| Err(refusal(Refused::Closed)))
         })
+    }
+
+    fn changes(&self) -> u64 {
+        self.shared.changes.load(Ordering::Acquire)
     }
 
     fn bell(&self) -> watch::Receiver<Position> {

@@ -1,5 +1,9 @@
 //! An answer as a test looks at it.
 #![expect(clippy::missing_panics_doc, reason = "an answer that is not as a test says fails the test")]
+#![expect(
+    clippy::return_self_not_must_use,
+    reason = "often what a test says of an answer is all it wants of it"
+)]
 
 use serde_json::Value;
 use ureq::http::HeaderMap;
@@ -18,7 +22,6 @@ pub struct Answer {
 impl Answer {
     /// The answer itself, provided that it has this status.
     #[track_caller]
-    #[must_use]
     pub fn expect(self, status: u16) -> Self {
         assert_eq!(self.status, status, "{}", self.text());
         self
@@ -26,7 +29,6 @@ impl Answer {
 
     /// The answer itself, provided that it is a problem of this status and code.
     #[track_caller]
-    #[must_use]
     pub fn problem(self, status: u16, code: &str) -> Self {
         let answer = self.expect(status);
         assert_eq!(answer.code(), code, "{}", answer.text());

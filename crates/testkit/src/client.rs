@@ -232,10 +232,27 @@ impl Request<'_> {
         if answer.status >= 500 {
             assert!(self.may_break, "{shown}: {} {}", answer.status, answer.text());
         }
-        let broken = self.client.contract.broken_by(&self.method, &self.path, &answer);
-        assert!(broken.is_empty(), "{shown} is answered against the contract: {broken:#?}\n{answer:?}");
-        self.client.keep_cookies(&answer);
+        self.hold(&answer);
         answer
+    }
+
+    /// Sends it to a service that may break or go away, and gives the answer, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// When no answer comes, or not all of it.
+    #[track_caller]
+    pub fn attempt(self) -> anyhow::Result<Answer> {
+        let answer = self.exchange()?;
+        self.hold(&answer);
+        Ok(answer)
+    }
+
+    #[track_caller]
+    fn hold(&self, answer: &Answer) {
+        let broken = self.client.contract.broken_by(&self.method, &self.path, answer);
+        assert!(broken.is_empty(), "{self:?} is answered against the contract: {broken:#?}\n{answer:?}");
+        self.client.keep_cookies(answer);
     }
 
     fn exchange(&self) -> Result<Answer, ureq::Error> {

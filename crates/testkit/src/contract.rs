@@ -104,16 +104,23 @@ impl Contract {
             }
         }
         let content = said.response.get("content").and_then(Value::as_object);
-        let Some((media_type, content)) = content.and_then(|content| content.iter().next()) else {
+        let given = answer.header("content-type").unwrap_or_default();
+        let given = given.split(';').next().unwrap_or_default();
+        // What the answer is declared to be, among what it may be.
+        let found =
+            content.and_then(|content| content.get_key_value(given).or_else(|| content.iter().next()));
+        let Some((media_type, content)) = found else {
             if !answer.body.is_empty() {
                 broken.push(format!("{} promises no body", said.status));
             }
             return;
         };
-        let given = answer.header("content-type").unwrap_or_default();
-        if given.split(';').next().unwrap_or_default() != media_type {
+        if given != media_type {
             broken.push(format!("{} promises {media_type}, not {given}", said.status));
-        } else if method != "HEAD" && answer.header("content-encoding").is_none() {
+        } else if media_type.ends_with("json")
+            && method != "HEAD"
+            && answer.header("content-encoding").is_none()
+        {
             let schema = content.get("schema").unwrap_or(&Value::Null);
             self.validate(schema, &answer.json(), "", broken);
         }
@@ -282,6 +289,110 @@ fn problem_document(path: &str, answer: &Answer, broken: &mut Vec<String>) {
             || text("detail").is_none_or(str::is_empty)
         {
             broken.push(format!("an error without a place or words: {error}"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use ureq::http::HeaderMap;
+
+    const ID: &str = "0190a6f2-7c1e-7abc-8def-0123456789ab";
+
+    fn contract() -> Contract {
+        let fan = json!({
+            "type": "object", "required": ["id", "team"],
+            "properties": {
+                "id": {"type": "string", "format": "uuid"},
+                "team": {"oneOf": [{"type": "null"}, {"$ref": "#/components/schemas/Team"}]},
+                "since": {"type": "string", "format": "date-time"},
+                "counts": {"type": "object", "additionalProperties": {"type": "integer"}},
+                "kinds": {"type": "array", "items": {"enum": ["like", "love"]}},
+            },
+        });
+        let team =
+            json!({"type": "object", "required": ["key"], "properties": {"key": {"type": ["string"]}}});
+        let ok = json!({"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Fan"}}}});
+        let operation = json!({"responses": {"200": ok, "204": {}, "default": {"content": {
+            "application/problem+json": {"schema": {}},
+        }}}});
+        Contract {
+            document: json!({
+                "paths": {"/api/fans/{id}": {"get": operation}},
+                "components": {"schemas": {"Fan": fan, "Team": team}},
+            }),
+        }
+    }
+
+    fn answer(status: u16, media_type: &str, body: &Value) -> Answer {
+        let mut headers: HeaderMap =
+            DRESS.iter().map(|name| (name.parse().unwrap(), "x".parse().unwrap())).collect();
+        headers.insert("cache-control", "no-store".parse().unwrap());
+        headers.insert("x-request-id", ID.parse().unwrap());
+        headers.insert("content-type", media_type.parse().unwrap());
+        let body = if body.is_null() { Vec::new() } else { body.to_string().into_bytes() };
+        Answer { status, headers, body }
+    }
+
+    #[test]
+    fn a_body_is_as_its_schema_says() {
+        let broken = |body: Value| {
+            contract().broken_by("GET", "/api/fans/7?x=1", &answer(200, "application/json", &body)).len()
+        };
+        for right in [
+            json!({"id": ID, "team": null}),
+            json!({"id": ID, "team": {"key": "foxes"}, "since": "2026-05-01T12:00:00.000Z"}),
+            json!({"id": ID, "team": null, "counts": {"a": 1}, "kinds": ["like"]}),
+        ] {
+            assert_eq!(broken(right.clone()), 0, "{right}");
+        }
+        for wrong in [
+            json!([]),
+            json!({"id": ID}),
+            json!({"id": ID.to_uppercase(), "team": null}),
+            json!({"id": ID.replace("-7", "-4"), "team": null}),
+            json!({"id": ID, "team": "foxes"}),
+            json!({"id": ID, "team": {}}),
+            json!({"id": ID, "team": null, "more": 1}),
+            json!({"id": ID, "team": null, "since": "2026-05-01T12:00:00Z"}),
+            json!({"id": ID, "team": null, "since": "2026-05-01T12:00:00.000+00:00"}),
+            json!({"id": ID, "team": null, "counts": {"a": 1.5}}),
+            json!({"id": ID, "team": null, "kinds": ["boo"]}),
+        ] {
+            assert_eq!(broken(wrong.clone()), 1, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn an_answer_is_dressed_documented_and_a_problem_where_it_fails() {
+        let broken = |answer: &Answer| contract().broken_by("GET", "/api/fans/7", answer).len();
+        let problem = json!({
+            "type": "/problems/not_found", "title": "t", "status": 404, "detail": "d", "instance": "/api/fans/7",
+            "code": "not_found", "requestId": ID, "errors": [{"pointer": "/id", "detail": "d"}],
+        });
+        assert_eq!(broken(&answer(404, "application/problem+json", &problem)), 0);
+        for (name, wrong) in [
+            ("type", json!("about:blank")),
+            ("title", json!("")),
+            ("status", json!(400)),
+            ("instance", json!("/")),
+            ("requestId", json!("another")),
+            ("errors", json!([{"pointer": "id", "detail": "d"}])),
+        ] {
+            let mut problem = problem.clone();
+            problem[name] = wrong;
+            assert_eq!(broken(&answer(404, "application/problem+json", &problem)), 1, "{name}");
+        }
+        assert_eq!(broken(&answer(404, "text/html", &problem)), 2);
+        assert_eq!(broken(&answer(204, "x/y", &Value::Null)), 0);
+        assert_eq!(broken(&answer(204, "x/y", &json!(1))), 1);
+        assert_eq!(broken(&answer(202, "x/y", &Value::Null)), 1);
+        for name in DRESS.iter().chain(&["cache-control"]) {
+            let mut bare = answer(204, "x/y", &Value::Null);
+            bare.headers.remove(*name);
+            assert_eq!(broken(&bare), 1, "{name}");
         }
     }
 }

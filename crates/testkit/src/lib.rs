@@ -7,10 +7,12 @@ mod client;
 mod contract;
 mod database;
 mod each;
+mod improvised;
 mod postgres;
 mod program;
 mod raw;
 mod service;
+mod use_cases;
 mod world;
 
 pub use answer::Answer;
@@ -18,7 +20,8 @@ pub use client::{Client, Request};
 pub use contract::Contract;
 pub use database::{TestDatabase, databases};
 pub use each::on;
-pub use program::terrace_program;
+pub use improvised::{Asked, Gate, Improvised, SaidNo, body, question};
+pub use program::{Ended, Invocation, Program, terrace_program};
 pub use raw::raw;
 pub use service::{PASSWORD, ServiceBuilder, TestService};
 pub use terrace_app as app;
@@ -30,4 +33,10 @@ pub use terrace_storage as storage;
 pub use terrace_storage::DatabaseKind;
 pub use terrace_web as web;
 pub use ureq::http;
+pub use use_cases::{Fan, TestApp, registration};
 pub use world::{FlowingClock, ManualClock, SeededEntropy};
+
+/// The examples of `docs/linking.md`, compiled and run with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/linking.md")]
+pub struct Linking;

@@ -11,6 +11,8 @@ pub struct WebConfig {
     pub public_url: Option<PublicUrl>,
     /// How many bytes a JSON body may hold.
     pub json_limit: usize,
+    /// How many bytes a picture may hold.
+    pub picture_limit: usize,
     /// How long a body may take to arrive once its head is there.
     pub body_timeout: Duration,
     /// How long a browser keeps the session's cookie; the session's own life decides.
@@ -41,6 +43,7 @@ impl Default for WebConfig {
         Self {
             public_url: None,
             json_limit: 64 * 1024,
+            picture_limit: 5 * 1024 * 1024,
             body_timeout: SECOND * 30,
             cookie_life: SECOND * 90 * 24 * 3600,
             limits: LimitConfig::default(),

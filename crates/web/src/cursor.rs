@@ -44,7 +44,8 @@ impl CursorKey for String {
     }
 
     fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        String::from_utf8(bytes.to_vec()).ok()
+        // No key holds NUL, and PostgreSQL takes no such text.
+        String::from_utf8(bytes.to_vec()).ok().filter(|key| !key.contains('\0'))
     }
 }
 
@@ -120,6 +121,13 @@ mod tests {
         fn any_text_is_answered_without_a_panic(text in ".{0,60}") {
             prop_assert!(decode::<TimeKey>("feed", "", &text).is_err());
         }
+    }
+
+    /// The digest is no secret: anybody can make a cursor of whatever bytes they like.
+    #[test]
+    fn a_well_made_cursor_of_no_key_is_refused() {
+        assert!(decode::<String>("teams", "", &encode("teams", "", &"a\0".to_owned())).is_err());
+        assert!(decode::<TimeKey>("feed", "", &encode("feed", "", &"short".to_owned())).is_err());
     }
 
     #[test]

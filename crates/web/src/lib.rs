@@ -15,6 +15,7 @@ mod error;
 mod etag;
 mod extract;
 mod fallback;
+mod feed_pages;
 mod headers;
 mod health;
 mod limits;

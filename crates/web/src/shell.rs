@@ -19,6 +19,7 @@ use crate::backend::Backend;
 use crate::config::WebConfig;
 use crate::docs::{self, Document};
 use crate::error::ApiError;
+use crate::feed_pages::FeedPages;
 use crate::limits::{Address, RateLimits};
 use crate::{auth, crosssite, edge, etag, fallback, health, parameters, problem};
 use actix_web::body::{EitherBody, MessageBody};
@@ -59,6 +60,7 @@ pub(crate) struct Shell {
     pub(crate) metrics: Option<PrometheusHandle>,
     pub(crate) limits: RateLimits,
     pub(crate) document: Document,
+    pub(crate) feed_pages: FeedPages,
     config: WebConfig,
     draining: AtomicBool,
 }
@@ -79,7 +81,17 @@ impl Shell {
         document: Document,
     ) -> Self {
         let limits = RateLimits::new(&config.limits);
-        Self { backend, clock, entropy, metrics, limits, document, config, draining: AtomicBool::new(false) }
+        Self {
+            backend,
+            clock,
+            entropy,
+            metrics,
+            limits,
+            document,
+            feed_pages: FeedPages::new(),
+            config,
+            draining: AtomicBool::new(false),
+        }
     }
 
     pub(crate) fn config(&self) -> &WebConfig {

@@ -21,6 +21,7 @@ pub(crate) fn viewer() -> Viewer {
         session_id: Uuid::from_u128(2).into(),
         role: Role::Fan,
         last_seen_at: Timestamp::from_micros(0),
+        expires_at: Timestamp::from_micros(i64::MAX),
     }
 }
 

@@ -5,12 +5,11 @@ use crate::store::Tx;
 use terrace_kernel::{Ctx, Failure, Outcome, SessionId, UserId};
 
 /// Ends one of one's own sessions, with all its tokens.
-#[derive(Debug, Clone)]
-pub struct EndSession {
+pub(crate) struct EndSession {
     /// Whose session.
-    pub user: UserId,
+    pub(crate) user: UserId,
     /// Which.
-    pub session: SessionId,
+    pub(crate) session: SessionId,
 }
 
 /// Why a session was not ended.

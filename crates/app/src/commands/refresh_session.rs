@@ -6,7 +6,7 @@ use crate::queries::OwnProfile;
 use crate::store::Tx;
 use std::convert::Infallible;
 use terrace_identity::{AccountStatus, TokenHash};
-use terrace_kernel::{Ctx, Outcome};
+use terrace_kernel::{Ctx, Outcome, UserId};
 
 /// Exchanges a refresh token, once. A token that comes a second time was copied: its whole family ends, the
 /// thief's part and the owner's alike (RFC 9700 §4.14.2).
@@ -20,7 +20,10 @@ pub(crate) enum Refreshed {
     /// A new pair.
     Fresh { profile: Box<OwnProfile>, tokens: Tokens },
     /// It had been exchanged before; its family is ended.
-    Reused,
+    Reused {
+        /// Whose family it was.
+        user: UserId,
+    },
     /// It is unknown, over, or of a session or account that is ended.
     Invalid,
 }
@@ -36,7 +39,7 @@ impl Command for RefreshSession {
         };
         if token.used {
             tx.end_session(token.user_id, token.session_id, ctx.now())?;
-            return Ok(Refreshed::Reused);
+            return Ok(Refreshed::Reused { user: token.user_id });
         }
         if token.session_ended
             || token.expires_at.is_over(ctx.now())

@@ -3,17 +3,18 @@
 use super::NotFound;
 use crate::execute::Query;
 use crate::store::ReadTx;
+use std::convert::Infallible;
 use terrace_identity::AuthorCard;
 use terrace_kernel::{
     CommentId, Failure, Limit, Outcome, Page, Position, PostId, TeamId, TimeKey, Timestamp, UserId,
 };
-use terrace_social::{Comment, FeedFilter, PostView};
+use terrace_social::{Comment, FeedFilter, PostView, ReactionKind};
 
 /// Posts as one reader sees them.
 pub type PostPage = Page<PostView<AuthorCard>>;
 
 /// Which part of the locker room is read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FeedScope {
     /// Everybody's posts.
     All,
@@ -79,6 +80,25 @@ impl Query for ReadFeed {
             return Err(Failure::Refused(FeedRefusal::UnknownTeam));
         }
         Ok(FeedPage { page, position })
+    }
+}
+
+/// Finds one's own reactions to some posts, in one statement.
+#[derive(Debug, Clone)]
+pub struct OwnReactions {
+    /// Whose.
+    pub reader: UserId,
+    /// To which posts.
+    pub posts: Vec<PostId>,
+}
+
+impl Query for OwnReactions {
+    const NAME: &'static str = "own_reactions";
+    type Output = Vec<(PostId, ReactionKind)>;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+        Ok(tx.own_reactions(self.reader, &self.posts)?)
     }
 }
 

@@ -9,7 +9,7 @@ mod verify;
 pub use accounts::{GetOwnProfile, GetPublicProfile, NotFound, OwnProfile, PublicView};
 pub use catalogue::{GetLeague, GetTeam, ListLeagues, ListTeams};
 pub use locker_room::{
-    FeedPage, FeedRefusal, FeedScope, GetComment, GetPost, ListComments, PostPage, ReadFeed,
+    FeedPage, FeedRefusal, FeedScope, GetComment, GetPost, ListComments, OwnReactions, PostPage, ReadFeed,
 };
 pub(crate) use sessions::FindViewer;
 pub use sessions::ListSessions;

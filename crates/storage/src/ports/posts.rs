@@ -12,7 +12,9 @@ use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use terrace_identity::AuthorCard;
 use terrace_kernel::{Limit, MediaHash, Page, PostId, StoreError, TimeKey, Timestamp, UserId};
-use terrace_social::{FeedFilter, NewPost, Post, PostRead, PostView, PostWrite, ReactionCounts};
+use terrace_social::{
+    FeedFilter, NewPost, Post, PostRead, PostView, PostWrite, ReactionCounts, ReactionKind,
+};
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = posts)]
@@ -135,6 +137,23 @@ impl PostRead<AuthorCard> for DieselTx<'_> {
         .map_err(broken("read a feed"))?;
         let views = rows.into_iter().map(into_view).collect::<Result<Vec<_>, _>>()?;
         Ok(Page::from_overfull(views, limit, |view| view.post.key()))
+    }
+
+    fn own_reactions(
+        &mut self,
+        reader: UserId,
+        posts: &[PostId],
+    ) -> Result<Vec<(PostId, ReactionKind)>, StoreError> {
+        let posts = posts.iter().copied().map(Key::of);
+        let rows: Vec<(Key, String)> = on!(self.conn, |conn| {
+            reaction_rows::table
+                .filter(reaction_rows::post_id.eq_any(posts))
+                .filter(reaction_rows::user_id.eq(Key::of(reader)))
+                .select((reaction_rows::post_id, reaction_rows::kind))
+                .load(conn)
+        })
+        .map_err(broken("read one's own reactions"))?;
+        rows.into_iter().map(|(post, kind)| Ok((post.id(), reactions::kind(&kind)?))).collect()
     }
 
     fn post(

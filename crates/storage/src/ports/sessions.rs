@@ -126,7 +126,7 @@ fn live(user: Key, now: At) -> _ {
 impl SessionRead for DieselTx<'_> {
     fn viewer(&mut self, token: &Token, now: Timestamp) -> Result<Option<Viewer>, StoreError> {
         let now = At(now);
-        let row: Option<(Key, Key, String, At)> = on!(self.conn, |conn| {
+        let row: Option<(Key, Key, String, At, At, At)> = on!(self.conn, |conn| {
             tokens::table
                 .inner_join(sessions::table.inner_join(users::table))
                 .filter(tokens::hash.eq(token.hash.as_bytes().as_slice()))
@@ -135,17 +135,25 @@ impl SessionRead for DieselTx<'_> {
                 .filter(sessions::ended_at.is_null())
                 .filter(sessions::expires_at.gt(now))
                 .filter(users::status.eq(AccountStatus::Active.as_str()))
-                .select((users::id, sessions::id, users::role, sessions::last_seen_at))
+                .select((
+                    users::id,
+                    sessions::id,
+                    users::role,
+                    sessions::last_seen_at,
+                    sessions::expires_at,
+                    tokens::expires_at,
+                ))
                 .first(conn)
                 .optional()
         })
         .map_err(broken("read who presents a token"))?;
-        row.map(|(user, session, role, last_seen)| {
+        row.map(|(user, session, role, last_seen, session_end, token_end)| {
             Ok(Viewer {
                 user_id: user.id(),
                 session_id: session.id(),
                 role: named("users", "role", &role)?,
                 last_seen_at: last_seen.0,
+                expires_at: session_end.0.min(token_end.0),
             })
         })
         .transpose()

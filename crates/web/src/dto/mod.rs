@@ -1,8 +1,9 @@
-//! What goes over the wire: camelCase JSON, as `docs/api.md` promises it. One file per subject.
+//! What goes over the wire: camelCase JSON, as `docs/http-api.md` promises it. One file per subject.
 
 pub(crate) mod accounts;
 pub(crate) mod catalogue;
 pub(crate) mod locker_room;
+pub(crate) mod media;
 mod parts;
 
 pub(crate) use parts::{IdText, Time, UserCard, given, media_url, nullable};

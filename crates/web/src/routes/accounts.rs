@@ -10,7 +10,7 @@ use actix_web::http::header;
 use actix_web::web::{Data, Json};
 use actix_web::{HttpRequest, HttpResponse, post};
 use sha2::{Digest, Sha256};
-use terrace_app::commands::{EndSession, EndSessionRefusal};
+use terrace_app::commands::EndSessionRefusal;
 use terrace_app::{App, Grant, Registration, SignedUp};
 use terrace_identity::{Password, TimeZone, Username, device_name, display_name};
 use terrace_kernel::Failure;
@@ -182,7 +182,7 @@ pub(crate) async fn mobile_logout(signed_in: SignedIn, app: Data<App>) -> Result
 
 /// Ends the session that asks; one that another request ended meanwhile is ended too.
 async fn end_own_session(SignedIn(viewer): SignedIn, app: &App) -> Result<(), ApiError> {
-    match app.execute(EndSession { user: viewer.user_id, session: viewer.session_id }).await {
+    match app.end_session(viewer.user_id, viewer.session_id).await {
         Ok(()) | Err(Failure::Refused(EndSessionRefusal::NotFound)) => Ok(()),
         Err(Failure::Broken(error)) => Err(error.into()),
     }

@@ -5,6 +5,8 @@ use super::page::{asked, next_cursor};
 use crate::dto::locker_room::{CreatePostBody, Post, PostEnvelope, PostList, ReactBody, ReportBody};
 use crate::error::{ApiError, Invalid};
 use crate::extract::{IdempotencyKey, JsonBody, MaybeSignedIn, PathId, Query, SignedIn};
+use crate::shell::Shell;
+use actix_web::http::header::ContentType;
 use actix_web::web::{Data, Json};
 use actix_web::{HttpResponse, delete, get, post};
 use serde::Deserialize;
@@ -90,8 +92,9 @@ impl FeedQuery {
 pub(crate) async fn read_feed(
     viewer: MaybeSignedIn,
     Query(query): Query<FeedQuery>,
+    shell: Data<Shell>,
     app: Data<App>,
-) -> Result<Json<PostList>, ApiError> {
+) -> Result<HttpResponse, ApiError> {
     let scope = query.scope()?;
     let filter = match scope {
         FeedScope::All => "all".to_owned(),
@@ -103,8 +106,13 @@ pub(crate) async fn read_feed(
     }
     let page = asked(query.limit, query.cursor.as_deref(), FEED, &filter)?;
     let reader = viewer.0.map(|viewer| viewer.user_id);
-    let feed = app.query(ReadFeed { scope, reader, limit: page.limit, after: page.after }).await?;
-    Ok(Json(PostList {
+    let asked = ReadFeed { scope, reader, limit: page.limit, after: page.after };
+    if scope != FeedScope::OwnTeams {
+        let body = shell.feed_pages.body(&app, asked, FEED, &filter).await?;
+        return Ok(HttpResponse::Ok().content_type(ContentType::json()).body(body));
+    }
+    let feed = app.query(asked).await?;
+    Ok(HttpResponse::Ok().json(PostList {
         posts: feed.page.items.iter().map(Post::from).collect(),
         next_cursor: next_cursor(feed.page.next.as_ref(), FEED, &filter),
         stream_position: feed.position.get(),
@@ -133,7 +141,12 @@ pub(crate) async fn create_post(
     let request = keyed(key, Some(viewer.user_id), ROUTE, "", body.fingerprint());
     let dto = body.into_inner();
     let text = post_body(&dto.body).map_err(|error| Invalid::at("/body", error.to_string()))?;
-    let command = CreatePost { author: viewer.user_id, team: dto.team_id.map(|id| id.0), body: text };
+    let command = CreatePost {
+        author: viewer.user_id,
+        team: dto.team_id.map(|id| id.0),
+        body: text,
+        media: dto.media_id.map(|id| id.0),
+    };
     Ok(respond(app.execute_once(command, request, post_created).await?))
 }
 

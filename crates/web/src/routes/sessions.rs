@@ -7,7 +7,6 @@ use crate::extract::{PathId, Query, SignedIn};
 use actix_web::web::{Data, Json};
 use actix_web::{HttpResponse, delete, get};
 use terrace_app::App;
-use terrace_app::commands::EndSession;
 use terrace_app::queries::ListSessions;
 use terrace_kernel::SessionId;
 
@@ -53,6 +52,6 @@ pub(crate) async fn end_session(
     PathId(session): PathId<SessionId>,
     app: Data<App>,
 ) -> Result<HttpResponse, ApiError> {
-    app.execute(EndSession { user: viewer.user_id, session }).await?;
+    app.end_session(viewer.user_id, session).await?;
     Ok(HttpResponse::NoContent().finish())
 }

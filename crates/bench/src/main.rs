@@ -1,0 +1,148 @@
+//! Measures the service: `cargo xtask bench`. `docs/performance.md` says what the figures mean and how they
+//! are taken.
+//!
+//! - [`client`] is the load, with [`http`] and [`histogram`]; it knows nothing of the service.
+//! - [`server`] runs the service as it is shipped, [`world`] makes its databases, [`rows`] fills them.
+//! - [`bare`], [`raw`] and [`pgbench`] are the limits that it is held against.
+//! - [`scenarios`] put these together; [`report`], [`page`] and [`machine`] say what came of it.
+
+mod bare;
+mod client;
+mod histogram;
+mod http;
+mod machine;
+mod numbers;
+mod page;
+mod pgbench;
+mod process;
+mod raw;
+mod report;
+mod rows;
+mod scenarios;
+mod server;
+mod world;
+
+use crate::bare::BareHttp;
+use crate::machine::Machine;
+use crate::report::Figure;
+use crate::scenarios::{Plan, Scenario};
+use crate::server::Program;
+use crate::world::Ground;
+use anyhow::{Context, Result};
+use clap::{Args, Parser};
+use serde_json::json;
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+
+/// Measure the service against the limits of what it stands on.
+#[derive(Debug, Args)]
+struct Bench {
+    /// What to measure; everything when none is named.
+    #[arg(value_enum)]
+    scenarios: Vec<Scenario>,
+    /// Two short runs of each, on less data: shows that everything works, and leaves the documentation alone.
+    #[arg(long)]
+    quick: bool,
+    /// Write every figure and what was measured along with it into this file.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Leave out what needs PostgreSQL.
+    #[arg(long)]
+    sqlite_only: bool,
+    /// The program that is measured.
+    #[arg(long, value_name = "PROGRAM")]
+    terrace: PathBuf,
+    /// The page whose figures are written anew, unless the runs are quick or PostgreSQL is left out.
+    #[arg(long, value_name = "FILE")]
+    page: Option<PathBuf>,
+}
+
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask bench", bin_name = "cargo xtask bench")]
+struct Cli {
+    #[command(flatten)]
+    bench: Bench,
+}
+
+#[derive(Debug, Parser)]
+#[command(name = bare::COMMAND)]
+struct BareCli {
+    #[command(flatten)]
+    bare: BareHttp,
+}
+
+fn main() -> Result<()> {
+    if std::env::args().nth(1).as_deref() == Some(bare::COMMAND) {
+        return bare::serve(&BareCli::parse_from(std::env::args().skip(1)).bare);
+    }
+    run(&Cli::parse().bench)
+}
+
+fn run(bench: &Bench) -> Result<()> {
+    let plan = if bench.quick { Plan::QUICK } else { Plan::FULL };
+    let workers = std::thread::available_parallelism()?.get();
+    let program = Program { path: bench.terrace.clone(), workers };
+    let chosen = if bench.scenarios.is_empty() { &Scenario::ALL[..] } else { &bench.scenarios };
+    let mut results = Vec::new();
+    for scenario in chosen {
+        // Ground of its own: what one scenario wrote does not weigh on the next.
+        let ground = Ground::new(program.clone(), !bench.sqlite_only)?;
+        let machine = Machine::look(&ground)?;
+        if !machine.is_durable() {
+            eprintln!(
+                "temporary files lie in memory: figures of writes mean nothing. Set TMPDIR to a folder on a disk."
+            );
+        }
+        let figures = scenario.run(&ground, &plan)?;
+        show(*scenario, &machine, &figures)?;
+        if let Some(page) = bench.page.as_ref().filter(|_| !bench.quick && !bench.sqlite_only) {
+            document(page, *scenario, &machine, &figures)?;
+        }
+        results.push(json!({
+            "machine": machine.to_json(),
+            "quick": bench.quick,
+            "result": report::to_json(scenario.name(), &figures),
+        }));
+    }
+    if let Some(file) = &bench.json {
+        let text = format!("{:#}\n", serde_json::Value::Array(results));
+        fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))?;
+    }
+    Ok(())
+}
+
+/// What falls short is shown like everything else; only a measurement that fails is a failure.
+fn show(scenario: Scenario, machine: &Machine, figures: &[Figure]) -> Result<()> {
+    let mut output = std::io::stdout().lock();
+    writeln!(output, "\n{}: {}\n\n{}", scenario.name(), machine.shown(), report::table(figures))?;
+    Ok(())
+}
+
+fn document(page: &PathBuf, scenario: Scenario, machine: &Machine, figures: &[Figure]) -> Result<()> {
+    let old = fs::read_to_string(page).with_context(|| format!("cannot read {}", page.display()))?;
+    let text = format!("Taken {}\n\n{}", machine.shown(), report::table(figures));
+    fs::write(page, page::refresh(&old, scenario.name(), &text)?)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_lines_are_well_formed() {
+        Cli::command().debug_assert();
+        BareCli::command().debug_assert();
+    }
+
+    #[test]
+    fn the_documentation_has_a_place_for_every_scenario() {
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/performance.md");
+        let page = fs::read_to_string(page).unwrap();
+        for scenario in Scenario::ALL {
+            assert!(page::refresh(&page, scenario.name(), "figures").is_ok(), "{}", scenario.name());
+        }
+    }
+}

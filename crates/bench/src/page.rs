@@ -1,0 +1,37 @@
+//! The figures in the documentation: a part for each scenario, between two comments, is written by this
+//! program; everything else by people.
+
+use anyhow::{Context, Result};
+
+/// Puts `text` where the page has the figures of `scenario`.
+///
+/// Fails when the page has no place for them.
+pub(crate) fn refresh(page: &str, scenario: &str, text: &str) -> Result<String> {
+    let (begin, end) = (format!("<!-- figures: {scenario} -->"), format!("<!-- end: {scenario} -->"));
+    let missing = || format!("the page has no `{begin}` … `{end}`");
+    let (before, rest) = page.split_once(&begin).with_context(missing)?;
+    let (_, after) = rest.split_once(&end).with_context(missing)?;
+    Ok(format!("{before}{begin}\n{}\n{end}{after}", text.trim_end()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGE: &str = "a\n<!-- figures: feed -->\nold\nolder\n<!-- end: feed -->\nb\n<!-- figures: posts -->\n\
+                        <!-- end: posts -->\n";
+
+    #[test]
+    fn only_the_scenario_s_own_part_changes() {
+        let once = refresh(PAGE, "feed", "new\n").unwrap();
+        assert_eq!(once, PAGE.replace("old\nolder", "new"));
+        assert_eq!(refresh(&once, "feed", "new").unwrap(), once);
+    }
+
+    #[test]
+    fn a_page_without_a_place_is_left_alone() {
+        for page in ["", "<!-- end: feed --><!-- figures: feed -->", "<!-- figures: feed -->"] {
+            assert!(refresh(page, "feed", "new").is_err(), "{page}");
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Rows in bulk, written past the service: authors, posts, reactions, in the statements of each database.
+//!
+//! Identifiers are UUIDs of version 7 in the order of their time: 48 bits of milliseconds, then fixed bits, then
+//! a number whose decimal digits stand where hexadecimal ones may.
+
+/// 2025-01-01T00:00:00Z in milliseconds: every row here is older than what the service writes itself.
+const EPOCH: u64 = 1_735_689_600_000;
+/// When the statements that stand for the service's own begin to date their posts: after all rows in bulk.
+const LATER: u64 = EPOCH + 100 * 86_400_000;
+/// The first of the numbers at the end of an identifier, which all have twelve digits.
+const FIRST: u64 = 100_000_000_000;
+/// How many authors the posts have.
+pub(crate) const AUTHORS: u64 = 10_000;
+/// One post in so many has a reaction.
+const REACTED: u64 = 10;
+
+/// Everything before the number of an identifier of that time.
+pub(crate) fn prefix(millis: u64) -> String {
+    format!("{millis:012x}70008000")
+}
+
+/// Everything before the number of an author's identifier.
+pub(crate) fn author_prefix() -> String {
+    prefix(EPOCH)
+}
+
+/// The identifier of the author with this number.
+pub(crate) fn author(number: u64) -> u128 {
+    identifier(EPOCH, FIRST + number % AUTHORS)
+}
+
+/// The identifier and the time, in microseconds, of the post with this number, which is newer than all in bulk.
+pub(crate) fn later_post(number: u64) -> (u128, u64) {
+    let millis = LATER + number / 10;
+    (identifier(millis, FIRST + number), millis * 1000)
+}
+
+/// Everything before the numbers of posts that are newer than all in bulk.
+pub(crate) fn later_prefix() -> String {
+    prefix(LATER)
+}
+
+fn identifier(millis: u64, number: u64) -> u128 {
+    let text = format!("{}{number}", prefix(millis));
+    u128::from_str_radix(&text, 16).unwrap_or_default()
+}
+
+/// What the bodies of posts are cut from.
+const TEXT: &str = "What a save in the last minute, the whole terrace was singing and nobody went home before the \
+    floodlights were off. Same again on Saturday, bring the drum, bring your voice, and somebody please bring the \
+    good scarves. If the left wing plays like that once more we will talk about it for thirty years.";
+
+/// The statements for one database.
+pub(crate) struct Dialect {
+    /// A sequence of numbers `n` from 0 to `{count}` - 1, as a common table expression called `seq`.
+    seq: &'static str,
+    /// An identifier: `{millis}` and `{number}` are filled in.
+    id: &'static str,
+    /// An instant: `{millis}` is filled in.
+    at: &'static str,
+    /// What comes before and after all else.
+    before: &'static [&'static str],
+    after: &'static [&'static str],
+    quote_id: fn(&str) -> String,
+}
+
+/// `synchronous` stays on: the one commit writes everything, and nothing is left to be written while the
+/// service is measured.
+pub(crate) const SQLITE: Dialect = Dialect {
+    seq: "WITH RECURSIVE seq(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM seq WHERE n + 1 < {count})",
+    id: "unhex(printf('%012x70008000%d', {millis}, {number}))",
+    at: "({millis}) * 1000",
+    before: &["PRAGMA cache_size = -524288", "PRAGMA journal_mode = DELETE", "BEGIN IMMEDIATE"],
+    after: &["COMMIT", "ANALYZE"],
+    quote_id: |hex| format!("x'{hex}'"),
+};
+
+/// Foreign keys are not checked: the rows are right, and checking them one by one takes most of the time.
+pub(crate) const POSTGRES: Dialect = Dialect {
+    seq: "WITH seq AS (SELECT n FROM generate_series(0::bigint, {count} - 1) AS n)",
+    id: "(lpad(to_hex({millis}), 12, '0') || '70008000' || ({number}))::uuid",
+    at: "to_timestamp(({millis}) / 1000.0)",
+    before: &["SET session_replication_role = replica"],
+    after: &["VACUUM (ANALYZE)", "CHECKPOINT"],
+    quote_id: |hex| format!("'{hex}'::uuid"),
+};
+
+impl Dialect {
+    /// Statements that write the authors and `posts` posts, of which one in ten has a reaction by one of `fans`
+    /// (identifiers in hexadecimal digits), whose accounts exist.
+    pub(crate) fn statements(&self, posts: u64, fans: &[String]) -> Vec<String> {
+        let mut statements: Vec<String> = self.before.iter().map(ToString::to_string).collect();
+        statements.push(self.authors());
+        if posts > 0 {
+            statements.extend([self.posts(posts), self.reactions(posts, fans)]);
+        }
+        statements.extend(self.after.iter().map(ToString::to_string));
+        statements
+    }
+
+    fn authors(&self) -> String {
+        let seq = self.seq.replace("{count}", &AUTHORS.to_string());
+        let (id, at) = (self.id_of(&EPOCH.to_string(), "n"), self.at_of(&EPOCH.to_string()));
+        format!(
+            "INSERT INTO users (id, username, username_key, display_name, bio, time_zone, role, status, created_at, \
+             updated_at) {seq} \
+             SELECT {id}, 'supporter' || n, 'supporter' || n, 'Supporter ' || n, '', 'UTC', 'fan', 'active', {at}, {at} \
+             FROM seq"
+        )
+    }
+
+    fn posts(&self, posts: u64) -> String {
+        let seq = self.seq.replace("{count}", &posts.to_string());
+        let millis = post_millis();
+        let (id, at) = (self.id_of(&millis, "n"), self.at_of(&millis));
+        // A step that shares no factor with the number of authors spreads posts over all of them.
+        let author = self.id_of(&EPOCH.to_string(), &format!("(n * 7919) % {AUTHORS}"));
+        format!(
+            "INSERT INTO posts (id, author_id, team_id, body, like_count, created_at) {seq}, \
+             rooms AS (SELECT id, row_number() OVER (ORDER BY key) - 1 AS k FROM teams) \
+             SELECT {id}, {author}, rooms.id, substr('{TEXT}', CAST(1 + n % 89 AS integer), \
+             CAST(40 + (n * 31) % 180 AS integer)), CASE WHEN n % {REACTED} = 0 THEN 1 ELSE 0 END, {at} \
+             FROM seq LEFT JOIN rooms \
+             ON rooms.k = CASE WHEN n % 2 = 0 THEN (n / 2) % (SELECT count(*) FROM rooms) END"
+        )
+    }
+
+    fn reactions(&self, posts: u64, fans: &[String]) -> String {
+        let seq = self.seq.replace("{count}", &posts.to_string());
+        let millis = post_millis();
+        let (id, at) = (self.id_of(&millis, "n"), self.at_of(&millis));
+        let fans: Vec<String> = fans
+            .iter()
+            .enumerate()
+            .map(|(k, fan)| format!("SELECT {k} AS k, {} AS id", (self.quote_id)(fan)))
+            .collect();
+        format!(
+            "INSERT INTO reactions (post_id, user_id, kind, created_at) {seq}, fans AS ({}) \
+             SELECT {id}, fans.id, 'like', {at} FROM seq \
+             JOIN fans ON fans.k = (n / {REACTED}) % {} WHERE n % {REACTED} = 0",
+            fans.join(" UNION ALL "),
+            fans.len()
+        )
+    }
+
+    fn id_of(&self, millis: &str, number: &str) -> String {
+        self.id.replace("{millis}", millis).replace("{number}", &format!("{FIRST} + {number}"))
+    }
+
+    fn at_of(&self, millis: &str) -> String {
+        self.at.replace("{millis}", millis)
+    }
+}
+
+/// Posts are a second apart.
+fn post_millis() -> String {
+    format!("{EPOCH} + (n + 1) * 1000")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identifiers_are_of_version_7_and_ascend() {
+        let (first, at) = later_post(0);
+        let id = uuid::Uuid::from_u128(first);
+        assert_eq!((id.get_version_num(), id.get_variant()), (7, uuid::Variant::RFC4122));
+        assert_eq!(at, LATER * 1000);
+        assert!((1..1000).all(|n| later_post(n) > later_post(n - 1)));
+        assert!(first > identifier(EPOCH + 1_000_001 * 1000, FIRST + 1_000_000));
+        assert!(format!("{:032x}", author(7)).starts_with(&author_prefix()));
+    }
+}

@@ -1,0 +1,140 @@
+//! What is measured: one file for each scenario.
+
+mod accounts;
+mod contest;
+mod feed;
+mod posts;
+
+use crate::client::{Load, Sample};
+use crate::histogram::millis;
+use crate::numbers::{float, median};
+use crate::process;
+use crate::report::{Figure, Quantity};
+use crate::server::Terrace;
+use crate::world::{FANS, Ground};
+use anyhow::Result;
+use clap::ValueEnum;
+use serde_json::{Value, json};
+use std::net::SocketAddr;
+use std::time::Duration;
+
+/// What there is to measure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Scenario {
+    /// Reading the locker room: its share of the bare limit, and its cost at any size and depth.
+    Feed,
+    /// Creating posts, durably.
+    Posts,
+    /// What a session costs, sign-ins, and what a flood of them does to readers.
+    Accounts,
+}
+
+impl Scenario {
+    pub(crate) const ALL: [Self; 3] = [Self::Feed, Self::Posts, Self::Accounts];
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Feed => "feed",
+            Self::Posts => "posts",
+            Self::Accounts => "accounts",
+        }
+    }
+
+    pub(crate) fn run(self, ground: &Ground, plan: &Plan) -> Result<Vec<Figure>> {
+        let mut figures = Vec::new();
+        for kind in ground.kinds() {
+            eprintln!("{} on {}", self.name(), kind.name());
+            figures.extend(match self {
+                Self::Feed => feed::run(ground, plan, kind)?,
+                Self::Posts => posts::run(ground, plan, kind)?,
+                Self::Accounts => accounts::run(ground, plan, kind)?,
+            });
+        }
+        Ok(figures)
+    }
+}
+
+/// How long and how often.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Plan {
+    /// Of which the median counts.
+    pub(crate) runs: usize,
+    pub(crate) warm_up: Duration,
+    pub(crate) duration: Duration,
+    /// Posts of the small database and of the large one.
+    pub(crate) small: u64,
+    pub(crate) large: u64,
+}
+
+impl Plan {
+    pub(crate) const FULL: Self = Self {
+        runs: 5,
+        warm_up: Duration::from_secs(2),
+        duration: Duration::from_secs(8),
+        small: 10_000,
+        large: 1_000_000,
+    };
+
+    /// Shows that everything works; its figures are none to keep.
+    pub(crate) const QUICK: Self = Self {
+        runs: 2,
+        warm_up: Duration::from_secs(1),
+        duration: Duration::from_secs(2),
+        small: 10_000,
+        large: 1_000_000,
+    };
+
+    fn load<'a>(&self, address: SocketAddr, pid: u32, statuses: &'a [u16]) -> Load<'a> {
+        Load { address, pid, warm_up: self.warm_up, duration: self.duration, statuses }
+    }
+
+    fn to_json(self) -> Value {
+        json!({
+            "runs": self.runs,
+            "warmUpSeconds": self.warm_up.as_secs_f64(),
+            "seconds": self.duration.as_secs_f64(),
+            "connections": FANS,
+        })
+    }
+}
+
+/// The requests of all connections, made for each fan's number.
+fn for_each_fan(make: impl Fn(usize) -> Result<Vec<u8>>) -> Result<Vec<Vec<u8>>> {
+    (0..FANS).map(make).collect()
+}
+
+fn rate(samples: &[Sample]) -> f64 {
+    median(samples.iter().map(Sample::rate))
+}
+
+fn cpu(samples: &[Sample]) -> f64 {
+    median(samples.iter().map(Sample::cpu_per_request))
+}
+
+/// The median, over the runs, of a percentile in milliseconds.
+fn percentile(samples: &[Sample], per_mille: u64) -> f64 {
+    median(samples.iter().map(|sample| millis(sample.latency.percentile(per_mille))))
+}
+
+/// The average time of one request, in milliseconds.
+fn mean(samples: &[Sample]) -> f64 {
+    median(samples.iter().map(|sample| millis(sample.latency.mean())))
+}
+
+fn shown(samples: &[Sample]) -> Value {
+    json!({
+        "requestsPerSecond": rate(samples),
+        "allRuns": samples.iter().map(Sample::rate).collect::<Vec<_>>(),
+        "cpuMicrosPerRequest": cpu(samples),
+        "p50Millis": percentile(samples, 500),
+        "p99Millis": percentile(samples, 990),
+        "maxMillis": samples.iter().map(|sample| millis(sample.latency.max())).fold(0.0, f64::max),
+        "requests": samples.iter().map(|sample| float(sample.latency.count())).sum::<f64>(),
+    })
+}
+
+/// The memory that a server holds after what it went through.
+fn memory(terrace: &Terrace, what: &str, database: &'static str) -> Result<Figure> {
+    let resident = process::resident(terrace.pid())?;
+    Ok(Figure::plain(format!("memory (RSS) after {what}"), database, Quantity::new(resident, "MiB")))
+}

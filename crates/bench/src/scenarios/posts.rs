@@ -1,0 +1,153 @@
+//! Creating posts, durably: every answer is sent after its commit has reached the disk.
+
+use super::{Plan, for_each_fan, memory, percentile, rate, shown};
+use crate::client::{Sample, Script, drive};
+use crate::http;
+use crate::numbers::{float, median};
+use crate::pgbench::PgBench;
+use crate::raw::{self, RawLoop};
+use crate::report::{Figure, Quantity, Target};
+use crate::rows;
+use crate::server::{Metrics, Terrace};
+use crate::world::{FANS, Ground, Kind, World};
+use anyhow::{Result, ensure};
+use serde_json::json;
+use uuid::Uuid;
+
+const PATH: &str = "/api/locker-room";
+const TARGET: Target = Target::AtLeast(0.5);
+
+pub(super) fn run(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure>> {
+    let world = ground.world(kind, "posts", plan.small)?;
+    let copy = ground.copy(&world, "posts_raw")?;
+    let mut limit = match kind {
+        Kind::Sqlite => Limit::Raw(RawLoop::open(&copy.file(), authors())?),
+        Kind::Postgres => Limit::PgBench(PgBench::new(ground.folder(), copy.url())?),
+    };
+    let terrace = world.serve()?;
+    let (mut ours, mut groups, mut statements, mut bare) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let before = world.count_posts()?;
+    for run in 0..plan.runs {
+        let (sample, seen) = create(plan, &world, &terrace, run)?;
+        ours.push(sample);
+        groups.push(seen.group);
+        statements.push(seen.statements);
+        bare.push(limit.run(plan, seen.group)?);
+    }
+    let written = world.count_posts()? - before;
+    let answered: u64 = ours.iter().map(|sample| sample.latency.count()).sum();
+    ensure!(written >= answered, "{answered} posts were acknowledged and {written} are there");
+    let what = format!("POST {PATH}, {FANS} connections, durable");
+    let details = json!({
+        "ours": shown(&ours),
+        "limitPerSecond": bare,
+        "postsPerCommit": groups,
+        "statementsPerPost": statements,
+        "plan": plan.to_json(),
+    });
+    let database = kind.name();
+    let figure = Figure::plain(what.clone(), database, Quantity::new(rate(&ours), "posts/s"))
+        .against(limit.name(&groups), median(bare), TARGET)
+        .with(details);
+    let slow = Quantity::new(percentile(&ours, 990), "ms");
+    Ok(vec![
+        figure,
+        Figure::plain(format!("{what}, p99"), database, slow),
+        memory(&terrace, "these runs", database)?,
+    ])
+}
+
+/// The authors of the raw loop's posts: as many as there are fans who post.
+fn authors() -> Vec<Uuid> {
+    (0..FANS).filter_map(|number| u64::try_from(number).ok()).map(rows::author).map(Uuid::from_u128).collect()
+}
+
+/// The limit that the database itself sets.
+enum Limit {
+    Raw(RawLoop),
+    PgBench(PgBench),
+}
+
+impl Limit {
+    fn run(&mut self, plan: &Plan, group: f64) -> Result<f64> {
+        match self {
+            Self::Raw(raw) => raw.run(group, plan.warm_up, plan.duration),
+            Self::PgBench(pgbench) => pgbench.run(plan.warm_up, plan.duration),
+        }
+    }
+
+    fn name(&self, groups: &[f64]) -> String {
+        match self {
+            Self::Raw(_) => format!("raw loop, {:.1} to a commit", median(groups.iter().copied())),
+            Self::PgBench(_) => "pgbench".to_owned(),
+        }
+    }
+}
+
+/// What the server says of a run.
+struct Seen {
+    /// Commands to a commit on average; 1 where commits are not grouped.
+    group: f64,
+    /// Statements for each post, those that find the session included.
+    statements: f64,
+}
+
+fn create(plan: &Plan, world: &World, terrace: &Terrace, run: usize) -> Result<(Sample, Seen)> {
+    let before = terrace.metrics()?;
+    let cookies = for_each_fan(|fan| Ok(world.cookie(fan)?.as_bytes().to_vec()))?;
+    let mut scripts = Vec::new();
+    for (fan, cookie) in cookies.iter().enumerate() {
+        scripts.push(posting(std::str::from_utf8(cookie)?, u64::try_from(run * FANS + fan)?));
+    }
+    let sample = drive(&plan.load(terrace.address(), terrace.pid(), &[201]), scripts)?;
+    let seen = Seen::between(&before, &terrace.metrics()?);
+    Ok((sample, seen))
+}
+
+/// A fan who posts without end, never the same.
+fn posting(cookie: &str, series: u64) -> Script {
+    let cookie = cookie.to_owned();
+    let mut number = series * 100_000_000;
+    Box::new(move |buffer| {
+        number += 1;
+        let body = format!("{{\"body\":\"{}\"}}", raw::body(number));
+        buffer.extend(http::request("POST", PATH, &[("Cookie", &cookie)], Some(&body)));
+    })
+}
+
+impl Seen {
+    fn between(before: &Metrics, after: &Metrics) -> Self {
+        let grown = |name: &str| after.total(name) - before.total(name);
+        let average = |sum: f64, count: f64| if count > 0.0 { sum / count } else { 1.0 };
+        Self {
+            group: average(grown("terrace_store_group_size_sum"), grown("terrace_store_group_size_count")),
+            statements: average(
+                grown("terrace_store_statement_seconds_count"),
+                grown("terrace_store_command_seconds_count").max(float(1)),
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_posts_are_alike() {
+        let (mut one, mut two) = (posting("session=a", 0), posting("session=b", 1));
+        let mut sent = std::collections::BTreeSet::new();
+        for _ in 0..3 {
+            for script in [&mut one, &mut two] {
+                let mut request = Vec::new();
+                script(&mut request);
+                assert!(sent.insert(request));
+            }
+        }
+        let text = String::from_utf8(sent.pop_first().unwrap()).unwrap();
+        let (head, body) = text.split_once("\r\n\r\n").unwrap();
+        assert!(head.starts_with("POST /api/locker-room HTTP/1.1\r\n") && head.contains("Cookie: session="));
+        let body: serde_json::Value = serde_json::from_str(body).unwrap();
+        assert!(body["body"].as_str().is_some_and(|text| text.starts_with("What a save")));
+    }
+}

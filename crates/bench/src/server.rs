@@ -1,0 +1,186 @@
+//! The service as it is shipped: the `terrace` program in a process of its own.
+
+use crate::client::Caller;
+use crate::http;
+use anyhow::{Context, Result, bail, ensure};
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long it may take to start, or to stop.
+const PATIENCE: Duration = Duration::from_secs(30);
+const POLL: Duration = Duration::from_millis(20);
+
+/// How the program is run.
+#[derive(Debug, Clone)]
+pub(crate) struct Program {
+    pub(crate) path: PathBuf,
+    pub(crate) workers: usize,
+}
+
+impl Program {
+    /// The program with a database, deaf to the settings of whoever runs us.
+    fn command(&self, data: &Path, url: &str) -> Command {
+        let mut command = Command::new(&self.path);
+        for (name, _) in std::env::vars_os() {
+            let name = name.to_string_lossy();
+            if name.starts_with("TERRACE_") || name.contains("DATABASE_URL") || name == "RUST_LOG" {
+                command.env_remove(&*name);
+            }
+        }
+        command.arg("--data-dir").arg(data).args(["--database-url", url, "--demo", "never"]);
+        command.args(["--rate-limits", "off", "--workers", &self.workers.to_string()]);
+        command.stdin(Stdio::null());
+        command
+    }
+
+    /// Makes the tables and loads the catalogue of leagues and teams.
+    pub(crate) fn seed(&self, data: &Path, url: &str) -> Result<()> {
+        let output = self.command(data, url).arg("seed").output().context("cannot run terrace")?;
+        ensure!(output.status.success(), "terrace seed: {}", String::from_utf8_lossy(&output.stderr));
+        Ok(())
+    }
+
+    /// The program's name and version.
+    pub(crate) fn version(&self) -> Result<String> {
+        let output = Command::new(&self.path).arg("--version").output().context("cannot run terrace")?;
+        Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    }
+
+    /// Starts it on a free port and waits until it is ready.
+    pub(crate) fn serve(&self, data: &Path, url: &str) -> Result<Terrace> {
+        let log = data.join("terrace.log");
+        let mut child = self
+            .command(data, url)
+            .args(["serve", "--listen", "127.0.0.1:0"])
+            .stdout(Stdio::piped())
+            .stderr(File::create(&log)?)
+            .spawn()
+            .with_context(|| format!("cannot run {}", self.path.display()))?;
+        let mut output = BufReader::new(child.stdout.take().context("the program's output is elsewhere")?);
+        let port = announced_port(&mut output);
+        let mut terrace = Terrace { child, address: SocketAddr::from(([127, 0, 0, 1], 0)), _output: output };
+        let Some(port) = port? else {
+            // It has ended, and its log says why.
+            bail!("terrace does not start:\n{}", fs::read_to_string(&log)?);
+        };
+        terrace.address.set_port(port);
+        terrace.wait_until_ready()?;
+        Ok(terrace)
+    }
+}
+
+/// The port that it says to listen on; `None` when it ends without.
+fn announced_port(output: &mut impl BufRead) -> Result<Option<u16>> {
+    let mut line = String::new();
+    while output.read_line(&mut line)? > 0 {
+        if let Some(address) = line.trim().strip_prefix("Terrace listens on ") {
+            let port = address.rsplit_once(':').and_then(|(_, port)| port.parse().ok());
+            return port.map(Some).with_context(|| format!("no port in {address}"));
+        }
+        line.clear();
+    }
+    Ok(None)
+}
+
+/// A running service. It ends with this value.
+pub(crate) struct Terrace {
+    child: Child,
+    address: SocketAddr,
+    // Kept open: a program that cannot print may fail.
+    _output: BufReader<ChildStdout>,
+}
+
+impl Terrace {
+    pub(crate) const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub(crate) fn caller(&self) -> Result<Caller> {
+        Caller::open(self.address)
+    }
+
+    fn wait_until_ready(&mut self) -> Result<()> {
+        let deadline = Instant::now() + PATIENCE;
+        let request = http::request("GET", "/readyz", &[], None);
+        while !self
+            .caller()
+            .and_then(|mut caller| caller.ask(&request))
+            .is_ok_and(|ready| ready.status == 200)
+        {
+            ensure!(Instant::now() < deadline, "terrace is not ready after {PATIENCE:?}");
+            thread::sleep(POLL);
+        }
+        Ok(())
+    }
+
+    /// What it counts of itself.
+    pub(crate) fn metrics(&self) -> Result<Metrics> {
+        Ok(Metrics(self.caller()?.get("/metrics", &[])?.text()))
+    }
+
+    /// Stops it in order, so that its database is whole in one file.
+    pub(crate) fn stop(mut self) -> Result<()> {
+        let pid = self.child.id().to_string();
+        // The shell's own `kill`, because a small system may lack the program.
+        let sent = Command::new("sh").args(["-c", "kill -s TERM \"$1\"", "sh", &pid]).status()?;
+        ensure!(sent.success(), "cannot stop terrace");
+        let deadline = Instant::now() + PATIENCE;
+        while self.child.try_wait()?.is_none() {
+            ensure!(Instant::now() < deadline, "terrace did not stop within {PATIENCE:?}");
+            thread::sleep(POLL);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Terrace {
+    fn drop(&mut self) {
+        // Its data goes too; after `stop` there is nothing left to kill.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Prometheus text.
+pub(crate) struct Metrics(String);
+
+impl Metrics {
+    /// The sum over all series of this name.
+    pub(crate) fn total(&self, name: &str) -> f64 {
+        let values = self.0.lines().filter_map(|line| {
+            let rest = line.strip_prefix(name)?;
+            let (labels, value) = rest.rsplit_once(' ')?;
+            (labels.is_empty() || labels.starts_with('{')).then(|| value.parse::<f64>().ok())?
+        });
+        values.sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn metrics_are_summed_over_their_series() {
+        let metrics = Metrics("# HELP a\na_sum 3\na_sum{b=\"c d\"} 4.5\na_sum_of 9\nb_sum 1\n".to_owned());
+        assert!((metrics.total("a_sum") - 7.5).abs() < 1e-9);
+        assert!(metrics.total("c").abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_port_is_read_from_what_the_program_says() {
+        let mut output = "its data\nTerrace listens on http://localhost:4711\nmore\n".as_bytes();
+        assert_eq!(announced_port(&mut output).unwrap(), Some(4711));
+        assert_eq!(announced_port(&mut "".as_bytes()).unwrap(), None);
+        assert!(announced_port(&mut "Terrace listens on nothing\n".as_bytes()).is_err());
+    }
+}

@@ -1,0 +1,201 @@
+//! Databases to measure on: fresh, filled, with fans who are signed in.
+
+use crate::client::Caller;
+use crate::http;
+use crate::rows;
+use crate::server::{Program, Terrace};
+use anyhow::{Context, Result, ensure};
+use diesel::connection::SimpleConnection;
+use diesel::{Connection, SqliteConnection};
+use std::fs;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+use terrace_pgtemp::{Options, ThrowawayPostgres, execute};
+
+/// How many fans are signed in: one for each connection.
+pub(crate) const FANS: usize = 32;
+/// The password of every fan.
+pub(crate) const PASSWORD: &str = "up the terrace";
+
+/// Which database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Sqlite,
+    Postgres,
+}
+
+impl Kind {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Sqlite => "SQLite",
+            Self::Postgres => "PostgreSQL",
+        }
+    }
+}
+
+/// Where databases are made: a folder, and a PostgreSQL server of our own that forces writes to disk.
+pub(crate) struct Ground {
+    program: Program,
+    // The server before the folder: dropped in this order.
+    postgres: Option<ThrowawayPostgres>,
+    folder: TempDir,
+}
+
+impl Ground {
+    pub(crate) fn new(program: Program, with_postgres: bool) -> Result<Self> {
+        let postgres = with_postgres.then(|| ThrowawayPostgres::start_with(Options { fsync: true }));
+        let folder = tempfile::Builder::new().prefix("terrace-bench-").tempdir()?;
+        Ok(Self { program, postgres: postgres.transpose()?, folder })
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub(crate) const fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// The databases that there are.
+    pub(crate) fn kinds(&self) -> Vec<Kind> {
+        let postgres = self.postgres.as_ref().map(|_| Kind::Postgres);
+        [Kind::Sqlite].into_iter().chain(postgres).collect()
+    }
+
+    /// What PostgreSQL calls its version.
+    pub(crate) fn postgres_version(&self) -> Result<Option<String>> {
+        let ask = |server: &ThrowawayPostgres| execute(&server.url("postgres"), &["SHOW server_version"]);
+        self.postgres.as_ref().map(ask).transpose()
+    }
+
+    fn server(&self) -> Result<&ThrowawayPostgres> {
+        self.postgres.as_ref().context("no PostgreSQL server was started")
+    }
+
+    /// A database with the catalogue, [`FANS`] fans who are signed in, and this many posts.
+    pub(crate) fn world(&self, kind: Kind, name: &str, posts: u64) -> Result<World> {
+        eprintln!("  {}: a database with {posts} posts", kind.name());
+        let data = self.folder().join(format!("{name}-{kind:?}"));
+        fs::create_dir(&data)?;
+        let url = match kind {
+            Kind::Sqlite => sqlite_url(&data),
+            Kind::Postgres => self.server()?.create_database(name)?,
+        };
+        self.program.seed(&data, &url)?;
+        let terrace = self.program.serve(&data, &url)?;
+        let fans = register(&mut terrace.caller()?)?;
+        terrace.stop()?;
+        let world = World { kind, name: name.to_owned(), data, url, fans, program: self.program.clone() };
+        world.fill(posts)?;
+        Ok(world)
+    }
+
+    /// The same once more; nobody may be connected to it.
+    pub(crate) fn copy(&self, world: &World, name: &str) -> Result<World> {
+        let data = self.folder().join(format!("{name}-{:?}", world.kind));
+        fs::create_dir(&data)?;
+        let url = match world.kind {
+            Kind::Sqlite => {
+                fs::copy(sqlite_file(&world.data), sqlite_file(&data))?;
+                sqlite_url(&data)
+            }
+            Kind::Postgres => self.server()?.create_database_from(name, &world.name)?,
+        };
+        Ok(World { name: name.to_owned(), data, url, ..world.clone() })
+    }
+}
+
+fn sqlite_file(data: &Path) -> PathBuf {
+    data.join("terrace.db")
+}
+
+fn sqlite_url(data: &Path) -> String {
+    format!("sqlite:{}", sqlite_file(data).display())
+}
+
+/// A fan who is signed in.
+#[derive(Debug, Clone)]
+pub(crate) struct Fan {
+    pub(crate) name: String,
+    /// The identifier in canonical form.
+    pub(crate) id: String,
+    /// The value of a `Cookie` header.
+    pub(crate) cookie: String,
+}
+
+fn register(caller: &mut Caller) -> Result<Vec<Fan>> {
+    (0..FANS).map(|number| register_one(caller, format!("regular{number}"))).collect()
+}
+
+fn register_one(caller: &mut Caller, name: String) -> Result<Fan> {
+    let body = serde_json::json!({"username": name, "password": PASSWORD}).to_string();
+    let answer = caller.expect(201, &http::request("POST", "/api/register", &[], Some(&body)))?;
+    let cookie = answer.header("set-cookie").and_then(|set| set.split(';').next());
+    let cookie = cookie.context("registration sets no cookie")?.to_owned();
+    let user: serde_json::Value = serde_json::from_slice(&answer.body)?;
+    let id = user.pointer("/user/id").and_then(serde_json::Value::as_str);
+    Ok(Fan { name, id: id.context("registration answers no id")?.to_owned(), cookie })
+}
+
+/// A database that is ready to be served.
+#[derive(Debug, Clone)]
+pub(crate) struct World {
+    kind: Kind,
+    name: String,
+    data: PathBuf,
+    url: String,
+    program: Program,
+    pub(crate) fans: Vec<Fan>,
+}
+
+impl World {
+    pub(crate) const fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Where PostgreSQL has it.
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// The file that SQLite has it in.
+    pub(crate) fn file(&self) -> PathBuf {
+        sqlite_file(&self.data)
+    }
+
+    pub(crate) fn serve(&self) -> Result<Terrace> {
+        self.program.serve(&self.data, &self.url)
+    }
+
+    fn fill(&self, posts: u64) -> Result<()> {
+        let fans: Vec<String> = self.fans.iter().map(|fan| fan.id.replace('-', "")).collect();
+        match self.kind {
+            Kind::Sqlite => {
+                let mut conn = SqliteConnection::establish(&self.file().to_string_lossy())?;
+                for statement in rows::SQLITE.statements(posts, &fans) {
+                    conn.batch_execute(&statement).with_context(|| statement)?;
+                }
+            }
+            Kind::Postgres => {
+                let statements = rows::POSTGRES.statements(posts, &fans);
+                execute(&self.url, &statements.iter().map(String::as_str).collect::<Vec<_>>())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// How many posts there are.
+    pub(crate) fn count_posts(&self) -> Result<u64> {
+        match self.kind {
+            Kind::Sqlite => crate::raw::count_posts(&self.file()),
+            Kind::Postgres => Ok(execute(&self.url, &["SELECT count(*) FROM posts"])?.trim().parse()?),
+        }
+    }
+
+    /// The `Cookie` header of a fan.
+    pub(crate) fn cookie(&self, fan: usize) -> Result<&str> {
+        ensure!(!self.fans.is_empty(), "nobody is signed in");
+        let fan = self.fans.get(fan % self.fans.len()).context("fans are counted from zero")?;
+        Ok(&fan.cookie)
+    }
+}

@@ -1,0 +1,101 @@
+//! What a database's schema is, in the database's own words: for comparing one with another, or with what the
+//! program knows.
+
+use crate::conn::Conn;
+use crate::error::broken;
+use crate::instrument::quietly;
+use diesel::sql_types::{Bool, Integer, Nullable, Text};
+use diesel::{QueryResult, QueryableByName, RunQueryDsl, sql_query};
+use terrace_kernel::StoreError;
+
+/// A column of a table.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, QueryableByName)]
+pub struct ColumnDescription {
+    /// The table.
+    #[diesel(sql_type = Text)]
+    pub table: String,
+    /// The column.
+    #[diesel(sql_type = Text)]
+    pub column: String,
+    /// Its type as the database names it, such as `timestamp with time zone` or `BLOB`.
+    #[diesel(sql_type = Text)]
+    pub sql_type: String,
+    /// Whether it may be null.
+    #[diesel(sql_type = Bool)]
+    pub nullable: bool,
+    /// Its place in the primary key, from 1; none when it is no part of it.
+    #[diesel(sql_type = Nullable<Integer>)]
+    pub key_place: Option<i32>,
+}
+
+/// A schema, without what migrations themselves keep.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SchemaDescription {
+    /// Every column, by table and in the table's order.
+    pub columns: Vec<ColumnDescription>,
+    /// The definition of every table, column, index, constraint and trigger, in order.
+    pub definitions: Vec<String>,
+}
+
+#[derive(QueryableByName)]
+struct Definition {
+    #[diesel(sql_type = Text)]
+    text: String,
+}
+
+const SQLITE_COLUMNS: &str = r#"
+SELECT tables.name AS "table", columns.name AS "column", columns.type AS sql_type,
+       columns."notnull" = 0 AS nullable, nullif(columns.pk, 0) AS key_place
+FROM sqlite_schema AS tables JOIN pragma_table_info(tables.name) AS columns
+WHERE tables.type = 'table' AND tables.name NOT LIKE 'sqlite\_%' ESCAPE '\'
+  AND tables.name NOT LIKE '\_\_diesel%' ESCAPE '\'
+ORDER BY tables.name, columns.cid"#;
+
+const SQLITE_DEFINITIONS: &str = r"
+SELECT type || ' ' || name || ': ' || coalesce(sql, '') AS text FROM sqlite_schema
+WHERE tbl_name NOT LIKE 'sqlite\_%' ESCAPE '\' AND tbl_name NOT LIKE '\_\_diesel%' ESCAPE '\'
+ORDER BY type, name";
+
+const POSTGRES_COLUMNS: &str = r#"
+SELECT tables.relname::text AS "table", columns.attname::text AS "column",
+       format_type(columns.atttypid, columns.atttypmod) AS sql_type, NOT columns.attnotnull AS nullable,
+       (SELECT array_position(keys.conkey, columns.attnum) FROM pg_constraint AS keys
+        WHERE keys.conrelid = tables.oid AND keys.contype = 'p') AS key_place
+FROM pg_class AS tables JOIN pg_attribute AS columns ON columns.attrelid = tables.oid
+WHERE tables.relnamespace = current_schema()::regnamespace AND tables.relkind IN ('r', 'p')
+  AND tables.relname NOT LIKE '\_\_diesel%' AND columns.attnum > 0 AND NOT columns.attisdropped
+ORDER BY tables.relname COLLATE "C", columns.attnum"#;
+
+const POSTGRES_DEFINITIONS: &str = r#"
+WITH tables AS (
+    SELECT oid, relname FROM pg_class
+    WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')
+      AND relname NOT LIKE '\_\_diesel%'
+), definitions (text) AS (
+    SELECT format('column %s.%s: %s, identity %s, default %s', relname, attname, attnum, attidentity,
+                  pg_get_expr(adbin, adrelid))
+    FROM tables JOIN pg_attribute ON attrelid = tables.oid AND attnum > 0 AND NOT attisdropped
+         LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
+    UNION ALL
+    SELECT format('constraint %s.%s: %s', relname, conname, pg_get_constraintdef(pg_constraint.oid))
+    FROM tables JOIN pg_constraint ON conrelid = tables.oid
+    UNION ALL
+    SELECT format('index %s', pg_get_indexdef(indexrelid)) FROM tables JOIN pg_index ON indrelid = tables.oid
+    UNION ALL
+    SELECT format('trigger %s', pg_get_triggerdef(pg_trigger.oid))
+    FROM tables JOIN pg_trigger ON tgrelid = tables.oid AND NOT tgisinternal
+)
+SELECT text FROM definitions ORDER BY text COLLATE "C""#;
+
+pub(crate) fn describe(conn: &mut Conn<'_>) -> Result<SchemaDescription, StoreError> {
+    let loaded: QueryResult<(Vec<ColumnDescription>, Vec<Definition>)> = match conn {
+        Conn::Pg(conn) => quietly(*conn, |conn| {
+            Ok((sql_query(POSTGRES_COLUMNS).load(conn)?, sql_query(POSTGRES_DEFINITIONS).load(conn)?))
+        }),
+        Conn::Sqlite(conn) => quietly(*conn, |conn| {
+            Ok((sql_query(SQLITE_COLUMNS).load(conn)?, sql_query(SQLITE_DEFINITIONS).load(conn)?))
+        }),
+    };
+    let (columns, definitions) = loaded.map_err(broken("describe the schema"))?;
+    Ok(SchemaDescription { columns, definitions: definitions.into_iter().map(|row| row.text).collect() })
+}

@@ -1,0 +1,433 @@
+//! The use cases on a fresh database, without a network: for what is promised below HTTP.
+
+use crate::database::TestDatabase;
+use crate::improvised::{SaidNo, body, question};
+use crate::world::{ManualClock, SeededEntropy};
+use anyhow::{Context, Result};
+use std::fmt::Debug;
+use std::future::Future;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use tempfile::TempDir;
+use terrace_app::store::{ReadTx, Store, Tx};
+use terrace_app::{App, AppConfig, Command, Grant, PasswordCost, Query, Registration};
+use terrace_identity::ports::NewAccount;
+use terrace_identity::{
+    AuthorCard, League, Password, PasswordHash, Role, SessionKind, Team, TimeZone, Token, TokenKind, Username,
+};
+use terrace_kernel::{
+    Clock, Ctx, Event, EventKind, Failure, LeagueId, Limit, NewEvent, Outcome, Position, StoreError, TeamId,
+    Topic, UserId,
+};
+use terrace_storage::{DatabaseKind, MediaObjects, Storage, StorageConfig};
+use tokio::runtime::{Builder, Runtime};
+use tokio::task::JoinHandle;
+
+/// How long anything may take before a test gives up on it.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+
+/// One process of the service without its network: the use cases on a store. Its database goes when the last of
+/// the processes that share it is dropped.
+pub struct TestApp {
+    app: Arc<App>,
+    storage: Storage,
+    place: Arc<Place>,
+}
+
+/// What the processes on one database share.
+struct Place {
+    runtime: Runtime,
+    clock: ManualClock,
+    adjust: fn(&mut StorageConfig),
+    /// How many processes were started: each draws other seeds.
+    started: AtomicU64,
+    /// Where the processes keep pictures.
+    pictures: TempDir,
+    // Last: it goes when nothing is connected any more.
+    database: TestDatabase,
+}
+
+/// Somebody who registered, in a browser.
+#[derive(Debug, Clone)]
+pub struct Fan {
+    /// The account.
+    pub id: UserId,
+    /// What stands beside what they write.
+    pub card: AuthorCard,
+    /// What the browser shows at every request.
+    pub cookie: Token,
+}
+
+impl TestApp {
+    /// The usual process: every command's body is run, rolled back and run again; the clock stands still;
+    /// passwords cost next to nothing.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such database to be had.
+    pub fn start(kind: DatabaseKind) -> Result<Self> {
+        Self::adjusted(kind, |_| ())
+    }
+
+    /// A process that runs every body once, for bodies that wait for one another.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such database to be had.
+    pub fn without_rehearsal(kind: DatabaseKind) -> Result<Self> {
+        Self::adjusted(kind, |config| config.rehearse = false)
+    }
+
+    /// A process whose store, and that of the others on its database, is otherwise than usual.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such database to be had.
+    pub fn adjusted(kind: DatabaseKind, adjust: fn(&mut StorageConfig)) -> Result<Self> {
+        let database = TestDatabase::migrated(kind, |url| {
+            let storage = open(StorageConfig::new(url), &ManualClock::default(), 0)?;
+            storage.migrate()?;
+            storage.close();
+            Ok(())
+        })?;
+        let place = Place {
+            runtime: Builder::new_multi_thread().worker_threads(2).enable_all().build()?,
+            clock: ManualClock::default(),
+            adjust,
+            started: AtomicU64::new(0),
+            pictures: tempfile::Builder::new().prefix("terrace-media-").tempdir()?,
+            database,
+        };
+        Self::on(Arc::new(place))
+    }
+
+    /// Another process on the same database, by the same clock.
+    ///
+    /// # Errors
+    ///
+    /// When the database is not to be reached.
+    pub fn another(&self) -> Result<Self> {
+        Self::on(Arc::clone(&self.place))
+    }
+
+    fn on(place: Arc<Place>) -> Result<Self> {
+        let number = place.started.fetch_add(1, Ordering::SeqCst);
+        let mut config = StorageConfig {
+            read_connections: 4,
+            write_connections: 4,
+            // Two processes on one SQLite file take turns, on a machine that has other tests to run as well.
+            checkout_timeout: PATIENCE,
+            rehearse: true,
+            ..StorageConfig::new(place.database.url())
+        };
+        (place.adjust)(&mut config);
+        let storage = open(config, &place.clock, number)?;
+        let app = App::new(
+            Arc::new(storage.clone()),
+            Arc::new(place.clock.clone()),
+            Arc::new(SeededEntropy::new(number + 1000)),
+            AppConfig {
+                password_cost: PasswordCost { memory_kib: 64, passes: 1 },
+                password_queue: 1000,
+                ..AppConfig::default()
+            },
+        );
+        let app = app.with_media(Arc::new(MediaObjects::folder(place.pictures.path())?));
+        Ok(Self { app: Arc::new(app), storage, place })
+    }
+
+    /// The use cases.
+    pub fn app(&self) -> &Arc<App> {
+        &self.app
+    }
+
+    /// The folder that pictures lie in.
+    pub fn pictures(&self) -> &Path {
+        self.place.pictures.path()
+    }
+
+    /// The store under them.
+    pub fn storage(&self) -> &Storage {
+        &self.storage
+    }
+
+    /// The clock of every process on this database. It stands still until it is moved.
+    pub fn clock(&self) -> &ManualClock {
+        &self.place.clock
+    }
+
+    /// Which database it is.
+    pub fn kind(&self) -> DatabaseKind {
+        self.place.database.kind()
+    }
+
+    /// The database's URL.
+    pub fn url(&self) -> &str {
+        self.place.database.url()
+    }
+
+    /// Runs something to its end.
+    pub fn run<F: Future>(&self, work: F) -> F::Output {
+        self.place.runtime.block_on(work)
+    }
+
+    /// Begins something that goes on by itself. The test joins it with [`TestApp::join`].
+    pub fn spawn<F>(&self, work: F) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        self.place.runtime.spawn(work)
+    }
+
+    /// Waits for something that was begun.
+    ///
+    /// # Panics
+    ///
+    /// When it panicked.
+    pub fn join<T>(&self, begun: JoinHandle<T>) -> T {
+        self.run(begun).expect("what was begun did not end well")
+    }
+
+    /// Does all of it at once and gives what each came to, in their order.
+    pub fn together<F>(&self, works: impl IntoIterator<Item = F>) -> Vec<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        let begun: Vec<_> = works.into_iter().map(|work| self.spawn(work)).collect();
+        begun.into_iter().map(|begun| self.join(begun)).collect()
+    }
+
+    /// Does a command that must succeed.
+    ///
+    /// # Panics
+    ///
+    /// When it does not.
+    pub fn done<C: Command>(&self, command: C) -> C::Output
+    where
+        C::Refusal: Debug,
+    {
+        must(C::NAME, self.run(self.app.execute(command)))
+    }
+
+    /// Does a command that must be refused, and says why it was.
+    ///
+    /// # Panics
+    ///
+    /// When it is not.
+    pub fn refused<C: Command>(&self, command: C) -> C::Refusal {
+        refusal(C::NAME, self.run(self.app.execute(command)))
+    }
+
+    /// Asks a query that must be answered.
+    ///
+    /// # Panics
+    ///
+    /// When it is not.
+    pub fn found<Q: Query>(&self, query: Q) -> Q::Output
+    where
+        Q::Refusal: Debug,
+    {
+        must(Q::NAME, self.run(self.app.query(query)))
+    }
+
+    /// Asks a query that must be refused, and says why it was.
+    ///
+    /// # Panics
+    ///
+    /// When it is not.
+    pub fn not_found<Q: Query>(&self, query: Q) -> Q::Refusal {
+        refusal(Q::NAME, self.run(self.app.query(query)))
+    }
+
+    /// Does what a test writes down on the spot, in one transaction.
+    ///
+    /// # Panics
+    ///
+    /// When it fails.
+    pub fn write<T: Send + 'static>(
+        &self,
+        run: impl Fn(&mut dyn Tx, &mut Ctx) -> Outcome<T, SaidNo> + Send + 'static,
+    ) -> T {
+        self.done(body(run))
+    }
+
+    /// Asks what a test writes down on the spot.
+    ///
+    /// # Panics
+    ///
+    /// When it fails.
+    pub fn ask<T: Send + 'static>(
+        &self,
+        run: impl Fn(&mut dyn ReadTx) -> Result<T, StoreError> + Send + 'static,
+    ) -> T {
+        self.found(question(run))
+    }
+
+    /// Registers somebody, whose password is [`crate::PASSWORD`].
+    ///
+    /// # Panics
+    ///
+    /// When the name is none or is taken.
+    pub fn fan(&self, name: &str) -> Fan {
+        let registration = registration(name, crate::PASSWORD);
+        let signed_up = must("register", self.run(self.app.register(registration, None)));
+        let Grant::Cookie(secret) = signed_up.grant else { panic!("a browser gets a cookie") };
+        let cookie = Token::present(TokenKind::Cookie, secret.expose()).expect("a cookie is a token");
+        let card = signed_up.profile.account.card;
+        Fan { id: card.id, card, cookie }
+    }
+
+    /// Makes many accounts at once that cannot sign in, and none of the events of a registration.
+    ///
+    /// # Panics
+    ///
+    /// When it fails, as it does the second time for the same prefix.
+    pub fn crowd(&self, prefix: &str, count: usize) -> Vec<UserId> {
+        let names: Vec<_> = (0..count).map(|n| format!("{prefix}{n}")).collect();
+        self.write(move |tx, ctx| {
+            let mut ids = Vec::new();
+            for name in &names {
+                let account = NewAccount {
+                    id: ctx.new_id(),
+                    username: Username::parse(name).expect("a username"),
+                    display_name: name.clone(),
+                    bio: String::new(),
+                    favorite_team: None,
+                    time_zone: TimeZone::UTC,
+                    role: Role::Fan,
+                    password: PasswordHash::from_phc("none".to_owned()),
+                    created_at: ctx.now(),
+                };
+                assert!(tx.insert_account(&account)?, "{name} is taken");
+                ids.push(account.id);
+            }
+            Ok(ids)
+        })
+    }
+
+    /// Makes a team, in a league of its own.
+    pub fn team(&self, key: &'static str) -> TeamId {
+        self.write(move |tx, ctx| {
+            let league = League {
+                id: ctx.new_id::<LeagueId>(),
+                key: format!("{key}-league"),
+                name: format!("The league of the {key}"),
+                country: "INT".to_owned(),
+                sport: "football".to_owned(),
+            };
+            let team = Team {
+                id: ctx.new_id(),
+                key: key.to_owned(),
+                name: format!("The {key}"),
+                short_name: key.to_owned(),
+                league_id: tx.upsert_league(&league, ctx.now())?,
+                colors: ["#000000".to_owned(), "#ffffff".to_owned()],
+                crest_url: None,
+                follower_count: 0,
+            };
+            Ok(tx.upsert_team(&team, ctx.now())?)
+        })
+    }
+
+    /// Who shows this token now.
+    ///
+    /// # Panics
+    ///
+    /// When the store cannot say.
+    pub fn viewer(&self, token: Token) -> Option<terrace_identity::Viewer> {
+        must("viewer", self.run(self.app.viewer(token)))
+    }
+
+    /// How many live sessions an account has, up to a hundred, of one kind.
+    pub fn sessions_of(&self, user: UserId, kind: SessionKind) -> usize {
+        let now = self.place.clock.now();
+        let all = Limit::new(100).unwrap_or_default();
+        let sessions = self.ask(move |tx| tx.sessions_of(user, now, all, None)).items;
+        sessions.into_iter().filter(|session| session.kind == kind).count()
+    }
+
+    /// The events after `after` of everything that has committed by now, once all of them are public.
+    ///
+    /// # Panics
+    ///
+    /// When they do not become public.
+    pub fn log(&self, after: Position) -> Vec<Event> {
+        // What comes last in the order becomes public last. No event of the service is without an actor.
+        let last = self.write(|tx, ctx| {
+            let last = NewEvent {
+                topic: Topic::Account,
+                kind: EventKind::ProfileChanged,
+                actor: None,
+                team: None,
+                subject: ctx.new_id::<UserId>().as_uuid(),
+                object: None,
+            };
+            tx.append(&last, ctx.now())?;
+            Ok(last.subject)
+        });
+        let public = async {
+            let mut bell = self.storage.bell();
+            loop {
+                bell.borrow_and_update();
+                let all = question(move |tx| tx.events_after(after, 1_000_000));
+                let events = must("events", self.app.query(all).await);
+                if events.iter().any(|event| event.what.subject == last) {
+                    return events;
+                }
+                bell.changed().await.expect("the store is closed");
+            }
+        };
+        let public = async { tokio::time::timeout(PATIENCE, public).await };
+        let events = self.run(public).context("events stay hidden").expect("a working relay");
+        events.into_iter().filter(|event| event.what.actor.is_some()).collect()
+    }
+
+    /// The position of the newest public event, once everything that has committed by now is public.
+    pub fn settled(&self) -> Position {
+        self.log(Position::START);
+        self.ask(|tx| tx.head())
+    }
+}
+
+impl Drop for TestApp {
+    fn drop(&mut self) {
+        self.storage.close();
+    }
+}
+
+/// What somebody registers with.
+///
+/// # Panics
+///
+/// When the name or the password cannot be taken.
+pub fn registration(name: &str, password: &str) -> Registration {
+    Registration {
+        username: Username::parse(name).expect("a username"),
+        password: Password::choose(password.to_owned()).expect("a password"),
+        display_name: None,
+        time_zone: None,
+    }
+}
+
+fn open(config: StorageConfig, clock: &ManualClock, number: u64) -> Result<Storage> {
+    Ok(Storage::open(config, Arc::new(clock.clone()), Arc::new(SeededEntropy::new(number)))?)
+}
+
+fn must<T, E: Debug>(what: &str, outcome: Result<T, E>) -> T {
+    match outcome {
+        Ok(output) => output,
+        Err(error) => panic!("{what}: {error:?}"),
+    }
+}
+
+fn refusal<T, R>(what: &str, outcome: Outcome<T, R>) -> R {
+    match outcome {
+        Ok(_) => panic!("{what} was not refused"),
+        Err(Failure::Refused(refusal)) => refusal,
+        Err(Failure::Broken(error)) => panic!("{what}: {error}"),
+    }
+}

@@ -1,0 +1,375 @@
+//! The contract under "Accounts": names, passwords, sessions and their tokens.
+
+use anyhow::Result;
+use std::sync::Arc;
+use std::time::Duration;
+use terrace_testkit::app::commands::{EndSession, EndSessionRefusal};
+use terrace_testkit::app::queries::ListSessions;
+use terrace_testkit::app::{Grant, LoginRefusal, RefreshRefusal, RegisterRefusal, SignedUp};
+use terrace_testkit::identity::{Password, SessionKind, Token, TokenKind};
+use terrace_testkit::kernel::{Clock, Failure, Limit, Outcome, SessionId};
+use terrace_testkit::{DatabaseKind, PASSWORD, TestApp, on_each_database, registration};
+
+on_each_database! {
+    a_name_is_one_name_after_nfkc_and_case_folding,
+    of_fifty_who_want_a_name_at_once_one_gets_it,
+    only_the_right_password_signs_in,
+    a_changed_password_ends_the_other_sessions,
+    no_session_on_an_old_password_outlives_its_change,
+    of_two_who_change_a_password_at_once_one_does,
+    a_refresh_token_gives_a_new_pair_each_time,
+    a_refresh_token_used_twice_ends_its_family,
+    of_twenty_who_refresh_at_once_one_gets_a_pair,
+    sessions_and_tokens_end_on_time,
+    a_session_that_was_ended_is_dead_in_every_process,
+    sessions_are_listed_newest_first_without_those_that_ended,
+}
+
+fn offered(password: &str) -> Password {
+    Password::offer(password.to_owned())
+}
+
+fn chosen(password: &str) -> Password {
+    Password::choose(password.to_owned()).expect("a password")
+}
+
+fn cookie(signed_up: &SignedUp) -> Token {
+    let Grant::Cookie(secret) = &signed_up.grant else { panic!("a browser gets a cookie") };
+    Token::present(TokenKind::Cookie, secret.expose()).expect("a cookie is a token")
+}
+
+/// The secret of a refresh token and the access token beside it.
+fn pair(signed_up: SignedUp) -> (String, Token) {
+    let Grant::Bearer { access, refresh } = signed_up.grant else { panic!("a native client gets a pair") };
+    let access = Token::present(TokenKind::Access, access.expose()).expect("an access token is a token");
+    (refresh.expose().to_owned(), access)
+}
+
+fn refusal<T, R>(outcome: Outcome<T, R>) -> Option<R> {
+    match outcome {
+        Ok(_) => None,
+        Err(Failure::Refused(refusal)) => Some(refusal),
+        Err(Failure::Broken(error)) => panic!("{error}"),
+    }
+}
+
+fn mobile(house: &TestApp, name: &str) -> (String, Token) {
+    let signed_up = house.run(house.app().mobile_login(name, offered(PASSWORD), None));
+    pair(signed_up.expect("the right password"))
+}
+
+fn refresh(house: &TestApp, token: &str) -> Result<(String, Token), RefreshRefusal> {
+    match house.run(house.app().refresh(token)) {
+        Ok(signed_up) => Ok(pair(signed_up)),
+        Err(Failure::Refused(refusal)) => Err(refusal),
+        Err(Failure::Broken(error)) => panic!("{error}"),
+    }
+}
+
+/// POST /api/register: unique after NFKC and case folding; the name stays as it was written, and signs in
+/// however it is spelled.
+fn a_name_is_one_name_after_nfkc_and_case_folding(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::start(kind)?;
+    let fan = house.fan("Straße.Nº1");
+    assert_eq!(fan.card.username, "Straße.No1");
+    for same in ["straße.no1", "STRASSE.NO1", "Ｓtraße.Nº1", "strasse.№1"] {
+        let again = house.run(house.app().register(registration(same, PASSWORD), None));
+        assert_eq!(refusal(again), Some(RegisterRefusal::UsernameTaken), "{same}");
+        let signed_in = house.run(house.app().login(same, offered(PASSWORD)));
+        assert_eq!(signed_in.expect("the same name").profile.account.card, fan.card, "{same}");
+    }
+    house.fan("strase.no1");
+    Ok(())
+}
+
+/// POST /api/register, as fifty requests in two processes see it.
+fn of_fifty_who_want_a_name_at_once_one_gets_it(kind: DatabaseKind) -> Result<()> {
+    let first = TestApp::start(kind)?;
+    let houses = [first.another()?, first];
+    let spellings = ["Ultra", "ULTRA", "ultra", "Ｕltra", "ᵘltra"];
+    let outcomes = houses[0].together((0..50).map(|n| {
+        let app = Arc::clone(houses[n % 2].app());
+        let wanted = registration(spellings[n % spellings.len()], PASSWORD);
+        async move { app.register(wanted, None).await }
+    }));
+    let (won, lost): (Vec<_>, Vec<_>) = outcomes.into_iter().partition(Result::is_ok);
+    assert_eq!((won.len(), lost.len()), (1, 49));
+    for outcome in lost {
+        assert_eq!(refusal(outcome), Some(RegisterRefusal::UsernameTaken));
+    }
+    let winner = &won[0].as_ref().expect("the winner").profile.account.card;
+    let found = houses[1].run(houses[1].app().login("ultra", offered(PASSWORD))).expect("the winner");
+    assert_eq!(found.profile.account.card, *winner);
+    // Of the others nothing is left: no session, and no event.
+    assert_eq!(houses[0].sessions_of(winner.id, SessionKind::Browser), 2);
+    assert_eq!(houses[0].log(terrace_testkit::kernel::Position::START).len(), 1);
+    Ok(())
+}
+
+/// POST /api/login: 401 in the same words for a wrong password and an unknown name, whatever was typed.
+fn only_the_right_password_signs_in(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::start(kind)?;
+    let fan = house.fan("mia");
+    let long = "x".repeat(5000);
+    for (name, password) in [
+        ("mia", "Up the terrace"),
+        ("mia", ""),
+        ("mia", long.as_str()),
+        ("nobody", PASSWORD),
+        ("", PASSWORD),
+        ("mia\0", PASSWORD),
+        (long.as_str(), PASSWORD),
+    ] {
+        let browser = house.run(house.app().login(name, offered(password)));
+        assert_eq!(refusal(browser), Some(LoginRefusal::InvalidCredentials), "{name:?} {password:?}");
+        let mobile = house.run(house.app().mobile_login(name, offered(password), None));
+        assert_eq!(refusal(mobile), Some(LoginRefusal::InvalidCredentials), "{name:?} {password:?}");
+    }
+    assert_eq!(house.sessions_of(fan.id, SessionKind::Browser), 1);
+    let signed_in = house.run(house.app().login("mia", offered(PASSWORD))).expect("the right password");
+    let viewer = house.viewer(cookie(&signed_in)).expect("a live session");
+    assert_eq!(viewer.user_id, fan.id);
+    Ok(())
+}
+
+/// PUT /api/user/password: other sessions end, of both kinds and in both processes; the one that asks stays.
+fn a_changed_password_ends_the_other_sessions(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::start(kind)?;
+    let other = house.another()?;
+    let fan = house.fan("mia");
+    let browser = house.run(house.app().login("mia", offered(PASSWORD))).expect("signed in");
+    let (refresh_token, access) = mobile(&other, "mia");
+    let viewer = house.viewer(fan.cookie).expect("signed in");
+
+    let wrong = house.run(house.app().change_password(&viewer, offered("a guess"), chosen("new password")));
+    assert_eq!(refusal(wrong), Some(LoginRefusal::InvalidCredentials));
+    assert!(other.viewer(access).is_some(), "a wrong guess ends nothing");
+
+    let changed = house.run(house.app().change_password(&viewer, offered(PASSWORD), chosen("new password")));
+    assert_eq!(refusal(changed), None);
+    assert_eq!(other.viewer(fan.cookie).map(|viewer| viewer.session_id), Some(viewer.session_id));
+    assert_eq!((other.viewer(cookie(&browser)), other.viewer(access)), (None, None));
+    assert_eq!(refresh(&other, &refresh_token), Err(RefreshRefusal::InvalidToken));
+    let old = other.run(other.app().login("mia", offered(PASSWORD)));
+    assert_eq!(refusal(old), Some(LoginRefusal::InvalidCredentials));
+    assert_eq!(refusal(other.run(other.app().login("mia", offered("new password")))), None);
+    Ok(())
+}
+
+/// PUT /api/user/password and POST /api/login at once: who signs in with the old password does so before the
+/// change, which ends the session, or not at all.
+fn no_session_on_an_old_password_outlives_its_change(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::start(kind)?;
+    let other = house.another()?;
+    let (mut before, mut after) = (0, 0);
+    for round in 0..12 {
+        let name = format!("fan{round}");
+        let fan = house.fan(&name);
+        let viewer = house.viewer(fan.cookie).expect("signed in");
+        let change = {
+            let app = Arc::clone(house.app());
+            house.spawn(async move {
+                app.change_password(&viewer, offered(PASSWORD), chosen("new password")).await
+            })
+        };
+        let logins = other.together((0..8).map(|_| {
+            let (app, name) = (Arc::clone(other.app()), name.clone());
+            async move { app.login(&name, offered(PASSWORD)).await }
+        }));
+        assert_eq!(refusal(house.join(change)), None);
+        for login in logins {
+            match login {
+                Ok(signed_in) => {
+                    before += 1;
+                    assert_eq!(house.viewer(cookie(&signed_in)), None, "a session on the old password");
+                }
+                Err(Failure::Refused(refusal)) => {
+                    after += 1;
+                    assert_eq!(refusal, LoginRefusal::InvalidCredentials);
+                }
+                Err(Failure::Broken(error)) => panic!("{error}"),
+            }
+        }
+        assert!(house.viewer(fan.cookie).is_some(), "the session that asked stays");
+        assert_eq!(house.sessions_of(fan.id, SessionKind::Browser), 1);
+    }
+    assert_eq!(before + after, 12 * 8);
+    Ok(())
+}
+
+/// PUT /api/user/password, from two devices at once: the second proof is of a password that is none any more.
+fn of_two_who_change_a_password_at_once_one_does(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::start(kind)?;
+    let fan = house.fan("mia");
+    let second = cookie(&house.run(house.app().login("mia", offered(PASSWORD))).expect("signed in"));
+    let viewers = [fan.cookie, second].map(|token| house.viewer(token).expect("signed in"));
+    let outcomes = house.together(viewers.into_iter().zip(["first password", "second password"]).map(
+        |(viewer, new)| {
+            let app = Arc::clone(house.app());
+            async move { app.change_password(&viewer, offered(PASSWORD), chosen(new)).await.is_ok() }
+        },
+    ));
+    assert_eq!(outcomes.iter().filter(|done| **done).count(), 1);
+    let alive = viewers.map(|viewer| viewer.session_id);
+    let still = [fan.cookie, second].map(|token| house.viewer(token).map(|viewer| viewer.session_id));
+    let expected = [0, 1].map(|n| outcomes[n].then_some(alive[n]));
+    assert_eq!(still, expected, "who changed it stays, the other is out");
+    Ok(())
+}
+
+/// POST /api/mobile-auth/refresh: a new pair each time, in one session that every exchange prolongs.
+fn a_refresh_token_gives_a_new_pair_each_time(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::start(kind)?;
+    let fan = house.fan("mia");
+    let (mut refresh_token, access) = mobile(&house, "mia");
+    let session = house.viewer(access).expect("signed in").session_id;
+    let mut seen = vec![(refresh_token.clone(), access)];
+    let life = house.app().config().refresh_life;
+    for _ in 0..5 {
+        let over = house.clock().now().plus(life);
+        house.clock().set(over.minus(Duration::from_secs(1)));
+        let fresh = refresh(&house, &refresh_token).expect("a live token");
+        assert!(seen.iter().all(|(refresh, access)| *refresh != fresh.0 && *access != fresh.1));
+        let viewer = house.viewer(fresh.1).expect("the new access token works");
+        assert_eq!((viewer.user_id, viewer.session_id), (fan.id, session));
+        refresh_token.clone_from(&fresh.0);
+        seen.push(fresh);
+    }
+    assert_eq!(house.sessions_of(fan.id, SessionKind::Mobile), 1);
+    for (_, access) in &seen[..5] {
+        assert_eq!(house.viewer(*access), None, "old access tokens run out by themselves");
+    }
+    for wrong in ["", "tsr_", "tsr_AAAA", &refresh_token.replace("tsr_", "tsa_"), "Zm9v"] {
+        assert_eq!(refresh(&house, wrong), Err(RefreshRefusal::InvalidToken), "{wrong:?}");
+    }
+    Ok(())
+}
+
+/// POST /api/mobile-auth/refresh: a token used twice ends its whole family (401 `token_reused`), whoever of the
+/// thief and the owner was first. Another device of the same fan stays.
+fn a_refresh_token_used_twice_ends_its_family(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::start(kind)?;
+    house.fan("mia");
+    let (stolen, first_access) = mobile(&house, "mia");
+    let (bystander, bystander_access) = mobile(&house, "mia");
+    let (owners, owners_access) = refresh(&house, &stolen).expect("a live token");
+    let (owners, second_access) = refresh(&house, &owners).expect("a live token");
+    assert!(house.viewer(second_access).is_some());
+
+    assert_eq!(refresh(&house, &stolen), Err(RefreshRefusal::TokenReused));
+    for access in [first_access, owners_access, second_access] {
+        assert_eq!(house.viewer(access), None);
+    }
+    assert_eq!(refresh(&house, &owners), Err(RefreshRefusal::InvalidToken));
+    assert_eq!(refresh(&house, &stolen), Err(RefreshRefusal::TokenReused), "it stays known for a stolen one");
+    assert!(house.viewer(bystander_access).is_some() && refresh(&house, &bystander).is_ok());
+    Ok(())
+}
+
+/// POST /api/mobile-auth/refresh, twenty times at once in two processes: one exchange, and nineteen who end the
+/// family.
+fn of_twenty_who_refresh_at_once_one_gets_a_pair(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::start(kind)?;
+    let other = house.another()?;
+    house.fan("mia");
+    let (token, access) = mobile(&house, "mia");
+    let outcomes = house.together((0..20).map(|n| {
+        let app = Arc::clone(if n % 2 == 0 { house.app() } else { other.app() });
+        let token = token.clone();
+        async move { app.refresh(&token).await }
+    }));
+    let (won, lost): (Vec<_>, Vec<_>) = outcomes.into_iter().partition(Result::is_ok);
+    assert_eq!((won.len(), lost.len()), (1, 19));
+    for outcome in lost {
+        assert_eq!(refusal(outcome), Some(RefreshRefusal::TokenReused));
+    }
+    let (next, next_access) = won.into_iter().flatten().map(pair).next().expect("the winner");
+    assert_eq!((house.viewer(access), other.viewer(next_access)), (None, None));
+    assert_eq!(refresh(&other, &next), Err(RefreshRefusal::InvalidToken));
+    Ok(())
+}
+
+/// "Sessions": cookies, access and refresh tokens each end at their very instant, and not before.
+fn sessions_and_tokens_end_on_time(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::start(kind)?;
+    let began = house.clock().now();
+    let fan = house.fan("mia");
+    let (refresh_token, access) = mobile(&house, "mia");
+    let config = house.app().config().clone();
+    let at = |span| house.clock().set(began.plus(span));
+    let just_before = |span| house.clock().set(began.plus(span).minus(Duration::from_micros(1)));
+
+    just_before(config.access_life);
+    assert!(house.viewer(access).is_some());
+    at(config.access_life);
+    assert_eq!(house.viewer(access), None);
+    at(config.refresh_life);
+    assert_eq!(refresh(&house, &refresh_token), Err(RefreshRefusal::InvalidToken));
+    just_before(config.refresh_life);
+    assert!(refresh(&house, &refresh_token).is_ok());
+    just_before(config.session_life);
+    assert!(house.viewer(fan.cookie).is_some());
+    at(config.session_life);
+    assert_eq!(house.viewer(fan.cookie), None);
+    assert_eq!(house.sessions_of(fan.id, SessionKind::Browser), 0);
+    Ok(())
+}
+
+/// POST /api/logout: the session is dead in every process within a second; here at once. Nobody ends the session
+/// of another.
+fn a_session_that_was_ended_is_dead_in_every_process(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::start(kind)?;
+    let other = house.another()?;
+    let (mia, bo) = (house.fan("mia"), house.fan("bo_"));
+    let (refresh_token, access) = mobile(&house, "mia");
+    let sessions = [mia.cookie, access].map(|token| other.viewer(token).expect("signed in").session_id);
+    for session in sessions {
+        let not_mine = house.refused(EndSession { user: bo.id, session });
+        assert_eq!(not_mine, EndSessionRefusal::NotFound);
+        house.done(EndSession { user: mia.id, session });
+        assert_eq!(house.refused(EndSession { user: mia.id, session }), EndSessionRefusal::NotFound);
+    }
+    assert_eq!((other.viewer(mia.cookie), other.viewer(access)), (None, None));
+    assert_eq!(refresh(&other, &refresh_token), Err(RefreshRefusal::InvalidToken));
+    assert!(other.viewer(bo.cookie).is_some());
+    Ok(())
+}
+
+/// GET /api/user/sessions: own live devices, newest first, in pages that neither repeat nor skip though all were
+/// opened at one instant.
+fn sessions_are_listed_newest_first_without_those_that_ended(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::start(kind)?;
+    let fan = house.fan("mia");
+    house.fan("bo_");
+    let mut expected = vec![(house.clock().now(), session_of(&house, fan.cookie))];
+    for n in 0..20 {
+        if n % 7 == 0 {
+            house.clock().advance(Duration::from_secs(1));
+        }
+        let session = session_of(&house, mobile(&house, "mia").1);
+        if n % 5 == 0 {
+            house.done(EndSession { user: fan.id, session });
+        } else {
+            expected.push((house.clock().now(), session));
+        }
+    }
+    expected.sort();
+    expected.reverse();
+    let (mut listed, mut after) = (Vec::new(), None);
+    loop {
+        let limit = Limit::new(4)?;
+        let page = house.found(ListSessions { user: fan.id, limit, after });
+        assert!(page.items.len() == 4 || page.next.is_none());
+        listed.extend(page.items.iter().map(|session| (session.created_at, session.id)));
+        match page.next {
+            Some(key) => after = Some(key),
+            None => break,
+        }
+    }
+    assert_eq!(listed, expected);
+    Ok(())
+}
+
+fn session_of(house: &TestApp, token: Token) -> SessionId {
+    house.viewer(token).expect("signed in").session_id
+}

@@ -1,0 +1,90 @@
+//! What a page costs: a fixed number of statements, whatever is on it.
+
+use anyhow::Result;
+use terrace_testkit::app::commands::{ChangeProfile, CreateComment, CreatePost, React};
+use terrace_testkit::app::queries::{FeedScope, GetPost, ListComments, ReadFeed};
+use terrace_testkit::identity::ProfileChange;
+use terrace_testkit::kernel::{Limit, PostId, TeamId, UserId};
+use terrace_testkit::social::ReactionKind;
+use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
+
+on_each_database! {
+    a_feed_page_is_a_fixed_number_of_statements,
+    a_page_of_comments_is_a_fixed_number_of_statements,
+}
+
+/// How many statements reading takes.
+fn cost(house: &TestApp, read: impl FnOnce()) -> u64 {
+    let before = house.storage().statements();
+    read();
+    house.storage().statements() - before
+}
+
+/// Posts by many authors, with reactions and comments by many fans.
+fn fill(house: &TestApp, fans: &[UserId], team: TeamId, count: usize) -> Vec<PostId> {
+    let write = |n: usize| {
+        let author = fans[n % fans.len()];
+        let post = CreatePost { author, team: Some(team), body: format!("Post {n}"), media: None };
+        let post = house.done(post).post.id;
+        for fan in &fans[..n % 4] {
+            house.done(React { fan: *fan, post, kind: Some(ReactionKind::ALL[n % 6]) });
+        }
+        if n.is_multiple_of(3) {
+            house.done(CreateComment { author, post, body: "Mine".to_owned() });
+        }
+        post
+    };
+    (0..count).map(write).collect()
+}
+
+/// A feed page is two statements, for one's own teams three, signed in or not, for 25 posts as for 100.
+fn a_feed_page_is_a_fixed_number_of_statements(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::adjusted(kind, |config| config.rehearse = false)?;
+    let (team, fans) = (house.team("foxes"), house.crowd("fan", 8));
+    let change = ProfileChange { favorite_team: Some(Some(team)), ..ProfileChange::default() };
+    house.done(ChangeProfile { user: fans[0], change });
+    fill(&house, &fans, team, 110);
+    let read = |scope, reader, rows, pages| {
+        let limit = Limit::new(rows).expect("a limit");
+        let mut after = None;
+        for _ in 0..pages {
+            let page = house.found(ReadFeed { scope, reader, limit, after }).page;
+            assert_eq!(i64::try_from(page.items.len()).expect("few"), rows);
+            after = page.next;
+        }
+    };
+    for (scope, expected) in [(FeedScope::All, 2), (FeedScope::Team(team), 2), (FeedScope::OwnTeams, 3)] {
+        for rows in [1, 25, 100] {
+            for reader in [None, Some(fans[0])] {
+                if scope == FeedScope::OwnTeams && reader.is_none() {
+                    continue;
+                }
+                let first = cost(&house, || read(scope, reader, rows, 1));
+                assert_eq!(first, expected, "{scope:?}, {rows} posts, {reader:?}");
+            }
+        }
+        let three = cost(&house, || read(scope, Some(fans[0]), 25, 3));
+        assert_eq!(three, expected * 3, "later pages cost what the first does");
+    }
+    Ok(())
+}
+
+/// A post is one statement, a page of its comments one more.
+fn a_page_of_comments_is_a_fixed_number_of_statements(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::adjusted(kind, |config| config.rehearse = false)?;
+    let (team, fans) = (house.team("foxes"), house.crowd("fan", 8));
+    let post = fill(&house, &fans, team, 1)[0];
+    for n in 0..60 {
+        let author = fans[n % fans.len()];
+        house.done(CreateComment { author, post, body: format!("Comment {n}") });
+    }
+    for reader in [None, Some(fans[0])] {
+        assert_eq!(cost(&house, || drop(house.found(GetPost { post, reader }))), 1);
+        for rows in [1, 25, 50] {
+            let limit = Limit::new(rows)?;
+            let list = ListComments { post, reader, limit, after: None };
+            assert_eq!(cost(&house, || drop(house.found(list))), 2, "{rows} comments");
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,371 @@
+//! Design §5: events have one public order that nobody misses anything of, whoever writes, relays or reads.
+
+use anyhow::Result;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::time::Duration;
+use terrace_testkit::app::commands::CreatePost;
+use terrace_testkit::app::queries::{FeedScope, ReadFeed};
+use terrace_testkit::app::store::{Store, Tx};
+use terrace_testkit::app::{App, Consumer, Progress};
+use terrace_testkit::kernel::{
+    Ctx, Event, EventKind, Limit, NewEvent, Position, PostId, StoreError, TimeKey, Topic, UserId,
+};
+use terrace_testkit::social::NewComment;
+use terrace_testkit::{DatabaseKind, Gate, TestApp, body, on_each_database, pgtemp, question};
+use tokio::sync::watch;
+use tokio::task::{JoinHandle, yield_now};
+use tokio::time::timeout;
+
+on_each_database! {
+    positions_have_no_gaps_under_sixteen_writers,
+    a_reader_by_position_misses_nothing_that_commits_late,
+    another_process_takes_the_relay_over,
+    a_list_and_the_events_after_it_miss_nothing,
+    two_processes_deal_with_each_event_once,
+    a_consumer_goes_on_where_a_stopped_one_was,
+}
+
+/// A wait that ends.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// An event that says which command of which writer it is, in `object`.
+fn numbered(writer: UserId, number: u128) -> NewEvent {
+    let object: UserId = format!("00000000-0000-0000-0000-{number:012x}").parse().expect("an id");
+    NewEvent {
+        topic: Topic::LockerRoom,
+        kind: EventKind::ReactionChanged,
+        actor: Some(writer),
+        team: None,
+        subject: writer.as_uuid(),
+        object: Some(object.as_uuid()),
+    }
+}
+
+/// Every event that is public, and all of them since the log was settled.
+fn public(house: &TestApp) -> Vec<Event> {
+    house.settled();
+    house.ask(|tx| tx.events_after(Position::START, 1_000_000))
+}
+
+/// Appends `count` events in each of `commands` commands, one after another.
+async fn append_many(app: Arc<App>, writer: UserId, commands: u128, count: u128) {
+    for command in 0..commands {
+        let append = body(move |tx: &mut dyn Tx, ctx: &mut Ctx| {
+            for nth in 0..count {
+                tx.append(&numbered(writer, command * count + nth), ctx.now())?;
+            }
+            Ok(())
+        });
+        app.execute(append).await.expect("nothing is in the way");
+    }
+}
+
+/// What each writer appended, in the public order.
+fn by_writer(events: &[Event]) -> BTreeMap<UserId, Vec<u128>> {
+    let mut all = BTreeMap::<_, Vec<_>>::new();
+    for event in events {
+        if let (Some(writer), Some(object)) = (event.what.actor, event.what.object) {
+            all.entry(writer).or_default().push(object.as_u128());
+        }
+    }
+    all
+}
+
+/// Positions are strictly increasing and without gaps, nothing is there twice, and what one writer does one
+/// after another stays in that order: sixteen writers in two processes.
+fn positions_have_no_gaps_under_sixteen_writers(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::start(kind)?;
+    let other = house.another()?;
+    let writers = house.crowd("fan", 16);
+    house.together(writers.iter().enumerate().map(|(n, writer)| {
+        let app = if n % 2 == 0 { house.app() } else { other.app() };
+        append_many(Arc::clone(app), *writer, 12, 1 + n as u128 % 3)
+    }));
+    let events = public(&house);
+    let positions: Vec<_> = events.iter().map(|event| event.position.get()).collect();
+    let expected: Vec<_> = (1..).take(positions.len()).collect();
+    assert_eq!(positions, expected);
+    let written = by_writer(&events);
+    for (n, writer) in writers.iter().enumerate() {
+        let expected: Vec<_> = (0..12 * (1 + n as u128 % 3)).collect();
+        assert_eq!(written.get(writer), Some(&expected), "writer {n}");
+    }
+    Ok(())
+}
+
+/// Reads by position, without pause, until it is told to stop.
+#[derive(Clone, Default)]
+struct Reader {
+    shared: Arc<Shared>,
+}
+
+#[derive(Default)]
+struct Shared {
+    read: Mutex<Read>,
+    more: Condvar,
+}
+
+#[derive(Default)]
+struct Read {
+    events: Vec<Event>,
+    stop: bool,
+}
+
+impl Reader {
+    async fn read(self, app: Arc<App>) {
+        let mut last = Position::START;
+        loop {
+            let stop = self.lock().stop;
+            let news = app.query(question(move |tx| tx.events_after(last, 7))).await.expect("events");
+            if news.is_empty() && stop {
+                return;
+            }
+            last = news.last().map_or(last, |event| event.position);
+            self.lock().events.extend(news);
+            self.shared.more.notify_all();
+        }
+    }
+
+    /// Waits until it has read this writer's event with this number.
+    fn wait_for(&self, writer: UserId, number: u128) {
+        let event = numbered(writer, number);
+        let missing = |read: &mut Read| !read.events.iter().any(|seen| seen.what == event);
+        let waited = self.shared.more.wait_timeout_while(self.lock(), PATIENCE, missing);
+        assert!(!waited.expect("sound").1.timed_out(), "an event stays hidden");
+    }
+
+    fn stop(&self) {
+        self.lock().stop = true;
+    }
+
+    fn events(&self) -> Vec<Event> {
+        self.lock().events.clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Read> {
+        self.shared.read.lock().expect("sound")
+    }
+}
+
+/// A command takes its place in a sequence and commits late, after others that began later were read. Whoever
+/// reads by position still gets it.
+fn a_reader_by_position_misses_nothing_that_commits_late(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::without_rehearsal(kind)?;
+    let other = house.another()?;
+    let writers = house.crowd("fan", 3);
+    let [late, quick, busy] = writers[..] else { unreachable!("three") };
+    let reader = Reader::default();
+    let reading = house.spawn(reader.clone().read(Arc::clone(house.app())));
+    // Somebody else writes all the time.
+    let noise = house.spawn(append_many(Arc::clone(other.app()), busy, 60, 2));
+    for round in 0..8 {
+        let (entered, release) = (Gate::default(), Gate::default());
+        let holding = {
+            let (app, entered, release) = (Arc::clone(house.app()), entered.clone(), release.clone());
+            house.spawn(async move {
+                let hold = body(move |tx: &mut dyn Tx, ctx: &mut Ctx| {
+                    tx.append(&numbered(late, round), ctx.now())?;
+                    entered.open();
+                    release.pass();
+                    Ok(())
+                });
+                app.execute(hold).await
+            })
+        };
+        entered.pass();
+        let overtaking = other.spawn({
+            let app = Arc::clone(other.app());
+            let append =
+                body(
+                    move |tx: &mut dyn Tx, ctx: &mut Ctx| Ok(tx.append(&numbered(quick, round), ctx.now())?),
+                );
+            async move { app.execute(append).await }
+        });
+        // SQLite has one writer at a time: there nobody overtakes.
+        if kind == DatabaseKind::Postgres {
+            reader.wait_for(quick, round);
+            assert!(!reader.events().iter().any(|event| event.what == numbered(late, round)));
+        }
+        release.open();
+        assert!(house.join(holding).is_ok() && house.join(overtaking).is_ok());
+        reader.wait_for(late, round);
+    }
+    house.join(noise);
+    let all = public(&house);
+    reader.stop();
+    house.join(reading);
+    assert_eq!(reader.events(), all);
+    let written = by_writer(&all);
+    for (writer, count) in [(late, 8), (quick, 8), (busy, 120)] {
+        assert_eq!(written.get(&writer), Some(&(0..count).collect()));
+    }
+    Ok(())
+}
+
+/// The process that relays goes while others write; and one that died without a word is waited for as long as
+/// its lease lasts.
+fn another_process_takes_the_relay_over(kind: DatabaseKind) -> Result<()> {
+    let first = TestApp::start(kind)?;
+    let writers = first.crowd("fan", 4);
+    first.settled();
+    let second = first.another()?;
+    let begun: Vec<_> = writers
+        .iter()
+        .map(|writer| second.spawn(append_many(Arc::clone(second.app()), *writer, 25, 1)))
+        .collect();
+    first.run(append_many(Arc::clone(first.app()), writers[0], 5, 1));
+    drop(first);
+    for begun in begun {
+        second.join(begun);
+    }
+    let events = public(&second);
+    let positions: Vec<_> = events.iter().map(|event| event.position.get()).collect();
+    assert_eq!(positions, (1..).take(positions.len()).collect::<Vec<_>>());
+    let count = |writer| by_writer(&events).get(writer).map_or(0, Vec::len);
+    assert_eq!([count(&writers[0]), count(&writers[3])], [30, 25]);
+
+    if kind == DatabaseKind::Postgres {
+        let died = "UPDATE leases SET holder = gen_random_uuid() WHERE name = 'event-relay' RETURNING 1";
+        assert_eq!(pgtemp::execute(second.url(), &[died])?, "1");
+        second.clock().advance(Duration::from_secs(6));
+        second.run(append_many(Arc::clone(second.app()), writers[1], 5, 1));
+        assert_eq!(by_writer(&public(&second))[&writers[1]].len(), 30);
+    }
+    Ok(())
+}
+
+/// A list and its `streamPosition` come from one snapshot in this sense: what is not in the list comes after the
+/// position.
+fn a_list_and_the_events_after_it_miss_nothing(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::start(kind)?;
+    let other = house.another()?;
+    let fans = house.crowd("fan", 4);
+    let writing: Vec<_> = fans
+        .iter()
+        .enumerate()
+        .map(|(n, fan)| {
+            let (app, author) = (Arc::clone(if n % 2 == 0 { house.app() } else { other.app() }), *fan);
+            house.spawn(async move {
+                for n in 0..20 {
+                    let post = CreatePost { author, team: None, body: format!("Post {n}"), media: None };
+                    app.execute(post).await.expect("a post");
+                }
+            })
+        })
+        .collect();
+    let mut reads: Vec<(BTreeSet<PostId>, Position)> = Vec::new();
+    loop {
+        let last_turn = writing.iter().all(JoinHandle::is_finished);
+        let limit = Limit::new(100)?;
+        let read = ReadFeed { scope: FeedScope::All, reader: None, limit, after: None::<TimeKey> };
+        let feed = house.found(read);
+        reads.push((feed.page.items.iter().map(|view| view.post.id).collect(), feed.position));
+        if last_turn {
+            break;
+        }
+    }
+    for writing in writing {
+        house.join(writing);
+    }
+    let events = public(&house);
+    let created: Vec<_> = events.iter().filter(|event| event.what.kind == EventKind::PostCreated).collect();
+    assert_eq!(created.len(), 80);
+    assert_eq!(reads.last().map(|(posts, _)| posts.len()), Some(80));
+    for (posts, position) in reads {
+        let missed = created.iter().filter(|event| {
+            event.position <= position && !posts.contains(&PostId::from_uuid(event.what.subject))
+        });
+        assert_eq!(missed.count(), 0, "neither in the list nor after {position}");
+    }
+    Ok(())
+}
+
+/// Leaves one comment under each post, so that a post that is dealt with twice has two.
+const GREETER: Consumer = Consumer {
+    name: "greet-new-posts",
+    follows: &[EventKind::PostCreated],
+    handle: |tx, ctx, event| {
+        let post = PostId::from_uuid(event.what.subject);
+        let author = event.what.actor.ok_or_else(|| StoreError::defect("greet", "nobody's post"))?;
+        tx.count_comment(post)?;
+        tx.insert_comment(&NewComment {
+            id: ctx.new_id(),
+            post,
+            author,
+            body: "Welcome".to_owned(),
+            created_at: ctx.now(),
+        })?;
+        Ok(Progress::Done)
+    },
+};
+
+/// Lets processes run a consumer while `work` goes on, and until it has dealt with everything.
+fn while_consumed(houses: &[&TestApp], work: impl FnOnce()) {
+    let (stop, stopped) = watch::channel(false);
+    let running: Vec<_> = houses
+        .iter()
+        .map(|house| house.spawn(Arc::clone(house.app()).run_consumer(GREETER, stopped.clone())))
+        .collect();
+    work();
+    let house = houses[0];
+    let last = public(house)
+        .into_iter()
+        .filter(|event| event.what.kind == EventKind::PostCreated)
+        .map(|event| event.position)
+        .max();
+    let done = async {
+        // The consumer itself moves no bell, so this asks again and again, as long as patience lasts.
+        while house.app().query(question(|tx| tx.consumer_position(GREETER.name))).await.ok() < last {
+            yield_now().await;
+        }
+    };
+    let done = async { timeout(PATIENCE, done).await };
+    assert!(house.run(done).is_ok(), "the consumer does not catch up");
+    stop.send_replace(true);
+    for running in running {
+        house.join(running);
+    }
+}
+
+fn greetings(house: &TestApp) -> Vec<i64> {
+    let limit = Limit::new(100).expect("a limit");
+    let read = ReadFeed { scope: FeedScope::All, reader: None, limit, after: None };
+    house.found(read).page.items.iter().map(|view| view.post.comment_count).collect()
+}
+
+fn write_posts(house: &TestApp, author: UserId, count: usize) {
+    for n in 0..count {
+        house.done(CreatePost { author, team: None, body: format!("Post {n}"), media: None });
+    }
+}
+
+/// A durable consumer deals with each event exactly once, also when two processes run it.
+fn two_processes_deal_with_each_event_once(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::start(kind)?;
+    let other = house.another()?;
+    let fan = house.fan("mia").id;
+    write_posts(&house, fan, 20);
+    house.settled();
+    while_consumed(&[&house, &other], || write_posts(&other, fan, 30));
+    assert_eq!(greetings(&house), [1; 50]);
+    Ok(())
+}
+
+/// The offset moves in the transaction of the work: whoever goes on later, goes on where it stopped.
+fn a_consumer_goes_on_where_a_stopped_one_was(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::start(kind)?;
+    let fan = house.fan("mia").id;
+    write_posts(&house, fan, 10);
+    while_consumed(&[&house], || ());
+    let stood = house.ask(|tx| tx.consumer_position(GREETER.name));
+    write_posts(&house, fan, 10);
+    house.settled();
+    assert_eq!(house.ask(|tx| tx.consumer_position(GREETER.name)), stood, "nobody runs it");
+    let other = house.another()?;
+    drop(house);
+    while_consumed(&[&other], || write_posts(&other, fan, 5));
+    assert_eq!(greetings(&other), [1; 25]);
+    assert!(*other.storage().bell().borrow() > stood);
+    Ok(())
+}

@@ -1,0 +1,50 @@
+//! Chance that a failed run can be given again.
+
+use anyhow::{Context, Result};
+use std::env;
+use std::hash::{BuildHasher, RandomState};
+use terrace_testkit::SeededEntropy;
+use terrace_testkit::kernel::Entropy;
+
+/// Says which seed to use; each run takes another, and prints it.
+const SEED: &str = "TERRACE_TEST_SEED";
+
+/// Numbers that follow from a seed.
+#[derive(Debug)]
+pub(super) struct Dice {
+    entropy: SeededEntropy,
+}
+
+impl Dice {
+    /// Dice with a seed of this run's own, or with the one that it was given.
+    pub(super) fn new() -> Result<Self> {
+        let seed = match env::var(SEED) {
+            Ok(seed) => seed.parse().context(SEED)?,
+            Err(_) => RandomState::new().hash_one(()),
+        };
+        eprintln!("{SEED}={seed}");
+        Ok(Self { entropy: SeededEntropy::new(seed) })
+    }
+
+    /// Dice that go on by themselves.
+    pub(super) fn split(&mut self) -> Self {
+        Self { entropy: SeededEntropy::new(self.roll()) }
+    }
+
+    /// Any number.
+    pub(super) fn roll(&mut self) -> u64 {
+        let [a, b, c, d, e, f, g, h, ..] = self.entropy.seed();
+        u64::from_le_bytes([a, b, c, d, e, f, g, h])
+    }
+
+    /// A number below `end`.
+    pub(super) fn below(&mut self, end: u64) -> u64 {
+        self.roll() % end
+    }
+
+    /// One of `items`, unless there is none.
+    pub(super) fn pick<'i, T>(&mut self, items: &'i [T]) -> Option<&'i T> {
+        let count = u64::try_from(items.len()).ok().filter(|count| *count > 0)?;
+        items.get(usize::try_from(self.below(count)).ok()?)
+    }
+}

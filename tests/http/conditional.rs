@@ -1,0 +1,179 @@
+//! The contract under "Conventions": conditional reads and compression, and what HEAD and OPTIONS say.
+
+use super::sample::Sample;
+use anyhow::{Context, Result, bail};
+use serde_json::json;
+use std::collections::BTreeSet;
+use std::io::Read;
+use terrace_testkit::{Answer, Client, DatabaseKind, TestService, on_each_database};
+
+on_each_database! {
+    what_did_not_change_is_not_sent_again,
+}
+
+fn get(client: &Client, path: &str, headers: &[(&str, &str)]) -> Answer {
+    headers.iter().fold(client.ask("GET", path), |request, (name, value)| request.header(name, value)).send()
+}
+
+fn tag(answer: &Answer) -> Result<String> {
+    let tag = answer.header("etag").context("no ETag")?;
+    assert!(tag.starts_with('"') && tag.ends_with('"') && tag.len() > 10, "{tag} is no strong tag");
+    Ok(tag.to_owned())
+}
+
+fn decoded(answer: &Answer) -> Result<Vec<u8>> {
+    let coded = answer.body.as_slice();
+    let mut reader: Box<dyn Read> = match answer.header("content-encoding") {
+        None => Box::new(coded),
+        Some("gzip") => Box::new(flate2::read::GzDecoder::new(coded)),
+        Some("br") => Box::new(brotli_decompressor::Decompressor::new(coded, 4096)),
+        Some(other) => bail!("{other}"),
+    };
+    let mut plain = Vec::new();
+    reader.read_to_end(&mut plain)?;
+    Ok(plain)
+}
+
+fn what_did_not_change_is_not_sent_again(kind: DatabaseKind) -> Result<()> {
+    let service = TestService::start(kind)?;
+    let (anybody, mia, bo) = (service.client(), service.fan("mia"), service.fan("bo_"));
+    let teams = anybody.get("/api/teams").expect(200);
+    let team = format!("/api/teams/{}", teams.str_at("/teams/0/id"));
+    let league = format!("/api/leagues/{}", teams.str_at("/teams/0/leagueId"));
+    let mut seen = BTreeSet::new();
+    for path in ["/api/leagues", "/api/teams", "/api/teams?limit=1", &team, &league] {
+        for (client, caching) in
+            [(&anybody, "public, no-cache"), (&mia, "private, no-cache"), (&bo, "private, no-cache")]
+        {
+            for coding in ["identity", "gzip", "br"] {
+                let accept = ("accept-encoding", coding);
+                let answer = get(client, path, &[accept]).expect(200);
+                let tag = tag(&answer)?;
+                assert_eq!(answer.header("cache-control"), Some(caching));
+                assert_eq!(answer.headers("vary"), ["Cookie, Authorization, Accept-Encoding"]);
+                let unchanged = get(client, path, &[accept, ("if-none-match", &tag)]).expect(304);
+                assert!(unchanged.body.is_empty());
+                for name in ["etag", "cache-control", "vary"] {
+                    assert_eq!(unchanged.header(name), answer.header(name), "{name}");
+                }
+                assert_eq!(unchanged.header("content-encoding"), None);
+                for given in
+                    ["*", &format!("W/{tag}"), &format!("\"other\", {tag}"), &format!("{tag}, \"other\"")]
+                {
+                    get(client, path, &[accept, ("if-none-match", given)]).expect(304);
+                }
+                for given in ["\"other\"", "", "garbage", "\"", &tag[1..tag.len() - 1], "W/\"\""] {
+                    get(client, path, &[accept, ("if-none-match", given)]).expect(200);
+                }
+                assert!(seen.insert(tag), "{path} {coding}: a tag of something else");
+            }
+        }
+    }
+    // What one viewer keeps says nothing to another.
+    let of_mia = tag(&mia.get("/api/teams").expect(200))?;
+    get(&bo, "/api/teams", &[("if-none-match", &of_mia)]).expect(200);
+    get(&anybody, "/api/teams", &[("if-none-match", &of_mia)]).expect(200);
+    // A bearer token and a cookie of one fan may share.
+    let phone = service.client().mobile_login("mia");
+    assert_eq!(tag(&phone.get("/api/teams").expect(200))?, of_mia);
+    // A failure is never unchanged.
+    get(&anybody, "/api/teams?limit=0", &[("if-none-match", "*")]).problem(422, "validation_failed");
+    Ok(())
+}
+
+#[test]
+fn json_is_compressed_as_the_client_likes() -> Result<()> {
+    let service = TestService::start(DatabaseKind::Sqlite)?;
+    let mia = service.fan("mia");
+    let post = mia.create_post(&"olé ".repeat(400));
+    for path in [&format!("/api/locker-room/{post}"), "/api/locker-room", "/api/teams", "/api/openapi.json"] {
+        let plain = mia.get(path).expect(200);
+        assert_eq!(plain.header("content-encoding"), None);
+        for (accepted, expected) in [
+            ("identity", None),
+            ("gzip", Some("gzip")),
+            ("br", Some("br")),
+            ("gzip;q=0.5, br;q=1.0", Some("br")),
+            ("gzip;q=1.0, br;q=0.5", Some("gzip")),
+            ("gzip, deflate, br, zstd", Some("br")),
+        ] {
+            let answer = get(&mia, path, &[("accept-encoding", accepted)]).expect(200);
+            if expected.is_some() {
+                let coding = answer.header("content-encoding").context("not compressed")?;
+                assert!(accepted.contains(coding), "{coding}");
+                if accepted.matches(',').count() < 2 {
+                    assert_eq!(Some(coding), expected, "{accepted}");
+                }
+                assert!(path != "/api/openapi.json" || answer.body.len() < plain.body.len() / 4);
+            } else {
+                assert_eq!(answer.header("content-encoding"), None);
+            }
+            assert_eq!(decoded(&answer)?, plain.body, "{path} {accepted}");
+            // Where it may be kept, whoever keeps it must know that it comes in several codings.
+            if answer.header("cache-control") != Some("no-store") {
+                assert!(answer.headers("vary").join(",").contains("Accept-Encoding"), "{path}");
+            }
+        }
+    }
+    // Failures too, or plain, but readable by who asks.
+    let missing = get(&mia, "/api/nothing", &[("accept-encoding", "gzip")]).expect(404);
+    assert!(String::from_utf8(decoded(&missing)?)?.contains("not_found"));
+    // Where the client accepts nothing that there is, an answer comes all the same or a 406.
+    let answer = get(&mia, "/api/teams", &[("accept-encoding", "zstd, identity;q=0, *;q=0")]);
+    assert!([200, 406].contains(&answer.status));
+    for odd in ["", ",,", "gzip;q=2", "\u{fffd}", "*"] {
+        get(&mia, "/api/teams", &[("accept-encoding", odd)]).expect(200);
+    }
+    Ok(())
+}
+
+/// HEAD says what GET would, without the body, on every path that answers GET.
+#[test]
+fn head_says_what_get_would() -> Result<()> {
+    let sample = Sample::start(DatabaseKind::Sqlite)?;
+    let mut paths: Vec<_> = sample
+        .operations()
+        .iter()
+        .filter(|operation| operation.method == "GET")
+        .map(|operation| sample.target(&operation.template))
+        .collect();
+    paths.extend(["/healthz", "/readyz", "/api/docs", "/api/openapi.json", "/api/none"].map(str::to_owned));
+    for path in paths {
+        for client in [&sample.mia, &sample.service.client()] {
+            let (read, head) = (client.get(&path), client.ask("HEAD", &path).send());
+            assert_eq!(head.status, read.status, "{path}");
+            assert!(head.body.is_empty(), "{path}");
+            for name in ["content-type", "etag", "cache-control", "vary", "content-security-policy"] {
+                assert_eq!(head.header(name), read.header(name), "{path} {name}");
+            }
+            if let Some(length) = head.header("content-length") {
+                assert_eq!(length, read.body.len().to_string(), "{path}");
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn options_tell_the_methods_of_a_path() -> Result<()> {
+    let service = TestService::start(DatabaseKind::Sqlite)?;
+    let client = service.client();
+    for (path, methods) in [
+        ("/api/locker-room", "GET, HEAD, POST, OPTIONS"),
+        ("/api/user", "GET, HEAD, PATCH, OPTIONS"),
+        ("/api/register", "POST, OPTIONS"),
+        ("/api/locker-room/7/react", "POST, DELETE, OPTIONS"),
+        ("/healthz", "GET, HEAD, OPTIONS"),
+        ("/api/docs", "GET, HEAD, OPTIONS"),
+        ("/api/openapi.json", "GET, HEAD, OPTIONS"),
+    ] {
+        let answer = client.ask("OPTIONS", path).send().expect(204);
+        assert_eq!(answer.header("allow"), Some(methods), "{path}");
+        assert!(answer.body.is_empty());
+        if !path.contains("docs") {
+            client.ask("PUT", path).json(&json!({})).send().problem(405, "method_not_allowed");
+        }
+    }
+    client.ask("OPTIONS", "/api/none").send().problem(404, "not_found");
+    Ok(())
+}

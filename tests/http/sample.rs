@@ -1,0 +1,160 @@
+//! A small world in which every operation of the document has something to work on.
+
+use anyhow::Result;
+use serde_json::{Value, json};
+use terrace_testkit::{Client, DatabaseKind, PASSWORD, TestService};
+
+/// An id of the right form that names nothing.
+pub(super) const UNKNOWN: &str = "0190a6f2-7c1e-7abc-8def-0123456789ab";
+
+/// One operation of the document.
+pub(super) struct Operation {
+    pub(super) id: String,
+    pub(super) method: String,
+    pub(super) template: String,
+    pub(super) said: Value,
+}
+
+impl Operation {
+    /// Whether it is refused without a session.
+    pub(super) fn is_protected(&self) -> bool {
+        let security = self.said["security"].as_array().expect("what it needs");
+        !security.iter().any(|requirement| requirement.as_object().is_some_and(serde_json::Map::is_empty))
+    }
+
+    pub(super) fn has_body(&self) -> bool {
+        self.said["requestBody"].is_object()
+    }
+
+    pub(super) fn parameters(&self, place: &str) -> Vec<String> {
+        let parameters = self.said["parameters"].as_array().cloned().unwrap_or_default();
+        let of_place = parameters.iter().filter(|parameter| parameter["in"] == place);
+        of_place.map(|parameter| parameter["name"].as_str().unwrap_or_default().to_owned()).collect()
+    }
+}
+
+/// A service with two fans, and something of everything that belongs to the first of them.
+pub(super) struct Sample {
+    pub(super) service: TestService,
+    pub(super) mia: Client,
+    pub(super) bo: Client,
+    pub(super) user: String,
+    pub(super) post: String,
+    pub(super) comment: String,
+    session: String,
+    team: String,
+    league: String,
+    refresh: String,
+}
+
+impl Sample {
+    pub(super) fn start(kind: DatabaseKind) -> Result<Self> {
+        Ok(Self::on(TestService::start(kind)?))
+    }
+
+    pub(super) fn on(service: TestService) -> Self {
+        let (mia, bo) = (service.client(), service.fan("bo_"));
+        let user = mia.register("mia");
+        let login = json!({"username": "mia", "password": PASSWORD});
+        let refresh = mia.post("/api/mobile-auth/login", &login).expect(200).str_at("/refreshToken");
+        let session = mia.get("/api/user/sessions").expect(200).str_at("/sessions/0/id");
+        let post = mia.create_post("What a save!");
+        let comments = format!("/api/locker-room/{post}/comments");
+        let comment =
+            mia.post(&comments, &json!({"body": "And the rebound!"})).expect(201).str_at("/comment/id");
+        bo.post(&format!("/api/locker-room/{post}/react"), &json!({"kind": "fire"})).expect(200);
+        let team = mia.get("/api/teams").expect(200);
+        let (team, league) = (team.str_at("/teams/0/id"), team.str_at("/teams/0/leagueId"));
+        Self { service, mia, bo, user, post, comment, session, team, league, refresh }
+    }
+
+    /// Every operation of the document.
+    pub(super) fn operations(&self) -> Vec<Operation> {
+        let of_document = |(method, template, said): (String, &str, &Value)| Operation {
+            id: said["operationId"].as_str().expect("a name").to_owned(),
+            method,
+            template: template.to_owned(),
+            said: said.clone(),
+        };
+        let operations: Vec<_> = self.service.contract().operations().into_iter().map(of_document).collect();
+        assert!(operations.len() > 20, "the document is nearly empty");
+        operations
+    }
+
+    /// A target that fits the template and names what is there.
+    pub(super) fn target(&self, template: &str) -> String {
+        let subject = template.split('/').nth(2).unwrap_or_default();
+        let id = match subject {
+            "users" => &self.user,
+            "user" => &self.session,
+            "leagues" => &self.league,
+            "teams" => &self.team,
+            "locker-room" => &self.post,
+            other => {
+                return if template.contains('{') {
+                    panic!("no sample for {other}")
+                } else {
+                    template.into()
+                };
+            }
+        };
+        template.replace("{id}", id).replace("{commentId}", &self.comment)
+    }
+
+    /// A body that the operation takes.
+    pub(super) fn body(&self, operation: &str) -> Value {
+        match operation {
+            "register" => json!({
+                "username": "ana", "password": PASSWORD, "displayName": "Ana", "timeZone": "Europe/Lisbon",
+            }),
+            "login" => json!({"username": "mia", "password": PASSWORD}),
+            "mobileLogin" => json!({"username": "mia", "password": PASSWORD, "deviceName": "Mia's phone"}),
+            "mobileRefresh" => json!({"refreshToken": self.refresh}),
+            "changeProfile" => json!({
+                "displayName": "Mia C", "bio": "Row 14.", "timeZone": "Europe/Rome", "favoriteTeamId": self.team,
+                "leaderboardVisible": false,
+            }),
+            "changePassword" => json!({"currentPassword": PASSWORD, "newPassword": "another password"}),
+            "createPost" => json!({"body": "Another one.", "teamId": self.team}),
+            "createComment" => json!({"body": "Well said."}),
+            "react" => json!({"kind": "like"}),
+            "reportPost" => json!({"reason": "It is an advertisement."}),
+            other => panic!("no sample body for {other}"),
+        }
+    }
+
+    /// Who may do it: a native client for what only those do, else a browser, who owns the sample.
+    pub(super) fn client_for(&self, operation: &Operation) -> Client {
+        match operation.id.as_str() {
+            "mobileLogout" => self.service.client().mobile_login("mia"),
+            _ if operation.is_protected() => self.mia.fork(),
+            _ => self.service.client(),
+        }
+    }
+
+    /// What can be seen of what is stored, through the routes that show it. What a request that was refused has
+    /// written would show here.
+    pub(super) fn dump(&self) -> Value {
+        let mut dump = Vec::new();
+        for path in [
+            "/api/locker-room?limit=100".to_owned(),
+            format!("/api/locker-room/{}/comments?limit=100", self.post),
+            "/api/user".to_owned(),
+            "/api/user/sessions?limit=100".to_owned(),
+        ] {
+            for client in [&self.mia, &self.bo] {
+                let mut seen = client.get(&path).expect(200).json();
+                // On PostgreSQL events become public a little later than they happen.
+                if let Some(fields) = seen.as_object_mut()
+                    && self.service.storage().kind() == DatabaseKind::Postgres
+                {
+                    fields.remove("streamPosition");
+                }
+                dump.push(seen);
+            }
+        }
+        let ana = json!({"username": "ana", "password": PASSWORD});
+        dump.push(json!(self.service.client().post("/api/login", &ana).status));
+        Value::Array(dump)
+    }
+}
