@@ -14,6 +14,7 @@ mod contract {
     mod counters;
     mod events;
     mod locker_room;
+    mod media;
     mod once;
     mod order;
     mod paging;
@@ -34,6 +35,8 @@ mod http {
     mod first_visit;
     mod idempotency;
     mod locker_room;
+    mod media;
+    mod pictures;
     mod problems;
     mod sample;
     mod sessions;
