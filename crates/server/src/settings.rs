@@ -226,8 +226,8 @@ pub(crate) struct AccountSettings {
 pub(crate) struct MediaSettings {
     /// Where pictures lie: `file:FOLDER`, or `s3://BUCKET/PREFIX` where the program was built with it; by default
     /// the folder `media` in the data folder.
-    #[arg(long = "media-url", env = "TERRACE_MEDIA_URL", global = true, value_name = "URL")]
-    pub(crate) url: Option<String>,
+    #[arg(long, env = "TERRACE_MEDIA_URL", global = true, value_name = "URL")]
+    pub(crate) media_url: Option<String>,
     /// The largest picture that is taken, in bytes.
     #[arg(
         long,
@@ -238,23 +238,11 @@ pub(crate) struct MediaSettings {
     )]
     pub(crate) picture_limit: usize,
     /// Pictures that are rendered at once; one can take half a gigabyte for a moment.
-    #[arg(
-        long = "media-workers",
-        env = "TERRACE_MEDIA_WORKERS",
-        global = true,
-        default_value_t = 2,
-        value_name = "COUNT"
-    )]
-    pub(crate) workers: usize,
+    #[arg(long, env = "TERRACE_MEDIA_WORKERS", global = true, default_value_t = 2, value_name = "COUNT")]
+    pub(crate) media_workers: usize,
     /// Pictures that may wait for a worker before new ones are answered 503.
-    #[arg(
-        long = "media-queue",
-        env = "TERRACE_MEDIA_QUEUE",
-        global = true,
-        default_value_t = 16,
-        value_name = "COUNT"
-    )]
-    pub(crate) queue: usize,
+    #[arg(long, env = "TERRACE_MEDIA_QUEUE", global = true, default_value_t = 16, value_name = "COUNT")]
+    pub(crate) media_queue: usize,
 }
 
 /// The HTTP server.
@@ -341,7 +329,7 @@ impl Settings {
 
     /// Opens the place where pictures lie; a folder is made where it is missing.
     pub(crate) fn open_media(&self) -> anyhow::Result<MediaObjects> {
-        let opened = match &self.media.url {
+        let opened = match &self.media.media_url {
             Some(url) => MediaObjects::open(url),
             None => MediaObjects::folder(&self.data_dir.join("media")),
         };
@@ -391,8 +379,8 @@ impl Settings {
             },
             password_workers: self.accounts.password_workers,
             password_queue: self.accounts.password_queue,
-            media_workers: self.media.workers,
-            media_queue: self.media.queue,
+            media_workers: self.media.media_workers,
+            media_queue: self.media.media_queue,
             ..AppConfig::default()
         }
     }
@@ -485,7 +473,7 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("terrace-settings-{}", std::process::id()));
         let data = folder.display().to_string();
         let at = |arguments: &[&str]| settings(&[&["--data-dir", &data], arguments].concat()).open_media();
-        if settings(&[]).media.url.is_none() {
+        if settings(&[]).media.media_url.is_none() {
             assert!(at(&[]).is_ok() && folder.join("media").is_dir());
         }
         assert!(at(&["--media-url", &format!("file:{data}/elsewhere")]).is_ok());

@@ -84,17 +84,19 @@ impl MediaObjects {
     /// Nothing is sent yet: a bucket that is not there shows at the first picture.
     #[cfg(feature = "s3")]
     fn bucket(name: &str, prefix: String) -> Result<Self, StoreError> {
+        Self::bucket_of(object_store::aws::AmazonS3Builder::from_env().with_bucket_name(name), prefix)
+    }
+
+    #[cfg(feature = "s3")]
+    fn bucket_of(bucket: object_store::aws::AmazonS3Builder, prefix: String) -> Result<Self, StoreError> {
         // A picture that cannot be stored in this time is refused: its sender waits.
         let retries = object_store::RetryConfig {
             max_retries: 3,
             retry_timeout: std::time::Duration::from_secs(10),
             ..object_store::RetryConfig::default()
         };
-        let bucket = object_store::aws::AmazonS3Builder::from_env()
-            .with_bucket_name(name)
-            .with_retry(retries)
-            .build()
-            .map_err(|error| StoreError::defect("media URL", error))?;
+        let bucket =
+            bucket.with_retry(retries).build().map_err(|error| StoreError::defect("media URL", error))?;
         Ok(Self { objects: Arc::new(object_store::prefix::PrefixStore::new(bucket, prefix)) })
     }
 }
@@ -154,6 +156,10 @@ impl MediaStore for MediaObjects {
 }
 
 #[cfg(test)]
+#[cfg(feature = "s3")]
+mod bucket;
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use terrace_kernel::{CtxSeed, MediaHash, Timestamp};
@@ -192,21 +198,18 @@ mod tests {
         }
     }
 
-    #[tokio::test]
-    async fn objects_are_put_read_listed_and_deleted() {
-        let folder = tempfile::tempdir().unwrap();
-        let place = MediaObjects::folder(&folder.path().join("made/on/the/way")).unwrap();
+    async fn objects_are_put_read_listed_and_deleted(place: &MediaObjects, drop_a_note: impl FnOnce()) {
         let (first, second, other) = (key(0xab, 1), key(0xab, 2), key(0xac, 1));
-        assert_eq!(read(&place, first).await, None);
+        assert_eq!(read(place, first).await, None);
         assert_eq!(place.list(0xab).await.unwrap(), []);
         let long = Bytes::from(vec![7; 300_000]);
         place.put(first, long.clone()).await.unwrap();
         place.put(second, Bytes::from_static(b"two")).await.unwrap();
         place.put(other, Bytes::from_static(b"other")).await.unwrap();
-        assert_eq!(read(&place, first).await.as_deref(), Some(&long[..]));
+        assert_eq!(read(place, first).await.as_deref(), Some(&long[..]));
 
         // What is no object of ours is left alone.
-        std::fs::write(folder.path().join("made/on/the/way/ab/notes.txt"), "mine").unwrap();
+        drop_a_note();
         let mut listed = place.list(0xab).await.unwrap();
         listed.sort();
         let mut expected = [first, second];
@@ -216,7 +219,36 @@ mod tests {
         for _ in 0..2 {
             place.delete(first).await.unwrap();
         }
-        assert_eq!((read(&place, first).await, place.list(0xab).await.unwrap()), (None, vec![second]));
+        assert_eq!((read(place, first).await, place.list(0xab).await.unwrap()), (None, vec![second]));
+    }
+
+    #[tokio::test]
+    async fn a_folder_keeps_pictures() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("made/on/the/way");
+        let place = MediaObjects::folder(&path).unwrap();
+        let drop_a_note = || std::fs::write(path.join("ab/notes.txt"), "mine").unwrap();
+        objects_are_put_read_listed_and_deleted(&place, drop_a_note).await;
+    }
+
+    /// Against a bucket that speaks as much of the protocol as is needed.
+    #[cfg(feature = "s3")]
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_bucket_keeps_pictures() {
+        let bucket = super::bucket::Bucket::serve();
+        for prefix in ["", "club/pictures"] {
+            let builder = object_store::aws::AmazonS3Builder::new()
+                .with_bucket_name("fans")
+                .with_region("eu-west-1")
+                .with_endpoint(bucket.url())
+                .with_allow_http(true)
+                .with_access_key_id("key")
+                .with_secret_access_key("secret");
+            let place = MediaObjects::bucket_of(builder, prefix.to_owned()).unwrap();
+            let note = format!("/fans/{prefix}/ab/notes.txt").replace("//", "/");
+            objects_are_put_read_listed_and_deleted(&place, || bucket.put(note, "mine")).await;
+            assert!(bucket.names().iter().all(|name| name.starts_with("/fans/")));
+        }
     }
 
     #[tokio::test]

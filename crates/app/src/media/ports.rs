@@ -77,6 +77,9 @@ pub trait MediaWrite: MediaRead {
         now: Timestamp,
     ) -> Result<Option<MediaHash>, StoreError>;
 
+    /// Removes every upload of an account that goes; says how many. What it shows is let go where it is shown.
+    fn remove_uploads_of(&mut self, uploader: UserId) -> Result<u64, StoreError>;
+
     /// Removes up to `limit` uploads that waited until `before` or less; says how many.
     fn sweep_uploads(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 

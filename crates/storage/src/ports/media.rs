@@ -189,6 +189,13 @@ impl MediaWrite for DieselTx<'_> {
         hash.map(|hash| Ok(MediaHash::from_bytes(digest("media_uploads", "hash", hash)?))).transpose()
     }
 
+    fn remove_uploads_of(&mut self, uploader: UserId) -> Result<u64, StoreError> {
+        let own = media_uploads::table.filter(media_uploads::uploader_id.eq(Key::of(uploader)));
+        on!(self.conn, |conn| diesel::delete(own).execute(conn))
+            .map(tally)
+            .map_err(broken("remove an account's uploads"))
+    }
+
     fn sweep_uploads(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
         on!(self.conn, |conn| {
             diesel::sql_query(EXPIRED)
@@ -314,6 +321,7 @@ mod tests {
         assert_eq!(tx.take_upload(first, ana, at(1)).unwrap(), Some(hash(7)));
         assert_eq!(tx.take_upload(first, ana, at(1)).unwrap(), None);
         assert_eq!(tx.take_upload(late, ana, at(100)).unwrap(), None);
+        assert_eq!((tx.remove_uploads_of(bea).unwrap(), tx.remove_uploads_of(ana).unwrap()), (0, 1));
     }
 
     #[test]
