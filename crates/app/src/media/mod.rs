@@ -1,5 +1,5 @@
-//! Pictures: what is uploaded is rendered anew ([`render`]), stored under its hash ([`object`]), and kept for as
-//! long as something refers to it ([`sweep`]).
+//! Pictures: what is uploaded is rendered anew (`render`), stored under its hash (`object`), and kept for as
+//! long as something refers to it (`sweep`).
 //!
 //! An object is put before the row that tells of it, so that a crash leaves at most an object too many. Each
 //! upload has an object of its own: objects are never overwritten and their names never used again, so whoever
