@@ -26,6 +26,7 @@ mod contract {
     mod events;
     mod jobs;
     mod locker_room;
+    mod media;
     mod once;
     mod order;
     mod paging;
@@ -48,6 +49,8 @@ mod http {
     mod first_visit;
     mod idempotency;
     mod locker_room;
+    mod media;
+    mod pictures;
     mod problems;
     mod sample;
     mod sessions;

@@ -25,7 +25,7 @@ fn cost(house: &TestApp, read: impl FnOnce()) -> u64 {
 fn fill(house: &TestApp, fans: &[UserId], team: TeamId, count: usize) -> Vec<PostId> {
     let write = |n: usize| {
         let author = fans[n % fans.len()];
-        let post = CreatePost { author, team: Some(team), body: format!("Post {n}") };
+        let post = CreatePost { author, team: Some(team), body: format!("Post {n}"), media: None };
         let post = house.done(post).post.id;
         for fan in &fans[..n % 4] {
             house.done(React { fan: *fan, post, kind: Some(ReactionKind::ALL[n % 6]) });

@@ -21,7 +21,7 @@ on_each_database! {
 }
 
 fn post(house: &TestApp, author: UserId) -> PostId {
-    house.done(CreatePost { author, team: None, body: "Who was best?".to_owned() }).post.id
+    house.done(CreatePost { author, team: None, body: "Who was best?".to_owned(), media: None }).post.id
 }
 
 fn wrong(checks: &[CounterCheck]) -> Vec<(&'static str, u64)> {

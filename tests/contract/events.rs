@@ -52,7 +52,8 @@ fn each_command_appends_its_events(kind: DatabaseKind) -> Result<()> {
     for team in [None, Some(team)] {
         let before = house.settled();
         house.clock().advance(std::time::Duration::from_millis(5));
-        let post = house.done(CreatePost { author: mia, team, body: "A post".to_owned() }).post.id;
+        let post =
+            house.done(CreatePost { author: mia, team, body: "A post".to_owned(), media: None }).post.id;
         let comment = house.done(CreateComment { author: bo, post, body: "A comment".to_owned() }).comment.id;
         house.done(React { fan: bo, post, kind: Some(ReactionKind::Like) });
         house.done(React { fan: bo, post, kind: Some(ReactionKind::Love) });
@@ -81,7 +82,8 @@ fn each_command_appends_its_events(kind: DatabaseKind) -> Result<()> {
 fn what_changes_nothing_appends_nothing(kind: DatabaseKind) -> Result<()> {
     let house = TestApp::start(kind)?;
     let [mia, bo] = ["mia", "bo_"].map(|name| house.fan(name).id);
-    let post = house.done(CreatePost { author: mia, team: None, body: "A post".to_owned() }).post.id;
+    let post =
+        house.done(CreatePost { author: mia, team: None, body: "A post".to_owned(), media: None }).post.id;
     house.done(React { fan: bo, post, kind: Some(ReactionKind::Like) });
     let before = house.settled();
     house.done(React { fan: bo, post, kind: Some(ReactionKind::Like) });
@@ -94,6 +96,7 @@ fn what_changes_nothing_appends_nothing(kind: DatabaseKind) -> Result<()> {
         author: bo,
         team: Some(TeamId::from_uuid(bo.as_uuid())),
         body: "?".to_owned(),
+        media: None,
     });
     let nowhere = PostId::from_uuid(bo.as_uuid());
     house.refused(CreateComment { author: bo, post: nowhere, body: "?".to_owned() });
@@ -128,7 +131,7 @@ fn signing_in_and_out_appends_nothing(kind: DatabaseKind) -> Result<()> {
 fn a_command_that_fails_appends_nothing(kind: DatabaseKind) -> Result<()> {
     let house = TestApp::start(kind)?;
     let fan = house.fan("mia").id;
-    let post = CreatePost { author: fan, team: None, body: "A post".to_owned() };
+    let post = CreatePost { author: fan, team: None, body: "A post".to_owned(), media: None };
     let before = house.settled();
     let failing = |how: fn() -> Failure<SaidNo>| {
         let post = post.clone();
@@ -159,7 +162,7 @@ fn a_command_that_fails_appends_nothing(kind: DatabaseKind) -> Result<()> {
 fn events_outlive_their_sweep_in_their_positions(kind: DatabaseKind) -> Result<()> {
     let house = TestApp::start(kind)?;
     let fan = house.fan("mia").id;
-    let post = CreatePost { author: fan, team: None, body: "A post".to_owned() };
+    let post = CreatePost { author: fan, team: None, body: "A post".to_owned(), media: None };
     house.done(post.clone());
     let head = house.settled();
     house.clock().advance(house.app().config().event_life + std::time::Duration::from_secs(1));

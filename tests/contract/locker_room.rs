@@ -25,7 +25,7 @@ on_each_database! {
 }
 
 fn post(house: &TestApp, author: UserId, team: Option<TeamId>, body: &str) -> PostId {
-    house.done(CreatePost { author, team, body: body.to_owned() }).post.id
+    house.done(CreatePost { author, team, body: body.to_owned(), media: None }).post.id
 }
 
 fn comment(house: &TestApp, author: UserId, post: PostId, body: &str) -> CommentId {
@@ -44,8 +44,12 @@ fn ids(views: &[PostView<AuthorCard>]) -> Vec<PostId> {
 fn what_is_written_bears_the_identity_of_its_author(kind: DatabaseKind) -> Result<()> {
     let house = TestApp::start(kind)?;
     let (mia, bo) = (house.fan("mia"), house.fan("bo_"));
-    let created =
-        house.done(CreatePost { author: mia.id, team: None, body: "What a match!\n⚽\u{fe0f}".to_owned() });
+    let created = house.done(CreatePost {
+        author: mia.id,
+        team: None,
+        body: "What a match!\n⚽\u{fe0f}".to_owned(),
+        media: None,
+    });
     assert_eq!(created.author, mia.card);
     assert_eq!((created.post.author, created.post.created_at), (mia.id, house.app().now()));
     let id = created.post.id;
@@ -135,7 +139,7 @@ fn a_room_holds_the_posts_of_its_team(kind: DatabaseKind) -> Result<()> {
     let limit = Limit::default();
     let read = ReadFeed { scope: FeedScope::Team(nowhere), reader: None, limit, after: None };
     assert_eq!(house.not_found(read), FeedRefusal::UnknownTeam);
-    let wrong = CreatePost { author: mia, team: Some(nowhere), body: "Hello?".to_owned() };
+    let wrong = CreatePost { author: mia, team: Some(nowhere), body: "Hello?".to_owned(), media: None };
     assert_eq!(house.refused(wrong), CreatePostRefusal::UnknownTeam);
     Ok(())
 }

@@ -33,7 +33,7 @@ fn request(account: impl Into<Option<UserId>>, route: &'static str, key: &str, p
 }
 
 fn post(author: UserId) -> CreatePost {
-    CreatePost { author, team: None, body: "We score in the last minute.".to_owned() }
+    CreatePost { author, team: None, body: "We score in the last minute.".to_owned(), media: None }
 }
 
 /// The answer names what was created, so that two effects can't look like one.

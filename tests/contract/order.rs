@@ -249,7 +249,7 @@ fn a_list_and_the_events_after_it_miss_nothing(kind: DatabaseKind) -> Result<()>
             let (app, author) = (Arc::clone(if n % 2 == 0 { house.app() } else { other.app() }), *fan);
             house.spawn(async move {
                 for n in 0..20 {
-                    let post = CreatePost { author, team: None, body: format!("Post {n}") };
+                    let post = CreatePost { author, team: None, body: format!("Post {n}"), media: None };
                     app.execute(post).await.expect("a post");
                 }
             })
@@ -291,7 +291,7 @@ fn every_process_hears_of_a_change_in_time(kind: DatabaseKind) -> Result<()> {
     for n in 0..10 {
         other.settled();
         let (here, there) = (house.app().changes(), other.app().changes());
-        house.done(CreatePost { author: fan, team: None, body: format!("Post {n}") });
+        house.done(CreatePost { author: fan, team: None, media: None, body: format!("Post {n}") });
         assert!(house.app().changes() > here, "whoever is told reads nothing from before");
         let mut bell = other.storage().bell();
         other.run(async {
@@ -359,7 +359,7 @@ fn greetings(house: &TestApp) -> Vec<i64> {
 
 fn write_posts(house: &TestApp, author: UserId, count: usize) {
     for n in 0..count {
-        house.done(CreatePost { author, team: None, body: format!("Post {n}") });
+        house.done(CreatePost { author, team: None, body: format!("Post {n}"), media: None });
     }
 }
 

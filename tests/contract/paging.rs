@@ -52,7 +52,7 @@ impl List for Feed<'_> {
     const ASCENDING: bool = false;
 
     fn insert(&self) -> PostId {
-        let post = CreatePost { author: self.fan, team: self.team, body: "Listed".to_owned() };
+        let post = CreatePost { author: self.fan, team: self.team, body: "Listed".to_owned(), media: None };
         self.house.done(post).post.id
     }
 
@@ -187,7 +187,7 @@ struct Known {
 
 async fn write_and_delete(app: Arc<App>, fan: UserId, known: Arc<Mutex<Known>>) {
     for n in 0..24 {
-        let post = CreatePost { author: fan, team: None, body: format!("Post {n}") };
+        let post = CreatePost { author: fan, team: None, body: format!("Post {n}"), media: None };
         let post = app.execute(post).await.expect("a post").post.id;
         known.lock().expect("sound").created.insert(post);
         if n % 3 == 0 {

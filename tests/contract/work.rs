@@ -25,7 +25,7 @@ on_each_database! {
 }
 
 fn post(author: UserId) -> CreatePost {
-    CreatePost { author, team: None, body: "A post".to_owned() }
+    CreatePost { author, team: None, body: "A post".to_owned(), media: None }
 }
 
 fn posts(house: &TestApp) -> usize {

@@ -104,9 +104,9 @@ fn packages_depend_on_each_other_as_the_table_says() -> Result<()> {
     Ok(())
 }
 
-/// Who may name the database drivers and the web framework: one crate each.
+/// Who may name the drivers of databases and buckets, and the web framework: one crate each.
 fn owner(published: &str) -> Option<&'static str> {
-    const DRIVERS: [&str; 3] = ["r2d2", "libsqlite3-sys", "pq-sys"];
+    const DRIVERS: [&str; 4] = ["r2d2", "libsqlite3-sys", "pq-sys", "object_store"];
     if published.starts_with("diesel") || DRIVERS.contains(&published) {
         Some("terrace-storage")
     } else if published.starts_with("actix") || published.starts_with("utoipa") {

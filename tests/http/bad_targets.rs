@@ -22,7 +22,7 @@ fn ask(sample: &Sample, operation: &Operation, target: &str) -> Answer {
 
 fn of_paths_with_ids(sample: &Sample) -> Vec<Operation> {
     let operations: Vec<_> =
-        sample.operations().into_iter().filter(|operation| operation.template.contains('{')).collect();
+        sample.operations().into_iter().filter(|operation| operation.template.contains("{id}")).collect();
     assert!(operations.len() > 10);
     operations
 }

@@ -85,9 +85,7 @@ fn every_operation_of_the_document_does_its_work(kind: DatabaseKind) -> Result<(
         let client = sample.client_for(&operation);
         // It would sign the sample's own browser out.
         let client = if operation.id == "logout" { sample.service.fan("leaver") } else { client };
-        let request = client.ask(&operation.method, &sample.target(&operation.template));
-        let request = if operation.has_body() { request.json(&sample.body(&operation.id)) } else { request };
-        let answer = request.send();
+        let answer = sample.good(&client, &operation, &sample.target(&operation.template)).send();
         assert!((200..300).contains(&answer.status), "{}: {} {}", operation.id, answer.status, answer.text());
     }
     Ok(())

@@ -79,7 +79,7 @@ fn sample_name() -> serde_json::Value {
 fn what_is_ones_own_is_not_stored_on_the_way() -> Result<()> {
     let sample = Sample::start(DatabaseKind::Sqlite)?;
     for operation in sample.operations() {
-        if operation.method != "GET" {
+        if operation.method != "GET" || operation.id == "getMedia" {
             continue;
         }
         let answer = sample.mia.get(&sample.target(&operation.template)).expect(200);

@@ -1,8 +1,9 @@
 //! A small world in which every operation of the document has something to work on.
 
+use super::pictures::png;
 use anyhow::Result;
 use serde_json::{Value, json};
-use terrace_testkit::{Client, DatabaseKind, PASSWORD, TestService};
+use terrace_testkit::{Client, DatabaseKind, PASSWORD, Request, TestService};
 
 /// An id of the right form that names nothing.
 pub(super) const UNKNOWN: &str = "0190a6f2-7c1e-7abc-8def-0123456789ab";
@@ -22,8 +23,14 @@ impl Operation {
         !security.iter().any(|requirement| requirement.as_object().is_some_and(serde_json::Map::is_empty))
     }
 
+    /// Whether it takes JSON.
     pub(super) fn has_body(&self) -> bool {
-        self.said["requestBody"].is_object()
+        self.said["requestBody"]["content"]["application/json"].is_object()
+    }
+
+    /// Whether it takes a picture.
+    pub(super) fn has_picture(&self) -> bool {
+        self.said["requestBody"]["content"]["image/png"].is_object()
     }
 
     pub(super) fn parameters(&self, place: &str) -> Vec<String> {
@@ -41,6 +48,7 @@ pub(super) struct Sample {
     pub(super) user: String,
     pub(super) post: String,
     pub(super) comment: String,
+    picture: String,
     session: String,
     team: String,
     league: String,
@@ -65,7 +73,9 @@ impl Sample {
         bo.post(&format!("/api/locker-room/{post}/react"), &json!({"kind": "fire"})).expect(200);
         let team = mia.get("/api/teams").expect(200);
         let (team, league) = (team.str_at("/teams/0/id"), team.str_at("/teams/0/leagueId"));
-        Self { service, mia, bo, user, post, comment, session, team, league, refresh }
+        let picture =
+            mia.ask("POST", "/api/media").body("image/png", png(7)).send().expect(201).str_at("/url");
+        Self { service, mia, bo, user, post, comment, picture, session, team, league, refresh }
     }
 
     /// Every operation of the document.
@@ -83,6 +93,9 @@ impl Sample {
 
     /// A target that fits the template and names what is there.
     pub(super) fn target(&self, template: &str) -> String {
+        if template == "/media/{hash}" {
+            return self.picture.clone();
+        }
         let subject = template.split('/').nth(2).unwrap_or_default();
         let id = match subject {
             "users" => &self.user,
@@ -101,7 +114,19 @@ impl Sample {
         template.replace("{id}", id).replace("{commentId}", &self.comment)
     }
 
-    /// A body that the operation takes.
+    /// The operation's request, with what it takes.
+    pub(super) fn good<'c>(&self, client: &'c Client, operation: &Operation, target: &str) -> Request<'c> {
+        let request = client.ask(&operation.method, target);
+        if operation.has_picture() {
+            request.body("image/png", png(8))
+        } else if operation.has_body() {
+            request.json(&self.body(&operation.id))
+        } else {
+            request
+        }
+    }
+
+    /// A JSON body that the operation takes.
     pub(super) fn body(&self, operation: &str) -> Value {
         match operation {
             "register" => json!({

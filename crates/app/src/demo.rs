@@ -172,6 +172,7 @@ impl LoadDemo {
             author: find(fans, &entry.author)?,
             team: entry.team.as_deref().map(|team| find(teams, team)).transpose()?,
             body: post_body(&entry.body).map_err(wrong)?,
+            image: None,
             created_at,
         };
         tx.insert_post(&post)?;

@@ -3,6 +3,7 @@
 use crate::App;
 use crate::execute::{Command, unrefused};
 use crate::jobs::Job;
+use crate::media::{Shards, SweptMedia};
 use crate::store::Tx;
 use std::convert::Infallible;
 use std::time::Duration;
@@ -16,8 +17,8 @@ const EVERY: Duration = Duration::from_mins(10);
 const ENDED_SESSIONS_STAY: Duration = Duration::from_hours(7 * 24);
 
 /// The jobs that keep house.
-pub(crate) fn jobs() -> [Job; 3] {
-    [
+pub(crate) fn jobs() -> Vec<Job> {
+    let rows = [
         ("sweep-idempotency-keys", What::IdempotencyKeys),
         ("sweep-sessions", What::Sessions),
         ("sweep-events", What::Events),
@@ -30,7 +31,15 @@ pub(crate) fn jobs() -> [Job; 3] {
             }
             Ok(())
         })
-    })
+    });
+    let media = Job::new("sweep-media", EVERY, |app| async move {
+        let swept = app.sweep_media(Shards::DueAt(app.now())).await?;
+        if swept != SweptMedia::default() {
+            log::info!("sweep-media removed {swept:?}");
+        }
+        Ok(())
+    });
+    rows.into_iter().chain([media]).collect()
 }
 
 /// How much was removed.
@@ -42,15 +51,25 @@ pub struct Swept {
     pub sessions: u64,
     /// Events.
     pub events: u64,
+    /// Uploads that no post took.
+    pub uploads: u64,
+    /// Pictures that nothing referred to.
+    pub pictures: u64,
+    /// Objects that no picture lay in.
+    pub objects: u64,
 }
 
 impl App {
     /// Removes everything that is past its time, in small transactions.
     pub async fn sweep(&self) -> Result<Swept, StoreError> {
+        let media = self.sweep_media(Shards::All).await?;
         Ok(Swept {
             idempotency_keys: self.sweep_all(What::IdempotencyKeys).await?,
             sessions: self.sweep_all(What::Sessions).await?,
             events: self.sweep_all(What::Events).await?,
+            uploads: media.uploads,
+            pictures: media.pictures,
+            objects: media.objects,
         })
     }
 

@@ -9,10 +9,12 @@ mod execute;
 mod housekeeping;
 mod jobs;
 mod login;
+pub mod media;
 mod passwords;
 pub mod queries;
 pub mod store;
 mod viewers;
+mod workers;
 
 pub use catalogue::{Catalogue, CatalogueError, CatalogueSummary};
 pub use consumers::{Consumer, Progress};
@@ -23,6 +25,8 @@ pub use jobs::{Job, JobRead, JobRecord, JobWrite, Turn, registry as jobs};
 pub use login::{Grant, LoginRefusal, RefreshRefusal, RegisterRefusal, Registration, SignedUp};
 pub use passwords::{PasswordCost, Passwords, PasswordsBusy};
 
+use crate::media::{MediaStore, NoMediaStore};
+use crate::workers::Workers;
 use std::sync::Arc;
 use std::time::Duration;
 use store::Store;
@@ -55,6 +59,12 @@ pub struct AppConfig {
     pub password_workers: usize,
     /// How many more may wait for their turn before the service says that it is overloaded.
     pub password_queue: usize,
+    /// How many pictures are rendered at once.
+    pub media_workers: usize,
+    /// How many more may wait for their turn before the service says that it is overloaded.
+    pub media_queue: usize,
+    /// How long an uploaded picture waits for its post.
+    pub upload_life: Duration,
 }
 
 impl Default for AppConfig {
@@ -72,6 +82,9 @@ impl Default for AppConfig {
             password_cost: PasswordCost::default(),
             password_workers: 2,
             password_queue: 64,
+            media_workers: 2,
+            media_queue: 16,
+            upload_life: DAY,
         }
     }
 }
@@ -83,11 +96,13 @@ pub struct App {
     entropy: Arc<dyn Entropy>,
     passwords: Passwords,
     viewers: Viewers,
+    media: Arc<dyn MediaStore>,
+    renderers: Workers,
     config: AppConfig,
 }
 
 impl App {
-    /// Puts the use cases on a store.
+    /// Puts the use cases on a store. They have no place for pictures until [`App::with_media`] gives them one.
     pub fn new(
         store: Arc<dyn Store>,
         clock: Arc<dyn Clock>,
@@ -102,7 +117,9 @@ impl App {
             ctx.random_bytes(),
         );
         let viewers = Viewers::new(config.session_memory);
-        Self { store, clock, entropy, passwords, viewers, config }
+        let renderers = Workers::new("terrace_media_queue", config.media_workers, config.media_queue);
+        let media = Arc::new(NoMediaStore);
+        Self { store, clock, entropy, passwords, viewers, media, renderers, config }
     }
 
     /// The bounds that it goes by.

@@ -1,13 +1,11 @@
 //! Password hashing (Argon2id, RFC 9106), off the async threads and bounded: however many sign in at once, a
 //! fixed number of hashes is computed at a time, a fixed number waits, and the rest is told to come later.
 
+use crate::workers::{NotDone, Workers};
 use argon2::password_hash::phc;
 use argon2::{Algorithm, Argon2, Params, PasswordHasher, PasswordVerifier, Version};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use terrace_identity::{Password, PasswordHash};
 use terrace_kernel::StoreError;
-use tokio::sync::Semaphore;
 
 /// What one hash costs. The default is what OWASP recommends for Argon2id: 19 MiB, two passes, one lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,9 +39,7 @@ pub(crate) enum PasswordFailure {
 /// Hashes and checks passwords.
 pub struct Passwords {
     cost: PasswordCost,
-    running: Arc<Semaphore>,
-    waiting: AtomicUsize,
-    most_waiting: usize,
+    workers: Workers,
     /// What an unknown name's password is checked against, so that it takes as long as a known one's.
     decoy_salt: [u8; 16],
 }
@@ -51,13 +47,7 @@ pub struct Passwords {
 impl Passwords {
     /// At most `workers` hashes at a time, at most `queue` more waiting.
     pub fn new(cost: PasswordCost, workers: usize, queue: usize, decoy_salt: [u8; 16]) -> Self {
-        Self {
-            cost,
-            running: Arc::new(Semaphore::new(workers.max(1))),
-            waiting: AtomicUsize::new(0),
-            most_waiting: queue,
-            decoy_salt,
-        }
+        Self { cost, workers: Workers::new("terrace_password_queue", workers, queue), decoy_salt }
     }
 
     /// Hashes a password that was chosen, with `salt`.
@@ -104,39 +94,13 @@ impl Passwords {
         &self,
         work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, PasswordFailure> {
-        let permit = if let Ok(permit) = Arc::clone(&self.running).try_acquire_owned() {
-            permit
-        } else {
-            let _place = self.take_place().ok_or(PasswordFailure::Busy)?;
-            Arc::clone(&self.running).acquire_owned().await.map_err(|_| PasswordFailure::Busy)?
-        };
-        let done = tokio::task::spawn_blocking(move || {
-            // The permit goes with the work: a client that hangs up frees no place before its hash is done.
-            let _permit = permit;
-            work()
-        });
-        match done.await {
+        match self.workers.run(work).await {
             Ok(result) => result.map_err(PasswordFailure::Broken),
-            Err(error) => Err(PasswordFailure::Broken(StoreError::defect("hash a password", error))),
+            Err(NotDone::Busy) => Err(PasswordFailure::Busy),
+            Err(NotDone::Panicked(error)) => {
+                Err(PasswordFailure::Broken(StoreError::defect("hash a password", error)))
+            }
         }
-    }
-
-    fn take_place(&self) -> Option<Place<'_>> {
-        let took = self.waiting.fetch_update(Ordering::AcqRel, Ordering::Acquire, |waiting| {
-            (waiting < self.most_waiting).then_some(waiting + 1)
-        });
-        metrics::gauge!("terrace_password_queue")
-            .set(f64::from(u32::try_from(self.waiting.load(Ordering::Relaxed)).unwrap_or(u32::MAX)));
-        took.is_ok().then(|| Place(&self.waiting))
-    }
-}
-
-/// A place in the queue, given back when its holder is served or hangs up.
-struct Place<'p>(&'p AtomicUsize);
-
-impl Drop for Place<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
@@ -164,26 +128,5 @@ mod tests {
         assert!(passwords.verify(offered("correct horse"), Some(hash.clone())).await.unwrap());
         assert!(!passwords.verify(offered("battery staple"), Some(hash)).await.unwrap());
         assert!(!passwords.verify(offered("correct horse"), None).await.unwrap());
-    }
-
-    #[tokio::test]
-    async fn a_flood_is_told_to_come_later() {
-        let passwords = Arc::new(Passwords::new(CHEAP, 1, 2, [0; 16]));
-        let held = Arc::clone(&passwords.running).acquire_owned().await.unwrap();
-        let waiting: Vec<_> = (0..2)
-            .map(|_| {
-                let passwords = Arc::clone(&passwords);
-                tokio::spawn(async move { passwords.verify(offered("x"), None).await })
-            })
-            .collect();
-        while passwords.waiting.load(Ordering::Acquire) < 2 {
-            tokio::task::yield_now().await;
-        }
-        assert!(matches!(passwords.verify(offered("x"), None).await, Err(PasswordFailure::Busy)));
-        drop(held);
-        for one in waiting {
-            assert!(matches!(one.await.unwrap(), Ok(false)));
-        }
-        assert_eq!(passwords.waiting.load(Ordering::Acquire), 0);
     }
 }

@@ -5,6 +5,7 @@
 //! it shared a commit with failed), so it does nothing that a rollback does not undo.
 
 use crate::jobs::{JobRead, JobWrite};
+use crate::media::{MediaRead, MediaWrite};
 use std::future::Future;
 use std::pin::Pin;
 use terrace_identity::{
@@ -168,6 +169,7 @@ pub trait ReadTx:
     + TeamRead
     + PostRead<AuthorCard>
     + CommentRead<AuthorCard>
+    + MediaRead
     + EventRead
     + Audit
     + JobRead
@@ -180,6 +182,7 @@ impl<T> ReadTx for T where
         + TeamRead
         + PostRead<AuthorCard>
         + CommentRead<AuthorCard>
+        + MediaRead
         + EventRead
         + Audit
         + JobRead
@@ -196,6 +199,7 @@ pub trait Tx:
     + CommentWrite<AuthorCard>
     + ReactionWrite
     + ReportWrite
+    + MediaWrite
     + EventLog
     + ConsumerWrite
     + IdempotencyWrite
@@ -214,6 +218,7 @@ impl<T> Tx for T where
         + CommentWrite<AuthorCard>
         + ReactionWrite
         + ReportWrite
+        + MediaWrite
         + EventLog
         + ConsumerWrite
         + IdempotencyWrite

@@ -83,6 +83,8 @@ typed_ids! {
     PostId;
     /// A comment on a post.
     CommentId;
+    /// An uploaded picture that a post of its uploader may take.
+    MediaId;
 }
 
 /// The SHA-256 of a stored picture, which is also its address under `/media/`.
@@ -107,6 +109,33 @@ impl fmt::Display for MediaHash {
     }
 }
 
+/// The text is no SHA-256 in the form in which addresses hold it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("not the address of a picture: expected 64 lower-case hexadecimal digits")]
+pub struct MalformedHash;
+
+/// Lower-case digits only: one picture has one address, and no part of a path can hide in it.
+impl FromStr for MediaHash {
+    type Err = MalformedHash;
+
+    fn from_str(text: &str) -> Result<Self, MalformedHash> {
+        let digit = |byte: u8| match byte {
+            b'0'..=b'9' => Ok(byte - b'0'),
+            b'a'..=b'f' => Ok(byte - b'a' + 10),
+            _ => Err(MalformedHash),
+        };
+        let (pairs, rest) = text.as_bytes().as_chunks::<2>();
+        if pairs.len() != 32 || !rest.is_empty() {
+            return Err(MalformedHash);
+        }
+        let mut bytes = [0; 32];
+        for (byte, [high, low]) in bytes.iter_mut().zip(pairs) {
+            *byte = digit(*high)? << 4 | digit(*low)?;
+        }
+        Ok(Self(bytes))
+    }
+}
+
 impl fmt::Debug for MediaHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "MediaHash({self})")
@@ -116,6 +145,25 @@ impl fmt::Debug for MediaHash {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_hash_is_read_in_the_form_in_which_it_is_written() {
+        let hash = MediaHash::from_bytes(std::array::from_fn(|n| u8::try_from(n * 8 + 3).unwrap()));
+        assert_eq!(hash.to_string().parse(), Ok(hash));
+        let text = "0f".repeat(32);
+        for wrong in [
+            "",
+            "..",
+            &text[1..],
+            &text.to_uppercase(),
+            &text.replacen("0f", "é", 1),
+            &text.replacen("0f", "/.", 1),
+            &format!("{text}0f"),
+            &format!("{text} "),
+        ] {
+            assert_eq!(wrong.parse::<MediaHash>(), Err(MalformedHash), "{wrong}");
+        }
+    }
 
     #[test]
     fn only_the_canonical_form_names_a_resource() {

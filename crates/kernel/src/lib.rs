@@ -15,7 +15,8 @@ pub use ctx::{Clock, Ctx, CtxSeed, Entropy};
 pub use error::{Failure, Outcome, StoreError};
 pub use event::{Event, EventKind, EventLog, NewEvent, Position, Topic, UnknownName};
 pub use ids::{
-    CommentId, LeagueId, MalformedId, MediaHash, PostId, SessionId, TeamId, UserId, uuid_from_canonical,
+    CommentId, LeagueId, MalformedHash, MalformedId, MediaHash, MediaId, PostId, SessionId, TeamId, UserId,
+    uuid_from_canonical,
 };
 pub use page::{Limit, LimitOutOfRange, Page, TimeKey};
 pub use time::{MalformedTimestamp, Timestamp};

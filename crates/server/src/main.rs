@@ -132,13 +132,10 @@ async fn verify(settings: Settings) -> anyhow::Result<ExitCode> {
 
 async fn sweep(settings: Settings) -> anyhow::Result<ExitCode> {
     let storage = open(&settings)?;
-    let app = app(&settings, &storage);
+    let app = app(&settings, &storage).with_media(Arc::new(settings.open_media()?));
     app.ready().await.context("the database is not ready; `terrace migrate` brings it up to date")?;
     let swept = app.sweep().await?;
     storage.close();
-    report::line(&format!(
-        "removed {} idempotency keys, {} sessions and tokens, {} events",
-        swept.idempotency_keys, swept.sessions, swept.events
-    ))?;
+    report::line(&report::swept(swept))?;
     Ok(ExitCode::SUCCESS)
 }

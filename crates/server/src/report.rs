@@ -2,7 +2,7 @@
 
 use std::io::Write;
 use terrace_app::store::CounterCheck;
-use terrace_app::{DEMO_FAN, DEMO_PASSWORD, DemoOutcome};
+use terrace_app::{DEMO_FAN, DEMO_PASSWORD, DemoOutcome, Swept};
 
 /// Prints a line; a pipe that was closed early is an error, not a panic.
 pub(crate) fn line(text: &str) -> std::io::Result<()> {
@@ -25,6 +25,15 @@ pub(crate) fn demo(outcome: DemoOutcome) -> String {
 /// How to sign in as a demo fan.
 pub(crate) fn how_to_sign_in() -> String {
     format!("sign in as {DEMO_FAN} with the password {DEMO_PASSWORD}")
+}
+
+/// What was past its time.
+pub(crate) fn swept(swept: Swept) -> String {
+    let Swept { idempotency_keys, sessions, events, uploads, pictures, objects } = swept;
+    format!(
+        "removed {idempotency_keys} idempotency keys, {sessions} sessions and tokens, {events} events, \
+         {uploads} uploads, {pictures} pictures, {objects} stray files of pictures"
+    )
 }
 
 /// What one comparison found.

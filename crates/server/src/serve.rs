@@ -26,7 +26,8 @@ pub(crate) async fn serve(settings: Settings) -> anyhow::Result<ExitCode> {
     let storage = open(&settings)?;
     let metrics = terrace_web::install_metrics().context("cannot set up metrics")?;
     bring_up_to_date(&storage)?;
-    let app = Arc::new(app(&settings, &storage));
+    let media = Arc::new(settings.open_media()?);
+    let app = Arc::new(app(&settings, &storage).with_media(media));
     let demo = load_demo(&app, settings.demo_on_serve()).await?;
     announce(&settings, &listeners, &storage, demo)?;
 
@@ -126,6 +127,7 @@ pub(crate) fn web_config(settings: &Settings) -> anyhow::Result<WebConfig> {
     Ok(settings.edge.apply(WebConfig {
         public_url,
         json_limit: settings.web.json_limit,
+        picture_limit: settings.media.picture_limit,
         body_timeout: Duration::from_secs(settings.web.body_timeout),
         cookie_life: settings.app().session_life,
         limits: settings.limits(),

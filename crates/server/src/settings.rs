@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 use terrace_app::{AppConfig, PasswordCost};
-use terrace_storage::StorageConfig;
+use terrace_storage::{MediaObjects, StorageConfig};
 use terrace_web::{LimitConfig, Rate};
 
 /// A fan engagement service: the locker room, quests, leaderboards and packs of a club or a league.
@@ -48,7 +48,7 @@ pub(crate) enum Command {
 pub(crate) enum Maintain {
     /// Compare every counter with the rows that it counts; ends with 1 when one disagrees.
     Verify,
-    /// Remove what is past its time: idempotency keys, ended sessions, old events.
+    /// Remove what is past its time: idempotency keys, ended sessions, old events, unused pictures.
     Sweep,
 }
 
@@ -137,6 +137,8 @@ pub(crate) struct Settings {
     pub(crate) store: StoreSettings,
     #[command(flatten)]
     pub(crate) accounts: AccountSettings,
+    #[command(flatten)]
+    pub(crate) media: MediaSettings,
     #[command(flatten)]
     pub(crate) web: WebSettings,
     #[command(flatten)]
@@ -229,6 +231,31 @@ pub(crate) struct AccountSettings {
     pub(crate) password_passes: u32,
 }
 
+/// Pictures.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Pictures")]
+pub(crate) struct MediaSettings {
+    /// Where pictures lie: `file:FOLDER`, or `s3://BUCKET/PREFIX` where the program was built with it; by default
+    /// the folder `media` in the data folder.
+    #[arg(long, env = "TERRACE_MEDIA_URL", global = true, value_name = "URL")]
+    pub(crate) media_url: Option<String>,
+    /// The largest picture that is taken, in bytes.
+    #[arg(
+        long,
+        env = "TERRACE_PICTURE_LIMIT",
+        global = true,
+        default_value_t = 5_242_880,
+        value_name = "BYTES"
+    )]
+    pub(crate) picture_limit: usize,
+    /// Pictures that are rendered at once; one can take half a gigabyte for a moment.
+    #[arg(long, env = "TERRACE_MEDIA_WORKERS", global = true, default_value_t = 2, value_name = "COUNT")]
+    pub(crate) media_workers: usize,
+    /// Pictures that may wait for a worker before new ones are answered 503.
+    #[arg(long, env = "TERRACE_MEDIA_QUEUE", global = true, default_value_t = 16, value_name = "COUNT")]
+    pub(crate) media_queue: usize,
+}
+
 /// The HTTP server.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "HTTP")]
@@ -311,6 +338,15 @@ impl Settings {
         }
     }
 
+    /// Opens the place where pictures lie; a folder is made where it is missing.
+    pub(crate) fn open_media(&self) -> anyhow::Result<MediaObjects> {
+        let opened = match &self.media.media_url {
+            Some(url) => MediaObjects::open(url),
+            None => MediaObjects::folder(&self.data_dir.join("media")),
+        };
+        opened.context("cannot open the place for pictures (--media-url)")
+    }
+
     /// The cron secret, if one is configured.
     pub(crate) fn cron_secret(&self) -> anyhow::Result<Option<String>> {
         let secret = match (&self.cron_secret, &self.cron_secret_file) {
@@ -355,6 +391,8 @@ impl Settings {
             },
             password_workers: self.accounts.password_workers,
             password_queue: self.accounts.password_queue,
+            media_workers: self.media.media_workers,
+            media_queue: self.media.media_queue,
             ..AppConfig::default()
         }
     }
@@ -440,6 +478,21 @@ mod tests {
         if settings.database_url.is_none() {
             assert_eq!(settings.database_url().unwrap(), "sqlite:/srv/fans/terrace.db");
         }
+    }
+
+    #[test]
+    fn pictures_lie_in_the_data_folder_unless_said_otherwise() {
+        let folder = std::env::temp_dir().join(format!("terrace-settings-{}", std::process::id()));
+        let data = folder.display().to_string();
+        let at = |arguments: &[&str]| settings(&[&["--data-dir", &data], arguments].concat()).open_media();
+        if settings(&[]).media.media_url.is_none() {
+            assert!(at(&[]).is_ok() && folder.join("media").is_dir());
+        }
+        assert!(at(&["--media-url", &format!("file:{data}/elsewhere")]).is_ok());
+        assert!(folder.join("elsewhere").is_dir());
+        assert!(at(&["--media-url", "ftp://pictures"]).is_err());
+        assert_eq!(at(&["--media-url", "s3://fans/pictures"]).is_ok(), cfg!(feature = "s3"));
+        std::fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]

@@ -42,6 +42,8 @@ pub struct NewPost {
     pub team: Option<TeamId>,
     /// Its text, checked by [`post_body`].
     pub body: String,
+    /// A picture that goes with it.
+    pub image: Option<MediaHash>,
     /// When it was created.
     pub created_at: Timestamp,
 }

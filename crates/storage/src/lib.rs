@@ -1,10 +1,12 @@
-//! The storage adapter: every port of the store on SQLite and on PostgreSQL. The only crate that names diesel.
+//! The storage adapter: every port of the store on SQLite and on PostgreSQL. The only crate that names
+//! diesel and `object_store`.
 //!
 //! - [`Storage`] is what `server` opens: queues, and the threads behind them.
 //! - `sqlite` and `postgres` are the two ways in which commands commit; `reads` answers queries on both,
 //!   `replica` those that may be answered from a copy.
 //! - `ports` has one file per group of ports, each on a transaction (`tx`) over one connection (`conn`).
 //! - `relay` gives events their public order on PostgreSQL. On SQLite the writer's order is that order.
+//! - `media` keeps the bytes of pictures, in a folder or a bucket. The only module that names `object_store`.
 //! - `migrate` changes the schema, `describe` tells what it is; `schema` and `types` describe it to diesel.
 //!
 //! To add a port: its trait goes into a domain crate, its implementation into `ports`, its tables into
@@ -18,6 +20,7 @@ mod examine;
 mod instrument;
 mod job;
 mod manager;
+mod media;
 mod migrate;
 mod ports;
 mod postgres;
@@ -37,4 +40,5 @@ mod tests;
 pub use config::{DatabaseKind, StorageConfig, UrlError};
 pub use describe::{ColumnDescription, SchemaDescription};
 pub use examine::Examination;
+pub use media::{MediaObjects, MediaUrlError};
 pub use store::Storage;

@@ -8,12 +8,14 @@ use anyhow::{Context, Result, anyhow};
 use metrics_exporter_prometheus::PrometheusHandle;
 use std::future::Future;
 use std::net::{SocketAddr, TcpListener};
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
+use tempfile::TempDir;
 use terrace_app::{App, AppConfig, Catalogue, PasswordCost};
 use terrace_kernel::Entropy;
-use terrace_storage::{DatabaseKind, Storage, StorageConfig};
+use terrace_storage::{DatabaseKind, MediaObjects, Storage, StorageConfig};
 use terrace_web::{LimitConfig, Listeners, WebConfig, Wiring};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::oneshot;
@@ -65,6 +67,7 @@ pub struct TestService {
     runtime: Runtime,
     stop: Option<oneshot::Sender<()>>,
     server: Option<JoinHandle<std::io::Result<()>>>,
+    pictures: TempDir,
     // Last: it goes when nothing is connected any more.
     _database: TestDatabase,
 }
@@ -125,6 +128,11 @@ impl TestService {
     /// The store behind it.
     pub fn storage(&self) -> &Storage {
         &self.storage
+    }
+
+    /// The folder that its pictures lie in.
+    pub fn pictures(&self) -> &Path {
+        self.pictures.path()
     }
 
     /// Its clock, which a test can put forward.
@@ -242,7 +250,8 @@ impl ServiceBuilder {
         let storage = open(database.url(), self.rehearse)?;
         let app =
             App::new(Arc::new(storage.clone()), Arc::new(clock.clone()), Arc::clone(&entropy), self.app);
-        let app = Arc::new(app);
+        let pictures = tempfile::Builder::new().prefix("terrace-media-").tempdir()?;
+        let app = Arc::new(app.with_media(Arc::new(MediaObjects::folder(pictures.path())?)));
         let runtime = Builder::new_current_thread().enable_all().build()?;
         if self.catalogue {
             let catalogue = Catalogue::parse(LEAGUES, TEAMS)?;
@@ -268,6 +277,7 @@ impl ServiceBuilder {
             runtime,
             stop: Some(stop),
             server: Some(server),
+            pictures,
             _database: database,
         })
     }

@@ -6,9 +6,11 @@ use crate::world::{ManualClock, SeededEntropy};
 use anyhow::{Context, Result};
 use std::fmt::Debug;
 use std::future::Future;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
+use tempfile::TempDir;
 use terrace_app::commands::EndSessionRefusal;
 use terrace_app::store::{ReadTx, Store, Tx};
 use terrace_app::{App, AppConfig, Command, Grant, PasswordCost, Query, Registration};
@@ -20,7 +22,7 @@ use terrace_kernel::{
     Clock, Ctx, Event, EventKind, Failure, LeagueId, Limit, NewEvent, Outcome, Position, SessionId,
     StoreError, TeamId, Topic, UserId,
 };
-use terrace_storage::{DatabaseKind, Storage, StorageConfig};
+use terrace_storage::{DatabaseKind, MediaObjects, Storage, StorageConfig};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 
@@ -45,6 +47,8 @@ struct Place {
     adjust: Adjust,
     /// How many processes were started: each draws other seeds.
     started: AtomicU64,
+    /// Where the processes keep pictures.
+    pictures: TempDir,
     // Last: it goes when nothing is connected any more.
     database: TestDatabase,
 }
@@ -97,6 +101,7 @@ impl TestApp {
             clock: ManualClock::default(),
             adjust,
             started: AtomicU64::new(0),
+            pictures: tempfile::Builder::new().prefix("terrace-media-").tempdir()?,
             database,
         };
         Self::on(Arc::new(place))
@@ -135,12 +140,18 @@ impl TestApp {
             Arc::new(SeededEntropy::new(number + 1000)),
             app,
         );
+        let app = app.with_media(Arc::new(MediaObjects::folder(place.pictures.path())?));
         Ok(Self { app: Arc::new(app), storage, place })
     }
 
     /// The use cases.
     pub fn app(&self) -> &Arc<App> {
         &self.app
+    }
+
+    /// The folder that pictures lie in.
+    pub fn pictures(&self) -> &Path {
+        self.place.pictures.path()
     }
 
     /// The store under them.

@@ -19,6 +19,8 @@ pub struct WebConfig {
     pub head_limit: usize,
     /// How many bytes a JSON body may hold.
     pub json_limit: usize,
+    /// How many bytes a picture may hold.
+    pub picture_limit: usize,
     /// How long a body may take to arrive once its head is there.
     pub body_timeout: Duration,
     /// How long a browser keeps the session's cookie; the session's own life decides.
@@ -54,6 +56,7 @@ impl Default for WebConfig {
             trusted_proxies: TrustedProxies::default(),
             head_limit: 32 * 1024,
             json_limit: 64 * 1024,
+            picture_limit: 5 * 1024 * 1024,
             body_timeout: SECOND * 30,
             cookie_life: SECOND * 90 * 24 * 3600,
             limits: LimitConfig::default(),

@@ -14,7 +14,9 @@ use bytes::Bytes;
 use std::borrow::Cow;
 use std::sync::Arc;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityScheme};
-use utoipa::openapi::{ComponentsBuilder, ContentBuilder, InfoBuilder, OpenApi, Paths, Ref, ResponseBuilder};
+use utoipa::openapi::{
+    ComponentsBuilder, ContentBuilder, InfoBuilder, OpenApi, Paths, Ref, RefOr, Required, ResponseBuilder,
+};
 use utoipa::{PartialSchema, ToSchema};
 use utoipa_actix_web::AppExt;
 use utoipa_swagger_ui::Config;
@@ -120,6 +122,10 @@ fn with_problems(mut document: OpenApi) -> OpenApi {
     for item in document.paths.paths.values_mut() {
         let operations = [&mut item.get, &mut item.post, &mut item.put, &mut item.patch, &mut item.delete];
         for operation in operations.into_iter().flatten() {
+            // No operation takes a body that may be left out.
+            if let Some(RefOr::T(body)) = &mut operation.request_body {
+                body.required = Some(Required::True);
+            }
             operation.responses.responses.entry("default".to_owned()).or_insert(problem.clone().into());
         }
     }

@@ -87,6 +87,11 @@ pub(crate) async fn revalidate<B: MessageBody>(req: ServiceRequest, next: Next<B
     Ok(res.into_response(unchanged).map_into_right_body())
 }
 
+/// Whether the request asks for anything but what has this tag.
+pub(crate) fn is_asked(headers: &HeaderMap, tag: &str) -> bool {
+    if_none_match(headers).is_some_and(|asked| matches(&asked, tag))
+}
+
 fn if_none_match(headers: &HeaderMap) -> Option<String> {
     let values: Vec<&str> = headers.get_all(header::IF_NONE_MATCH).filter_map(|v| v.to_str().ok()).collect();
     (!values.is_empty()).then(|| values.join(","))
@@ -133,7 +138,9 @@ fn merge_vary(headers: &mut HeaderMap) {
             names.push(name.to_owned());
         }
     }
-    if let Ok(value) = HeaderValue::from_str(&names.join(", ")) {
+    if !names.is_empty()
+        && let Ok(value) = HeaderValue::from_str(&names.join(", "))
+    {
         headers.insert(header::VARY, value);
     }
 }

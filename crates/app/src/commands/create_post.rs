@@ -4,7 +4,7 @@ use super::present;
 use crate::execute::Command;
 use crate::store::Tx;
 use terrace_identity::AuthorCard;
-use terrace_kernel::{Ctx, EventKind, Failure, NewEvent, Outcome, TeamId, Topic, UserId};
+use terrace_kernel::{Ctx, EventKind, Failure, MediaId, NewEvent, Outcome, TeamId, Topic, UserId};
 use terrace_social::{NewPost, PostView};
 
 /// Creates a post in everybody's room or in a team's.
@@ -16,6 +16,8 @@ pub struct CreatePost {
     pub team: Option<TeamId>,
     /// Its text, checked by `terrace_social::post_body`.
     pub body: String,
+    /// An uploaded picture of the author's that goes with it, and with no other.
+    pub media: Option<MediaId>,
 }
 
 /// Why a post was not created.
@@ -23,6 +25,8 @@ pub struct CreatePost {
 pub enum CreatePostRefusal {
     /// No team has this id.
     UnknownTeam,
+    /// The author has no upload of this id, or a post took it, or it waited too long.
+    UnknownMedia,
 }
 
 impl Command for CreatePost {
@@ -36,11 +40,19 @@ impl Command for CreatePost {
         {
             return Err(Failure::Refused(CreatePostRefusal::UnknownTeam));
         }
+        let image = match self.media {
+            None => None,
+            Some(media) => {
+                let taken = tx.take_upload(media, self.author, ctx.now())?;
+                Some(taken.ok_or(Failure::Refused(CreatePostRefusal::UnknownMedia))?)
+            }
+        };
         let post = NewPost {
             id: ctx.new_id(),
             author: self.author,
             team: self.team,
             body: self.body.clone(),
+            image,
             created_at: ctx.now(),
         };
         tx.insert_post(&post)?;

@@ -11,8 +11,11 @@ mod react;
 mod refresh_session;
 mod register;
 mod report_post;
+mod set_picture;
 mod sign_in;
+mod store_picture;
 mod touch_session;
+mod upload_media;
 
 pub(crate) use change_password::ReplacePassword;
 pub use change_profile::{ChangeProfile, ChangeProfileRefusal};
@@ -26,8 +29,12 @@ pub use react::{React, ReactRefusal};
 pub(crate) use refresh_session::{RefreshSession, Refreshed};
 pub(crate) use register::{Register, RegisterOutcome, RegisterRuleRefusal};
 pub use report_post::{ReportPost, ReportPostRefusal};
+pub use set_picture::RemovePicture;
+pub(crate) use set_picture::SetPicture;
 pub(crate) use sign_in::{Device, OpenSession, OpenSessionRefusal, Opened, Tokens};
+pub(crate) use store_picture::{StorePicture, StorePictureRefusal};
 pub(crate) use touch_session::TouchSession;
+pub(crate) use upload_media::UploadMedia;
 
 use terrace_kernel::{Failure, StoreError};
 

@@ -165,6 +165,7 @@ pub(super) fn post(
         author,
         team,
         body: format!("post {n}"),
+        image: None,
         created_at: at(micros),
     };
     tx.insert_post(&post).unwrap();

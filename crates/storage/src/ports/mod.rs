@@ -12,6 +12,7 @@ mod events;
 mod idempotency;
 mod jobs;
 mod leases;
+mod media;
 mod posts;
 mod reactions;
 mod reports;

@@ -75,6 +75,7 @@ struct NewPostRow<'a> {
     author_id: Key,
     team_id: Option<Key>,
     body: &'a str,
+    image: Option<Vec<u8>>,
     created_at: At,
 }
 
@@ -210,6 +211,7 @@ impl PostWrite<AuthorCard> for DieselTx<'_> {
             author_id: Key::of(post.author),
             team_id: post.team.map(Key::of),
             body: &post.body,
+            image: post.image.map(|hash| hash.as_bytes().to_vec()),
             created_at: At(post.created_at),
         };
         on!(self.conn, |conn| diesel::insert_into(posts::table).values(&row).execute(conn))

@@ -4,7 +4,7 @@ use super::{IdText, Time, UserCard, given, media_url};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
 use terrace_identity::AuthorCard;
-use terrace_kernel::TeamId;
+use terrace_kernel::{MediaId, TeamId};
 use terrace_social::{PostView, ReactionCounts, ReactionKind};
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -20,6 +20,10 @@ pub(crate) struct CreatePostBody {
     #[serde(default, deserialize_with = "given")]
     #[schema(nullable = false, value_type = Option<Uuid>)]
     pub(crate) team_id: Option<IdText<TeamId>>,
+    /// A picture that goes with it: one's own upload, which no other post has taken.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(nullable = false, value_type = Option<Uuid>)]
+    pub(crate) media_id: Option<IdText<MediaId>>,
 }
 
 /// A comment that is to be created.

@@ -1,4 +1,4 @@
-//! JSON bodies.
+//! JSON bodies, and what every body is read by.
 
 use super::{bounded, named_field};
 use crate::error::{ApiError, Code};
@@ -16,7 +16,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
 
-type Extracting<T> = Pin<Box<dyn Future<Output = Result<T, ApiError>>>>;
+pub(super) type Extracting<T> = Pin<Box<dyn Future<Output = Result<T, ApiError>>>>;
 
 /// A JSON body. `T` denies unknown fields. Another content type is 415, too many bytes are 413, and what
 /// cannot be read as a `T` is 400 `invalid_request` with a pointer to the place.
@@ -56,12 +56,12 @@ impl<T: DeserializeOwned + 'static> FromRequest for JsonBody<T> {
     }
 }
 
-fn shell_of(req: &HttpRequest) -> Result<&Data<Shell>, ApiError> {
+pub(super) fn shell_of(req: &HttpRequest) -> Result<&Data<Shell>, ApiError> {
     req.app_data::<Data<Shell>>().ok_or_else(|| ApiError::internal("the shell's state is not registered"))
 }
 
 /// A coded body is refused: a small one could unfold to any size.
-fn uncoded(req: &HttpRequest) -> Result<(), ApiError> {
+pub(super) fn uncoded(req: &HttpRequest) -> Result<(), ApiError> {
     let codings = req.headers().get_all(header::CONTENT_ENCODING);
     if codings.into_iter().all(|coding| coding.as_bytes().eq_ignore_ascii_case(b"identity")) {
         return Ok(());
@@ -70,7 +70,7 @@ fn uncoded(req: &HttpRequest) -> Result<(), ApiError> {
 }
 
 /// The media type in lower case, and its `charset` when it names one.
-fn media_type(req: &HttpRequest) -> (String, Option<String>) {
+pub(super) fn media_type(req: &HttpRequest) -> (String, Option<String>) {
     let text = req.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let text = text.unwrap_or_default().to_ascii_lowercase();
     let mut parts = text.split(';').map(str::trim);
@@ -88,11 +88,11 @@ fn check_json(req: &HttpRequest) -> Result<(), ApiError> {
     }
 }
 
-fn declared_length(req: &HttpRequest) -> Option<u64> {
+pub(super) fn declared_length(req: &HttpRequest) -> Option<u64> {
     req.headers().get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
-async fn read(
+pub(super) async fn read(
     declared: Option<u64>,
     mut payload: Payload,
     limit: usize,

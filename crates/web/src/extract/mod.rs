@@ -5,12 +5,14 @@
 
 mod body;
 mod header;
+mod image;
 mod path;
 mod query;
 mod viewer;
 
 pub(crate) use body::JsonBody;
 pub(crate) use header::IdempotencyKey;
+pub(crate) use image::ImageBody;
 pub(crate) use path::{PathId, PathIds};
 pub(crate) use query::Query;
 pub(crate) use viewer::{MaybeSignedIn, SignedIn, viewer_of};

@@ -141,7 +141,12 @@ pub(crate) async fn create_post(
     let request = keyed(key, Some(viewer.user_id), ROUTE, "", body.fingerprint());
     let dto = body.into_inner();
     let text = post_body(&dto.body).map_err(|error| Invalid::at("/body", error.to_string()))?;
-    let command = CreatePost { author: viewer.user_id, team: dto.team_id.map(|id| id.0), body: text };
+    let command = CreatePost {
+        author: viewer.user_id,
+        team: dto.team_id.map(|id| id.0),
+        body: text,
+        media: dto.media_id.map(|id| id.0),
+    };
     Ok(respond(app.execute_once(command, request, post_created).await?))
 }
 

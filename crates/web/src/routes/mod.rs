@@ -4,6 +4,7 @@ mod accounts;
 mod catalogue;
 mod comments;
 mod locker_room;
+mod media;
 mod once;
 mod page;
 mod profile;
@@ -27,6 +28,8 @@ pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
         .service(profile::get_own_profile)
         .service(profile::change_profile)
         .service(profile::change_password)
+        .service(media::set_picture)
+        .service(media::remove_picture)
         .service(sessions::list_sessions)
         .service(sessions::end_session)
         .service(profile::get_public_profile)
@@ -46,5 +49,7 @@ pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
         .service(comments::delete_comment)
         .service(locker_room::react)
         .service(locker_room::take_reaction_back)
-        .service(locker_room::report_post);
+        .service(locker_room::report_post)
+        .service(media::upload_media)
+        .service(media::get_media);
 }

@@ -6,6 +6,7 @@ use terrace_app::commands::{
     ChangeProfileRefusal, CreateCommentRefusal, CreatePostRefusal, DeleteCommentRefusal, DeletePostRefusal,
     EndSessionRefusal, ReactRefusal, ReportPostRefusal,
 };
+use terrace_app::media::{NotAnImage, UploadRefusal};
 use terrace_app::queries::{FeedRefusal, NotFound};
 use terrace_app::{LoginRefusal, OnceRefusal, RefreshRefusal, RegisterRefusal};
 
@@ -96,6 +97,19 @@ impl From<CreatePostRefusal> for ApiError {
     fn from(refusal: CreatePostRefusal) -> Self {
         match refusal {
             CreatePostRefusal::UnknownTeam => unknown_team("/teamId"),
+            CreatePostRefusal::UnknownMedia => {
+                Invalid::at("/mediaId", "no upload of yours that still waits for a post has this id")
+            }
+        }
+    }
+}
+
+impl From<UploadRefusal> for ApiError {
+    fn from(refusal: UploadRefusal) -> Self {
+        match refusal {
+            UploadRefusal::NotAnImage(NotAnImage(why)) => Self::new(Code::NotAnImage, why),
+            UploadRefusal::Busy => Self::unavailable("too many pictures wait to be rendered", 2),
+            UploadRefusal::NoAccount => Code::NotFound.into(),
         }
     }
 }

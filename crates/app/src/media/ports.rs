@@ -1,0 +1,96 @@
+//! What the database knows of pictures. A picture is referred to by profiles, by posts that are not deleted, and by
+//! uploads that wait for a post.
+
+use super::{ImageType, ObjectKey};
+use terrace_kernel::{MediaHash, MediaId, StoreError, Timestamp, UserId};
+
+/// A picture whose object was put.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewMedia {
+    /// The object that holds its bytes.
+    pub object: ObjectKey,
+    /// Its type.
+    pub kind: ImageType,
+    /// How many bytes it has.
+    pub size: u64,
+    /// Its width in pixels.
+    pub width: u32,
+    /// Its height in pixels.
+    pub height: u32,
+    /// Who uploaded it first.
+    pub uploader: UserId,
+}
+
+/// A picture that waits for a post of its uploader.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewUpload {
+    /// Its id.
+    pub id: MediaId,
+    /// The picture.
+    pub hash: MediaHash,
+    /// Who uploaded it.
+    pub uploader: UserId,
+    /// When.
+    pub created_at: Timestamp,
+    /// Until when a post may take it.
+    pub expires_at: Timestamp,
+}
+
+/// A picture that is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StoredMedia {
+    /// The object that holds its bytes.
+    pub object: ObjectKey,
+    /// Its type.
+    pub kind: ImageType,
+    /// How many bytes it has.
+    pub size: u64,
+}
+
+/// Reads what is known of pictures.
+pub trait MediaRead {
+    /// The picture, if something refers to it at `now`.
+    fn media(&mut self, hash: MediaHash, now: Timestamp) -> Result<Option<StoredMedia>, StoreError>;
+
+    /// Those of the objects that a picture lies in.
+    fn known_objects(&mut self, objects: &[ObjectKey]) -> Result<Vec<ObjectKey>, StoreError>;
+}
+
+/// Writes what is known of pictures.
+pub trait MediaWrite: MediaRead {
+    /// Keeps a known picture from being removed, until the transaction that is about to refer to it has done so;
+    /// `false` when it is not known.
+    fn hold_media(&mut self, hash: MediaHash) -> Result<bool, StoreError>;
+
+    /// Notes a picture. One that is known already is held, and stays in the object that it lies in.
+    fn insert_media(&mut self, media: &NewMedia, at: Timestamp) -> Result<(), StoreError>;
+
+    /// Notes that a picture waits for a post. The picture is held.
+    fn insert_upload(&mut self, upload: &NewUpload) -> Result<(), StoreError>;
+
+    /// Takes a waiting picture away for a post; `None` when `uploader` has none of this id that is still good.
+    /// Of two that take it at once, one gets it.
+    fn take_upload(
+        &mut self,
+        id: MediaId,
+        uploader: UserId,
+        now: Timestamp,
+    ) -> Result<Option<MediaHash>, StoreError>;
+
+    /// Removes every upload of an account that goes; says how many. What it shows is let go where it is shown.
+    fn remove_uploads_of(&mut self, uploader: UserId) -> Result<u64, StoreError>;
+
+    /// Removes up to `limit` uploads that waited until `before` or less; says how many.
+    fn sweep_uploads(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
+
+    /// Notes pictures that nothing refers to, and that were not noted yet, as seen so at `now`; says how many. It
+    /// looks at those whose hash begins with the byte `shard`, so that no call looks at all.
+    fn mark_unused_media(&mut self, shard: u8, now: Timestamp) -> Result<u64, StoreError>;
+
+    /// Takes that note from up to `limit` pictures that are referred to again; says how many.
+    fn unmark_used_media(&mut self, limit: u32) -> Result<u64, StoreError>;
+
+    /// Removes up to `limit` pictures that were noted at `before` or earlier and that nothing refers to; says in
+    /// which objects they lie.
+    fn remove_unused_media(&mut self, before: Timestamp, limit: u32) -> Result<Vec<ObjectKey>, StoreError>;
+}

@@ -1,0 +1,311 @@
+//! Turns an uploaded file into the picture that is served: checked, decoded, scaled down, upright, encoded anew.
+//! Only pixels survive. Pure work for the processor, the same bytes for the same file.
+
+use super::container;
+use super::{ImageType, NotAnImage};
+use bytes::Bytes;
+use image::codecs::jpeg::{JpegDecoder, JpegEncoder};
+use image::codecs::png::{CompressionType, FilterType as PngFilter, PngDecoder, PngEncoder};
+use image::codecs::webp::WebPDecoder;
+use image::imageops::FilterType;
+use image::metadata::Orientation;
+use image::{DynamicImage, ImageDecoder, ImageError, ImageResult, Limits};
+use sha2::{Digest, Sha256};
+use std::io::Cursor;
+use terrace_kernel::MediaHash;
+
+/// Pixels that a picture may have on a side.
+const MOST_ON_A_SIDE: u32 = 10_000;
+/// Pixels that it may have in all.
+const MOST_PIXELS: u64 = 25_000_000;
+/// Bytes that it may take decoded: four for each of those pixels. One with 16 bits a channel has half of them.
+const MOST_DECODED: u64 = MOST_PIXELS * 4;
+/// Out of 100; from here up files grow quicker than anybody sees a difference.
+const JPEG_QUALITY: u8 = 85;
+
+/// A picture as it is stored and served.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Rendered {
+    pub(crate) bytes: Bytes,
+    pub(crate) hash: MediaHash,
+    pub(crate) kind: ImageType,
+    pub(crate) width: u32,
+    pub(crate) height: u32,
+}
+
+/// Renders a file that is declared to be of this type, at most `side` pixels wide and high.
+pub(crate) fn render(declared: ImageType, file: &[u8], side: u32) -> Result<Rendered, NotAnImage> {
+    container::check(declared, file).map_err(NotAnImage)?;
+    let (image, orientation) = match declared {
+        ImageType::Png => decode(PngDecoder::with_limits(Cursor::new(file), limits()).map_err(broken)?)?,
+        ImageType::Jpeg => decode(JpegDecoder::new(Cursor::new(file)).map_err(broken)?)?,
+        ImageType::WebP => decode(WebPDecoder::new(Cursor::new(file)).map_err(broken)?)?,
+    };
+    // Small before upright: turning takes a second copy.
+    let mut image = fit(image, side);
+    image.apply_orientation(orientation);
+    encode(declared, &image).map_err(broken)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is what map_err gives")]
+fn broken(error: ImageError) -> NotAnImage {
+    log::debug!("a picture cannot be decoded: {error}");
+    NotAnImage("the picture cannot be decoded")
+}
+
+/// Only of memory: what a picture's sides are, is told apart from what else may be wrong with it.
+fn limits() -> Limits {
+    let mut limits = Limits::default();
+    limits.max_alloc = Some(MOST_DECODED);
+    limits
+}
+
+/// The decoder has read the header, and no pixel yet.
+fn decode(mut decoder: impl ImageDecoder) -> Result<(DynamicImage, Orientation), NotAnImage> {
+    let (width, height) = decoder.dimensions();
+    if width > MOST_ON_A_SIDE || height > MOST_ON_A_SIDE {
+        return Err(NotAnImage("the picture has more than 10000 pixels on a side"));
+    }
+    if u64::from(width) * u64::from(height) > MOST_PIXELS || decoder.total_bytes() > MOST_DECODED {
+        return Err(NotAnImage("the picture has more than 25 million pixels"));
+    }
+    decoder.set_limits(limits()).map_err(broken)?;
+    // What cannot be read says nothing.
+    let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
+    Ok((DynamicImage::from_decoder(decoder).map_err(broken)?, orientation))
+}
+
+/// Scales a picture down until neither side is longer than `side`.
+fn fit(image: DynamicImage, side: u32) -> DynamicImage {
+    let longest = |image: &DynamicImage| image.width().max(image.height());
+    if longest(&image) <= side {
+        return image;
+    }
+    // The good filter works on floats. A cheap average comes before it, so that it gets no large picture.
+    let image = if longest(&image) > side * 2 { image.thumbnail(side * 2, side * 2) } else { image };
+    image.resize(side, side, FilterType::CatmullRom)
+}
+
+/// JPEG stays JPEG and PNG stays PNG. WebP becomes PNG where pixels are transparent, else JPEG: there is no encoder
+/// for WebP with losses in Rust, and without losses a photo grows to many times what was sent.
+fn encode(from: ImageType, image: &DynamicImage) -> ImageResult<Rendered> {
+    let transparent = image.color().has_alpha()
+        && image.to_rgba8().pixels().any(|pixel| matches!(pixel.0, [.., alpha] if alpha < u8::MAX));
+    let kind = match from {
+        ImageType::Png => ImageType::Png,
+        ImageType::WebP if transparent => ImageType::Png,
+        ImageType::Jpeg | ImageType::WebP => ImageType::Jpeg,
+    };
+    let image: DynamicImage = match (image.color().has_color(), transparent) {
+        (true, true) => image.to_rgba8().into(),
+        (true, false) => image.to_rgb8().into(),
+        (false, true) => image.to_luma_alpha8().into(),
+        (false, false) => image.to_luma8().into(),
+    };
+    let mut bytes = Vec::new();
+    match kind {
+        ImageType::Jpeg => {
+            image.write_with_encoder(JpegEncoder::new_with_quality(&mut bytes, JPEG_QUALITY))?;
+        }
+        ImageType::Png | ImageType::WebP => image.write_with_encoder(PngEncoder::new_with_quality(
+            &mut bytes,
+            CompressionType::Default,
+            PngFilter::Adaptive,
+        ))?,
+    }
+    let hash = MediaHash::from_bytes(Sha256::digest(&bytes).into());
+    Ok(Rendered { bytes: bytes.into(), hash, kind, width: image.width(), height: image.height() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples::*;
+    use super::*;
+    use ImageType::{Jpeg, Png, WebP};
+    use image::{GenericImageView, ImageFormat, Rgba};
+
+    fn decoded(rendered: &Rendered) -> DynamicImage {
+        let format = match rendered.kind {
+            Png => ImageFormat::Png,
+            Jpeg => ImageFormat::Jpeg,
+            WebP => ImageFormat::WebP,
+        };
+        let image = image::load_from_memory_with_format(&rendered.bytes, format).unwrap();
+        assert_eq!(image.dimensions(), (rendered.width, rendered.height));
+        image
+    }
+
+    /// The colours of the quarters, from the upper left, row by row.
+    fn corners(image: &DynamicImage) -> [&'static str; 4] {
+        let (right, bottom) = (image.width() - 3, image.height() - 3);
+        [(2, 2), (right, 2), (2, bottom), (right, bottom)].map(|(x, y)| {
+            let Rgba([r, g, b, _]) = image.get_pixel(x, y);
+            match (r > 128, g > 128, b > 128) {
+                (true, false, false) => "red",
+                (false, true, false) => "green",
+                (false, false, true) => "blue",
+                (true, true, true) => "white",
+                _ => "another",
+            }
+        })
+    }
+
+    #[test]
+    fn each_type_is_rendered_and_the_same_file_gives_the_same_bytes() {
+        for (kind, file, becomes) in [
+            (Png, png(60, 40), Png),
+            (Jpeg, jpeg(60, 40), Jpeg),
+            (WebP, webp(60, 40), Jpeg),
+            (WebP, webp_of(&half_transparent(60, 40)), Png),
+            (Png, png_of(&half_transparent(60, 40)), Png),
+        ] {
+            let rendered = render(kind, &file, 512).unwrap();
+            assert_eq!(rendered.kind, becomes);
+            assert_eq!((rendered.width, rendered.height), (60, 40));
+            assert_eq!(render(kind, &file, 512).unwrap(), rendered);
+            let hash: [u8; 32] = Sha256::digest(&rendered.bytes).into();
+            assert_eq!(rendered.hash, MediaHash::from_bytes(hash));
+            assert_eq!(container::check(becomes, &rendered.bytes), Ok(()));
+            decoded(&rendered);
+        }
+        let kept = decoded(&render(WebP, &webp_of(&half_transparent(60, 40)), 512).unwrap());
+        assert_eq!([kept.get_pixel(2, 2).0[3], kept.get_pixel(57, 2).0[3]], [0, 255]);
+    }
+
+    #[test]
+    fn large_pictures_are_scaled_down_and_keep_their_shape() {
+        for (width, height, side, expected) in [
+            (3000, 1000, 512, (512, 171)),
+            (1000, 3000, 512, (171, 512)),
+            (600, 600, 512, (512, 512)),
+            (512, 100, 512, (512, 100)),
+            (10_000, 1, 2048, (2048, 1)),
+        ] {
+            let rendered = render(Png, &png(width, height), side).unwrap();
+            assert_eq!((rendered.width, rendered.height), expected);
+        }
+        let scaled = decoded(&render(Jpeg, &jpeg(3000, 1000), 512).unwrap());
+        assert_eq!(corners(&scaled), ["red", "green", "blue", "white"]);
+    }
+
+    #[test]
+    fn pictures_stand_upright_and_say_nothing_of_where_they_were_taken() {
+        for (orientation, expected) in [
+            (1, ["red", "green", "blue", "white"]),
+            (2, ["green", "red", "white", "blue"]),
+            (3, ["white", "blue", "green", "red"]),
+            (4, ["blue", "white", "red", "green"]),
+            (5, ["red", "blue", "green", "white"]),
+            (6, ["blue", "red", "white", "green"]),
+            (7, ["white", "green", "blue", "red"]),
+            (8, ["green", "white", "red", "blue"]),
+            (9, ["red", "green", "blue", "white"]),
+        ] {
+            let file = jpeg_with(64, 32, &exif(orientation));
+            let rendered = render(Jpeg, &file, 512).unwrap();
+            let turned = (5..=8).contains(&orientation);
+            assert_eq!((rendered.width, rendered.height), if turned { (32, 64) } else { (64, 32) });
+            assert_eq!(corners(&decoded(&rendered)), expected, "orientation {orientation}");
+            for words in [&b"Exif"[..], b"GPS"] {
+                assert!(file.windows(words.len()).any(|part| part == words));
+                assert!(!rendered.bytes.windows(words.len()).any(|part| part == words));
+            }
+        }
+    }
+
+    #[test]
+    fn what_lies_about_its_type_is_none() {
+        for (kind, file) in [
+            (Png, jpeg(9, 9)),
+            (Jpeg, png(9, 9)),
+            (WebP, png(9, 9)),
+            (Png, webp(9, 9)),
+            (Png, Vec::new()),
+            (Jpeg, b"<!doctype html><script>alert(1)</script>".to_vec()),
+            (Png, b"GIF89a\x01\0\x01\0\0\0\0;".to_vec()),
+            (WebP, b"RIFF\x04\0\0\0WEBP".to_vec()),
+        ] {
+            assert!(render(kind, &file, 512).is_err(), "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn bombs_are_refused_by_their_header() {
+        for (width, height) in [
+            (20_000, 1),
+            (1, 20_000),
+            (10_001, 10),
+            (5001, 5000),
+            (10_000, 10_000),
+            (65_535, 65_535),
+            (u32::MAX >> 1, u32::MAX >> 1),
+            (0, 5),
+        ] {
+            assert!(render(Png, &png_that_says(width, height), 512).is_err(), "{width} x {height}");
+        }
+        // One that may be decoded, and holds no pixels.
+        assert_eq!(
+            render(Png, &png_that_says(5000, 5000), 512),
+            Err(NotAnImage("the picture cannot be decoded"))
+        );
+        let wide = png_raw(&vec![0; 20_000], 20_000, 1, image::ExtendedColorType::L8);
+        assert_eq!(
+            render(Png, &wide, 512),
+            Err(NotAnImage("the picture has more than 10000 pixels on a side"))
+        );
+        let deep = png_raw(&vec![0; 4000 * 4000 * 8], 4000, 4000, image::ExtendedColorType::Rgba16);
+        assert_eq!(render(Png, &deep, 512), Err(NotAnImage("the picture has more than 25 million pixels")));
+        // The frame header of a JPEG can be made to say anything.
+        let mut file = jpeg(16, 16);
+        let frame = file.windows(2).position(|pair| pair == [0xff, 0xc0]).unwrap();
+        file[frame + 5..frame + 9].copy_from_slice(&[0x4e, 0x20, 0x4e, 0x20]);
+        assert!(render(Jpeg, &file, 512).is_err());
+    }
+
+    #[test]
+    fn colours_and_depths_of_all_kinds_are_rendered() {
+        use image::ExtendedColorType::{L8, L16, La8, Rgb16};
+        for (pixels, color) in
+            [(vec![7; 64], L8), (vec![7; 128], La8), (vec![7; 128], L16), (vec![7; 64 * 6], Rgb16)]
+        {
+            let rendered = render(Png, &png_raw(&pixels, 8, 8, color), 512).unwrap();
+            assert_eq!((rendered.width, rendered.height), (8, 8), "{color:?}");
+        }
+    }
+
+    /// Whatever is sent: a refusal or a whole picture within its bounds, and no panic.
+    fn refused_or_right(kind: ImageType, file: &[u8]) -> bool {
+        let Ok(rendered) = render(kind, file, 32) else { return false };
+        assert!(rendered.width.max(rendered.height) <= 32);
+        decoded(&rendered);
+        true
+    }
+
+    #[test]
+    fn truncated_files_are_no_pictures() {
+        for (kind, file) in [
+            (Png, png(300, 200)),
+            (Jpeg, jpeg_with(300, 200, &exif(6))),
+            (WebP, webp(300, 200)),
+            (WebP, webp_of(&half_transparent(300, 200))),
+        ] {
+            assert!(refused_or_right(kind, &file));
+            for length in (0..file.len()).step_by(97).chain([file.len() - 1]) {
+                assert!(!refused_or_right(kind, &file[..length]), "{kind:?} of {length} bytes");
+            }
+        }
+    }
+
+    #[test]
+    fn flipped_bytes_break_nothing_but_the_picture() {
+        for (kind, file) in [(Png, png(40, 30)), (Jpeg, jpeg_with(40, 30, &exif(6))), (WebP, webp(40, 30))] {
+            for place in 0..file.len() {
+                for flip in [0x01, 0x80, 0xff] {
+                    let mut file = file.clone();
+                    file[place] ^= flip;
+                    refused_or_right(kind, &file);
+                }
+            }
+        }
+    }
+}

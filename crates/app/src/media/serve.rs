@@ -1,0 +1,55 @@
+//! Gives pictures out.
+
+use super::{ByteStream, StoredMedia};
+use crate::App;
+use crate::execute::Query;
+use crate::queries::NotFound;
+use crate::store::ReadTx;
+use terrace_kernel::{Failure, MediaHash, Outcome, StoreError, Timestamp};
+
+/// A picture on its way out.
+pub struct ServedMedia {
+    /// What it is.
+    pub media: StoredMedia,
+    /// Its bytes.
+    pub bytes: ByteStream,
+}
+
+impl App {
+    /// Finds a picture that something refers to.
+    pub async fn media(&self, hash: MediaHash) -> Outcome<StoredMedia, NotFound> {
+        self.query(GetMedia { hash }).await
+    }
+
+    /// Opens a picture that was found.
+    pub async fn open_media(&self, media: StoredMedia) -> Outcome<ServedMedia, NotFound> {
+        match self.media.get(media.object).await? {
+            Some(bytes) => Ok(ServedMedia { media, bytes }),
+            None => Err(self.missing(media.object.hash).await),
+        }
+    }
+
+    /// The object is gone: because the picture was removed a moment ago, or because somebody else removed it.
+    async fn missing(&self, hash: MediaHash) -> Failure<NotFound> {
+        match self.media(hash).await {
+            Ok(media) => {
+                Failure::Broken(StoreError::defect("open a picture", format!("no object {}", media.object)))
+            }
+            Err(failure) => failure,
+        }
+    }
+}
+
+struct GetMedia {
+    hash: MediaHash,
+}
+
+impl Query for GetMedia {
+    const NAME: &'static str = "get_media";
+    type Output = StoredMedia;
+    type Refusal = NotFound;
+
+    fn run(&self, tx: &mut dyn ReadTx, now: Timestamp) -> Outcome<StoredMedia, NotFound> {
+        tx.media(self.hash, now)?.ok_or(Failure::Refused(NotFound))
+    }
+}

@@ -1,0 +1,106 @@
+//! Work for the processor, off the async threads and bounded: however much is handed in at once, a fixed number
+//! is done at a time, a fixed number waits, and the rest is told to come later.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use tokio::sync::Semaphore;
+
+/// Why work came to nothing.
+#[derive(Debug)]
+pub(crate) enum NotDone {
+    /// Too much waits already.
+    Busy,
+    /// It panicked.
+    Panicked(tokio::task::JoinError),
+}
+
+/// A bounded number of places for one kind of work.
+pub(crate) struct Workers {
+    running: Arc<Semaphore>,
+    waiting: AtomicUsize,
+    most_waiting: usize,
+    /// The gauge that shows how many wait.
+    gauge: &'static str,
+}
+
+impl Workers {
+    /// At most `workers` pieces of work at a time, at most `queue` more waiting.
+    pub(crate) fn new(gauge: &'static str, workers: usize, queue: usize) -> Self {
+        Self {
+            running: Arc::new(Semaphore::new(workers.max(1))),
+            waiting: AtomicUsize::new(0),
+            most_waiting: queue,
+            gauge,
+        }
+    }
+
+    /// Does `work` when its turn comes.
+    pub(crate) async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, NotDone> {
+        let permit = if let Ok(permit) = Arc::clone(&self.running).try_acquire_owned() {
+            permit
+        } else {
+            let _place = self.take_place().ok_or(NotDone::Busy)?;
+            Arc::clone(&self.running).acquire_owned().await.map_err(|_| NotDone::Busy)?
+        };
+        let done = tokio::task::spawn_blocking(move || {
+            // The permit goes with the work: a client that hangs up frees no place before its work is done.
+            let _permit = permit;
+            work()
+        });
+        done.await.map_err(NotDone::Panicked)
+    }
+
+    fn take_place(&self) -> Option<Place<'_>> {
+        let took = self.waiting.fetch_update(Ordering::AcqRel, Ordering::Acquire, |waiting| {
+            (waiting < self.most_waiting).then_some(waiting + 1)
+        });
+        metrics::gauge!(self.gauge)
+            .set(f64::from(u32::try_from(self.waiting.load(Ordering::Relaxed)).unwrap_or(u32::MAX)));
+        took.is_ok().then(|| Place(&self.waiting))
+    }
+}
+
+/// A place in the queue, given back when its holder is served or hangs up.
+struct Place<'p>(&'p AtomicUsize);
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_flood_is_told_to_come_later() {
+        let workers = Arc::new(Workers::new("test_queue", 1, 2));
+        let held = Arc::clone(&workers.running).acquire_owned().await.unwrap();
+        let waiting: Vec<_> = (0..2)
+            .map(|n| {
+                let workers = Arc::clone(&workers);
+                tokio::spawn(async move { workers.run(move || n).await })
+            })
+            .collect();
+        while workers.waiting.load(Ordering::Acquire) < 2 {
+            tokio::task::yield_now().await;
+        }
+        assert!(matches!(workers.run(|| 9).await, Err(NotDone::Busy)));
+        drop(held);
+        for (n, one) in waiting.into_iter().enumerate() {
+            assert!(matches!(one.await.unwrap(), Ok(done) if done == n));
+        }
+        assert_eq!(workers.waiting.load(Ordering::Acquire), 0);
+    }
+
+    #[tokio::test]
+    async fn a_panic_frees_its_place() {
+        let workers = Workers::new("test_queue", 1, 0);
+        assert!(matches!(workers.run(|| panic!("no picture")).await, Err::<(), _>(NotDone::Panicked(_))));
+        assert!(matches!(workers.run(|| 1).await, Ok(1)));
+    }
+}

@@ -1,0 +1,269 @@
+//! Pictures below HTTP: what refers to them, and what becomes of those that nothing refers to.
+
+use anyhow::Result;
+use image::codecs::png::PngEncoder;
+use image::{ExtendedColorType, ImageEncoder};
+use std::fs;
+use std::sync::Arc;
+use std::time::Duration;
+use terrace_testkit::app::Swept;
+use terrace_testkit::app::commands::{CreatePost, CreatePostRefusal, DeletePost, RemovePicture};
+use terrace_testkit::app::media::{ImageType, MediaStore, ObjectKey, PictureUpload, UploadRefusal, Uploaded};
+use terrace_testkit::app::store::StoredAnswer;
+use terrace_testkit::identity::AuthorCard;
+use terrace_testkit::kernel::{Clock, CtxSeed, EventKind, Failure, MediaHash, MediaId, Position, UserId};
+use terrace_testkit::social::PostView;
+use terrace_testkit::storage::MediaObjects;
+use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
+
+on_each_database! {
+    a_change_of_picture_is_told_once,
+    a_post_is_told_of_with_its_picture,
+    an_unused_picture_goes_after_a_day,
+    a_picture_that_is_used_again_stays,
+    the_same_picture_lies_in_one_place,
+    an_object_without_a_picture_goes_after_a_day,
+    uploads_and_sweeps_of_the_same_picture_do_not_meet,
+    of_twenty_posts_at_once_one_gets_the_picture,
+    what_cannot_be_stored_is_not_said_to_be,
+}
+
+const DAY: Duration = Duration::from_hours(24);
+const HOUR: Duration = Duration::from_hours(1);
+/// An hour less than a day.
+const NEARLY: Duration = Duration::from_hours(23);
+
+/// A picture of one shade.
+fn file(user: UserId, shade: u8) -> PictureUpload {
+    let mut file = Vec::new();
+    PngEncoder::new(&mut file).write_image(&[shade; 64], 8, 8, ExtendedColorType::L8).expect("a picture");
+    PictureUpload { user, kind: ImageType::Png, file: file.into() }
+}
+
+fn set(house: &TestApp, user: UserId, shade: u8) -> MediaHash {
+    let profile = house.run(house.app().set_picture(file(user, shade))).expect("a picture");
+    profile.account.card.picture.expect("one's picture")
+}
+
+/// The answer names the upload, so that it can be read from it.
+fn answer(uploaded: &Uploaded) -> StoredAnswer {
+    StoredAnswer { status: 201, location: Some(uploaded.hash.to_string()), body: uploaded.id.to_string() }
+}
+
+fn upload(house: &TestApp, user: UserId, shade: u8) -> (MediaId, MediaHash) {
+    let answered = house.run(house.app().upload_media(file(user, shade), None, answer)).expect("an upload");
+    let hash = answered.answer.location.expect("a hash");
+    (answered.answer.body.parse().expect("an id"), hash.parse().expect("a hash"))
+}
+
+fn post(author: UserId, media: MediaId) -> CreatePost {
+    CreatePost { author, team: None, body: "Look!".to_owned(), media: Some(media) }
+}
+
+fn sweep(house: &TestApp) -> Swept {
+    house.run(house.app().sweep()).expect("a sweep")
+}
+
+/// Whether the picture is given out, whole.
+fn is_there(house: &TestApp, hash: MediaHash) -> bool {
+    match house.run(house.app().media(hash)) {
+        Ok(media) => {
+            house.run(house.app().open_media(media)).unwrap_or_else(|_| panic!("the object of {hash}"));
+            true
+        }
+        Err(Failure::Refused(_)) => false,
+        Err(Failure::Broken(error)) => panic!("{error}"),
+    }
+}
+
+/// How many objects lie in the folder.
+fn objects(house: &TestApp) -> usize {
+    let folders = fs::read_dir(house.pictures()).expect("the folder");
+    folders.map(|folder| fs::read_dir(folder.expect("a folder").path()).expect("a folder").count()).sum()
+}
+
+fn a_change_of_picture_is_told_once(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::start(kind)?;
+    let mia = house.fan("mia").id;
+    let changes = |house: &TestApp| {
+        let log = house.log(Position::START);
+        log.iter().filter(|event| event.what.kind == EventKind::ProfileChanged).count()
+    };
+    for (expected, work) in [(1, Some(1)), (1, Some(1)), (2, Some(2)), (3, None), (3, None)] {
+        match work {
+            Some(shade) => drop(set(&house, mia, shade)),
+            None => house.done(RemovePicture { user: mia }),
+        }
+        assert_eq!(changes(&house), expected);
+    }
+    let log = house.log(Position::START);
+    assert!(log.iter().all(|event| event.what.subject == mia.as_uuid() && event.what.actor == Some(mia)));
+    Ok(())
+}
+
+fn a_post_is_told_of_with_its_picture(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::start(kind)?;
+    let mia = house.fan("mia").id;
+    let (media, hash) = upload(&house, mia, 1);
+    let view: PostView<AuthorCard> = house.done(post(mia, media));
+    assert_eq!(view.post.image, Some(hash));
+    let log = house.log(Position::START);
+    let told: Vec<_> = log.iter().filter(|event| event.what.kind == EventKind::PostCreated).collect();
+    assert_eq!(told.iter().map(|event| event.what.subject).collect::<Vec<_>>(), [view.post.id.as_uuid()]);
+    assert_eq!(house.refused(post(mia, media)), CreatePostRefusal::UnknownMedia);
+    Ok(())
+}
+
+fn an_unused_picture_goes_after_a_day(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::start(kind)?;
+    let mia = house.fan("mia").id;
+    let (taken, posted) = upload(&house, mia, 1);
+    let (_, forgotten) = upload(&house, mia, 2);
+    let shown = set(&house, mia, 3);
+    let view = house.done(post(mia, taken));
+    assert_eq!((sweep(&house), objects(&house)), (Swept::default(), 3));
+
+    // Nobody took the one; the others are still shown.
+    house.clock().advance(DAY);
+    assert!(!is_there(&house, forgotten));
+    assert_eq!((sweep(&house).uploads, objects(&house)), (1, 3));
+    house.clock().advance(NEARLY);
+    assert_eq!(sweep(&house).pictures, 0);
+    house.clock().advance(HOUR);
+    assert_eq!((sweep(&house).pictures, objects(&house)), (1, 2));
+
+    // What is deleted is not given out any more, and goes a day later.
+    house.done(DeletePost { user: mia, post: view.post.id });
+    house.done(RemovePicture { user: mia });
+    assert!(!is_there(&house, posted) && !is_there(&house, shown));
+    assert_eq!((sweep(&house).pictures, objects(&house)), (0, 2));
+    house.clock().advance(DAY);
+    assert_eq!((sweep(&house).pictures, objects(&house)), (2, 0));
+    assert_eq!(sweep(&house).pictures, 0);
+    // And may come again.
+    assert_eq!(set(&house, mia, 3), shown);
+    assert!(is_there(&house, shown));
+    Ok(())
+}
+
+fn a_picture_that_is_used_again_stays(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::start(kind)?;
+    let (mia, bo) = (house.fan("mia").id, house.fan("bo_").id);
+    let hash = set(&house, mia, 1);
+    house.done(RemovePicture { user: mia });
+    sweep(&house);
+    house.clock().advance(NEARLY);
+    assert_eq!(set(&house, bo, 1), hash);
+    house.clock().advance(DAY);
+    assert_eq!((sweep(&house).pictures, objects(&house)), (0, 1));
+    assert!(is_there(&house, hash));
+    // Its day begins anew.
+    house.done(RemovePicture { user: bo });
+    assert_eq!(sweep(&house).pictures, 0);
+    house.clock().advance(NEARLY);
+    assert_eq!(sweep(&house).pictures, 0);
+    house.clock().advance(HOUR);
+    assert_eq!((sweep(&house).pictures, objects(&house)), (1, 0));
+    Ok(())
+}
+
+fn the_same_picture_lies_in_one_place(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::start(kind)?;
+    let (mia, bo) = (house.fan("mia").id, house.fan("bo_").id);
+    let hash = set(&house, mia, 1);
+    assert_eq!(set(&house, bo, 1), hash);
+    let ((first, _), (second, _)) = (upload(&house, mia, 1), upload(&house, mia, 1));
+    assert_ne!(first, second);
+    assert_eq!(objects(&house), 1);
+    house.done(RemovePicture { user: mia });
+    house.done(RemovePicture { user: bo });
+    house.done(post(mia, first));
+    assert!(is_there(&house, hash));
+    Ok(())
+}
+
+/// A process that ended between putting an object and noting the picture leaves such a one.
+fn an_object_without_a_picture_goes_after_a_day(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::start(kind)?;
+    let mia = house.fan("mia").id;
+    let hash = set(&house, mia, 1);
+    let place = MediaObjects::folder(house.pictures())?;
+    // One of the very bytes that a picture has, and one of others.
+    for hash in [hash, MediaHash::from_bytes([7; 32])] {
+        let id = CtxSeed::new(house.clock().now(), [3; 32]).open().new_id();
+        house.run(place.put(ObjectKey { hash, id }, "bytes".into()))?;
+    }
+    house.clock().advance(NEARLY);
+    assert_eq!((sweep(&house).objects, objects(&house)), (0, 3));
+    house.clock().advance(HOUR);
+    assert_eq!((sweep(&house).objects, objects(&house)), (2, 1));
+    assert!(is_there(&house, hash));
+    Ok(())
+}
+
+fn uploads_and_sweeps_of_the_same_picture_do_not_meet(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::without_rehearsal(kind)?;
+    let other = house.another()?;
+    let fans = house.crowd("fan", 4);
+    for _ in 0..12 {
+        // Everything is ready to be removed.
+        set(&house, fans[0], 1);
+        house.done(RemovePicture { user: fans[0] });
+        sweep(&house);
+        house.clock().advance(DAY);
+        let mut works: Vec<tokio::task::JoinHandle<Option<MediaHash>>> = Vec::new();
+        for (n, fan) in fans.iter().enumerate() {
+            let app = Arc::clone(if n % 2 == 0 { house.app() } else { other.app() });
+            let upload = file(*fan, 1);
+            works.push(house.spawn(async move {
+                let profile = app.set_picture(upload).await.expect("a picture");
+                profile.account.card.picture
+            }));
+            let app = Arc::clone(if n % 2 == 0 { other.app() } else { house.app() });
+            works.push(house.spawn(async move {
+                app.sweep().await.expect("a sweep");
+                None
+            }));
+        }
+        let hashes: Vec<_> = works.into_iter().filter_map(|work| house.join(work)).collect();
+        assert_eq!(hashes.len(), fans.len());
+        assert!(is_there(&house, hashes[0]));
+        for fan in &fans {
+            house.done(RemovePicture { user: *fan });
+        }
+    }
+    // Those that came second to the same row are strays for a day, and no longer.
+    sweep(&house);
+    house.clock().advance(DAY);
+    sweep(&house);
+    assert_eq!(objects(&house), 0);
+    Ok(())
+}
+
+fn of_twenty_posts_at_once_one_gets_the_picture(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::without_rehearsal(kind)?;
+    let mia = house.fan("mia").id;
+    let (media, _) = upload(&house, mia, 1);
+    let works = (0..20).map(|_| {
+        let app = Arc::clone(house.app());
+        async move { app.execute(post(mia, media)).await.is_ok() }
+    });
+    assert_eq!(house.together(works).into_iter().filter(|took| *took).count(), 1);
+    Ok(())
+}
+
+fn what_cannot_be_stored_is_not_said_to_be(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::start(kind)?;
+    let mia = house.fan("mia").id;
+    let wrong = PictureUpload { file: "no picture".into(), ..file(mia, 1) };
+    let refused = house.run(house.app().set_picture(wrong));
+    assert!(matches!(refused, Err(Failure::Refused(UploadRefusal::NotAnImage(_)))));
+    // The folder is in the way of itself.
+    fs::remove_dir_all(house.pictures())?;
+    fs::write(house.pictures(), "no folder")?;
+    let broken = house.run(house.app().set_picture(file(mia, 1)));
+    assert!(matches!(broken, Err(Failure::Broken(_))), "nothing is said to be stored that is not");
+    fs::remove_file(house.pictures())?;
+    fs::create_dir(house.pictures())?;
+    Ok(())
+}
