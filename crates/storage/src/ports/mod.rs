@@ -7,9 +7,12 @@
 
 mod accounts;
 mod audit;
+mod authored;
 mod comments;
+mod erasure;
 mod events;
 mod idempotency;
+mod kept_keys;
 mod leases;
 mod posts;
 mod reactions;
