@@ -1,6 +1,5 @@
 //! Creates a post (spec §1 rule 1).
 
-use super::present;
 use crate::execute::Command;
 use crate::store::Tx;
 use terrace_identity::AuthorCard;
@@ -23,6 +22,8 @@ pub struct CreatePost {
 pub enum CreatePostRefusal {
     /// No team has this id.
     UnknownTeam,
+    /// The author's account was deleted or suspended meanwhile.
+    NotActive,
 }
 
 impl Command for CreatePost {
@@ -55,6 +56,7 @@ impl Command for CreatePost {
             },
             ctx.now(),
         )?;
-        present(tx.post(post.id, Some(self.author))?, "read a post")
+        // The row holds the author's account since it was inserted: that it is shown says that the account is active.
+        tx.post(post.id, Some(self.author))?.ok_or(Failure::Refused(CreatePostRefusal::NotActive))
     }
 }

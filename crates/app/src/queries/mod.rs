@@ -2,12 +2,14 @@
 
 mod accounts;
 mod catalogue;
+mod export;
 mod locker_room;
 mod sessions;
 mod verify;
 
 pub use accounts::{GetOwnProfile, GetPublicProfile, NotFound, OwnProfile, PublicView};
 pub use catalogue::{GetLeague, GetTeam, ListLeagues, ListTeams};
+pub use export::{ExportPage, ExportPlace, ExportRows, ReadExport};
 pub use locker_room::{
     FeedPage, FeedRefusal, FeedScope, GetComment, GetPost, ListComments, OwnReactions, PostPage, ReadFeed,
 };
