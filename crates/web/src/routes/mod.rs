@@ -5,6 +5,7 @@ mod catalogue;
 mod comments;
 mod locker_room;
 mod once;
+mod own_account;
 mod page;
 mod profile;
 mod refusals;
@@ -27,6 +28,8 @@ pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
         .service(profile::get_own_profile)
         .service(profile::change_profile)
         .service(profile::change_password)
+        .service(own_account::delete_account)
+        .service(own_account::export_account)
         .service(sessions::list_sessions)
         .service(sessions::end_session)
         .service(profile::get_public_profile)

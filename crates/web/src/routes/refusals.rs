@@ -7,10 +7,15 @@ use terrace_app::commands::{
     EndSessionRefusal, ReactRefusal, ReportPostRefusal,
 };
 use terrace_app::queries::{FeedRefusal, NotFound};
-use terrace_app::{LoginRefusal, OnceRefusal, RefreshRefusal, RegisterRefusal};
+use terrace_app::{DeleteAccountRefusal, LoginRefusal, OnceRefusal, RefreshRefusal, RegisterRefusal};
 
 fn no_post() -> ApiError {
     ApiError::new(Code::NotFound, "there is no such post")
+}
+
+/// The account went since its session was checked.
+fn no_longer() -> ApiError {
+    Code::AuthenticationRequired.into()
 }
 
 fn unknown_team(pointer: &str) -> ApiError {
@@ -70,7 +75,18 @@ impl From<ChangeProfileRefusal> for ApiError {
     fn from(refusal: ChangeProfileRefusal) -> Self {
         match refusal {
             ChangeProfileRefusal::UnknownTeam => unknown_team("/favoriteTeamId"),
-            ChangeProfileRefusal::NoAccount => Code::NotFound.into(),
+            ChangeProfileRefusal::NoAccount => no_longer(),
+        }
+    }
+}
+
+impl From<DeleteAccountRefusal> for ApiError {
+    fn from(refusal: DeleteAccountRefusal) -> Self {
+        match refusal {
+            DeleteAccountRefusal::NotActive => no_longer(),
+            // The session is good, so it is no 401: a client must not throw it away.
+            DeleteAccountRefusal::WrongPassword => Code::WrongPassword.into(),
+            DeleteAccountRefusal::Busy => busy(),
         }
     }
 }
@@ -96,6 +112,7 @@ impl From<CreatePostRefusal> for ApiError {
     fn from(refusal: CreatePostRefusal) -> Self {
         match refusal {
             CreatePostRefusal::UnknownTeam => unknown_team("/teamId"),
+            CreatePostRefusal::NotActive => no_longer(),
         }
     }
 }
@@ -113,6 +130,7 @@ impl From<CreateCommentRefusal> for ApiError {
     fn from(refusal: CreateCommentRefusal) -> Self {
         match refusal {
             CreateCommentRefusal::PostNotFound => no_post(),
+            CreateCommentRefusal::NotActive => no_longer(),
         }
     }
 }
@@ -130,6 +148,7 @@ impl From<ReactRefusal> for ApiError {
     fn from(refusal: ReactRefusal) -> Self {
         match refusal {
             ReactRefusal::PostNotFound => no_post(),
+            ReactRefusal::NotActive => no_longer(),
         }
     }
 }
