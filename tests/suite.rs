@@ -12,9 +12,11 @@ mod contract {
     mod accounts;
     mod cost;
     mod counters;
+    mod deletion;
     mod events;
     mod locker_room;
     mod once;
+    mod operators;
     mod order;
     mod paging;
     mod schema;
@@ -34,9 +36,15 @@ mod http {
     mod first_visit;
     mod idempotency;
     mod locker_room;
+    mod own_account;
     mod problems;
     mod sample;
     mod sessions;
     mod shape;
     mod watching;
+}
+
+/// The program, as its operators meet it.
+mod program {
+    mod account;
 }

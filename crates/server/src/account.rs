@@ -83,7 +83,7 @@ async fn operate(app: &App, command: Account) -> anyhow::Result<String> {
             let Operated { changed, sessions_ended, .. } =
                 app.suspend_account(&name).await.map_err(|failure| unknown(&name, failure))?;
             let suspended = if changed { "is suspended" } else { "was suspended already" };
-            format!("{name} {suspended}; {sessions_ended} sessions ended")
+            format!("{name} {suspended}; {}", ended(sessions_ended))
         }
         Account::Restore { name } => {
             let Operated { changed, .. } =
@@ -100,7 +100,7 @@ async fn operate(app: &App, command: Account) -> anyhow::Result<String> {
                     }
                     Failure::Broken(error) => error.into(),
                 })?;
-            let done = format!("{name} has a new password; {sessions_ended} sessions ended");
+            let done = format!("{name} has a new password; {}", ended(sessions_ended));
             match drawn {
                 Some(secret) => format!("{done}\nit is {}", secret.expose()),
                 None => done,
@@ -112,6 +112,11 @@ async fn operate(app: &App, command: Account) -> anyhow::Result<String> {
             format!("{name} has the role {}", role.as_str())
         }
     })
+}
+
+fn ended(sessions: u64) -> String {
+    let noun = if sessions == 1 { "session" } else { "sessions" };
+    format!("{sessions} {noun} ended")
 }
 
 /// A new password by the rules of registration.
