@@ -23,11 +23,13 @@ mod contract {
     mod accounts;
     mod cost;
     mod counters;
+    mod deletion;
     mod events;
     mod jobs;
     mod locker_room;
     mod media;
     mod once;
+    mod operators;
     mod order;
     mod paging;
     mod replica;
@@ -50,6 +52,7 @@ mod http {
     mod idempotency;
     mod locker_room;
     mod media;
+    mod own_account;
     mod pictures;
     mod problems;
     mod sample;
@@ -60,5 +63,6 @@ mod http {
 
 /// The program, as its operators meet it.
 mod program {
+    mod account;
     mod doctor;
 }

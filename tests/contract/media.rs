@@ -10,11 +10,11 @@ use terrace_testkit::app::Swept;
 use terrace_testkit::app::commands::{CreatePost, CreatePostRefusal, DeletePost, RemovePicture};
 use terrace_testkit::app::media::{ImageType, MediaStore, ObjectKey, PictureUpload, UploadRefusal, Uploaded};
 use terrace_testkit::app::store::StoredAnswer;
-use terrace_testkit::identity::AuthorCard;
+use terrace_testkit::identity::{AuthorCard, Password};
 use terrace_testkit::kernel::{Clock, CtxSeed, EventKind, Failure, MediaHash, MediaId, Position, UserId};
 use terrace_testkit::social::PostView;
 use terrace_testkit::storage::MediaObjects;
-use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
+use terrace_testkit::{DatabaseKind, PASSWORD, TestApp, on_each_database};
 
 on_each_database! {
     a_change_of_picture_is_told_once,
@@ -26,6 +26,7 @@ on_each_database! {
     uploads_and_sweeps_of_the_same_picture_do_not_meet,
     of_twenty_posts_at_once_one_gets_the_picture,
     what_cannot_be_stored_is_not_said_to_be,
+    a_deleted_account_takes_its_pictures_along,
 }
 
 const DAY: Duration = Duration::from_hours(24);
@@ -265,5 +266,37 @@ fn what_cannot_be_stored_is_not_said_to_be(kind: DatabaseKind) -> Result<()> {
     assert!(matches!(broken, Err(Failure::Broken(_))), "nothing is said to be stored that is not");
     fs::remove_file(house.pictures())?;
     fs::create_dir(house.pictures())?;
+    Ok(())
+}
+
+fn a_deleted_account_takes_its_pictures_along(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::start(kind)?;
+    let mia = house.fan("mia");
+    let worn = set(&house, mia.id, 1);
+    let (taken, posted) = upload(&house, mia.id, 2);
+    house.done(post(mia.id, taken));
+    let (_, waiting) = upload(&house, mia.id, 3);
+    let bo = house.fan("bo_").id;
+    let shared = set(&house, bo, 4);
+    set(&house, mia.id, 4);
+    set(&house, mia.id, 1);
+    for hash in [worn, posted, waiting, shared] {
+        assert!(is_there(&house, hash));
+    }
+
+    let viewer = house.viewer(mia.cookie).expect("signed in");
+    let password = Password::offer(PASSWORD.to_owned());
+    assert!(house.run(house.app().delete_account(&viewer, password)).is_ok());
+    for hash in [worn, posted, waiting] {
+        assert!(!is_there(&house, hash), "at once");
+    }
+    house.settled();
+    house.run(house.app().catch_up_consumers())?;
+    house.clock().advance(DAY);
+    sweep(&house);
+    house.clock().advance(DAY);
+    sweep(&house);
+    assert_eq!(objects(&house), 1, "the bytes too");
+    assert!(is_there(&house, shared), "another wears it still");
     Ok(())
 }

@@ -160,7 +160,7 @@ fn options_tell_the_methods_of_a_path() -> Result<()> {
     let client = service.client();
     for (path, methods) in [
         ("/api/locker-room", "GET, HEAD, POST, OPTIONS"),
-        ("/api/user", "GET, HEAD, PATCH, OPTIONS"),
+        ("/api/user", "GET, HEAD, PATCH, DELETE, OPTIONS"),
         ("/api/register", "POST, OPTIONS"),
         ("/api/locker-room/7/react", "POST, DELETE, OPTIONS"),
         ("/healthz", "GET, HEAD, OPTIONS"),

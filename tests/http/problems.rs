@@ -52,7 +52,7 @@ fn one_of_each_kind(kind: DatabaseKind) -> Result<()> {
         (bo.delete(&post), 403, "forbidden", &post, &[]),
         (mia.get(&missing), 404, "not_found", &missing, &[]),
         (mia.get("/no/such/page?at=all"), 404, "not_found", "/no/such/page", &[]),
-        (mia.delete("/api/user"), 405, "method_not_allowed", "/api/user", &[]),
+        (mia.put("/api/user", &json!({})), 405, "method_not_allowed", "/api/user", &[]),
         (anybody.post("/api/register", &taken), 409, "username_taken", "/api/register", &[]),
         (mia.post(room, &long), 413, "payload_too_large", room, &[]),
         (mia.ask("POST", room).body("text/plain", "hi").send(), 415, "unsupported_media_type", room, &[]),

@@ -140,6 +140,7 @@ impl Sample {
                 "leaderboardVisible": false,
             }),
             "changePassword" => json!({"currentPassword": PASSWORD, "newPassword": "another password"}),
+            "deleteAccount" => json!({"password": PASSWORD}),
             "createPost" => json!({"body": "Another one.", "teamId": self.team}),
             "createComment" => json!({"body": "Well said."}),
             "react" => json!({"kind": "like"}),

@@ -2,6 +2,7 @@
 //! of the work, so that every event is dealt with exactly once, whatever is killed in between.
 
 use crate::App;
+use crate::erasure::erase_account;
 use crate::execute::{Command, Query, unrefused};
 use crate::store::{ReadTx, Tx};
 use std::convert::Infallible;
@@ -31,14 +32,17 @@ pub struct Consumer {
 }
 
 /// Every consumer of this program.
-pub(crate) const CONSUMERS: &[Consumer] = &[Consumer {
-    name: "remove-deleted-posts",
-    follows: &[EventKind::PostDeleted],
-    handle: remove_deleted_post,
-}];
+pub(crate) const CONSUMERS: &[Consumer] = &[
+    Consumer {
+        name: "remove-deleted-posts",
+        follows: &[EventKind::PostDeleted],
+        handle: remove_deleted_post,
+    },
+    Consumer { name: "erase-deleted-accounts", follows: &[EventKind::AccountDeleted], handle: erase_account },
+];
 
 /// Rows that one transaction removes at most.
-const PORTION: u32 = 500;
+pub(crate) const PORTION: u32 = 500;
 /// Events that are looked at in one go.
 const BATCH: u32 = 256;
 /// An offset is written down when it lags this far behind the events that were passed over: writing it for

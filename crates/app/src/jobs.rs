@@ -133,7 +133,7 @@ impl fmt::Debug for Job {
 
 /// Every job of this program.
 pub fn registry() -> Vec<Job> {
-    housekeeping::jobs().into()
+    housekeeping::jobs()
 }
 
 /// What became of an attempt to run a job.

@@ -1,10 +1,12 @@
 //! The use cases of Terrace: one file per command and per query, each a function of a transaction, a context
 //! and what was asked. [`App`] runs them on a [`store::Store`]; the web shell and the binary call only it.
 
+mod accounts;
 mod catalogue;
 pub mod commands;
 mod consumers;
 mod demo;
+mod erasure;
 mod execute;
 mod housekeeping;
 mod jobs;
@@ -16,6 +18,7 @@ pub mod store;
 mod viewers;
 mod workers;
 
+pub use accounts::{DeleteAccountRefusal, ResetPasswordRefusal};
 pub use catalogue::{Catalogue, CatalogueError, CatalogueSummary};
 pub use consumers::{Consumer, Progress};
 pub use demo::{DEMO_FAN, DEMO_PASSWORD, DemoOutcome};
@@ -24,6 +27,8 @@ pub use housekeeping::Swept;
 pub use jobs::{Job, JobRead, JobRecord, JobWrite, Turn, registry as jobs};
 pub use login::{Grant, LoginRefusal, RefreshRefusal, RegisterRefusal, Registration, SignedUp};
 pub use passwords::{PasswordCost, Passwords, PasswordsBusy};
+/// The words of operators, for a program that names no domain.
+pub use terrace_identity::{Password, Role};
 
 use crate::media::{MediaStore, NoMediaStore};
 use crate::workers::Workers;

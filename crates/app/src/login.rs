@@ -286,7 +286,7 @@ fn grant(tokens: Tokens) -> Grant {
     }
 }
 
-fn busy_or<R>(failure: PasswordFailure, busy: R) -> Failure<R> {
+pub(crate) fn busy_or<R>(failure: PasswordFailure, busy: R) -> Failure<R> {
     match failure {
         PasswordFailure::Busy => Failure::Refused(busy),
         PasswordFailure::Broken(error) => Failure::Broken(error),
@@ -294,7 +294,7 @@ fn busy_or<R>(failure: PasswordFailure, busy: R) -> Failure<R> {
 }
 
 /// Finds what a password is checked against.
-enum FindCredentials {
+pub(crate) enum FindCredentials {
     Named(String),
     Of(UserId),
 }

@@ -12,7 +12,9 @@ use terrace_identity::{
     AccountRead, AccountWrite, AuthorCard, SessionRead, SessionWrite, TeamRead, TeamWrite,
 };
 use terrace_kernel::{Event, EventLog, Position, StoreError, Timestamp, UserId};
-use terrace_social::{CommentRead, CommentWrite, PostRead, PostWrite, ReactionWrite, ReportWrite};
+use terrace_social::{
+    AuthoredRead, CommentRead, CommentWrite, ErasureWrite, PostRead, PostWrite, ReactionWrite, ReportWrite,
+};
 use tokio::sync::watch;
 use uuid::Uuid;
 
@@ -61,6 +63,42 @@ pub struct StoredAnswer {
     pub body: String,
 }
 
+/// An idempotency key that an account used, without the answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptKey {
+    /// What tells it from the account's others: where it was used, then the key itself.
+    pub place: KeyPlace,
+    /// When it was used.
+    pub created_at: Timestamp,
+}
+
+/// What tells an idempotency key from all others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyPlace {
+    /// Account and route, as the store writes them.
+    pub scope: String,
+    /// The key.
+    pub key: String,
+}
+
+impl KeyPlace {
+    /// The route's template, with its method.
+    pub fn route(&self) -> &str {
+        self.scope.split_once(' ').map_or(&self.scope, |(_, route)| route)
+    }
+}
+
+/// Reads idempotency keys.
+pub trait IdempotencyRead {
+    /// Up to `limit` of the keys whose answers concern the account, in an order that never changes, after `after`.
+    fn keys_of(
+        &mut self,
+        account: UserId,
+        limit: u32,
+        after: Option<&KeyPlace>,
+    ) -> Result<Vec<KeptKey>, StoreError>;
+}
+
 /// What became of the attempt to claim a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeyClaim {
@@ -97,6 +135,9 @@ pub trait IdempotencyWrite {
         account: Option<UserId>,
         answer: &StoredAnswer,
     ) -> Result<(), StoreError>;
+
+    /// Removes up to `limit` keys whose answers concern the account; says how many.
+    fn remove_keys_of(&mut self, account: UserId, limit: u32) -> Result<u64, StoreError>;
 }
 
 /// Gives out leases, so that of many processes one does a job.
@@ -170,6 +211,8 @@ pub trait ReadTx:
     + PostRead<AuthorCard>
     + CommentRead<AuthorCard>
     + MediaRead
+    + AuthoredRead
+    + IdempotencyRead
     + EventRead
     + Audit
     + JobRead
@@ -183,6 +226,8 @@ impl<T> ReadTx for T where
         + PostRead<AuthorCard>
         + CommentRead<AuthorCard>
         + MediaRead
+        + AuthoredRead
+        + IdempotencyRead
         + EventRead
         + Audit
         + JobRead
@@ -200,6 +245,7 @@ pub trait Tx:
     + ReactionWrite
     + ReportWrite
     + MediaWrite
+    + ErasureWrite
     + EventLog
     + ConsumerWrite
     + IdempotencyWrite
@@ -219,6 +265,7 @@ impl<T> Tx for T where
         + ReactionWrite
         + ReportWrite
         + MediaWrite
+        + ErasureWrite
         + EventLog
         + ConsumerWrite
         + IdempotencyWrite

@@ -50,7 +50,7 @@ stored_names!(Role {
 pub enum AccountStatus {
     /// In use.
     Active,
-    /// Put aside by an operator: it cannot sign in.
+    /// Put aside by an operator: it cannot sign in, and nothing that it wrote is shown.
     Suspended,
     /// Gone; only an anonymous shell keeps its records.
     Deleted,
@@ -61,6 +61,13 @@ stored_names!(AccountStatus {
     Suspended = "suspended",
     Deleted = "deleted",
 });
+
+/// The name that a deleted account is shown under. It tells deleted accounts apart and says nothing of who they
+/// were: the id's random end, not its beginning, which is the time of registration.
+pub fn deleted_name(id: UserId) -> String {
+    let hex = id.as_uuid().simple().to_string();
+    format!("deleted-{}", hex.get(20..).unwrap_or(&hex))
+}
 
 /// What stands beside everything that somebody wrote (`user` in the answers).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -115,4 +122,15 @@ pub struct PublicProfile {
     pub following_count: i64,
     /// When the account was registered.
     pub created_at: Timestamp,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_deleted_account_is_named_by_the_end_of_its_id() {
+        let id: UserId = "0190a6f2-7c1e-7abc-8def-0123456789ab".parse().unwrap();
+        assert_eq!(deleted_name(id), "deleted-0123456789ab");
+    }
 }

@@ -9,12 +9,13 @@ mod session;
 mod team;
 mod username;
 
-pub use account::{Account, AccountStatus, AuthorCard, PublicProfile, Role};
+pub use account::{Account, AccountStatus, AuthorCard, PublicProfile, Role, deleted_name};
 pub use password::{Password, PasswordError, PasswordHash};
 pub use ports::{AccountRead, AccountWrite, SessionRead, SessionWrite, TeamRead, TeamWrite};
 pub use profile::{InvalidTimeZone, ProfileChange, TimeZone, bio, display_name};
 pub use session::{
-    DeviceSession, NewSession, Secret, SessionKind, Token, TokenHash, TokenKind, Viewer, device_name,
+    DeviceSession, KeptSession, NewSession, Secret, SessionKind, Token, TokenHash, TokenKind, Viewer,
+    device_name,
 };
 pub use team::{League, Team};
 pub use username::{Username, UsernameError};

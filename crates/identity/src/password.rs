@@ -1,6 +1,8 @@
 //! Passwords: their bounds, and types that do not print them.
 
+use crate::Secret;
 use std::fmt;
+use terrace_kernel::Ctx;
 use zeroize::Zeroizing;
 
 /// A password as somebody typed it. It is wiped from memory when dropped and never printed.
@@ -45,6 +47,22 @@ impl Password {
         Self(Zeroizing::new(text.chars().take(Self::MAX + 1).collect()))
     }
 
+    /// Draws a password of 120 random bits, in characters that are not mistaken for one another.
+    pub fn draw(ctx: &mut Ctx) -> (Secret, Self) {
+        // Thirty-two of them, so that five bits of each byte choose one, all alike.
+        const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
+        let random = Zeroizing::new(ctx.random_bytes::<24>());
+        let mut text = String::with_capacity(27);
+        for (place, byte) in random.iter().enumerate() {
+            if place > 0 && place.is_multiple_of(6) {
+                text.push('-');
+            }
+            let letter = LETTERS.get(usize::from(byte & 31)).copied().unwrap_or(b'a');
+            text.push(char::from(letter));
+        }
+        (Secret::new(text.clone()), Self(Zeroizing::new(text)))
+    }
+
     /// The bytes that are hashed.
     pub fn as_bytes(&self) -> &[u8] {
         self.0.as_bytes()
@@ -82,6 +100,7 @@ impl fmt::Debug for PasswordHash {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use terrace_kernel::{CtxSeed, Timestamp};
 
     #[test]
     fn bounds_count_characters() {
@@ -90,6 +109,16 @@ mod tests {
         assert!(Password::choose("x".repeat(128)).is_ok());
         assert!(Password::choose("x".repeat(129)).is_err());
         assert_eq!(Password::offer("x".repeat(1_000_000)).as_bytes().len(), 129);
+    }
+
+    #[test]
+    fn a_drawn_password_can_be_chosen_and_is_another_each_time() {
+        let mut ctx = CtxSeed::new(Timestamp::from_micros(0), [3; 32]).open();
+        let (secret, password) = Password::draw(&mut ctx);
+        assert_eq!(secret.expose().as_bytes(), password.as_bytes());
+        assert_eq!(secret.expose().len(), 27);
+        assert!(Password::choose(secret.expose().to_owned()).is_ok());
+        assert_ne!(Password::draw(&mut ctx).0.expose(), secret.expose());
     }
 
     #[test]

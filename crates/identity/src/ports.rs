@@ -2,8 +2,8 @@
 //! writes reports whether it took, and never decides by reading first.
 
 use crate::{
-    Account, AccountStatus, DeviceSession, League, NewSession, PasswordHash, ProfileChange, PublicProfile,
-    Role, Team, TimeZone, Token, TokenHash, Username, Viewer,
+    Account, AccountStatus, DeviceSession, KeptSession, League, NewSession, PasswordHash, ProfileChange,
+    PublicProfile, Role, Team, TimeZone, Token, TokenHash, Username, Viewer,
 };
 use terrace_kernel::{
     LeagueId, Limit, MediaHash, Page, SessionId, StoreError, TeamId, TimeKey, Timestamp, UserId,
@@ -91,6 +91,23 @@ pub trait AccountWrite: AccountRead {
         new: &PasswordHash,
         at: Timestamp,
     ) -> Result<bool, StoreError>;
+
+    /// Closes an active account for good: its credentials go, its profile is blanked, it is shown as `shown`, and
+    /// its username's key stays taken. `false` when there is none. Whoever writes under the account at the same
+    /// time has committed before this returns, or finds the account closed when they read it back.
+    fn close_account(&mut self, id: UserId, shown: &str, at: Timestamp) -> Result<bool, StoreError>;
+
+    /// Changes an account's status if it is `from`; `false` when it is not.
+    fn set_status(
+        &mut self,
+        id: UserId,
+        from: AccountStatus,
+        to: AccountStatus,
+        at: Timestamp,
+    ) -> Result<bool, StoreError>;
+
+    /// Says what an account that is not deleted may do; `false` when there is none.
+    fn set_role(&mut self, id: UserId, role: Role, at: Timestamp) -> Result<bool, StoreError>;
 }
 
 /// Reads sessions.
@@ -106,6 +123,14 @@ pub trait SessionRead {
         limit: Limit,
         after: Option<TimeKey>,
     ) -> Result<Page<DeviceSession>, StoreError>;
+
+    /// Up to `limit` of an account's sessions that are kept, those that ended too, newest first, after `after`.
+    fn kept_sessions_of(
+        &mut self,
+        user: UserId,
+        limit: u32,
+        after: Option<TimeKey>,
+    ) -> Result<Vec<KeptSession>, StoreError>;
 }
 
 /// A refresh token as it is found when it is presented.
@@ -165,6 +190,9 @@ pub trait SessionWrite: SessionRead {
 
     /// Removes up to `limit` sessions and tokens that ended before `before`; says how many rows went.
     fn remove_ended_sessions(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
+
+    /// Removes up to `limit` tokens and sessions of `user`, live ones too; says how many rows went.
+    fn remove_sessions_of(&mut self, user: UserId, limit: u32) -> Result<u64, StoreError>;
 }
 
 /// Reads leagues and teams.

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use std::fmt;
 use std::str::FromStr;
 use terrace_kernel::text::{TextError, line};
-use terrace_kernel::{Ctx, SessionId, Timestamp, UnknownName, UserId};
+use terrace_kernel::{Ctx, SessionId, TimeKey, Timestamp, UnknownName, UserId};
 use zeroize::Zeroizing;
 
 /// What a token is good for. The kinds do not interchange.
@@ -186,6 +186,22 @@ pub struct DeviceSession {
     pub last_seen_at: Timestamp,
     /// When it ends unless it is prolonged.
     pub expires_at: Timestamp,
+}
+
+/// A session as it is kept, ended or not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptSession {
+    /// The session.
+    pub session: DeviceSession,
+    /// When it was ended, if it was.
+    pub ended_at: Option<Timestamp>,
+}
+
+impl KeptSession {
+    /// Its place in lists ordered by time.
+    pub fn key(&self) -> TimeKey {
+        TimeKey { at: self.session.created_at, id: self.session.id.as_uuid() }
+    }
 }
 
 /// Who is asking: an active account with a live session.

@@ -96,6 +96,13 @@ named! {
         ReactionChanged = "reaction.changed",
         /// An account was registered. Subject: the account.
         AccountRegistered = "account.registered",
+        /// An account was deleted: nothing of it is shown any more, and what it left goes in portions. Subject:
+        /// the account.
+        AccountDeleted = "account.deleted",
+        /// An operator put an account aside: nothing of it is shown. Subject: the account.
+        AccountSuspended = "account.suspended",
+        /// An operator took an account back in. Subject: the account.
+        AccountRestored = "account.restored",
         /// A profile changed. Subject: the account.
         ProfileChanged = "profile.changed",
     }
@@ -135,4 +142,7 @@ pub struct Event {
 pub trait EventLog {
     /// Appends `event`; it becomes public, in order, after the transaction commits.
     fn append(&mut self, event: &NewEvent, at: Timestamp) -> Result<(), StoreError>;
+
+    /// Appends `events` in their order, in one round trip.
+    fn append_all(&mut self, events: &[NewEvent], at: Timestamp) -> Result<(), StoreError>;
 }

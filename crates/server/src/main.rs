@@ -1,5 +1,6 @@
 //! The `terrace` program: configuration → storage → use cases → web.
 
+mod account;
 mod doctor;
 mod edge_settings;
 mod machine;
@@ -41,6 +42,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Maintain(Maintain::Verify) => runtime()?.block_on(verify(settings)),
         Command::Maintain(Maintain::Sweep) => runtime()?.block_on(sweep(settings)),
         Command::Doctor => runtime()?.block_on(doctor::doctor(settings)),
+        Command::Account(command) => runtime()?.block_on(account::account(command, settings)),
         Command::Openapi => {
             report::line(&terrace_web::openapi().to_pretty_json()?)?;
             Ok(ExitCode::SUCCESS)

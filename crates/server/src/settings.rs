@@ -1,5 +1,6 @@
 //! Every setting of the program: flags, environment and `--help` from one place.
 
+use crate::account::Account;
 use crate::edge_settings::EdgeSettings;
 use anyhow::{Context, bail};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -39,6 +40,9 @@ pub(crate) enum Command {
     Maintain(Maintain),
     /// Look at the configuration, the database and the machine; ends with 1 when something is wrong.
     Doctor,
+    /// Look after an account: suspend, restore, reset its password, give it a role.
+    #[command(subcommand)]
+    Account(Account),
     /// Print the OpenAPI document of the HTTP interface.
     Openapi,
 }
@@ -326,6 +330,9 @@ pub(crate) struct LimitSettings {
     /// Logins under one name, from wherever.
     #[arg(long = "limit-login-name", env = "TERRACE_LIMIT_LOGIN_NAME", global = true, default_value = "10/60", value_name = "COUNT/SECONDS", value_parser = rate)]
     pub(crate) login_name: Rate,
+    /// Exports of one account.
+    #[arg(long = "limit-export", env = "TERRACE_LIMIT_EXPORT", global = true, default_value = "5/3600", value_name = "COUNT/SECONDS", value_parser = rate)]
+    pub(crate) export: Rate,
 }
 
 impl Settings {
@@ -408,6 +415,7 @@ impl Settings {
             register,
             login_address,
             login_name,
+            export,
         } = self.limits;
         LimitConfig {
             enabled: self.rate_limits == Switch::On,
@@ -419,6 +427,7 @@ impl Settings {
             register,
             login_address,
             login_name,
+            export,
         }
     }
 
@@ -445,7 +454,8 @@ fn rate(text: &str) -> Result<Rate, String> {
         .ok_or_else(|| "expected COUNT/SECONDS, two whole numbers above zero, such as 60/10".to_owned())
 }
 
-fn read_secret(file: &PathBuf) -> anyhow::Result<String> {
+/// The text of a file without the line break that editors put at its end.
+pub(crate) fn read_secret(file: &PathBuf) -> anyhow::Result<String> {
     let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
     Ok(text.trim_end_matches(['\r', '\n']).to_owned())
 }

@@ -6,7 +6,7 @@ use terrace_kernel::{CommentId, Limit, Page, PostId, StoreError, TeamId, TimeKey
 
 /// Reads posts.
 pub trait PostRead<A> {
-    /// Posts that are not deleted, newest first, after `after`, with `reader`'s own reactions.
+    /// Posts that are not deleted, of authors who are active, newest first, after `after`, with `reader`'s own reactions.
     fn feed(
         &mut self,
         filter: &FeedFilter,
@@ -22,7 +22,7 @@ pub trait PostRead<A> {
         posts: &[PostId],
     ) -> Result<Vec<(PostId, ReactionKind)>, StoreError>;
 
-    /// One post that is not deleted, with `reader`'s own reaction.
+    /// One post that is not deleted, of an author who is active, with `reader`'s own reaction.
     fn post(&mut self, id: PostId, reader: Option<UserId>) -> Result<Option<PostView<A>>, StoreError>;
 }
 
@@ -31,7 +31,7 @@ pub trait PostWrite<A>: PostRead<A> {
     /// Creates a post.
     fn insert_post(&mut self, post: &NewPost) -> Result<(), StoreError>;
 
-    /// The post, unless it is deleted, locked until the transaction ends: who locks it may change its
+    /// The post, unless it is deleted or its author is not active, locked until the transaction ends: who locks it may change its
     /// counters, comments and reactions.
     fn lock_post(&mut self, id: PostId) -> Result<Option<Post>, StoreError>;
 
@@ -45,7 +45,7 @@ pub trait PostWrite<A>: PostRead<A> {
 
 /// Reads comments.
 pub trait CommentRead<A> {
-    /// The comments of a post, oldest first, after `after`.
+    /// The comments of a post by authors who are active, oldest first, after `after`.
     fn comments(
         &mut self,
         post: PostId,
@@ -53,14 +53,14 @@ pub trait CommentRead<A> {
         after: Option<TimeKey>,
     ) -> Result<Page<Comment<A>>, StoreError>;
 
-    /// One comment of a post that is not deleted.
+    /// One comment, of an author who is active, on a post that is not deleted.
     fn comment(&mut self, post: PostId, id: CommentId) -> Result<Option<Comment<A>>, StoreError>;
 }
 
 /// Writes comments. The post's counter changes in the same transaction.
 pub trait CommentWrite<A>: CommentRead<A> {
-    /// Counts one more comment on a post that is not deleted; says its team and the new count, or `None` when
-    /// there is no such post. Locks the post.
+    /// Counts one more comment on a post that is not deleted and whose author is active; says its team and the new
+    /// count, or `None` when there is no such post. Locks the post.
     fn count_comment(&mut self, post: PostId) -> Result<Option<(Option<TeamId>, i64)>, StoreError>;
 
     /// Creates a comment.
@@ -79,14 +79,15 @@ pub trait ReactionWrite {
     /// The fan's reaction to a post.
     fn reaction(&mut self, post: PostId, fan: UserId) -> Result<Option<ReactionKind>, StoreError>;
 
-    /// Sets the fan's reaction to a post, or takes it back.
+    /// Sets the fan's reaction to a post, or takes it back; `false` when the fan's account is not active, and so
+    /// has no reactions to set.
     fn set_reaction(
         &mut self,
         post: PostId,
         fan: UserId,
         kind: Option<ReactionKind>,
         at: Timestamp,
-    ) -> Result<(), StoreError>;
+    ) -> Result<bool, StoreError>;
 
     /// Adds `change` to the post's counters.
     fn add_to_reaction_counts(&mut self, post: PostId, change: &ReactionCounts) -> Result<(), StoreError>;
@@ -94,7 +95,8 @@ pub trait ReactionWrite {
 
 /// Writes reports.
 pub trait ReportWrite {
-    /// Notes that a fan reports a post; a second report by the same fan changes nothing.
+    /// Notes that a fan reports a post; a second report by the same fan changes nothing, and neither does one by an
+    /// account that is not active.
     fn insert_report(
         &mut self,
         post: PostId,

@@ -65,6 +65,8 @@ pub struct LimitConfig {
     pub login_address: Rate,
     /// Logins under one name, from wherever.
     pub login_name: Rate,
+    /// Exports of one account: each reads everything that it has.
+    pub export: Rate,
 }
 
 impl Default for LimitConfig {
@@ -79,6 +81,7 @@ impl Default for LimitConfig {
             register: Rate::new(20, 600),
             login_address: Rate::new(60, 60),
             login_name: Rate::new(10, 60),
+            export: Rate::new(5, 3600),
         }
     }
 }
@@ -152,6 +155,7 @@ impl<K: Hash + Eq + Clone> Keyed<K> {
 
 struct Limiters {
     address: Keyed<Address>,
+    export: Keyed<UserId>,
     account_reads: Keyed<UserId>,
     account_writes: Keyed<UserId>,
     anonymous_reads: Keyed<Address>,
@@ -179,6 +183,7 @@ impl RateLimits {
     pub(crate) fn new(config: &LimitConfig) -> Self {
         Self(config.enabled.then(|| Limiters {
             address: Keyed::new(config.address),
+            export: Keyed::new(config.export),
             account_reads: Keyed::new(config.account_reads),
             account_writes: Keyed::new(config.account_writes),
             anonymous_reads: Keyed::new(config.anonymous_reads),
@@ -235,6 +240,11 @@ impl RateLimits {
         }
     }
 
+    /// An export of everything that an account has.
+    pub(crate) fn check_export(&self, account: UserId) -> Result<(), ApiError> {
+        self.0.as_ref().map_or(Ok(()), |limiters| limiters.export.check(&account))
+    }
+
     /// An exchange of a refresh token.
     pub(crate) fn check_refresh(&self, address: Address) -> Result<(), ApiError> {
         self.0.as_ref().map_or(Ok(()), |limiters| limiters.login_address.check(&address))
@@ -245,6 +255,7 @@ impl RateLimits {
         let Some(limiters) = &self.0 else { return };
         let Limiters {
             address,
+            export,
             account_reads,
             account_writes,
             anonymous_reads,
@@ -258,6 +269,7 @@ impl RateLimits {
         for limiter in [address, anonymous_reads, anonymous_writes, register, login_address] {
             limiter.prune();
         }
+        export.prune();
         account_reads.prune();
         account_writes.prune();
         login_name.prune();

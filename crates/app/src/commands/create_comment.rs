@@ -1,6 +1,5 @@
 //! Comments on a post (spec §1 rule 2).
 
-use super::present;
 use crate::execute::Command;
 use crate::store::Tx;
 use terrace_identity::AuthorCard;
@@ -32,6 +31,8 @@ pub struct CommentCreated {
 pub enum CreateCommentRefusal {
     /// There is no such post (any more).
     PostNotFound,
+    /// The author's account was deleted or suspended meanwhile.
+    NotActive,
 }
 
 impl Command for CreateComment {
@@ -61,7 +62,9 @@ impl Command for CreateComment {
             },
             ctx.now(),
         )?;
-        let comment = present(tx.comment(self.post, comment.id)?, "read a comment")?;
+        // The row holds the author's account since it was inserted: that it is shown says that the account is active.
+        let comment =
+            tx.comment(self.post, comment.id)?.ok_or(Failure::Refused(CreateCommentRefusal::NotActive))?;
         Ok(CommentCreated { comment, comment_count })
     }
 }

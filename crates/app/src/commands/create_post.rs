@@ -1,6 +1,5 @@
 //! Creates a post (spec §1 rule 1).
 
-use super::present;
 use crate::execute::Command;
 use crate::store::Tx;
 use terrace_identity::AuthorCard;
@@ -27,6 +26,8 @@ pub enum CreatePostRefusal {
     UnknownTeam,
     /// The author has no upload of this id, or a post took it, or it waited too long.
     UnknownMedia,
+    /// The author's account was deleted or suspended meanwhile.
+    NotActive,
 }
 
 impl Command for CreatePost {
@@ -67,6 +68,7 @@ impl Command for CreatePost {
             },
             ctx.now(),
         )?;
-        present(tx.post(post.id, Some(self.author))?, "read a post")
+        // The row holds the author's account since it was inserted: that it is shown says that the account is active.
+        tx.post(post.id, Some(self.author))?.ok_or(Failure::Refused(CreatePostRefusal::NotActive))
     }
 }

@@ -1,6 +1,5 @@
 //! Reacts to a post, or takes a reaction back (spec §1 rule 2).
 
-use super::present;
 use crate::execute::Command;
 use crate::store::Tx;
 use terrace_identity::AuthorCard;
@@ -23,6 +22,8 @@ pub struct React {
 pub enum ReactRefusal {
     /// There is no such post (any more).
     PostNotFound,
+    /// The fan's account was deleted or suspended meanwhile.
+    NotActive,
 }
 
 impl Command for React {
@@ -34,7 +35,9 @@ impl Command for React {
         let post = tx.lock_post(self.post)?.ok_or(Failure::Refused(ReactRefusal::PostNotFound))?;
         let before = tx.reaction(post.id, self.fan)?;
         if let Some(change) = ReactionCounts::change(before, self.kind) {
-            tx.set_reaction(post.id, self.fan, self.kind, ctx.now())?;
+            if !tx.set_reaction(post.id, self.fan, self.kind, ctx.now())? {
+                return Err(Failure::Refused(ReactRefusal::NotActive));
+            }
             tx.add_to_reaction_counts(post.id, &change)?;
             tx.append(
                 &NewEvent {
@@ -48,6 +51,7 @@ impl Command for React {
                 ctx.now(),
             )?;
         }
-        present(tx.post(post.id, Some(self.fan))?, "read a post")
+        // Its author may have gone since it was locked.
+        tx.post(post.id, Some(self.fan))?.ok_or(Failure::Refused(ReactRefusal::PostNotFound))
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::execute::Query;
 use crate::store::ReadTx;
-use terrace_identity::{Account, PublicProfile, Team};
+use terrace_identity::{Account, AccountStatus, PublicProfile, Team};
 use terrace_kernel::{Failure, Outcome, StoreError, Timestamp, UserId};
 
 /// There is no such thing (any more), or none that may be seen.
@@ -32,7 +32,7 @@ impl OwnProfile {
     }
 }
 
-/// Finds one's own profile.
+/// Finds one's own profile, while the account is active.
 #[derive(Debug, Clone)]
 pub struct GetOwnProfile {
     /// Whose.
@@ -45,7 +45,9 @@ impl Query for GetOwnProfile {
     type Refusal = NotFound;
 
     fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<OwnProfile, NotFound> {
-        OwnProfile::read(tx, self.user)?.ok_or(Failure::Refused(NotFound))
+        OwnProfile::read(tx, self.user)?
+            .filter(|profile| profile.account.status == AccountStatus::Active)
+            .ok_or(Failure::Refused(NotFound))
     }
 }
 

@@ -160,6 +160,8 @@ impl Query for GetComment {
     type Refusal = NotFound;
 
     fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, NotFound> {
+        // A comment is not seen where its post is not.
+        tx.post(self.post, None)?.ok_or(Failure::Refused(NotFound))?;
         tx.comment(self.post, self.comment)?.ok_or(Failure::Refused(NotFound))
     }
 }

@@ -2,6 +2,7 @@
 
 mod accounts;
 mod catalogue;
+mod export;
 mod locker_room;
 mod overview;
 mod sessions;
@@ -9,6 +10,7 @@ mod verify;
 
 pub use accounts::{GetOwnProfile, GetPublicProfile, NotFound, OwnProfile, PublicView};
 pub use catalogue::{GetLeague, GetTeam, ListLeagues, ListTeams};
+pub use export::{ExportPage, ExportPlace, ExportRows, ReadExport};
 pub use locker_room::{
     FeedPage, FeedRefusal, FeedScope, GetComment, GetPost, ListComments, OwnReactions, PostPage, ReadFeed,
 };

@@ -10,11 +10,12 @@ use diesel::dsl::auto_type;
 use diesel::prelude::*;
 use terrace_identity::ports::{Credentials, NewAccount};
 use terrace_identity::{
-    Account, AccountRead, AccountStatus, AccountWrite, AuthorCard, PasswordHash, ProfileChange, PublicProfile,
+    Account, AccountRead, AccountStatus, AccountWrite, AuthorCard, PasswordHash, ProfileChange,
+    PublicProfile, Role, TimeZone,
 };
 use terrace_kernel::{MediaHash, StoreError, Timestamp, UserId};
 
-const ACTIVE: &str = AccountStatus::Active.as_str();
+pub(super) const ACTIVE: &str = AccountStatus::Active.as_str();
 const DELETED: &str = AccountStatus::Deleted.as_str();
 
 /// What stands beside everything that somebody wrote; other groups join it in.
@@ -288,13 +289,72 @@ impl AccountWrite for DieselTx<'_> {
             .map(|rows| rows == 1)
             .map_err(broken("replace a password"))
     }
+
+    /// On PostgreSQL every row that refers to an account holds its key as it is inserted. Only this lock waits for
+    /// those holders and makes others wait: an update alone would pass them by.
+    fn close_account(&mut self, id: UserId, shown: &str, at: Timestamp) -> Result<bool, StoreError> {
+        let id = Key::of(id);
+        if let Conn::Pg(conn) = &mut self.conn {
+            let held: Option<Key> = users::table
+                .find(id)
+                .select(users::id)
+                .for_update()
+                .first(*conn)
+                .optional()
+                .map_err(broken("lock an account"))?;
+            if held.is_none() {
+                return Ok(false);
+            }
+        }
+        let blank = (
+            users::username.eq(shown),
+            users::display_name.eq(shown),
+            users::bio.eq(""),
+            users::picture.eq(None::<&[u8]>),
+            users::favorite_team_id.eq(None::<Key>),
+            users::time_zone.eq(TimeZone::UTC.name()),
+            users::leaderboard_visible.eq(false),
+            users::role.eq(Role::Fan.as_str()),
+            users::status.eq(DELETED),
+            users::updated_at.eq(At(at)),
+        );
+        let closed = on!(self.conn, |conn| diesel::update(active(id)).set(blank).execute(conn))
+            .map_err(broken("close an account"))?;
+        if closed == 0 {
+            return Ok(false);
+        }
+        on!(self.conn, |conn| diesel::delete(credentials::table.find(id)).execute(conn))
+            .map(|_| true)
+            .map_err(broken("remove credentials"))
+    }
+
+    fn set_status(
+        &mut self,
+        id: UserId,
+        from: AccountStatus,
+        to: AccountStatus,
+        at: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let account = users::table.find(Key::of(id)).filter(users::status.eq(from.as_str()));
+        let changes = (users::status.eq(to.as_str()), users::updated_at.eq(At(at)));
+        on!(self.conn, |conn| diesel::update(account).set(changes).execute(conn))
+            .map(|rows| rows == 1)
+            .map_err(broken("set a status"))
+    }
+
+    fn set_role(&mut self, id: UserId, role: Role, at: Timestamp) -> Result<bool, StoreError> {
+        let account = users::table.find(Key::of(id)).filter(users::status.ne(DELETED));
+        let changes = (users::role.eq(role.as_str()), users::updated_at.eq(At(at)));
+        on!(self.conn, |conn| diesel::update(account).set(changes).execute(conn))
+            .map(|rows| rows == 1)
+            .map_err(broken("set a role"))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::harness::{Database, at, fan, new_account, run, team, uuid};
     use super::*;
-    use terrace_identity::Role;
 
     #[test]
     fn a_name_is_given_out_once_whatever_its_case() {
@@ -372,6 +432,49 @@ mod tests {
         assert_eq!(tx.credentials_of(ana).unwrap(), Some(expected.clone()));
         assert_eq!(tx.lock_credentials(ana).unwrap(), Some(expected));
         assert_eq!(tx.lock_credentials(UserId::from(uuid(9))).unwrap(), None);
+    }
+
+    #[test]
+    fn a_closed_account_is_blank_and_its_name_stays_taken() {
+        let mut database = Database::new();
+        let tx = &mut database.tx();
+        let (ana, red) = (fan(tx, 1), team(tx, 1));
+        let change = ProfileChange {
+            bio: Some("Since 1904".to_owned()),
+            time_zone: "Europe/Lisbon".parse().ok(),
+            favorite_team: Some(Some(red)),
+            ..ProfileChange::default()
+        };
+        assert!(tx.change_profile(ana, &change, at(1)).unwrap());
+        assert!(tx.set_picture(ana, Some(MediaHash::from_bytes([7; 32])), at(1)).unwrap());
+        assert!(tx.set_role(ana, Role::Admin, at(1)).unwrap());
+        assert!(tx.close_account(ana, "deleted-1", at(2)).unwrap());
+        assert!(!tx.close_account(ana, "deleted-1", at(2)).unwrap());
+        let account = tx.account(ana).unwrap().unwrap();
+        let shown = "deleted-1".to_owned();
+        let card = AuthorCard { id: ana, username: shown.clone(), display_name: shown, picture: None };
+        assert_eq!((account.card, account.bio.as_str(), account.favorite_team), (card, "", None));
+        assert_eq!((account.time_zone, account.role), (TimeZone::UTC, Role::Fan));
+        assert_eq!((account.status, account.leaderboard_visible), (AccountStatus::Deleted, false));
+        assert_eq!(tx.credentials_of(ana).unwrap(), None);
+        assert_eq!(tx.lock_credentials(ana).unwrap(), None);
+        assert!(!tx.insert_account(&new_account(2, "FAN1")).unwrap());
+        assert!(!tx.set_role(ana, Role::Admin, at(3)).unwrap());
+        assert!(!tx.set_status(ana, AccountStatus::Suspended, AccountStatus::Active, at(3)).unwrap());
+    }
+
+    #[test]
+    fn a_status_changes_from_what_it_is() {
+        use AccountStatus::{Active, Suspended};
+        let mut database = Database::new();
+        let tx = &mut database.tx();
+        let ana = fan(tx, 1);
+        assert!(tx.set_status(ana, Active, Suspended, at(1)).unwrap());
+        assert!(!tx.set_status(ana, Active, Suspended, at(1)).unwrap());
+        assert!(!tx.close_account(ana, "deleted-1", at(1)).unwrap(), "an operator decides");
+        assert!(tx.set_role(ana, Role::TeamManager, at(1)).unwrap());
+        assert!(tx.set_status(ana, Suspended, Active, at(2)).unwrap());
+        assert_eq!(tx.account(ana).unwrap().map(|account| account.role), Some(Role::TeamManager));
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Comments.
 
-use super::accounts::CardRow;
+use super::accounts::{ACTIVE, CardRow};
 use super::overfull;
+use super::posts::writable;
 use crate::conn::on;
 use crate::error::broken;
 use crate::schema::{comments, posts, users};
@@ -52,6 +53,7 @@ impl CommentRead<AuthorCard> for DieselTx<'_> {
             let mut query = comments::table
                 .inner_join(users::table)
                 .filter(comments::post_id.eq(Key::of(post)))
+                .filter(users::status.eq(ACTIVE))
                 .select((CommentRow::as_select(), CardRow::as_select()))
                 .into_boxed();
             if let Some(TimeKey { at, id }) = after {
@@ -73,6 +75,7 @@ impl CommentRead<AuthorCard> for DieselTx<'_> {
                 .filter(comments::id.eq(Key::of(id)))
                 .filter(comments::post_id.eq(Key::of(post)))
                 .filter(posts::deleted_at.is_null())
+                .filter(users::status.eq(ACTIVE))
                 .select((CommentRow::as_select(), CardRow::as_select()))
                 .first(conn)
                 .optional()
@@ -84,7 +87,7 @@ impl CommentRead<AuthorCard> for DieselTx<'_> {
 
 impl CommentWrite<AuthorCard> for DieselTx<'_> {
     fn count_comment(&mut self, post: PostId) -> Result<Option<(Option<TeamId>, i64)>, StoreError> {
-        let post = posts::table.find(Key::of(post)).filter(posts::deleted_at.is_null());
+        let post = writable(Key::of(post));
         let counted: Option<(Option<Key>, i64)> = on!(self.conn, |conn| {
             diesel::update(post)
                 .set(posts::comment_count.eq(posts::comment_count + 1))

@@ -61,6 +61,20 @@ struct NewEventRow {
     created_at: At,
 }
 
+impl NewEventRow {
+    fn new(event: &NewEvent, at: Timestamp) -> Self {
+        Self {
+            topic: event.topic.as_str(),
+            kind: event.kind.as_str(),
+            actor_id: event.actor.map(Key::of),
+            team_id: event.team.map(Key::of),
+            subject_id: Key(event.subject),
+            object_id: event.object.map(Key),
+            created_at: At(at),
+        }
+    }
+}
+
 #[derive(Insertable)]
 #[diesel(table_name = outbox, treat_none_as_default_value = false)]
 struct OutboxRow {
@@ -73,6 +87,20 @@ struct OutboxRow {
     created_at: At,
 }
 
+impl OutboxRow {
+    fn new(event: &NewEvent, at: Timestamp) -> Self {
+        Self {
+            topic: event.topic.as_str(),
+            kind: event.kind.as_str(),
+            actor_id: event.actor.map(Key::of),
+            team_id: event.team.map(Key::of),
+            subject_id: Key(event.subject),
+            object_id: event.object.map(Key),
+            created_at: At(at),
+        }
+    }
+}
+
 fn position(table: &'static str, stored: i64) -> Result<Position, StoreError> {
     Position::new(stored).ok_or_else(|| corrupt(table, "position", &stored))
 }
@@ -80,22 +108,35 @@ fn position(table: &'static str, stored: i64) -> Result<Position, StoreError> {
 impl EventLog for DieselTx<'_> {
     fn append(&mut self, event: &NewEvent, at: Timestamp) -> Result<(), StoreError> {
         self.appended = true;
-        let (topic, kind) = (event.topic.as_str(), event.kind.as_str());
-        let (actor_id, team_id) = (event.actor.map(Key::of), event.team.map(Key::of));
-        let (subject_id, object_id) = (Key(event.subject), event.object.map(Key));
-        let created_at = At(at);
         match &mut self.conn {
             Conn::Pg(conn) => {
-                let row = OutboxRow { topic, kind, actor_id, team_id, subject_id, object_id, created_at };
-                diesel::insert_into(outbox::table).values(&row).execute(*conn)
+                diesel::insert_into(outbox::table).values(&OutboxRow::new(event, at)).execute(*conn)
             }
             Conn::Sqlite(conn) => {
-                let row = NewEventRow { topic, kind, actor_id, team_id, subject_id, object_id, created_at };
-                diesel::insert_into(events::table).values(&row).execute(*conn)
+                diesel::insert_into(events::table).values(&NewEventRow::new(event, at)).execute(*conn)
             }
         }
         .map(drop)
         .map_err(broken("append an event"))
+    }
+
+    fn append_all(&mut self, appended: &[NewEvent], at: Timestamp) -> Result<(), StoreError> {
+        if appended.is_empty() {
+            return Ok(());
+        }
+        self.appended = true;
+        match &mut self.conn {
+            Conn::Pg(conn) => {
+                let rows: Vec<_> = appended.iter().map(|event| OutboxRow::new(event, at)).collect();
+                diesel::insert_into(outbox::table).values(&rows).execute(*conn)
+            }
+            Conn::Sqlite(conn) => {
+                let rows: Vec<_> = appended.iter().map(|event| NewEventRow::new(event, at)).collect();
+                diesel::insert_into(events::table).values(&rows).execute(*conn)
+            }
+        }
+        .map(drop)
+        .map_err(broken("append events"))
     }
 }
 

@@ -1,17 +1,21 @@
 //! Idempotency keys and the answers stored under them.
 
-use super::{corrupt, digest};
+use super::{corrupt, digest, tally};
 use crate::conn::on;
 use crate::error::broken;
 use crate::schema::idempotency_keys;
 use crate::tx::DieselTx;
-use crate::types::{At, Key};
+use crate::types::{At, Key, Uid};
 use diesel::prelude::*;
 use diesel::query_dsl::methods::FilterDsl;
+use diesel::sql_types::BigInt;
 use terrace_app::store::{IdempotencyScope, IdempotencyWrite, KeyClaim, StoredAnswer};
 use terrace_kernel::{StoreError, Timestamp, UserId};
 
 const TABLE: &str = "idempotency_keys";
+
+const OF_ACCOUNT: &str = "DELETE FROM idempotency_keys WHERE (scope, idempotency_key) IN \
+    (SELECT scope, idempotency_key FROM idempotency_keys WHERE account_id = $1 LIMIT $2)";
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = idempotency_keys)]
@@ -114,6 +118,17 @@ impl IdempotencyWrite for DieselTx<'_> {
         } else {
             Err(StoreError::defect("store an answer", "its idempotency key was not claimed"))
         }
+    }
+
+    fn remove_keys_of(&mut self, account: UserId, limit: u32) -> Result<u64, StoreError> {
+        on!(self.conn, |conn| {
+            diesel::sql_query(OF_ACCOUNT)
+                .bind::<Uid, _>(Key::of(account))
+                .bind::<BigInt, _>(i64::from(limit))
+                .execute(conn)
+        })
+        .map(tally)
+        .map_err(broken("remove an account's idempotency keys"))
     }
 }
 

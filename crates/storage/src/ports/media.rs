@@ -11,31 +11,24 @@ use diesel::sql_types::{BigInt, Binary, Text};
 use terrace_app::media::{MediaRead, MediaWrite, NewMedia, NewUpload, ObjectKey, StoredMedia};
 use terrace_kernel::{MediaHash, MediaId, StoreError, Timestamp, UserId};
 
-/// What shows a picture, apart from uploads that wait.
-macro_rules! shown {
-    () => {
-        "EXISTS (SELECT 1 FROM users WHERE users.picture = media.hash AND users.status <> 'deleted') \
-         OR EXISTS (SELECT 1 FROM posts WHERE posts.image = media.hash AND posts.deleted_at IS NULL)"
-    };
-}
-
-/// Whether anything refers to a picture, be it an upload that waited too long: such a one goes first.
+/// Whether anything refers to a picture: also a profile or a post that an operator may show again, and an upload that
+/// waited too long, which goes first.
 macro_rules! used {
     () => {
-        concat!(
-            "(",
-            shown!(),
-            " OR EXISTS (SELECT 1 FROM media_uploads WHERE media_uploads.hash = media.hash))"
-        )
+        "(EXISTS (SELECT 1 FROM users WHERE users.picture = media.hash AND users.status <> 'deleted') \
+         OR EXISTS (SELECT 1 FROM posts WHERE posts.image = media.hash AND posts.deleted_at IS NULL) \
+         OR EXISTS (SELECT 1 FROM media_uploads WHERE media_uploads.hash = media.hash))"
     };
 }
 
-const FIND: &str = concat!(
-    "SELECT object_id, content_type, byte_size FROM media WHERE hash = $1 AND (",
-    shown!(),
-    " OR EXISTS (SELECT 1 FROM media_uploads WHERE media_uploads.hash = media.hash \
-         AND media_uploads.expires_at > $2))"
-);
+/// A picture that something shows: a profile or a post of an active account, or an upload that waits.
+
+const FIND: &str = "SELECT object_id, content_type, byte_size FROM media WHERE hash = $1 AND ( \
+    EXISTS (SELECT 1 FROM users WHERE users.picture = media.hash AND users.status = 'active') \
+    OR EXISTS (SELECT 1 FROM posts JOIN users ON users.id = posts.author_id \
+        WHERE posts.image = media.hash AND posts.deleted_at IS NULL AND users.status = 'active') \
+    OR EXISTS (SELECT 1 FROM media_uploads WHERE media_uploads.hash = media.hash \
+        AND media_uploads.expires_at > $2))";
 
 const MARK: &str = concat!(
     "UPDATE media SET unused_since = $1 WHERE unused_since IS NULL AND hash >= $2 AND hash <= $3 AND NOT ",
@@ -295,14 +288,18 @@ mod tests {
 
         assert!(tx.set_picture(ana, Some(hash(7)), at(52)).unwrap());
         assert!(seen(tx, 53));
-        run(tx, "UPDATE users SET status = 'deleted'");
-        assert!(!seen(tx, 53));
+        for status in ["suspended", "deleted"] {
+            run(tx, &format!("UPDATE users SET status = '{status}'"));
+            assert!(!seen(tx, 53));
+        }
 
         let id = PostId::from(uuid(30));
         let body = "Olé".to_owned();
         let post = NewPost { id, author: ana, team: None, body, image: Some(hash(7)), created_at: at(54) };
         tx.insert_post(&post).unwrap();
         assert_eq!(tx.lock_post(id).unwrap().and_then(|post| post.image), Some(hash(7)));
+        assert!(!seen(tx, 55), "its author is not active");
+        run(tx, "UPDATE users SET status = 'active'");
         assert!(seen(tx, 55));
         assert!(tx.mark_post_deleted(id, at(56)).unwrap());
         assert!(!seen(tx, 57));

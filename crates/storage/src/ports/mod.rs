@@ -7,10 +7,13 @@
 
 mod accounts;
 mod audit;
+mod authored;
 mod comments;
+mod erasure;
 mod events;
 mod idempotency;
 mod jobs;
+mod kept_keys;
 mod leases;
 mod media;
 mod posts;

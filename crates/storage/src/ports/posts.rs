@@ -1,13 +1,13 @@
 //! Posts.
 
-use super::accounts::CardRow;
+use super::accounts::{ACTIVE, CardRow};
 use super::{overfull, reactions};
 use crate::conn::{Conn, on};
 use crate::error::broken;
 use crate::schema::{posts, reactions as reaction_rows, users};
 use crate::tx::DieselTx;
 use crate::types::{At, Key, Uid};
-use diesel::dsl::auto_type;
+use diesel::dsl::{auto_type, exists};
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use terrace_identity::AuthorCard;
@@ -18,7 +18,7 @@ use terrace_social::{
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = posts)]
-struct PostRow {
+pub(super) struct PostRow {
     id: Key,
     author_id: Key,
     team_id: Option<Key>,
@@ -35,7 +35,7 @@ struct PostRow {
 }
 
 impl PostRow {
-    fn into_post(self) -> Result<Post, StoreError> {
+    pub(super) fn into_post(self) -> Result<Post, StoreError> {
         let image = self.image.map(|bytes| super::digest("posts", "image", bytes)).transpose()?;
         Ok(Post {
             id: self.id.id(),
@@ -79,10 +79,20 @@ struct NewPostRow<'a> {
     created_at: At,
 }
 
-/// Posts that are not deleted, with their authors. Says `deleted_at IS NULL` in the words of the indexes.
+/// Posts that are shown, with their authors. Says `deleted_at IS NULL` in the words of the indexes; the authors are
+/// read anyway, so that hiding one who is not active costs nothing.
 #[auto_type(no_type_alias)]
 fn shown() -> _ {
-    posts::table.inner_join(users::table).filter(posts::deleted_at.is_null())
+    let active: &'static str = ACTIVE;
+    posts::table.inner_join(users::table).filter(posts::deleted_at.is_null()).filter(users::status.eq(active))
+}
+
+/// A post that is shown, to be locked without its author.
+#[auto_type(no_type_alias)]
+pub(super) fn writable(id: Key) -> _ {
+    let active: &'static str = ACTIVE;
+    let author = users::table.filter(users::id.eq(posts::author_id)).filter(users::status.eq(active));
+    posts::table.filter(posts::id.eq(id)).filter(posts::deleted_at.is_null()).filter(exists(author))
 }
 
 /// The post's reaction by one fan.
@@ -220,7 +230,7 @@ impl PostWrite<AuthorCard> for DieselTx<'_> {
     }
 
     fn lock_post(&mut self, id: PostId) -> Result<Option<Post>, StoreError> {
-        let post = not_deleted(Key::of(id));
+        let post = writable(Key::of(id));
         let row: Option<PostRow> = match &mut self.conn {
             Conn::Pg(conn) => post.select(PostRow::as_select()).for_no_key_update().first(*conn).optional(),
             Conn::Sqlite(conn) => post.select(PostRow::as_select()).first(*conn).optional(),

@@ -1,12 +1,14 @@
 //! Reactions: one per fan and post.
 
+use super::accounts::ACTIVE;
 use super::named;
-use crate::conn::on;
+use crate::conn::{Conn, on};
 use crate::error::broken;
 use crate::schema::{posts, reactions};
 use crate::tx::DieselTx;
-use crate::types::{At, Key};
+use crate::types::{At, Instant, Key, Uid};
 use diesel::prelude::*;
+use diesel::sql_types::Text;
 use terrace_kernel::{PostId, StoreError, Timestamp, UserId};
 use terrace_social::{ReactionCounts, ReactionKind, ReactionWrite};
 
@@ -14,6 +16,14 @@ use terrace_social::{ReactionCounts, ReactionKind, ReactionWrite};
 pub(super) fn kind(text: &str) -> Result<ReactionKind, StoreError> {
     named("reactions", "kind", text)
 }
+
+/// The account is read along and held: one that is just being closed has set its last reaction before, or sets none.
+const PG: &str = "INSERT INTO reactions (post_id, user_id, kind, created_at) \
+    SELECT $1, id, $2, $3 FROM users WHERE id = $4 AND status = $5 FOR KEY SHARE \
+    ON CONFLICT (post_id, user_id) DO UPDATE SET kind = excluded.kind, created_at = excluded.created_at";
+const SQLITE: &str = "INSERT INTO reactions (post_id, user_id, kind, created_at) \
+    SELECT $1, id, $2, $3 FROM users WHERE id = $4 AND status = $5 \
+    ON CONFLICT (post_id, user_id) DO UPDATE SET kind = excluded.kind, created_at = excluded.created_at";
 
 impl ReactionWrite for DieselTx<'_> {
     fn reaction(&mut self, post: PostId, fan: UserId) -> Result<Option<ReactionKind>, StoreError> {
@@ -34,23 +44,27 @@ impl ReactionWrite for DieselTx<'_> {
         fan: UserId,
         kind: Option<ReactionKind>,
         at: Timestamp,
-    ) -> Result<(), StoreError> {
+    ) -> Result<bool, StoreError> {
         let (post, fan) = (Key::of(post), Key::of(fan));
         let Some(kind) = kind else {
             return on!(self.conn, |conn| diesel::delete(reactions::table.find((post, fan))).execute(conn))
-                .map(drop)
+                .map(|_| true)
                 .map_err(broken("take back a reaction"));
         };
-        let feeling = (reactions::kind.eq(kind.as_str()), reactions::created_at.eq(At(at)));
+        let sql = match &self.conn {
+            Conn::Pg(_) => PG,
+            Conn::Sqlite(_) => SQLITE,
+        };
         on!(self.conn, |conn| {
-            diesel::insert_into(reactions::table)
-                .values((reactions::post_id.eq(post), reactions::user_id.eq(fan), feeling))
-                .on_conflict((reactions::post_id, reactions::user_id))
-                .do_update()
-                .set(feeling)
+            diesel::sql_query(sql)
+                .bind::<Uid, _>(post)
+                .bind::<Text, _>(kind.as_str())
+                .bind::<Instant, _>(At(at))
+                .bind::<Uid, _>(fan)
+                .bind::<Text, _>(ACTIVE)
                 .execute(conn)
         })
-        .map(drop)
+        .map(|rows| rows == 1)
         .map_err(broken("set a reaction"))
     }
 
@@ -71,7 +85,7 @@ impl ReactionWrite for DieselTx<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::harness::{Database, at, fan, post};
+    use super::super::harness::{Database, at, fan, post, run};
     use super::*;
     use terrace_social::PostWrite;
 
@@ -85,7 +99,7 @@ mod tests {
             [Some(ReactionKind::Like), Some(ReactionKind::Like), Some(ReactionKind::Laugh), None, None];
         for after in steps {
             let before = tx.reaction(id, ana).unwrap();
-            tx.set_reaction(id, ana, after, at(1)).unwrap();
+            assert!(tx.set_reaction(id, ana, after, at(1)).unwrap());
             if let Some(change) = ReactionCounts::change(before, after) {
                 tx.add_to_reaction_counts(id, &change).unwrap();
             }
@@ -93,6 +107,19 @@ mod tests {
             let counts = tx.lock_post(id).unwrap().unwrap().reactions;
             assert_eq!(counts.total(), i64::from(after.is_some()));
             assert_eq!(after.map(|kind| counts.of(kind)), after.map(|_| 1));
+        }
+    }
+
+    #[test]
+    fn an_account_that_is_not_active_sets_no_reaction() {
+        let mut database = Database::new();
+        let tx = &mut database.tx();
+        let (ana, bea) = (fan(tx, 1), fan(tx, 2));
+        let id = post(tx, 10, ana, None, 0);
+        for status in ["suspended", "deleted"] {
+            run(tx, &format!("UPDATE users SET status = '{status}' WHERE username_key = 'fan2'"));
+            assert!(!tx.set_reaction(id, bea, Some(ReactionKind::Like), at(1)).unwrap());
+            assert_eq!(tx.reaction(id, bea).unwrap(), None);
         }
     }
 }

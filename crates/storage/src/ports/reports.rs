@@ -1,5 +1,6 @@
 //! Reports.
 
+use super::accounts::ACTIVE;
 use crate::conn::{Conn, on};
 use crate::error::broken;
 use crate::tx::DieselTx;
@@ -9,13 +10,15 @@ use diesel::sql_types::Text;
 use terrace_kernel::{PostId, StoreError, Timestamp, UserId};
 use terrace_social::ReportWrite;
 
-/// The post is read along and held, so that a report of one that is just being removed is no report instead of
-/// a broken reference.
+/// Post and account are read along and held, so that a report of a post that is just being removed, or by an account
+/// that is just being closed, is no report.
 const PG: &str = "INSERT INTO reports (post_id, user_id, reason, created_at) \
-    SELECT id, $1, $2, $3 FROM posts WHERE id = $4 AND deleted_at IS NULL FOR KEY SHARE \
+    SELECT posts.id, users.id, $1, $2 FROM posts, users \
+    WHERE posts.id = $3 AND deleted_at IS NULL AND users.id = $4 AND status = $5 FOR KEY SHARE \
     ON CONFLICT (post_id, user_id) DO NOTHING";
 const SQLITE: &str = "INSERT INTO reports (post_id, user_id, reason, created_at) \
-    SELECT id, $1, $2, $3 FROM posts WHERE id = $4 AND deleted_at IS NULL \
+    SELECT posts.id, users.id, $1, $2 FROM posts, users \
+    WHERE posts.id = $3 AND deleted_at IS NULL AND users.id = $4 AND status = $5 \
     ON CONFLICT (post_id, user_id) DO NOTHING";
 
 impl ReportWrite for DieselTx<'_> {
@@ -32,10 +35,11 @@ impl ReportWrite for DieselTx<'_> {
         };
         on!(self.conn, |conn| {
             diesel::sql_query(sql)
-                .bind::<Uid, _>(Key::of(fan))
                 .bind::<Text, _>(reason)
                 .bind::<Instant, _>(At(at))
                 .bind::<Uid, _>(Key::of(post))
+                .bind::<Uid, _>(Key::of(fan))
+                .bind::<Text, _>(ACTIVE)
                 .execute(conn)
         })
         .map(drop)
@@ -45,7 +49,7 @@ impl ReportWrite for DieselTx<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::harness::{Database, at, fan, post};
+    use super::super::harness::{Database, at, fan, post, run};
     use super::*;
     use crate::schema::reports;
     use terrace_social::PostWrite;
@@ -62,6 +66,10 @@ mod tests {
         let id = post(tx, 10, ana, None, 0);
         tx.insert_report(id, bea, "spam", at(1)).unwrap();
         tx.insert_report(id, bea, "again", at(2)).unwrap();
+        assert_eq!(reasons(tx), ["spam"]);
+        run(tx, "UPDATE users SET status = 'suspended' WHERE username_key = 'fan1'");
+        tx.insert_report(id, ana, "suspended", at(3)).unwrap();
+        run(tx, "UPDATE users SET status = 'active' WHERE username_key = 'fan1'");
         assert_eq!(reasons(tx), ["spam"]);
         assert!(tx.mark_post_deleted(id, at(3)).unwrap());
         tx.insert_report(id, ana, "late", at(4)).unwrap();

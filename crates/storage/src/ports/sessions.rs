@@ -13,7 +13,8 @@ use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Binary, Nullable, Text};
 use terrace_identity::ports::StoredRefresh;
 use terrace_identity::{
-    AccountStatus, DeviceSession, NewSession, SessionRead, SessionWrite, Token, TokenHash, TokenKind, Viewer,
+    AccountStatus, DeviceSession, KeptSession, NewSession, SessionRead, SessionWrite, Token, TokenHash,
+    TokenKind, Viewer,
 };
 use terrace_kernel::{Limit, Page, SessionId, StoreError, TimeKey, Timestamp, UserId};
 
@@ -115,6 +116,16 @@ const REMOVALS: [&str; 3] = [
          AND NOT EXISTS (SELECT 1 FROM tokens WHERE tokens.session_id = sessions.id) LIMIT $2)",
 ];
 
+/// The same of one account, whether or not they have ended.
+const REMOVALS_OF_USER: [&str; 2] = [
+    "DELETE FROM tokens WHERE hash IN \
+        (SELECT tokens.hash FROM sessions JOIN tokens ON tokens.session_id = sessions.id \
+         WHERE sessions.user_id = $1 LIMIT $2)",
+    "DELETE FROM sessions WHERE id IN \
+        (SELECT id FROM sessions WHERE user_id = $1 \
+         AND NOT EXISTS (SELECT 1 FROM tokens WHERE tokens.session_id = sessions.id) LIMIT $2)",
+];
+
 #[auto_type(no_type_alias)]
 fn live(user: Key, now: At) -> _ {
     sessions::table
@@ -180,6 +191,30 @@ impl SessionRead for DieselTx<'_> {
             at: device.created_at,
             id: device.id.as_uuid(),
         }))
+    }
+
+    fn kept_sessions_of(
+        &mut self,
+        user: UserId,
+        limit: u32,
+        after: Option<TimeKey>,
+    ) -> Result<Vec<KeptSession>, StoreError> {
+        let rows: Vec<(DeviceRow, Option<At>)> = on!(self.conn, |conn| {
+            let mut query = sessions::table
+                .filter(sessions::user_id.eq(Key::of(user)))
+                .select((DeviceRow::as_select(), sessions::ended_at))
+                .into_boxed();
+            if let Some(TimeKey { at, id }) = after {
+                query = query.filter(sessions::created_at.le(At(at)));
+                query = query.filter(sessions::created_at.lt(At(at)).or(sessions::id.lt(Key(id))));
+            }
+            query.order((sessions::created_at.desc(), sessions::id.desc())).limit(i64::from(limit)).load(conn)
+        })
+        .map_err(broken("list the sessions that are kept"))?;
+        let kept = |(row, ended): (DeviceRow, Option<At>)| {
+            Ok(KeptSession { session: row.into_session()?, ended_at: ended.map(|at| at.0) })
+        };
+        rows.into_iter().map(kept).collect()
     }
 }
 
@@ -288,6 +323,21 @@ impl SessionWrite for DieselTx<'_> {
                 diesel::sql_query(sql).bind::<Instant, _>(At(before)).bind::<BigInt, _>(left).execute(conn)
             })
             .map_err(broken("remove ended sessions"))?;
+        }
+        Ok(tally(removed))
+    }
+
+    fn remove_sessions_of(&mut self, user: UserId, limit: u32) -> Result<u64, StoreError> {
+        let mut removed = 0;
+        for sql in REMOVALS_OF_USER {
+            let left = i64::from(limit) - i64::try_from(removed).unwrap_or(i64::MAX);
+            if left <= 0 {
+                break;
+            }
+            removed += on!(self.conn, |conn| {
+                diesel::sql_query(sql).bind::<Uid, _>(Key::of(user)).bind::<BigInt, _>(left).execute(conn)
+            })
+            .map_err(broken("remove an account's sessions"))?;
         }
         Ok(tally(removed))
     }
@@ -439,5 +489,26 @@ mod tests {
             2,
             "sessions that were never ended are over too"
         );
+    }
+
+    #[test]
+    fn an_accounts_sessions_are_listed_ended_or_not_and_removed_in_portions() {
+        let mut database = Database::new();
+        let tx = &mut database.tx();
+        let (ana, bea) = (fan(tx, 1), fan(tx, 2));
+        let of_bea = open(tx, 9, bea, 0);
+        for n in 1..=3 {
+            let session = open(tx, n, ana, 5);
+            tx.insert_token(session, &token(TokenKind::Access, u8::try_from(n).unwrap()), at(100)).unwrap();
+        }
+        assert!(tx.end_session(ana, SessionId::from(uuid(2)), at(7)).unwrap());
+        let first = tx.kept_sessions_of(ana, 2, None).unwrap();
+        let rest = tx.kept_sessions_of(ana, 2, first.last().map(KeptSession::key)).unwrap();
+        let seen = |kept: &KeptSession| (kept.session.id.as_uuid().as_u128(), kept.ended_at);
+        assert_eq!(first.iter().map(seen).collect::<Vec<_>>(), [(3, None), (2, Some(at(7)))]);
+        assert_eq!(rest.iter().map(seen).collect::<Vec<_>>(), [(1, None)]);
+
+        assert_eq!([(); 4].map(|()| tx.remove_sessions_of(ana, 2).unwrap()), [2, 2, 2, 0]);
+        assert!(tx.end_session(bea, of_bea, at(8)).unwrap(), "another's stay");
     }
 }

@@ -6,6 +6,7 @@ mod comments;
 mod locker_room;
 mod media;
 mod once;
+mod own_account;
 mod page;
 mod profile;
 mod refusals;
@@ -30,6 +31,8 @@ pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
         .service(profile::change_password)
         .service(media::set_picture)
         .service(media::remove_picture)
+        .service(own_account::delete_account)
+        .service(own_account::export_account)
         .service(sessions::list_sessions)
         .service(sessions::end_session)
         .service(profile::get_public_profile)

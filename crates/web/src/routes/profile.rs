@@ -6,7 +6,7 @@ use crate::extract::{JsonBody, PathId, SignedIn};
 use actix_web::web::{Data, Json};
 use actix_web::{HttpResponse, get, patch, put};
 use terrace_app::commands::ChangeProfile;
-use terrace_app::queries::{GetOwnProfile, GetPublicProfile};
+use terrace_app::queries::{GetOwnProfile, GetPublicProfile, NotFound};
 use terrace_app::{App, LoginRefusal};
 use terrace_identity::{Password, ProfileChange, TimeZone, bio, display_name};
 use terrace_kernel::{Failure, UserId};
@@ -23,7 +23,12 @@ pub(crate) async fn get_own_profile(
     SignedIn(viewer): SignedIn,
     app: Data<App>,
 ) -> Result<Json<OwnProfile>, ApiError> {
-    Ok(Json(OwnProfile::from(&app.query(GetOwnProfile { user: viewer.user_id }).await?)))
+    match app.query(GetOwnProfile { user: viewer.user_id }).await {
+        Ok(profile) => Ok(Json(OwnProfile::from(&profile))),
+        // The account went since its session was checked.
+        Err(Failure::Refused(NotFound)) => Err(Code::AuthenticationRequired.into()),
+        Err(Failure::Broken(error)) => Err(error.into()),
+    }
 }
 
 /// Change one's own profile.

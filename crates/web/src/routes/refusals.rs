@@ -8,10 +8,15 @@ use terrace_app::commands::{
 };
 use terrace_app::media::{NotAnImage, UploadRefusal};
 use terrace_app::queries::{FeedRefusal, NotFound};
-use terrace_app::{LoginRefusal, OnceRefusal, RefreshRefusal, RegisterRefusal};
+use terrace_app::{DeleteAccountRefusal, LoginRefusal, OnceRefusal, RefreshRefusal, RegisterRefusal};
 
 fn no_post() -> ApiError {
     ApiError::new(Code::NotFound, "there is no such post")
+}
+
+/// The account went since its session was checked.
+fn no_longer() -> ApiError {
+    Code::AuthenticationRequired.into()
 }
 
 fn unknown_team(pointer: &str) -> ApiError {
@@ -71,7 +76,18 @@ impl From<ChangeProfileRefusal> for ApiError {
     fn from(refusal: ChangeProfileRefusal) -> Self {
         match refusal {
             ChangeProfileRefusal::UnknownTeam => unknown_team("/favoriteTeamId"),
-            ChangeProfileRefusal::NoAccount => Code::NotFound.into(),
+            ChangeProfileRefusal::NoAccount => no_longer(),
+        }
+    }
+}
+
+impl From<DeleteAccountRefusal> for ApiError {
+    fn from(refusal: DeleteAccountRefusal) -> Self {
+        match refusal {
+            DeleteAccountRefusal::NotActive => no_longer(),
+            // The session is good, so it is no 401: a client must not throw it away.
+            DeleteAccountRefusal::WrongPassword => Code::WrongPassword.into(),
+            DeleteAccountRefusal::Busy => busy(),
         }
     }
 }
@@ -100,6 +116,7 @@ impl From<CreatePostRefusal> for ApiError {
             CreatePostRefusal::UnknownMedia => {
                 Invalid::at("/mediaId", "no upload of yours that still waits for a post has this id")
             }
+            CreatePostRefusal::NotActive => no_longer(),
         }
     }
 }
@@ -127,6 +144,7 @@ impl From<CreateCommentRefusal> for ApiError {
     fn from(refusal: CreateCommentRefusal) -> Self {
         match refusal {
             CreateCommentRefusal::PostNotFound => no_post(),
+            CreateCommentRefusal::NotActive => no_longer(),
         }
     }
 }
@@ -144,6 +162,7 @@ impl From<ReactRefusal> for ApiError {
     fn from(refusal: ReactRefusal) -> Self {
         match refusal {
             ReactRefusal::PostNotFound => no_post(),
+            ReactRefusal::NotActive => no_longer(),
         }
     }
 }

@@ -1,0 +1,126 @@
+//! The end of an account by its owner's proof, and what operators do to accounts.
+
+use crate::App;
+use crate::commands::{
+    DeleteAccount, DeleteAccountRuleRefusal, GrantRole, Operated, ResetPassword, RestoreAccount,
+    SuspendAccount, UnknownAccount,
+};
+use crate::execute::{Command, unrefused};
+use crate::login::{FindCredentials, busy_or};
+use terrace_identity::{Password, Role, Secret, Viewer};
+use terrace_kernel::{Failure, Outcome};
+
+/// Why an account was not deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DeleteAccountRefusal {
+    /// It is deleted already, or suspended: whoever asks is nobody any more.
+    NotActive,
+    /// The password is wrong.
+    WrongPassword,
+    /// Too many passwords are being checked at once.
+    Busy,
+}
+
+/// Why a password was not reset.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ResetPasswordRefusal {
+    /// No account of this name can be operated on.
+    UnknownAccount,
+    /// Too many passwords are being hashed at once.
+    Busy,
+}
+
+impl App {
+    /// Deletes one's own account, for good.
+    pub async fn delete_account(
+        &self,
+        viewer: &Viewer,
+        password: Password,
+    ) -> Outcome<(), DeleteAccountRefusal> {
+        let user = viewer.user_id;
+        let proved = unrefused(self.query(FindCredentials::Of(user)).await)?
+            .ok_or(Failure::Refused(DeleteAccountRefusal::NotActive))?
+            .password;
+        let right = self
+            .passwords
+            .verify(password, Some(proved.clone()))
+            .await
+            .map_err(|failure| busy_or(failure, DeleteAccountRefusal::Busy))?;
+        if !right {
+            return Err(Failure::Refused(DeleteAccountRefusal::WrongPassword));
+        }
+        let deleted = self.execute(DeleteAccount { user, proved }).await.map_err(|failure| {
+            failure.map(|refusal| match refusal {
+                DeleteAccountRuleRefusal::NotActive => DeleteAccountRefusal::NotActive,
+                DeleteAccountRuleRefusal::ProofIsStale => DeleteAccountRefusal::WrongPassword,
+            })
+        });
+        // Whatever it came to: who is not active any more is forgotten too.
+        self.viewers.forget_user(user);
+        deleted?;
+        log::info!("account {user} was deleted by its owner");
+        Ok(())
+    }
+
+    /// Puts an account aside.
+    pub async fn suspend_account(&self, username: &str) -> Outcome<Operated, UnknownAccount> {
+        let operated = self.operate(SuspendAccount { username: username.to_owned() }).await?;
+        log::info!("account {} was suspended; {}", operated.user, words(operated));
+        Ok(operated)
+    }
+
+    /// Takes a suspended account back in.
+    pub async fn restore_account(&self, username: &str) -> Outcome<Operated, UnknownAccount> {
+        let operated = self.operate(RestoreAccount { username: username.to_owned() }).await?;
+        log::info!("account {} was restored; {}", operated.user, words(operated));
+        Ok(operated)
+    }
+
+    /// Says what an account may do.
+    pub async fn grant_role(&self, username: &str, role: Role) -> Outcome<Operated, UnknownAccount> {
+        let operated = self.operate(GrantRole { username: username.to_owned(), role }).await?;
+        log::info!("account {} was given the role {}", operated.user, role.as_str());
+        Ok(operated)
+    }
+
+    /// Replaces an account's password with `password`, or with one that is drawn and given back.
+    pub async fn reset_password(
+        &self,
+        username: &str,
+        password: Option<Password>,
+    ) -> Outcome<(Operated, Option<Secret>), ResetPasswordRefusal> {
+        let mut ctx = self.seed().open();
+        let (secret, password) = if let Some(password) = password {
+            (None, password)
+        } else {
+            let (secret, password) = Password::draw(&mut ctx);
+            (Some(secret), password)
+        };
+        let new = self
+            .passwords
+            .hash(password, ctx.random_bytes())
+            .await
+            .map_err(|failure| busy_or(failure, ResetPasswordRefusal::Busy))?;
+        let operated = self
+            .operate(ResetPassword { username: username.to_owned(), new })
+            .await
+            .map_err(|failure| failure.map(|UnknownAccount| ResetPasswordRefusal::UnknownAccount))?;
+        log::info!("the password of account {} was reset; {}", operated.user, words(operated));
+        Ok((operated, secret))
+    }
+
+    async fn operate<C>(&self, command: C) -> Outcome<Operated, UnknownAccount>
+    where
+        C: Command<Output = Operated, Refusal = UnknownAccount>,
+    {
+        let operated = self.execute(command).await?;
+        self.viewers.forget_user(operated.user);
+        Ok(operated)
+    }
+}
+
+fn words(operated: Operated) -> String {
+    let Operated { changed, sessions_ended, .. } = operated;
+    let already = if changed { "" } else { "it was so already, " };
+    format!("{already}{sessions_ended} sessions ended")
+}

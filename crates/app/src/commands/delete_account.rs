@@ -1,0 +1,66 @@
+//! Deletes one's own account.
+
+use crate::execute::Command;
+use crate::store::Tx;
+use terrace_identity::{AccountStatus, PasswordHash, deleted_name};
+use terrace_kernel::{Ctx, EventKind, Failure, NewEvent, Outcome, Topic, UserId};
+
+/// Rows of sessions, tokens and stored answers that go with the deletion itself: all of almost everybody's. What is
+/// left of more goes with the rest.
+const PORTION: u32 = 500;
+
+/// Closes an account that its owner proved. From the commit on nobody can act as it, and nothing of it is shown: every
+/// read leaves out whose author is not active. What it wrote is removed afterwards by the consumer that follows
+/// `account.deleted`, in portions, so that the end of a busy account holds up nobody.
+pub(crate) struct DeleteAccount {
+    pub(crate) user: UserId,
+    /// The hash that the password was checked against.
+    pub(crate) proved: PasswordHash,
+}
+
+/// Why an account was not deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DeleteAccountRuleRefusal {
+    /// It is deleted already, or suspended since its session was checked.
+    NotActive,
+    /// The password was changed since it was checked.
+    ProofIsStale,
+}
+
+impl Command for DeleteAccount {
+    const NAME: &'static str = "delete_account";
+    type Output = ();
+    type Refusal = DeleteAccountRuleRefusal;
+
+    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<(), DeleteAccountRuleRefusal> {
+        let not_active = || Failure::Refused(DeleteAccountRuleRefusal::NotActive);
+        // Locked, so that no session is opened on the password meanwhile.
+        let credentials = tx.lock_credentials(self.user)?.ok_or_else(not_active)?;
+        if credentials.password != self.proved {
+            return Err(Failure::Refused(DeleteAccountRuleRefusal::ProofIsStale));
+        }
+        if credentials.status != AccountStatus::Active
+            || !tx.close_account(self.user, &deleted_name(self.user), ctx.now())?
+        {
+            return Err(not_active());
+        }
+        // Ended before they are removed: a refresh that is just being done is waited for, and its tokens go too.
+        tx.end_other_sessions(self.user, None, ctx.now())?;
+        tx.remove_sessions_of(self.user, PORTION)?;
+        tx.remove_keys_of(self.user, PORTION)?;
+        // Their pictures go with them; those of the profile and of posts are hidden with the account.
+        tx.remove_uploads_of(self.user)?;
+        tx.append(
+            &NewEvent {
+                topic: Topic::Account,
+                kind: EventKind::AccountDeleted,
+                actor: Some(self.user),
+                team: None,
+                subject: self.user.as_uuid(),
+                object: None,
+            },
+            ctx.now(),
+        )?;
+        Ok(())
+    }
+}

@@ -1,0 +1,85 @@
+//! What becomes of everything that an account left when it was deleted. Nothing of it is shown meanwhile.
+
+use crate::consumers::{PORTION, Progress};
+use crate::store::Tx;
+use terrace_kernel::{Ctx, Event, EventKind, NewEvent, StoreError, Topic, UserId};
+use terrace_social::{ErasedComment, ErasedPost};
+
+/// Removes one portion of what the account left, and tells of each row that others may have on their screens, as its
+/// own removal would have been told. Marked posts go, with all that hangs on them, as any deleted post does. Reports
+/// go too: their reasons are the reporter's words.
+pub(crate) fn erase_account(tx: &mut dyn Tx, ctx: &mut Ctx, event: &Event) -> Result<Progress, StoreError> {
+    let user = UserId::from_uuid(event.what.subject);
+    let mut portion = Portion { left: PORTION };
+
+    let posts = tx.erase_posts(user, portion.left, ctx.now())?;
+    tell(tx, ctx, posts.told.into_iter().map(|post| post_deleted(user, post)))?;
+    if portion.is_spent(posts.found) {
+        return Ok(Progress::More);
+    }
+    let comments = tx.erase_comments(user, portion.left)?;
+    tell(tx, ctx, comments.told.into_iter().map(|comment| comment_deleted(user, comment)))?;
+    if portion.is_spent(comments.found) {
+        return Ok(Progress::More);
+    }
+    let reactions = tx.erase_reactions(user, portion.left)?;
+    tell(tx, ctx, reactions.told.into_iter().map(|post| reaction_changed(user, post)))?;
+    if portion.is_spent(reactions.found) {
+        return Ok(Progress::More);
+    }
+    let reports = tx.erase_reports(user, portion.left)?;
+    if portion.is_spent(reports) {
+        return Ok(Progress::More);
+    }
+    let sessions = tx.remove_sessions_of(user, portion.left)?;
+    if portion.is_spent(u32::try_from(sessions).unwrap_or(u32::MAX)) {
+        return Ok(Progress::More);
+    }
+    let keys = tx.remove_keys_of(user, portion.left)?;
+    if portion.is_spent(u32::try_from(keys).unwrap_or(u32::MAX)) {
+        return Ok(Progress::More);
+    }
+    // Of an upload that was on its way when the account was closed.
+    tx.remove_uploads_of(user)?;
+    Ok(Progress::Done)
+}
+
+/// Rows that this transaction may still remove.
+struct Portion {
+    left: u32,
+}
+
+impl Portion {
+    /// Takes what was removed off; at the limit there may be more of this kind.
+    fn is_spent(&mut self, removed: u32) -> bool {
+        self.left = self.left.saturating_sub(removed);
+        self.left == 0
+    }
+}
+
+fn tell(tx: &mut dyn Tx, ctx: &Ctx, events: impl Iterator<Item = NewEvent>) -> Result<(), StoreError> {
+    tx.append_all(&events.collect::<Vec<_>>(), ctx.now())
+}
+
+fn post_deleted(actor: UserId, ErasedPost { post, team }: ErasedPost) -> NewEvent {
+    NewEvent {
+        topic: Topic::LockerRoom,
+        kind: EventKind::PostDeleted,
+        actor: Some(actor),
+        team,
+        subject: post.as_uuid(),
+        object: None,
+    }
+}
+
+fn comment_deleted(actor: UserId, ErasedComment { post, team, comment }: ErasedComment) -> NewEvent {
+    NewEvent {
+        kind: EventKind::CommentDeleted,
+        object: Some(comment.as_uuid()),
+        ..post_deleted(actor, ErasedPost { post, team })
+    }
+}
+
+fn reaction_changed(actor: UserId, post: ErasedPost) -> NewEvent {
+    NewEvent { kind: EventKind::ReactionChanged, ..post_deleted(actor, post) }
+}

@@ -1,0 +1,125 @@
+//! Everything that is kept about an account, page by page.
+
+use super::NotFound;
+use crate::execute::Query;
+use crate::store::{KeptKey, KeyPlace, ReadTx};
+use terrace_identity::{AccountStatus, KeptSession};
+use terrace_kernel::{CommentId, Failure, Outcome, PostId, TimeKey, Timestamp, UserId};
+use terrace_social::{Comment, OwnReaction, OwnReport, Post};
+
+/// Rows of one page: some 100 KiB of long posts at the most that is usual, 5 MiB at the very most.
+const PAGE: u32 = 500;
+
+/// The parts of an export, in its order, each with the place in it after which to go on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ExportPlace {
+    /// Sessions, those that ended too, newest first.
+    Sessions(Option<TimeKey>),
+    /// Posts, newest first.
+    Posts(Option<TimeKey>),
+    /// Comments.
+    Comments(Option<CommentId>),
+    /// Reactions.
+    Reactions(Option<PostId>),
+    /// Reports.
+    Reports(Option<PostId>),
+    /// Idempotency keys.
+    Keys(Option<KeyPlace>),
+}
+
+impl ExportPlace {
+    /// Where an export begins.
+    pub const START: Self = Self::Sessions(None);
+}
+
+/// Rows of one part of an export.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ExportRows {
+    /// Sessions.
+    Sessions(Vec<KeptSession>),
+    /// Posts.
+    Posts(Vec<Post>),
+    /// Comments.
+    Comments(Vec<Comment<()>>),
+    /// Reactions.
+    Reactions(Vec<OwnReaction>),
+    /// Reports.
+    Reports(Vec<OwnReport>),
+    /// Idempotency keys.
+    Keys(Vec<KeptKey>),
+}
+
+/// A page of an export.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExportPage {
+    /// Its rows, all of one part.
+    pub rows: ExportRows,
+    /// Where the next page begins, in this part or the next; `None` behind the last.
+    pub next: Option<ExportPlace>,
+}
+
+/// Reads a page of an export, in two statements. Refused when the account is not active (any more).
+#[derive(Debug, Clone)]
+pub struct ReadExport {
+    /// Whose.
+    pub user: UserId,
+    /// From where.
+    pub place: ExportPlace,
+}
+
+impl Query for ReadExport {
+    const NAME: &'static str = "read_export";
+    type Output = ExportPage;
+    type Refusal = NotFound;
+
+    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<ExportPage, NotFound> {
+        let account = tx.account(self.user)?;
+        if account.is_none_or(|account| account.status != AccountStatus::Active) {
+            return Err(Failure::Refused(NotFound));
+        }
+        let user = self.user;
+        Ok(match &self.place {
+            ExportPlace::Sessions(after) => {
+                let rows = tx.kept_sessions_of(user, PAGE, *after)?;
+                let last = last_of_full(&rows).map(KeptSession::key);
+                let next = last.map_or(ExportPlace::Posts(None), |key| ExportPlace::Sessions(Some(key)));
+                ExportPage { rows: ExportRows::Sessions(rows), next: Some(next) }
+            }
+            ExportPlace::Posts(after) => {
+                let rows = tx.posts_of(user, PAGE, *after)?;
+                let last = last_of_full(&rows).map(Post::key);
+                let next = last.map_or(ExportPlace::Comments(None), |key| ExportPlace::Posts(Some(key)));
+                ExportPage { rows: ExportRows::Posts(rows), next: Some(next) }
+            }
+            ExportPlace::Comments(after) => {
+                let rows = tx.comments_of(user, PAGE, *after)?;
+                let last = last_of_full(&rows).map(|comment| comment.id);
+                let next = last.map_or(ExportPlace::Reactions(None), |id| ExportPlace::Comments(Some(id)));
+                ExportPage { rows: ExportRows::Comments(rows), next: Some(next) }
+            }
+            ExportPlace::Reactions(after) => {
+                let rows = tx.reactions_of(user, PAGE, *after)?;
+                let last = last_of_full(&rows).map(|reaction| reaction.post);
+                let next = last.map_or(ExportPlace::Reports(None), |id| ExportPlace::Reactions(Some(id)));
+                ExportPage { rows: ExportRows::Reactions(rows), next: Some(next) }
+            }
+            ExportPlace::Reports(after) => {
+                let rows = tx.reports_of(user, PAGE, *after)?;
+                let last = last_of_full(&rows).map(|report| report.post);
+                let next = last.map_or(ExportPlace::Keys(None), |id| ExportPlace::Reports(Some(id)));
+                ExportPage { rows: ExportRows::Reports(rows), next: Some(next) }
+            }
+            ExportPlace::Keys(after) => {
+                let rows = tx.keys_of(user, PAGE, after.as_ref())?;
+                let next = last_of_full(&rows).map(|kept| ExportPlace::Keys(Some(kept.place.clone())));
+                ExportPage { rows: ExportRows::Keys(rows), next }
+            }
+        })
+    }
+}
+
+/// The last row of a page that is full, behind which more may follow.
+fn last_of_full<T>(rows: &[T]) -> Option<&T> {
+    let full = u32::try_from(rows.len()).is_ok_and(|count| count >= PAGE);
+    if full { rows.last() } else { None }
+}

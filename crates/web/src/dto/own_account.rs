@@ -1,0 +1,218 @@
+//! The end of one's own account, and the copy of everything that is kept about it.
+
+use super::accounts::OwnProfile;
+use super::{Time, media_url};
+use serde::{Deserialize, Serialize};
+use terrace_app::store;
+use terrace_identity::KeptSession;
+use terrace_kernel::{SessionId, TeamId};
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+/// The proof that it is oneself who deletes the account.
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct DeleteAccountBody {
+    /// The password.
+    #[schema(format = Password)]
+    pub(crate) password: String,
+}
+
+/// Everything that is kept about an account. It is written part by part, in this order.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[expect(dead_code, reason = "it is written part by part and never whole: this is what the parts add up to")]
+pub(crate) struct AccountExport {
+    /// When the export began.
+    exported_at: Time,
+    /// The profile.
+    profile: OwnProfile,
+    /// What the account may do: `fan`, `team_manager`, `admin` or `super_admin`.
+    #[schema(example = "fan")]
+    role: String,
+    /// Sessions, those that ended too, newest first.
+    sessions: Vec<ExportedSession>,
+    /// Posts, newest first.
+    posts: Vec<ExportedPost>,
+    /// Comments, in the order of their ids.
+    comments: Vec<ExportedComment>,
+    /// Reactions, in the order of the posts' ids.
+    reactions: Vec<ExportedReaction>,
+    /// Reports, in the order of the posts' ids.
+    reports: Vec<ExportedReport>,
+    /// Idempotency keys under which an answer is still kept.
+    idempotency_keys: Vec<ExportedKey>,
+}
+
+/// How an export begins: everything before the first list.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ExportHead {
+    /// When the export began.
+    pub(crate) exported_at: Time,
+    /// The profile.
+    pub(crate) profile: OwnProfile,
+    /// What the account may do.
+    pub(crate) role: &'static str,
+}
+
+/// A session.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ExportedSession {
+    /// The session.
+    id: Uuid,
+    /// `browser` or `mobile`.
+    #[schema(example = "browser")]
+    kind: &'static str,
+    /// What its owner calls the device.
+    device_name: Option<String>,
+    /// When it was signed in.
+    created_at: Time,
+    /// When it was last used, to some minutes.
+    last_seen_at: Time,
+    /// When it ends, or would have ended.
+    expires_at: Time,
+    /// When it was ended, if it was.
+    ended_at: Option<Time>,
+    /// Whether it is the one that asks.
+    current: bool,
+}
+
+impl ExportedSession {
+    /// The session as the one that is `current` sees it.
+    pub(crate) fn new(kept: &KeptSession, current: SessionId) -> Self {
+        let KeptSession { session, ended_at } = kept;
+        Self {
+            id: session.id.as_uuid(),
+            kind: session.kind.as_str(),
+            device_name: session.device_name.clone(),
+            created_at: Time(session.created_at),
+            last_seen_at: Time(session.last_seen_at),
+            expires_at: Time(session.expires_at),
+            ended_at: ended_at.map(Time),
+            current: session.id == current,
+        }
+    }
+}
+
+/// A post.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ExportedPost {
+    /// The post.
+    id: Uuid,
+    /// Its text.
+    body: String,
+    /// The team whose room it is in; null in everybody's.
+    team_id: Option<Uuid>,
+    /// Where its picture is, if there is one.
+    image_url: Option<String>,
+    /// When it was created.
+    created_at: Time,
+}
+
+impl From<&terrace_social::Post> for ExportedPost {
+    fn from(post: &terrace_social::Post) -> Self {
+        Self {
+            id: post.id.as_uuid(),
+            body: post.body.clone(),
+            team_id: post.team.map(TeamId::as_uuid),
+            image_url: post.image.as_ref().map(media_url),
+            created_at: Time(post.created_at),
+        }
+    }
+}
+
+/// A comment.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ExportedComment {
+    /// The comment.
+    id: Uuid,
+    /// The post that it belongs to.
+    post_id: Uuid,
+    /// Its text.
+    body: String,
+    /// When it was created.
+    created_at: Time,
+}
+
+impl From<&terrace_social::Comment<()>> for ExportedComment {
+    fn from(comment: &terrace_social::Comment<()>) -> Self {
+        Self {
+            id: comment.id.as_uuid(),
+            post_id: comment.post.as_uuid(),
+            body: comment.body.clone(),
+            created_at: Time(comment.created_at),
+        }
+    }
+}
+
+/// A reaction.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ExportedReaction {
+    /// The post.
+    post_id: Uuid,
+    /// One of `like`, `love`, `fire`, `clap`, `laugh`, `sad`.
+    #[schema(example = "like")]
+    kind: &'static str,
+    /// When it was set.
+    created_at: Time,
+}
+
+impl From<&terrace_social::OwnReaction> for ExportedReaction {
+    fn from(reaction: &terrace_social::OwnReaction) -> Self {
+        Self {
+            post_id: reaction.post.as_uuid(),
+            kind: reaction.kind.as_str(),
+            created_at: Time(reaction.created_at),
+        }
+    }
+}
+
+/// A report.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ExportedReport {
+    /// The post.
+    post_id: Uuid,
+    /// Why it was reported.
+    reason: String,
+    /// When.
+    created_at: Time,
+}
+
+impl From<&terrace_social::OwnReport> for ExportedReport {
+    fn from(report: &terrace_social::OwnReport) -> Self {
+        Self {
+            post_id: report.post.as_uuid(),
+            reason: report.reason.clone(),
+            created_at: Time(report.created_at),
+        }
+    }
+}
+
+/// An idempotency key.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ExportedKey {
+    /// The method and the route that it was sent to.
+    #[schema(example = "POST /api/locker-room")]
+    route: String,
+    /// The key, as the client chose it.
+    key: String,
+    /// When it was used.
+    created_at: Time,
+}
+
+impl From<&store::KeptKey> for ExportedKey {
+    fn from(kept: &store::KeptKey) -> Self {
+        Self {
+            route: kept.place.route().to_owned(),
+            key: kept.place.key.clone(),
+            created_at: Time(kept.created_at),
+        }
+    }
+}

@@ -1,0 +1,441 @@
+//! The contract under "Accounts", `DELETE /api/user`: what goes at once, what goes afterwards, and what stays.
+
+use anyhow::Result;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use terrace_testkit::app::commands::{
+    ChangeProfile, CreateComment, CreateCommentRefusal, CreatePost, CreatePostRefusal, React, ReactRefusal,
+    ReportPost,
+};
+use terrace_testkit::app::queries::{
+    FeedScope, GetComment, GetOwnProfile, GetPost, GetPublicProfile, ListComments, NotFound, ReadFeed, Verify,
+};
+use terrace_testkit::app::store::{IdempotencyScope, KeyPlace, StoredAnswer};
+use terrace_testkit::app::{
+    DeleteAccountRefusal, Grant, KeyedRequest, LoginRefusal, RefreshRefusal, RegisterRefusal, SignedUp,
+};
+use terrace_testkit::identity::{AccountStatus, Password, ProfileChange, Role, TimeZone, Token, TokenKind};
+use terrace_testkit::kernel::{EventKind, Failure, Limit, Outcome, PostId, UserId};
+use terrace_testkit::social::{NewComment, ReactionCounts, ReactionKind};
+use terrace_testkit::{DatabaseKind, Fan, PASSWORD, TestApp, on_each_database, registration};
+
+on_each_database! {
+    a_deletion_is_seen_at_once_and_leaves_nothing,
+    a_busy_account_goes_in_portions_and_counters_always_fit,
+    who_writes_while_their_account_is_deleted_leaves_nothing,
+    no_session_outlives_its_account,
+    of_two_who_delete_at_once_one_does,
+    only_the_right_password_deletes,
+    a_name_is_not_given_out_again,
+    nobody_writes_on_the_post_of_somebody_who_is_gone,
+}
+
+fn offered(password: &str) -> Password {
+    Password::offer(password.to_owned())
+}
+
+fn refusal<T, R>(outcome: Outcome<T, R>) -> Option<R> {
+    match outcome {
+        Ok(_) => None,
+        Err(Failure::Refused(refusal)) => Some(refusal),
+        Err(Failure::Broken(error)) => panic!("{error}"),
+    }
+}
+
+fn delete(house: &TestApp, token: Token, password: &str) -> Option<DeleteAccountRefusal> {
+    let viewer = house.viewer(token).expect("signed in");
+    refusal(house.run(house.app().delete_account(&viewer, offered(password))))
+}
+
+/// Lets the consumers do all that follows from deletions: of accounts, then of the posts that go with them.
+fn catch_up(house: &TestApp) {
+    for _ in 0..2 {
+        house.settled();
+        house.run(house.app().catch_up_consumers()).expect("working consumers");
+    }
+}
+
+fn post(house: &TestApp, author: UserId, body: &str) -> PostId {
+    house.done(CreatePost { author, team: None, media: None, body: body.to_owned() }).post.id
+}
+
+fn comment(author: UserId, post: PostId) -> CreateComment {
+    CreateComment { author, post, body: "And the rebound!".to_owned() }
+}
+
+fn react(fan: UserId, post: PostId) -> React {
+    React { fan, post, kind: Some(ReactionKind::Clap) }
+}
+
+fn feed(house: &TestApp) -> Vec<PostId> {
+    let all = ReadFeed { scope: FeedScope::All, reader: None, limit: Limit::default(), after: None };
+    house.found(all).page.items.iter().map(|view| view.post.id).collect()
+}
+
+fn commenters(house: &TestApp, post: PostId) -> Vec<UserId> {
+    let list = ListComments { post, reader: None, limit: Limit::default(), after: None };
+    house.found(list).items.iter().map(|comment| comment.author.id).collect()
+}
+
+fn assert_counters_fit(house: &TestApp) {
+    let wrong: Vec<_> = house.found(Verify).into_iter().filter(|check| check.wrong > 0).collect();
+    assert!(wrong.is_empty(), "{wrong:?}");
+}
+
+/// How many rows of each kind are stored for an account, shown or not.
+fn rows_of(house: &TestApp, user: UserId) -> [usize; 6] {
+    const ALL: u32 = 100_000;
+    house.ask(move |tx| {
+        Ok([
+            tx.posts_of(user, ALL, None)?.len(),
+            tx.comments_of(user, ALL, None)?.len(),
+            tx.reactions_of(user, ALL, None)?.len(),
+            tx.reports_of(user, ALL, None)?.len(),
+            tx.kept_sessions_of(user, ALL, None)?.len(),
+            tx.keys_of(user, ALL, None)?.len(),
+        ])
+    })
+}
+
+fn keyed(route: &'static str, account: Option<UserId>) -> KeyedRequest {
+    let scope = IdempotencyScope { account, route };
+    KeyedRequest { scope, key: "first".to_owned(), fingerprint: [7; 32] }
+}
+
+fn mobile(house: &TestApp, name: &str) -> (String, Token) {
+    let signed_in = house.run(house.app().mobile_login(name, offered(PASSWORD), None)).expect("signed in");
+    let Grant::Bearer { access, refresh } = signed_in.grant else { panic!("a native client gets a pair") };
+    (refresh.expose().to_owned(), Token::present(TokenKind::Access, access.expose()).expect("a token"))
+}
+
+fn cookie(signed_up: &SignedUp) -> Token {
+    let Grant::Cookie(secret) = &signed_up.grant else { panic!("a browser gets a cookie") };
+    Token::present(TokenKind::Cookie, secret.expose()).expect("a token")
+}
+
+/// Registered under a key, with a profile, two devices, and something of every kind.
+fn with_a_history(house: &TestApp, bo: &Fan, of_bo: PostId) -> (UserId, Token, Token, String, PostId) {
+    let wanted = house
+        .run(house.app().register(registration("Mia", PASSWORD), Some(keyed("POST /api/register", None))));
+    let signed_up = wanted.expect("a new name");
+    let (mia, browser) = (signed_up.profile.account.card.id, cookie(&signed_up));
+    let (refresh, access) = mobile(house, "mia");
+    let change = ProfileChange {
+        display_name: Some("Mia Carter".to_owned()),
+        bio: Some("North bank, row 14.".to_owned()),
+        time_zone: "Europe/Lisbon".parse().ok(),
+        favorite_team: Some(Some(house.team("foxes"))),
+        leaderboard_visible: None,
+    };
+    house.done(ChangeProfile { user: mia, change });
+    let hers = CreatePost { author: mia, team: None, media: None, body: "What a save!".to_owned() };
+    let render = |_: &_| StoredAnswer { status: 201, location: None, body: "{}".to_owned() };
+    let key = keyed("POST /api/locker-room", Some(mia));
+    house.run(house.app().execute_once(hers, Some(key), render)).expect("a post");
+    let of_mia = *feed(house).iter().find(|post| **post != of_bo).expect("her post");
+    house.done(comment(mia, of_bo));
+    house.done(comment(mia, of_bo));
+    house.done(comment(bo.id, of_bo));
+    house.done(comment(bo.id, of_mia));
+    house.done(react(mia, of_bo));
+    house.done(react(bo.id, of_bo));
+    house.done(react(bo.id, of_mia));
+    house.done(ReportPost { fan: mia, post: of_bo, reason: "It is an advertisement.".to_owned() });
+    (mia, browser, access, refresh, of_mia)
+}
+
+/// Nobody sees anything of it from the answer on, in any process; afterwards nothing is stored but the anonymous
+/// account; what belongs to others stays and is counted right; and the log says what went.
+fn a_deletion_is_seen_at_once_and_leaves_nothing(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::start(kind)?;
+    let other = house.another()?;
+    let bo = house.fan("bo_");
+    let of_bo = post(&house, bo.id, "Kick-off");
+    let (mia, browser, access, refresh, of_mia) = with_a_history(&house, &bo, of_bo);
+    assert_eq!(rows_of(&house, mia), [1, 2, 1, 1, 2, 2]);
+    let before = house.settled();
+
+    assert_eq!(delete(&house, browser, PASSWORD), None);
+    for house in [&house, &other] {
+        assert_eq!(feed(house), [of_bo]);
+        assert_eq!(house.not_found(GetPost { post: of_mia, reader: Some(bo.id) }), NotFound);
+        assert_eq!(commenters(house, of_bo), [bo.id]);
+        assert_eq!(house.not_found(GetPublicProfile { user: mia }), NotFound);
+        assert_eq!(house.not_found(GetOwnProfile { user: mia }), NotFound);
+        assert_eq!([browser, access].map(|token| house.viewer(token)), [None, None]);
+        let refreshed = house.run(house.app().refresh(&refresh));
+        assert_eq!(refusal(refreshed), Some(RefreshRefusal::InvalidToken));
+        let login = house.run(house.app().login("mia", offered(PASSWORD)));
+        assert_eq!(refusal(login), Some(LoginRefusal::InvalidCredentials));
+        assert_counters_fit(house);
+    }
+    assert_eq!(rows_of(&house, mia)[4..], [0, 0], "sessions and stored answers went with it");
+    let account = house.ask(move |tx| tx.account(mia)).expect("an anonymous account");
+    assert!(account.card.username.starts_with("deleted-"), "{}", account.card.username);
+    assert_eq!(account.card.display_name, account.card.username);
+    assert_eq!((account.bio.as_str(), account.card.picture, account.favorite_team), ("", None, None));
+    assert_eq!((account.time_zone, account.role), (TimeZone::UTC, Role::Fan));
+    assert_eq!((account.status, account.leaderboard_visible), (AccountStatus::Deleted, false));
+
+    catch_up(&house);
+    assert_eq!(rows_of(&house, mia), [0; 6]);
+    assert!(house.write(move |tx, _| Ok(tx.remove_deleted_post(of_mia, 1)?)), "the post itself is gone");
+    let left = house.found(GetPost { post: of_bo, reader: Some(bo.id) });
+    assert_eq!((left.post.comment_count, left.post.reactions.total()), (1, 1));
+    assert_eq!(left.my_reaction, Some(ReactionKind::Clap));
+    assert_eq!(
+        rows_of(&house, bo.id),
+        [1, 1, 1, 0, 1, 0],
+        "of another's nothing went but what hung on her post"
+    );
+    assert_counters_fit(&house);
+
+    let mut told: BTreeMap<&str, Vec<_>> = BTreeMap::new();
+    for event in house.log(before) {
+        assert_eq!(event.what.actor, Some(mia));
+        told.entry(event.what.kind.as_str()).or_default().push(event.what.subject);
+    }
+    let (bos, mias) = (of_bo.as_uuid(), of_mia.as_uuid());
+    let expected = [
+        (EventKind::AccountDeleted, vec![mia.as_uuid()]),
+        (EventKind::CommentDeleted, vec![bos, bos]),
+        (EventKind::PostDeleted, vec![mias]),
+        (EventKind::ReactionChanged, vec![bos]),
+    ];
+    assert_eq!(told, expected.map(|(kind, subjects)| (kind.as_str(), subjects)).into());
+    Ok(())
+}
+
+/// 1,500 comments on one post and 600 reactions go while others read: at no moment is a counter wrong, and at no
+/// moment is any of them seen.
+fn a_busy_account_goes_in_portions_and_counters_always_fit(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::without_rehearsal(kind)?;
+    let (mia, bo) = (house.fan("mia"), house.fan("bo_"));
+    let (busy, quiet) = (mia.id, bo.id);
+    let of_bo = post(&house, bo.id, "Kick-off");
+    house.write(move |tx, ctx| {
+        for n in 0..1500 {
+            let (id, created_at) = (ctx.new_id(), ctx.now());
+            tx.count_comment(of_bo)?;
+            tx.insert_comment(&NewComment {
+                id,
+                post: of_bo,
+                author: busy,
+                body: format!("{n}"),
+                created_at,
+            })?;
+        }
+        Ok(())
+    });
+    house.write(move |tx, ctx| {
+        for n in 0..600 {
+            let post = terrace_testkit::social::NewPost {
+                id: ctx.new_id(),
+                author: if n % 2 == 0 { busy } else { quiet },
+                team: None,
+                body: format!("{n}"),
+                image: None,
+                created_at: ctx.now(),
+            };
+            tx.insert_post(&post)?;
+            assert!(tx.set_reaction(post.id, busy, Some(ReactionKind::Fire), ctx.now())?);
+            tx.add_to_reaction_counts(post.id, &ReactionCounts { fire: 1, ..ReactionCounts::default() })?;
+        }
+        Ok(())
+    });
+    house.done(comment(bo.id, of_bo));
+    assert_counters_fit(&house);
+    assert_eq!(delete(&house, mia.cookie, PASSWORD), None);
+    house.settled();
+
+    let removal = {
+        let app = Arc::clone(house.app());
+        house.spawn(async move { app.catch_up_consumers().await })
+    };
+    let mut looks = 0;
+    while !removal.is_finished() || looks == 0 {
+        looks += 1;
+        assert_counters_fit(&house);
+        assert_eq!(commenters(&house, of_bo), [bo.id]);
+    }
+    house.join(removal)?;
+    catch_up(&house);
+    assert_eq!(rows_of(&house, mia.id), [0; 6]);
+    assert_eq!(rows_of(&house, bo.id)[0], 301);
+    assert_eq!(house.found(GetPost { post: of_bo, reader: None }).post.comment_count, 1);
+    let fires =
+        house.ask(move |tx| tx.posts_of(quiet, 1000, None)).iter().map(|p| p.reactions.fire).sum::<i64>();
+    assert_eq!(fires, 0);
+    assert_counters_fit(&house);
+    Ok(())
+}
+
+/// Whoever writes under the account in another process, whose session was checked a moment before, has written before
+/// the deletion, and it goes with the rest, or is refused.
+fn who_writes_while_their_account_is_deleted_leaves_nothing(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::start(kind)?;
+    let other = house.another()?;
+    let bo = house.fan("bo_");
+    let of_bo = post(&house, bo.id, "Kick-off");
+    let own: Vec<PostId> = (0..4).map(|n| post(&house, bo.id, &format!("{n}"))).collect();
+    let mut refused = 0;
+    for round in 0..6 {
+        let mia = house.fan(&format!("mia{round}"));
+        let id = mia.id;
+        let viewer = house.viewer(mia.cookie).expect("signed in");
+        let deletion = {
+            let app = Arc::clone(house.app());
+            house.spawn(async move { app.delete_account(&viewer, offered(PASSWORD)).await })
+        };
+        let outcomes = other.together(own.iter().map(|post| {
+            let (app, post) = (Arc::clone(other.app()), *post);
+            async move {
+                let wrote = CreatePost { author: id, team: None, media: None, body: "Wait!".to_owned() };
+                let wrote = app.execute(wrote).await.map(drop);
+                let commented = app.execute(comment(id, of_bo)).await.map(drop);
+                let reacted = app.execute(react(id, post)).await.map(drop);
+                let report = ReportPost { fan: id, post, reason: "Spam".to_owned() };
+                (wrote, commented, reacted, app.execute(report).await)
+            }
+        }));
+        assert_eq!(refusal(house.join(deletion)), None);
+        for (wrote, commented, reacted, reported) in outcomes {
+            let mut gone = false;
+            for (refusal, expected) in [
+                (refusal(wrote).map(|no| no == CreatePostRefusal::NotActive), true),
+                (refusal(commented).map(|no| no == CreateCommentRefusal::NotActive), true),
+                (refusal(reacted).map(|no| no == ReactRefusal::NotActive), true),
+            ] {
+                refused += usize::from(refusal.is_some());
+                assert!(refusal.is_none_or(|as_expected| as_expected == expected));
+                assert!(!gone || refusal.is_some(), "an account does not come back");
+                gone = refusal.is_some();
+            }
+            assert!(refusal(reported).is_none());
+        }
+        // The deletion is over: everything is refused now.
+        assert_eq!(other.refused(comment(id, of_bo)), CreateCommentRefusal::NotActive);
+        assert_eq!(other.refused(react(id, of_bo)), ReactRefusal::NotActive);
+        catch_up(&house);
+        assert_eq!(rows_of(&house, id), [0; 6], "round {round}");
+        assert_counters_fit(&house);
+    }
+    let left = house.found(GetPost { post: of_bo, reader: None }).post;
+    assert_eq!((left.comment_count, left.reactions.total()), (0, 0));
+    assert!(refused <= 6 * 12);
+    Ok(())
+}
+
+/// Logins and refreshes that race with the deletion are refused, or their sessions go with it.
+fn no_session_outlives_its_account(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::start(kind)?;
+    let other = house.another()?;
+    for round in 0..6 {
+        let name = format!("mia{round}");
+        let mia = house.fan(&name);
+        let viewer = house.viewer(mia.cookie).expect("signed in");
+        let refreshes: Vec<_> = (0..3).map(|_| mobile(&house, &name).0).collect();
+        let deletion = {
+            let app = Arc::clone(house.app());
+            house.spawn(async move { app.delete_account(&viewer, offered(PASSWORD)).await })
+        };
+        let outcomes = other.together(refreshes.into_iter().map(|refresh| {
+            let (app, name) = (Arc::clone(other.app()), name.clone());
+            async move { (app.refresh(&refresh).await, app.login(&name, offered(PASSWORD)).await) }
+        }));
+        assert_eq!(refusal(house.join(deletion)), None);
+        for (refreshed, login) in outcomes {
+            if let Ok(signed_in) = &login {
+                assert_eq!(house.viewer(cookie(signed_in)), None);
+            } else {
+                assert_eq!(refusal(login), Some(LoginRefusal::InvalidCredentials));
+            }
+            match refreshed {
+                Ok(SignedUp { grant: Grant::Bearer { refresh, access }, .. }) => {
+                    let again = house.run(house.app().refresh(refresh.expose()));
+                    assert_eq!(refusal(again), Some(RefreshRefusal::InvalidToken));
+                    let access = Token::present(TokenKind::Access, access.expose()).expect("a token");
+                    assert_eq!(house.viewer(access), None);
+                }
+                Ok(_) => panic!("a native client gets a pair"),
+                Err(_) => assert_eq!(refusal(refreshed), Some(RefreshRefusal::InvalidToken)),
+            }
+        }
+        catch_up(&house);
+        assert_eq!(rows_of(&house, mia.id), [0; 6]);
+    }
+    Ok(())
+}
+
+fn of_two_who_delete_at_once_one_does(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::start(kind)?;
+    let other = house.another()?;
+    for round in 0..4 {
+        let mia = house.fan(&format!("mia{round}"));
+        let viewer = house.viewer(mia.cookie).expect("signed in");
+        let outcomes = house.together([&house, &other].map(|house| {
+            let app = Arc::clone(house.app());
+            async move { app.delete_account(&viewer, offered(PASSWORD)).await }
+        }));
+        let mut refusals: Vec<_> = outcomes.into_iter().map(refusal).collect();
+        refusals.sort_by_key(Option::is_some);
+        assert_eq!(refusals, [None, Some(DeleteAccountRefusal::NotActive)]);
+        let again = house.run(house.app().delete_account(&viewer, offered(PASSWORD)));
+        assert_eq!(refusal(again), Some(DeleteAccountRefusal::NotActive));
+        let events = house.log(terrace_testkit::kernel::Position::START);
+        let deletions = events.iter().filter(|event| {
+            event.what.kind == EventKind::AccountDeleted && event.what.subject == mia.id.as_uuid()
+        });
+        assert_eq!(deletions.count(), 1);
+    }
+    Ok(())
+}
+
+fn only_the_right_password_deletes(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::start(kind)?;
+    let mia = house.fan("mia");
+    let kept = post(&house, mia.id, "Still here");
+    let long = "x".repeat(5000);
+    for wrong in ["", "Up the terrace", &long] {
+        assert_eq!(delete(&house, mia.cookie, wrong), Some(DeleteAccountRefusal::WrongPassword), "{wrong:?}");
+    }
+    assert_eq!(feed(&house), [kept]);
+    assert!(house.viewer(mia.cookie).is_some());
+    assert_eq!(rows_of(&house, mia.id), [1, 0, 0, 0, 1, 0]);
+    Ok(())
+}
+
+/// However it is spelled; and the registration's own key does not bring the account back.
+fn a_name_is_not_given_out_again(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::start(kind)?;
+    let key = || Some(keyed("POST /api/register", None));
+    let signed_up = house.run(house.app().register(registration("Straße", PASSWORD), key())).expect("new");
+    let mia = signed_up.profile.account.card.id;
+    let place = house.ask(move |tx| tx.keys_of(mia, 10, None)).remove(0).place;
+    assert_eq!((place.route(), place.key.as_str()), ("POST /api/register", "first"));
+    assert_eq!(delete(&house, cookie(&signed_up), PASSWORD), None);
+    assert!(house.ask(move |tx| tx.keys_of(mia, 10, None::<&KeyPlace>)).is_empty());
+    let again = house.run(house.app().register(registration("Straße", PASSWORD), key()));
+    assert_eq!(refusal(again), Some(RegisterRefusal::UsernameTaken));
+    catch_up(&house);
+    for same in ["Straße", "straße", "STRASSE", "Ｓtraße"] {
+        let again = house.run(house.app().register(registration(same, PASSWORD), None));
+        assert_eq!(refusal(again), Some(RegisterRefusal::UsernameTaken), "{same}");
+    }
+    Ok(())
+}
+
+/// Between the deletion and the removal of the post nobody adds to it: to everybody it is gone.
+fn nobody_writes_on_the_post_of_somebody_who_is_gone(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::start(kind)?;
+    let (mia, bo) = (house.fan("mia"), house.fan("bo_"));
+    let of_mia = post(&house, mia.id, "What a save!");
+    let said = house.done(comment(bo.id, of_mia)).comment.id;
+    assert_eq!(delete(&house, mia.cookie, PASSWORD), None);
+    assert_eq!(house.refused(comment(bo.id, of_mia)), CreateCommentRefusal::PostNotFound);
+    assert_eq!(house.refused(react(bo.id, of_mia)), ReactRefusal::PostNotFound);
+    let report = ReportPost { fan: bo.id, post: of_mia, reason: "Spam".to_owned() };
+    house.refused(report);
+    assert_eq!(house.not_found(GetComment { post: of_mia, comment: said }), NotFound);
+    Ok(())
+}

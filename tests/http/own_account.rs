@@ -1,0 +1,276 @@
+//! The contract under "Accounts": deleting one's own account, and the copy of everything that is kept about it.
+
+use super::shape::shape;
+use anyhow::Result;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use terrace_testkit::web::{LimitConfig, Rate};
+use terrace_testkit::{Answer, Client, DatabaseKind, PASSWORD, TestService, on_each_database};
+
+on_each_database! {
+    who_deletes_proves_it,
+    after_a_deletion_nothing_signs_in_and_nothing_is_shown,
+    a_stored_answer_goes_with_its_account,
+    a_suspended_account_is_told_why,
+    an_export_is_what_was_written,
+    an_export_of_thousands_of_rows_has_each_once,
+}
+
+const USER: &str = "/api/user";
+const EXPORT: &str = "/api/user/export";
+const FEED: &str = "/api/locker-room";
+
+fn delete(client: &Client, password: &str) -> Answer {
+    client.ask("DELETE", USER).json(&json!({"password": password})).send()
+}
+
+/// A wrong password is 403, because the session is good; without a session it is 401, whatever the body says; and
+/// another site's page deletes nobody.
+fn who_deletes_proves_it(kind: DatabaseKind) -> Result<()> {
+    let service = TestService::start(kind)?;
+    let mia = service.browser();
+    mia.register("mia");
+    delete(&mia, "not the password").problem(403, "wrong_password");
+    delete(&mia, "").problem(403, "wrong_password");
+    delete(&service.client(), PASSWORD).problem(401, "authentication_required");
+    service
+        .client()
+        .ask("DELETE", USER)
+        .body("text/plain", "x")
+        .send()
+        .problem(401, "authentication_required");
+    delete(&service.client().with_bearer("tsa_junk"), PASSWORD).problem(401, "invalid_token");
+    mia.ask("DELETE", USER).json(&json!({})).send().problem(400, "invalid_request");
+    mia.ask("DELETE", USER)
+        .json(&json!({"password": PASSWORD, "sure": true}))
+        .send()
+        .problem(400, "invalid_request");
+    mia.delete(USER).problem(415, "unsupported_media_type");
+    for (name, value) in [("sec-fetch-site", "cross-site"), ("origin", "https://elsewhere.example")] {
+        let request = mia.ask("DELETE", USER).header(name, value).json(&json!({"password": PASSWORD}));
+        request.send().problem(403, "cross_site_request");
+    }
+    mia.get(USER).expect(200);
+
+    let answer = delete(&mia, PASSWORD).expect(204);
+    assert!(answer.body.is_empty());
+    assert_eq!(mia.cookie("session"), None, "the cookie is cleared: {:?}", answer.headers("set-cookie"));
+    mia.get(USER).problem(401, "authentication_required");
+    Ok(())
+}
+
+/// Every way in is 401, every way to look is 404 or leaves it out, from the answer on.
+fn after_a_deletion_nothing_signs_in_and_nothing_is_shown(kind: DatabaseKind) -> Result<()> {
+    let service = TestService::start(kind)?;
+    let (mia, bo) = (service.client(), service.fan("bo_"));
+    let user = mia.register("Mia");
+    let login = json!({"username": "mia", "password": PASSWORD});
+    let pair = service.client().post("/api/mobile-auth/login", &login).expect(200);
+    let phone = service.client().with_bearer(&pair.str_at("/accessToken"));
+    let laptop = service.client();
+    laptop.login("mia");
+    let hers = mia.create_post("What a save!");
+    let his = bo.create_post("Kick-off");
+    let comments = format!("{FEED}/{his}/comments");
+    let said = mia.post(&comments, &json!({"body": "At last"})).expect(201).str_at("/comment/id");
+    mia.post(&format!("{FEED}/{his}/react"), &json!({"kind": "fire"})).expect(200);
+    bo.post(&format!("{FEED}/{hers}/comments"), &json!({"body": "Indeed"})).expect(201);
+    // Known to the service, each of them, a moment before.
+    for client in [&mia, &phone, &laptop] {
+        client.get(USER).expect(200);
+    }
+    let kept = mia.fork();
+
+    delete(&phone, PASSWORD).expect(204);
+    for client in [&kept, &laptop] {
+        client.get(USER).problem(401, "authentication_required");
+        client.get(EXPORT).problem(401, "authentication_required");
+        delete(client, PASSWORD).problem(401, "authentication_required");
+        client.post(FEED, &json!({"body": "Me again"})).problem(401, "authentication_required");
+    }
+    phone.get(USER).problem(401, "invalid_token");
+    delete(&phone, PASSWORD).problem(401, "invalid_token");
+    let refresh = json!({"refreshToken": pair.str_at("/refreshToken")});
+    service.client().post("/api/mobile-auth/refresh", &refresh).problem(401, "invalid_token");
+    service.client().post("/api/login", &login).problem(401, "invalid_credentials");
+    service.client().post("/api/mobile-auth/login", &login).problem(401, "invalid_credentials");
+    for name in ["mia", "MIA", "Ｍia"] {
+        let again = json!({"username": name, "password": PASSWORD});
+        service.client().post("/api/register", &again).problem(409, "username_taken");
+    }
+
+    for reader in [&service.client(), &bo] {
+        reader.get(&format!("/api/users/{user}")).problem(404, "not_found");
+        for path in ["", "/comments"] {
+            reader.get(&format!("{FEED}/{hers}{path}")).problem(404, "not_found");
+        }
+        reader.get(&format!("{comments}/{said}")).problem(404, "not_found");
+        assert_eq!(reader.get(FEED).expect(200).list("/posts").len(), 1);
+        assert_eq!(reader.get(&comments).expect(200).list("/comments").len(), 0);
+    }
+    bo.post(&format!("{FEED}/{hers}/react"), &json!({"kind": "like"})).problem(404, "not_found");
+    bo.post(&format!("{FEED}/{hers}/comments"), &json!({"body": "?"})).problem(404, "not_found");
+    bo.post(&format!("{FEED}/{hers}/report"), &json!({"reason": "?"})).problem(404, "not_found");
+
+    if kind == DatabaseKind::Sqlite {
+        // There events are public with their commit, so that the consumers have seen them when this returns.
+        for _ in 0..2 {
+            service.run(service.app().catch_up_consumers())?;
+        }
+        let left = bo.get(&format!("{FEED}/{his}")).expect(200);
+        assert_eq!((left.at("/post/commentCount"), left.at("/post/reactionCount")), (json!(0), json!(0)));
+    }
+    Ok(())
+}
+
+/// The same request under the same key is another's now: nothing that was said to the account is said again.
+fn a_stored_answer_goes_with_its_account(kind: DatabaseKind) -> Result<()> {
+    let service = TestService::start(kind)?;
+    let body = json!({"username": "mia", "password": PASSWORD});
+    let register = || {
+        let client = service.client();
+        let answer = client.ask("POST", "/api/register").header("idempotency-key", "k").json(&body).send();
+        (client, answer)
+    };
+    let (mia, first) = register();
+    first.expect(201);
+    let (_, again) = register();
+    assert_eq!(again.expect(201).header("idempotency-replayed"), Some("true"));
+    delete(&mia, PASSWORD).expect(204);
+    let (_, after) = register();
+    after.problem(409, "username_taken");
+    Ok(())
+}
+
+/// 403 to who knows the password, and to nobody else.
+fn a_suspended_account_is_told_why(kind: DatabaseKind) -> Result<()> {
+    let service = TestService::start(kind)?;
+    let mia = service.fan("mia");
+    let phone = service.client().mobile_login("mia");
+    let post = mia.create_post("What a save!");
+    assert!(service.run(service.app().suspend_account("mia")).is_ok());
+    mia.get(USER).problem(401, "authentication_required");
+    phone.get(USER).problem(401, "invalid_token");
+    let login = |password: &str| json!({"username": "mia", "password": password});
+    for path in ["/api/login", "/api/mobile-auth/login"] {
+        service.client().post(path, &login(PASSWORD)).problem(403, "account_suspended");
+        service.client().post(path, &login("a guess")).problem(401, "invalid_credentials");
+    }
+    service.client().get(&format!("{FEED}/{post}")).problem(404, "not_found");
+    assert!(service.run(service.app().restore_account("mia")).is_ok());
+    service.client().get(&format!("{FEED}/{post}")).expect(200);
+    service.client().login("mia");
+    Ok(())
+}
+
+/// A document to keep, with everything and of nobody else.
+fn an_export_is_what_was_written(kind: DatabaseKind) -> Result<()> {
+    let service = TestService::start(kind)?;
+    let (mia, bo) = (service.client(), service.fan("bo_"));
+    let keyed = mia.ask("POST", "/api/register").header("idempotency-key", "hello");
+    let user =
+        keyed.json(&json!({"username": "mia", "password": PASSWORD})).send().expect(201).str_at("/user/id");
+    let team = mia.get("/api/teams?limit=1").expect(200).str_at("/teams/0/id");
+    mia.patch(USER, &json!({"bio": "Row \"14\".", "favoriteTeamId": team})).expect(200);
+    service.client().login("mia");
+    let second = mia.get("/api/user/sessions").expect(200).str_at("/sessions/0/id");
+    mia.delete(&format!("/api/user/sessions/{second}")).expect(204);
+    let his = bo.create_post("Kick-off");
+    let hers =
+        mia.post(FEED, &json!({"body": "What a save! ⚽", "teamId": team})).expect(201).str_at("/post/id");
+    let gone = mia.create_post("Never mind");
+    mia.delete(&format!("{FEED}/{gone}")).expect(204);
+    for (on, body) in [(&his, "At last"), (&hers, "Mine")] {
+        mia.post(&format!("{FEED}/{on}/comments"), &json!({"body": body})).expect(201);
+    }
+    mia.post(&format!("{FEED}/{his}/react"), &json!({"kind": "clap"})).expect(200);
+    mia.post(&format!("{FEED}/{his}/report"), &json!({"reason": "An advertisement."})).expect(204);
+
+    let answer = mia.get(EXPORT).expect(200);
+    assert_eq!(answer.header("content-type"), Some("application/json"));
+    assert_eq!(answer.header("content-disposition"), Some("attachment; filename=\"terrace-export.json\""));
+    assert_eq!(answer.header("cache-control"), Some("no-store"));
+    let session = |current: bool, ended: Value| {
+        json!({
+            "id": "[id]", "kind": "browser", "deviceName": null, "createdAt": "[time]", "lastSeenAt": "[time]",
+            "expiresAt": "[time]", "endedAt": ended, "current": current,
+        })
+    };
+    let mut shaped = shape(&answer);
+    assert_eq!(shaped["profile"]["bio"], "Row \"14\".");
+    assert_eq!(shaped["profile"]["favoriteTeam"]["key"], "anchors");
+    let profile = mia.get(USER).expect(200).json();
+    assert_eq!((answer.at("/profile"), answer.str_at("/profile/id")), (profile, user));
+    shaped.as_object_mut().expect("an object").remove("profile");
+    let mut comments = shaped["comments"].as_array().expect("comments").clone();
+    comments.sort_by_key(|comment| comment["body"].to_string());
+    shaped["comments"] = json!(comments);
+    let comment = |body: &str| json!({"id": "[id]", "postId": "[id]", "body": body, "createdAt": "[time]"});
+    assert_eq!(
+        shaped,
+        json!({
+            "exportedAt": "[time]",
+            "role": "fan",
+            "sessions": [session(false, json!("[time]")), session(true, Value::Null)],
+            "posts": [{"id": "[id]", "body": "What a save! ⚽", "teamId": "[id]", "imageUrl": null, "createdAt": "[time]"}],
+            "comments": [comment("At last"), comment("Mine")],
+            "reactions": [{"postId": "[id]", "kind": "clap", "createdAt": "[time]"}],
+            "reports": [{"postId": "[id]", "reason": "An advertisement.", "createdAt": "[time]"}],
+            "idempotencyKeys": [{"route": "POST /api/register", "key": "hello", "createdAt": "[time]"}],
+        })
+    );
+    assert_eq!(answer.str_at("/posts/0/id"), hers);
+    assert_eq!(answer.str_at("/reactions/0/postId"), his);
+
+    service.client().get(EXPORT).problem(401, "authentication_required");
+    let mobile = service.client().mobile_login("mia").get(EXPORT).expect(200);
+    assert_eq!(mobile.list("/sessions").len(), 3);
+    Ok(())
+}
+
+/// It is written in pages, and they neither repeat nor skip nor come apart.
+fn an_export_of_thousands_of_rows_has_each_once(kind: DatabaseKind) -> Result<()> {
+    use terrace_testkit::app::commands::{CreateComment, CreatePost};
+    let service = TestService::builder(kind).without_rehearsal().start()?;
+    let mia = service.client();
+    let user = mia.register("mia").parse()?;
+    let post = mia.create_post("Count with me").parse()?;
+    let mut expected = BTreeSet::new();
+    for n in 0..1003 {
+        let body = format!("{n}");
+        let comment = CreateComment { author: user, post, body: body.clone() };
+        assert!(service.run(service.app().execute(comment)).is_ok());
+        expected.insert(body);
+    }
+    for n in 0..499 {
+        // With the first, a page that is exactly full.
+        let post = CreatePost { author: user, team: None, media: None, body: format!("{n}") };
+        assert!(service.run(service.app().execute(post)).is_ok());
+    }
+    for _ in 0..2 {
+        let answer = mia.get(EXPORT).expect(200);
+        let comments = answer.list("/comments");
+        assert_eq!(comments.len(), 1003);
+        let bodies: BTreeSet<_> =
+            comments.iter().map(|comment| comment["body"].as_str().unwrap_or_default().to_owned()).collect();
+        assert_eq!(bodies, expected);
+        let posts: BTreeSet<_> = answer.list("/posts").iter().map(|post| post["id"].to_string()).collect();
+        assert_eq!(posts.len(), 500);
+    }
+    Ok(())
+}
+
+/// Each export reads everything, so that few are enough; others' allowances are their own.
+#[test]
+fn exports_are_limited() -> Result<()> {
+    let limits = LimitConfig { export: Rate::new(2, 3600), ..LimitConfig::default() };
+    let service = TestService::builder(DatabaseKind::Sqlite).limits(limits).start()?;
+    let (mia, bo) = (service.fan("mia"), service.fan("bo_"));
+    mia.get(EXPORT).expect(200);
+    mia.get(EXPORT).expect(200);
+    let refused = mia.get(EXPORT).problem(429, "rate_limited");
+    assert!(refused.header("retry-after").is_some());
+    bo.get(EXPORT).expect(200);
+    mia.get(USER).expect(200);
+    Ok(())
+}
