@@ -30,6 +30,7 @@ use crate::server::Program;
 use crate::world::Ground;
 use anyhow::{Context, Result};
 use clap::{Args, Parser};
+use mimalloc::MiMalloc;
 use serde_json::json;
 use std::fs;
 use std::io::Write;
@@ -71,6 +72,10 @@ struct BareCli {
     #[command(flatten)]
     bare: BareHttp,
 }
+
+/// The service's own, so that the bare limits pay as much for memory.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> Result<()> {
     if std::env::args().nth(1).as_deref() == Some(bare::COMMAND) {

@@ -39,7 +39,7 @@ pub trait PostWrite<A>: PostRead<A> {
     fn mark_post_deleted(&mut self, id: PostId, at: Timestamp) -> Result<bool, StoreError>;
 
     /// Removes up to `limit` comments, reactions and reports of a deleted post, and the post itself when none
-    /// are left; `true` when nothing of it is left.
+    /// are left; `true` when nothing is left to be removed. A post that is not deleted stays as it is.
     fn remove_deleted_post(&mut self, id: PostId, limit: u32) -> Result<bool, StoreError>;
 }
 

@@ -22,6 +22,7 @@ mod job;
 mod manager;
 mod media;
 mod migrate;
+mod plan;
 mod ports;
 mod postgres;
 mod queue;
