@@ -145,7 +145,6 @@ table! {
         following_count -> BigInt,
         created_at -> Instant,
         updated_at -> Instant,
-        last_seen_at -> Instant,
     }
 }
 
@@ -318,6 +317,15 @@ table! {
     }
 }
 
+table! {
+    use crate::types::{Instant, Uid};
+
+    presence (user_id) {
+        user_id -> Uid,
+        last_seen_at -> Instant,
+    }
+}
+
 joinable!(teams -> leagues (league_id));
 joinable!(credentials -> users (user_id));
 joinable!(sessions -> users (user_id));
@@ -340,4 +348,5 @@ allow_tables_to_appear_in_same_query!(
     team_follows,
     blocks,
     dismissals,
+    presence,
 );

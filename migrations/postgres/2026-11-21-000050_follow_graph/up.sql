@@ -36,7 +36,11 @@ CREATE TABLE dismissals (
 );
 CREATE INDEX dismissals_of_dismissed ON dismissals (dismissed_id);
 
--- When a session of the account was last used, to the day: sessions themselves go soon after they end.
-ALTER TABLE users ADD COLUMN last_seen_at timestamptz NOT NULL DEFAULT 'epoch';
-UPDATE users SET last_seen_at = greatest(created_at,
-    (SELECT max(last_seen_at) FROM sessions WHERE sessions.user_id = users.id));
+-- When a session of the account was last used, to the day: sessions themselves go soon after they end. Apart from
+-- `users`, whose rows are locked and read by much else.
+CREATE TABLE presence (
+    user_id uuid PRIMARY KEY NOT NULL REFERENCES users (id),
+    last_seen_at timestamptz NOT NULL
+);
+INSERT INTO presence (user_id, last_seen_at)
+SELECT id, coalesce((SELECT max(last_seen_at) FROM sessions WHERE sessions.user_id = users.id), created_at) FROM users;

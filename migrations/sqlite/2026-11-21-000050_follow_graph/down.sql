@@ -1,4 +1,4 @@
-ALTER TABLE users DROP COLUMN last_seen_at;
+DROP TABLE presence;
 DROP TABLE dismissals;
 DROP TABLE blocks;
 DROP TABLE team_follows;

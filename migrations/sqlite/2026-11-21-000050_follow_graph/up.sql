@@ -36,7 +36,11 @@ CREATE TABLE dismissals (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX dismissals_of_dismissed ON dismissals (dismissed_id);
 
--- When a session of the account was last used, to the day: sessions themselves go soon after they end.
-ALTER TABLE users ADD COLUMN last_seen_at INTEGER NOT NULL DEFAULT 0;
-UPDATE users SET last_seen_at = max(created_at, coalesce(
-    (SELECT max(last_seen_at) FROM sessions WHERE sessions.user_id = users.id), 0));
+-- When a session of the account was last used, to the day: sessions themselves go soon after they end. Apart from
+-- `users`, whose rows are locked and read by much else.
+CREATE TABLE presence (
+    user_id BLOB PRIMARY KEY NOT NULL REFERENCES users (id),
+    last_seen_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+INSERT INTO presence (user_id, last_seen_at)
+SELECT id, coalesce((SELECT max(last_seen_at) FROM sessions WHERE sessions.user_id = users.id), created_at) FROM users;
