@@ -9,8 +9,8 @@ mod reaction;
 
 pub use authored::{AuthoredRead, Erased, ErasedComment, ErasedPost, ErasureWrite, OwnReaction, OwnReport};
 pub use graph::{
-    Blocked, ErasedFollow, FollowEdge, FollowedTeam, GraphErasure, GraphRead, GraphWrite, LockedPair, OwnGraphRead,
-    OwnTeamFollow, OwnTie, TeamFollowRead, TeamFollowWrite, Ties,
+    Blocked, ErasedFollow, FollowEdge, FollowedTeam, GraphErasure, GraphRead, GraphWrite, LockedPair,
+    OwnGraphRead, OwnTeamFollow, OwnTie, TeamFollowRead, TeamFollowWrite, Ties,
 };
 pub use ports::{CommentRead, CommentWrite, PostRead, PostWrite, ReactionWrite, ReportWrite};
 pub use post::{

@@ -177,8 +177,7 @@ impl PostRead<AuthorCard> for DieselTx<'_> {
         reader: Option<UserId>,
     ) -> Result<Option<PostView<AuthorCard>>, StoreError> {
         let row: Option<ViewRow> = on!(self.conn, |conn| {
-            let post =
-                shown().filter(posts::id.eq(Key::of(id))).filter(not_hidden(posts::author_id, reader));
+            let post = shown().filter(posts::id.eq(Key::of(id))).filter(not_hidden(posts::author_id, reader));
             match reader {
                 Some(fan) => post
                     .left_join(own(Key::of(fan)))
