@@ -25,6 +25,8 @@ mod contract {
     mod counters;
     mod deletion;
     mod events;
+    mod graph;
+    mod graph_crowd;
     mod jobs;
     mod locker_room;
     mod media;
@@ -49,6 +51,7 @@ mod http {
     mod dress;
     mod edge;
     mod first_visit;
+    mod graph;
     mod idempotency;
     mod locker_room;
     mod media;

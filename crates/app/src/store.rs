@@ -9,11 +9,12 @@ use crate::media::{MediaRead, MediaWrite};
 use std::future::Future;
 use std::pin::Pin;
 use terrace_identity::{
-    AccountRead, AccountWrite, AuthorCard, SessionRead, SessionWrite, TeamRead, TeamWrite,
+    AccountRead, AccountWrite, AuthorCard, SessionRead, SessionWrite, Team, TeamRead, TeamWrite,
 };
 use terrace_kernel::{Event, EventLog, Position, StoreError, Timestamp, UserId};
 use terrace_social::{
-    AuthoredRead, CommentRead, CommentWrite, ErasureWrite, PostRead, PostWrite, ReactionWrite, ReportWrite,
+    AuthoredRead, CommentRead, CommentWrite, ErasureWrite, GraphErasure, GraphRead, GraphWrite, OwnGraphRead,
+    PostRead, PostWrite, ReactionWrite, ReportWrite, TeamFollowRead, TeamFollowWrite,
 };
 use tokio::sync::watch;
 use uuid::Uuid;
@@ -210,6 +211,9 @@ pub trait ReadTx:
     + TeamRead
     + PostRead<AuthorCard>
     + CommentRead<AuthorCard>
+    + GraphRead<AuthorCard>
+    + TeamFollowRead<Team>
+    + OwnGraphRead
     + MediaRead
     + AuthoredRead
     + IdempotencyRead
@@ -225,6 +229,9 @@ impl<T> ReadTx for T where
         + TeamRead
         + PostRead<AuthorCard>
         + CommentRead<AuthorCard>
+        + GraphRead<AuthorCard>
+        + TeamFollowRead<Team>
+        + OwnGraphRead
         + MediaRead
         + AuthoredRead
         + IdempotencyRead
@@ -244,6 +251,9 @@ pub trait Tx:
     + CommentWrite<AuthorCard>
     + ReactionWrite
     + ReportWrite
+    + GraphWrite<AuthorCard>
+    + TeamFollowWrite
+    + GraphErasure
     + MediaWrite
     + ErasureWrite
     + EventLog
@@ -264,6 +274,9 @@ impl<T> Tx for T where
         + CommentWrite<AuthorCard>
         + ReactionWrite
         + ReportWrite
+        + GraphWrite<AuthorCard>
+        + TeamFollowWrite
+        + GraphErasure
         + MediaWrite
         + ErasureWrite
         + EventLog

@@ -8,19 +8,24 @@
 mod accounts;
 mod audit;
 mod authored;
+mod blocks;
 mod comments;
 mod erasure;
 mod events;
+mod graph;
+mod graph_erasure;
 mod idempotency;
 mod jobs;
 mod kept_keys;
 mod leases;
 mod media;
+mod own_graph;
 mod posts;
 mod reactions;
 mod reports;
 mod sessions;
 mod sweep;
+mod team_follows;
 mod teams;
 
 #[cfg(test)]
