@@ -120,12 +120,8 @@ pub trait GraphWrite<A>: GraphRead<A> {
     fn delete_follow(&mut self, follower: UserId, followee: UserId) -> Result<bool, StoreError>;
 
     /// Adds `by` to what the follower counts as followed and the followee as followers.
-    fn add_to_follow_counts(
-        &mut self,
-        follower: UserId,
-        followee: UserId,
-        by: i64,
-    ) -> Result<(), StoreError>;
+    fn add_to_follow_counts(&mut self, follower: UserId, followee: UserId, by: i64)
+    -> Result<(), StoreError>;
 
     /// Adds a block; says whether it is new. The caller ends the follows.
     fn insert_block(&mut self, blocker: UserId, blocked: UserId, at: Timestamp) -> Result<bool, StoreError>;

@@ -3,6 +3,7 @@
 mod accounts;
 mod catalogue;
 mod export;
+mod followed;
 mod locker_room;
 mod overview;
 mod sessions;
@@ -12,7 +13,7 @@ pub use accounts::{GetOwnProfile, GetPublicProfile, NotFound, OwnProfile, Public
 pub use catalogue::{GetLeague, GetTeam, ListLeagues, ListTeams};
 pub use export::{ExportPage, ExportPlace, ExportRows, ReadExport};
 pub use locker_room::{
-    FeedPage, FeedRefusal, FeedScope, GetComment, GetPost, ListComments, OwnReactions, PostPage, ReadFeed,
+    FeedPage, FeedRefusal, FeedScope, GetComment, GetPost, ListComments, PostPage, ReadFeed, SeenByReader,
 };
 pub use overview::{Overview, OverviewOf};
 pub(crate) use sessions::FindViewer;

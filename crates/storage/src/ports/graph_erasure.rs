@@ -151,7 +151,11 @@ impl GraphErasure for DieselTx<'_> {
     fn erase_team_follows(&mut self, fan: UserId, limit: u32) -> Result<Erased<TeamId>, StoreError> {
         let of_fan = team_follows::table.filter(team_follows::user_id.eq(Key::of(fan)));
         let portion: Vec<Key> = on!(self.conn, |conn| {
-            of_fan.order(team_follows::team_id).limit(i64::from(limit)).select(team_follows::team_id).load(conn)
+            of_fan
+                .order(team_follows::team_id)
+                .limit(i64::from(limit))
+                .select(team_follows::team_id)
+                .load(conn)
         })
         .map_err(broken("find a fan's teams"))?;
         if portion.is_empty() {
