@@ -25,6 +25,7 @@ mod contract {
     mod counters;
     mod deletion;
     mod events;
+    mod feeds;
     mod jobs;
     mod locker_room;
     mod media;
