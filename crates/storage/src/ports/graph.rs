@@ -226,16 +226,11 @@ impl GraphWrite<AuthorCard> for DieselTx<'_> {
         }))
     }
 
-    fn insert_follow(
-        &mut self,
-        follower: UserId,
-        followee: UserId,
-        at: Timestamp,
-    ) -> Result<bool, StoreError> {
+    fn insert_follow(&mut self, fan: UserId, other: UserId, at: Timestamp) -> Result<bool, StoreError> {
         on!(self.conn, |conn| {
             diesel::sql_query(INSERT_FOLLOW)
-                .bind::<Uid, _>(Key::of(follower))
-                .bind::<Uid, _>(Key::of(followee))
+                .bind::<Uid, _>(Key::of(fan))
+                .bind::<Uid, _>(Key::of(other))
                 .bind::<Instant, _>(At(at))
                 .execute(conn)
         })
@@ -243,34 +238,29 @@ impl GraphWrite<AuthorCard> for DieselTx<'_> {
         .map_err(broken("follow somebody"))
     }
 
-    fn delete_follow(&mut self, follower: UserId, followee: UserId) -> Result<bool, StoreError> {
-        let edge = follows::table.find((Key::of(follower), Key::of(followee)));
+    fn delete_follow(&mut self, fan: UserId, other: UserId) -> Result<bool, StoreError> {
+        let edge = follows::table.find((Key::of(fan), Key::of(other)));
         on!(self.conn, |conn| diesel::delete(edge).execute(conn))
             .map(|rows| rows == 1)
             .map_err(broken("follow somebody no more"))
     }
 
-    fn add_to_follow_counts(
-        &mut self,
-        follower: UserId,
-        followee: UserId,
-        by: i64,
-    ) -> Result<(), StoreError> {
+    fn add_to_follow_counts(&mut self, fan: UserId, other: UserId, by: i64) -> Result<(), StoreError> {
         on!(self.conn, |conn| {
             diesel::sql_query(COUNT_FOLLOW)
-                .bind::<Uid, _>(Key::of(follower))
+                .bind::<Uid, _>(Key::of(fan))
                 .bind::<BigInt, _>(by)
-                .bind::<Uid, _>(Key::of(followee))
+                .bind::<Uid, _>(Key::of(other))
                 .execute(conn)
         })
         .map(drop)
         .map_err(broken("count a follow"))
     }
 
-    fn insert_block(&mut self, blocker: UserId, blocked: UserId, at: Timestamp) -> Result<bool, StoreError> {
+    fn insert_block(&mut self, fan: UserId, other: UserId, at: Timestamp) -> Result<bool, StoreError> {
         let row = (
-            blocks::blocker_id.eq(Key::of(blocker)),
-            blocks::blocked_id.eq(Key::of(blocked)),
+            blocks::blocker_id.eq(Key::of(fan)),
+            blocks::blocked_id.eq(Key::of(other)),
             blocks::created_at.eq(At(at)),
         );
         on!(self.conn, |conn| {
@@ -280,8 +270,8 @@ impl GraphWrite<AuthorCard> for DieselTx<'_> {
         .map_err(broken("block somebody"))
     }
 
-    fn delete_block(&mut self, blocker: UserId, blocked: UserId) -> Result<bool, StoreError> {
-        let row = blocks::table.find((Key::of(blocker), Key::of(blocked)));
+    fn delete_block(&mut self, fan: UserId, other: UserId) -> Result<bool, StoreError> {
+        let row = blocks::table.find((Key::of(fan), Key::of(other)));
         on!(self.conn, |conn| diesel::delete(row).execute(conn))
             .map(|rows| rows == 1)
             .map_err(broken("lift a block"))

@@ -3,6 +3,7 @@
 mod accounts;
 mod catalogue;
 mod comments;
+mod graph;
 mod locker_room;
 mod media;
 mod once;
@@ -53,6 +54,13 @@ pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
         .service(locker_room::react)
         .service(locker_room::take_reaction_back)
         .service(locker_room::report_post)
+        .service(graph::follow)
+        .service(graph::unfollow)
+        .service(graph::list_followers)
+        .service(graph::list_following)
+        .service(graph::block)
+        .service(graph::unblock)
+        .service(graph::list_blocks)
         .service(media::upload_media)
         .service(media::get_media);
 }
