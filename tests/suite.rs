@@ -49,6 +49,7 @@ mod http {
     mod document;
     mod dress;
     mod edge;
+    mod feeds;
     mod first_visit;
     mod idempotency;
     mod locker_room;

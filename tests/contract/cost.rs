@@ -1,7 +1,7 @@
 //! What a page costs: a fixed number of statements, whatever is on it.
 
 use anyhow::Result;
-use terrace_testkit::app::commands::{ChangeProfile, CreateComment, CreatePost, React};
+use terrace_testkit::app::commands::{ChangeProfile, CreateComment, CreatePost, FollowUser, React};
 use terrace_testkit::app::queries::{FeedScope, GetPost, ListComments, ReadFeed, SeenByReader};
 use terrace_testkit::identity::ProfileChange;
 use terrace_testkit::kernel::{Limit, PostId, TeamId, UserId};
@@ -78,15 +78,9 @@ fn a_page_of_what_one_follows_is_a_bounded_number_of_statements(kind: DatabaseKi
     let (team, fans) = (house.team("foxes"), house.crowd("fan", 60));
     fill(&house, &fans[..50], team, 110);
     let follow = |fan: UserId, others: &[UserId]| {
-        let others = others.to_vec();
-        house.write(move |tx, ctx| {
-            for other in &others {
-                tx.lock_pair(fan, *other)?;
-                assert!(tx.insert_follow(fan, *other, ctx.now())?);
-                tx.add_to_follow_counts(fan, *other, 1)?;
-            }
-            Ok(())
-        });
+        for other in others {
+            house.done(FollowUser { fan, other: *other });
+        }
     };
     let [of_few, of_many, of_quiet, of_nobody] = [50, 51, 52, 53].map(|n: usize| fans[n]);
     follow(of_few, &fans[..20]);

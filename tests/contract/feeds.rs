@@ -4,9 +4,14 @@
 use anyhow::Result;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
-use terrace_testkit::app::commands::{CreateComment, CreatePost, DeletePost, SuspendAccount};
+use terrace_testkit::app::commands::{
+    BlockUser, ChangeProfile, CreateComment, CreatePost, DeletePost, FollowTeam, FollowUser, SuspendAccount,
+    UnfollowUser,
+};
 use terrace_testkit::app::queries::{FeedPage, FeedRefusal, FeedScope, ListComments, ReadFeed, SeenByReader};
+use terrace_testkit::identity::ProfileChange;
 use terrace_testkit::kernel::{Entropy, Limit, PostId, TeamId, TimeKey, UserId};
+use terrace_testkit::social::NewPost;
 use terrace_testkit::{DatabaseKind, SeededEntropy, TestApp, on_each_database};
 
 on_each_database! {
@@ -25,42 +30,17 @@ fn post(house: &TestApp, author: UserId, team: Option<TeamId>) -> PostId {
 }
 
 fn follow(house: &TestApp, fan: UserId, others: &[UserId]) {
-    let others = others.to_vec();
-    house.write(move |tx, ctx| {
-        for other in &others {
-            tx.lock_pair(fan, *other)?;
-            if tx.insert_follow(fan, *other, ctx.now())? {
-                tx.add_to_follow_counts(fan, *other, 1)?;
-            }
-        }
-        Ok(())
-    });
+    for other in others {
+        house.done(FollowUser { fan, other: *other });
+    }
 }
 
 fn unfollow(house: &TestApp, fan: UserId, other: UserId) {
-    house.write(move |tx, _| {
-        tx.lock_pair(fan, other)?;
-        if tx.delete_follow(fan, other)? {
-            tx.add_to_follow_counts(fan, other, -1)?;
-        }
-        Ok(())
-    });
+    house.done(UnfollowUser { fan, other });
 }
 
 fn follow_team(house: &TestApp, fan: UserId, team: TeamId) {
-    house.write(move |tx, ctx| {
-        if tx.insert_team_follow(fan, team, ctx.now())? {
-            tx.add_to_team_followers(team, 1)?;
-        }
-        Ok(())
-    });
-}
-
-fn block(house: &TestApp, blocker: UserId, other: UserId) {
-    house.write(move |tx, ctx| {
-        tx.lock_pair(blocker, other)?;
-        Ok(tx.insert_block(blocker, other, ctx.now())?)
-    });
+    house.done(FollowTeam { fan, team });
 }
 
 fn page(house: &TestApp, scope: FeedScope, reader: UserId, rows: usize, after: Option<TimeKey>) -> FeedPage {
@@ -148,11 +128,8 @@ fn ones_own_teams_are_those_that_one_follows_and_the_favourite(kind: DatabaseKin
     assert_eq!(whole(&house, FeedScope::OwnTeams, mia, 2), []);
     follow_team(&house, mia, teams[0]);
     assert_eq!(whole(&house, FeedScope::OwnTeams, mia, 2), [in_rooms[0]]);
-    let change = terrace_testkit::identity::ProfileChange {
-        favorite_team: Some(Some(teams[2])),
-        ..Default::default()
-    };
-    house.done(terrace_testkit::app::commands::ChangeProfile { user: mia, change: change.clone() });
+    let change = ProfileChange { favorite_team: Some(Some(teams[2])), ..ProfileChange::default() };
+    house.done(ChangeProfile { user: mia, change });
     assert_eq!(whole(&house, FeedScope::OwnTeams, mia, 1), [in_rooms[2], in_rooms[0]]);
     follow_team(&house, mia, teams[2]);
     assert_eq!(whole(&house, FeedScope::OwnTeams, mia, 1), [in_rooms[2], in_rooms[0]], "a room is one room");
@@ -167,16 +144,17 @@ fn a_block_hides_both_from_each_other_and_pages_stay_full(kind: DatabaseKind) ->
     let [mia, bo, cy] = fans[..] else { unreachable!("three fans") };
     follow_team(&house, mia, foxes);
     follow_team(&house, bo, foxes);
-    let posts: Vec<_> =
-        (0..30).map(|n| (fans[n % 3], post(&house, fans[n % 3], Some(foxes)))).rev().collect();
+    let mut posts: Vec<_> = (0..30).map(|n| (fans[n % 3], post(&house, fans[n % 3], Some(foxes)))).collect();
+    posts.reverse();
     let discussed = posts[0].1;
     let comments: Vec<_> = (0..12)
         .map(|n| {
+            house.clock().advance(Duration::from_millis(3));
             let comment = CreateComment { author: fans[n % 3], post: discussed, body: "Yes!".to_owned() };
             (fans[n % 3], house.done(comment).comment.id)
         })
         .collect();
-    block(&house, mia, bo);
+    house.done(BlockUser { fan: mia, other: bo });
     let scopes = [FeedScope::All, FeedScope::Team(foxes), FeedScope::OwnTeams, FeedScope::Following];
     for (reader, hidden) in [(mia, Some(bo)), (bo, Some(mia)), (cy, None)] {
         let expected: Vec<_> =
@@ -322,7 +300,7 @@ fn a_feed_of_many_is_the_same_however_it_is_found(kind: DatabaseKind) -> Result<
     let (author, count) = (strangers[0], 300);
     house.write(move |tx, ctx| {
         for _ in 0..count {
-            let new = terrace_testkit::social::NewPost {
+            let new = NewPost {
                 id: ctx.new_id(),
                 author,
                 team: None,

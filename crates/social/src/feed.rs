@@ -21,23 +21,23 @@ pub enum Gathered {
     OwnTeams,
 }
 
-/// How much somebody follows, each counted up to a bound.
+/// From how many places the feed of whom somebody follows is gathered, each kind counted up to a bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Following {
+pub struct FollowedPlaces {
     /// How many people whose accounts are active.
     pub people: u32,
     /// How many teams.
     pub teams: u32,
 }
 
-impl Following {
+impl FollowedPlaces {
     /// Whether they follow neither people nor teams.
-    pub const fn is_nobody(self) -> bool {
+    pub const fn are_none(self) -> bool {
         self.people == 0 && self.teams == 0
     }
 
-    /// How many places their feed is gathered from, beside their own posts.
-    pub const fn places(self) -> u32 {
+    /// How many, beside their own posts.
+    pub const fn total(self) -> u32 {
         self.people.saturating_add(self.teams)
     }
 }
@@ -65,7 +65,7 @@ pub trait FeedRead<A> {
     ) -> Result<Page<PostView<A>>, StoreError>;
 
     /// How much `reader` follows, people and teams each counted up to `most`.
-    fn following(&mut self, reader: UserId, most: u32) -> Result<Following, StoreError>;
+    fn followed_places(&mut self, reader: UserId, most: u32) -> Result<FollowedPlaces, StoreError>;
 
     /// A page of [`Gathered::Followed`] after `after`, if the few hundred newest posts of everybody after it fill one;
     /// else none, which says nothing of what lies further down. Cheap for who follows many who write much.

@@ -9,7 +9,7 @@ mod post;
 mod reaction;
 
 pub use authored::{AuthoredRead, Erased, ErasedComment, ErasedPost, ErasureWrite, OwnReaction, OwnReport};
-pub use feed::{FeedFilter, FeedRead, Following, Gathered, SeenBy};
+pub use feed::{FeedFilter, FeedRead, FollowedPlaces, Gathered, SeenBy};
 pub use graph::{
     Blocked, ErasedFollow, FollowEdge, FollowedTeam, GraphErasure, GraphRead, GraphWrite, LockedPair,
     OwnGraphRead, OwnTeamFollow, OwnTie, TeamFollowRead, TeamFollowWrite, Ties,

@@ -16,12 +16,11 @@ pub(super) fn read_followed(
     limit: Limit,
     after: Option<TimeKey>,
 ) -> Result<Option<PostPage>, StoreError> {
-    let following = tx.following(reader, FEW + 1)?;
-    if after.is_none() && following.is_nobody() {
+    let followed = tx.followed_places(reader, FEW + 1)?;
+    if after.is_none() && followed.are_none() {
         return Ok(None);
     }
-    let newest =
-        if following.places() > FEW { tx.followed_among_newest(reader, limit, after)? } else { None };
+    let newest = if followed.total() > FEW { tx.followed_among_newest(reader, limit, after)? } else { None };
     let places = match newest {
         Some(places) => places,
         None => tx.gather(Gathered::Followed, reader, limit, after)?,

@@ -16,7 +16,7 @@ use crate::types::{At, Key};
 use diesel::prelude::*;
 use terrace_identity::AuthorCard;
 use terrace_kernel::{Limit, Page, PostId, StoreError, TimeKey, UserId};
-use terrace_social::{FeedFilter, FeedRead, Following, Gathered, PostView, SeenBy};
+use terrace_social::{FeedFilter, FeedRead, FollowedPlaces, Gathered, PostView, SeenBy};
 
 impl DieselTx<'_> {
     /// The places that a statement finds, in their order, up to one more than a page holds.
@@ -62,12 +62,12 @@ impl FeedRead<AuthorCard> for DieselTx<'_> {
         Ok(Page::from_overfull(views, limit, |view| view.post.key()))
     }
 
-    fn following(&mut self, reader: UserId, most: u32) -> Result<Following, StoreError> {
-        let words = gather::following(reader, most);
+    fn followed_places(&mut self, reader: UserId, most: u32) -> Result<FollowedPlaces, StoreError> {
+        let words = gather::followed_places(reader, most);
         let (people, teams): (i64, i64) =
             on!(self.conn, |conn| words.get_result(conn)).map_err(broken("count whom somebody follows"))?;
         let bounded = |count| u32::try_from(count).unwrap_or(most);
-        Ok(Following { people: bounded(people), teams: bounded(teams) })
+        Ok(FollowedPlaces { people: bounded(people), teams: bounded(teams) })
     }
 
     fn followed_among_newest(
@@ -266,15 +266,15 @@ mod tests {
         let tx = &mut database.tx();
         let fans: Vec<UserId> = (1..=6).map(|n| fan(tx, n)).collect();
         let red = team(tx, 1);
-        let following = |tx: &mut DieselTx<'_>| tx.following(fans[0], 3).unwrap();
-        assert!(following(tx).is_nobody());
+        let following = |tx: &mut DieselTx<'_>| tx.followed_places(fans[0], 3).unwrap();
+        assert!(following(tx).are_none());
         for (n, followee) in fans.iter().enumerate().skip(1) {
             assert!(tx.insert_follow(fans[0], *followee, at(1)).unwrap());
-            assert_eq!(following(tx), Following { people: u32::try_from(n).unwrap().min(3), teams: 0 });
+            assert_eq!(following(tx), FollowedPlaces { people: u32::try_from(n).unwrap().min(3), teams: 0 });
         }
         assert!(tx.insert_team_follow(fans[0], red, at(1)).unwrap());
         run(tx, "UPDATE users SET status = 'suspended' WHERE username <> 'fan4'");
-        assert_eq!(following(tx), Following { people: 1, teams: 1 });
+        assert_eq!(following(tx), FollowedPlaces { people: 1, teams: 1 });
     }
 
     /// Numbers that are the same in every run.

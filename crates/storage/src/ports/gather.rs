@@ -105,7 +105,7 @@ pub(super) enum Dialect {
 }
 
 /// How many active people and how many teams `reader` follows, each counted up to `most`.
-pub(super) fn following(reader: UserId, most: u32) -> Words<Counts> {
+pub(super) fn followed_places(reader: UserId, most: u32) -> Words<Counts> {
     static TEXT: LazyLock<String> = LazyLock::new(|| {
         format!(
             "SELECT (SELECT count(*) FROM (SELECT 1 AS one FROM follows WHERE follower_id = :me \
