@@ -39,7 +39,8 @@ pub(super) fn read_own_teams(
     fill(tx, reader, places)
 }
 
-fn fill(tx: &mut dyn ReadTx, reader: UserId, places: Page<TimeKey>) -> Result<PostPage, StoreError> {
-    let items = if places.items.is_empty() { Vec::new() } else { tx.posts_at(&places.items, reader)? };
-    Ok(Page { items, next: places.next })
+fn fill(tx: &mut dyn ReadTx, reader: UserId, picked: Page<TimeKey>) -> Result<PostPage, StoreError> {
+    let Page { items: places, next } = picked;
+    let items = if places.is_empty() { Vec::new() } else { tx.posts_at(&places, reader)? };
+    Ok(Page { items, next })
 }

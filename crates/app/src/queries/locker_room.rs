@@ -93,13 +93,14 @@ impl Query for ReadFeed {
                 page
             }
             FeedScope::OwnTeams => followed::read_own_teams(tx, self.signed_in()?, limit, after)?,
-            FeedScope::Following => match followed::read_followed(tx, self.signed_in()?, limit, after)? {
-                Some(page) => page,
-                None => {
+            FeedScope::Following => {
+                if let Some(page) = followed::read_followed(tx, self.signed_in()?, limit, after)? {
+                    page
+                } else {
                     scope = FeedScope::InsteadOfFollowing;
                     tx.feed(FeedFilter::All, self.reader, limit, after)?
                 }
-            },
+            }
             FeedScope::InsteadOfFollowing => {
                 tx.feed(FeedFilter::All, Some(self.signed_in()?), limit, after)?
             }
