@@ -401,3 +401,110 @@ pub(super) struct Edges {
     pub(super) teams: Vec<Vec<u32>>,
     pub(super) supporters: Vec<Vec<u32>>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::reference::{league, team, user};
+    use super::*;
+
+    /// Somebody, whom they follow, and how many follow them.
+    type Seen = (UserId, Vec<UserId>, usize);
+
+    /// Everything that can be seen of a graph, without the order in which it was built.
+    fn seen(graph: &FollowGraph) -> (Vec<Seen>, Vec<Rank>) {
+        let mut people: Vec<_> = graph
+            .nodes
+            .iter()
+            .map(|(id, node)| {
+                let mut follows: Vec<_> =
+                    graph.followed_by(*node).iter().map(|node| graph.person(*node).unwrap().id).collect();
+                follows.sort();
+                (*id, follows, graph.followers_of(*node).len())
+            })
+            .filter(|(_, follows, followers)| !follows.is_empty() || *followers > 0)
+            .collect();
+        people.sort();
+        (people, graph.ranks.iter().copied().collect())
+    }
+
+    #[test]
+    fn a_follow_is_there_once_and_goes_once() {
+        let mut graph = FollowGraph::new();
+        assert!(graph.follow(user(1), user(2)) && !graph.follow(user(1), user(2)));
+        assert!(!graph.follow(user(1), user(1)), "nobody follows themselves");
+        assert!(graph.follows(user(1), user(2)) && !graph.follows(user(2), user(1)));
+        assert_eq!((graph.len(), graph.degrees(user(1)), graph.degrees(user(2))), (1, (1, 0), (0, 1)));
+        assert_eq!(graph.ranks.iter().copied().collect::<Vec<_>>(), [(Reverse(1), user(2))]);
+        assert!(graph.unfollow(user(1), user(2)) && !graph.unfollow(user(1), user(2)));
+        assert!(!graph.unfollow(user(7), user(8)), "nor do strangers");
+        assert!(graph.is_empty() && graph.ranks.is_empty());
+    }
+
+    #[test]
+    fn a_graph_without_somebody_is_the_graph_that_they_never_came_to() {
+        let edges: Vec<(u32, u32)> =
+            (0..40).flat_map(|a| (1..5).map(move |b| (a, (a * b + b) % 40))).collect();
+        let mut graph = FollowGraph::new();
+        let mut without = FollowGraph::new();
+        for (from, to) in &edges {
+            graph.follow(user(*from), user(*to));
+            if ![7, 11].contains(from) && ![7, 11].contains(to) {
+                without.follow(user(*from), user(*to));
+            }
+        }
+        for number in [7, 11] {
+            graph.follow_team(user(number), team(1));
+            assert!(graph.remove_person(user(number)) && !graph.remove_person(user(number)));
+        }
+        assert_eq!((seen(&graph), graph.len()), (seen(&without), without.len()));
+        assert!(graph.teams.iter().flatten().all(|team| team.supporters.is_empty()));
+        // Their places are taken by the next who come.
+        let places = graph.places();
+        graph.follow(user(100), user(101));
+        without.follow(user(100), user(101));
+        assert_eq!((graph.places(), seen(&graph)), (places, seen(&without)));
+    }
+
+    #[test]
+    fn a_team_is_supported_by_following_it_and_by_liking_it_best() {
+        let mut graph = FollowGraph::new();
+        let supported = |graph: &FollowGraph| {
+            let node = graph.node(user(1)).unwrap();
+            let mut teams: Vec<TeamId> = graph.people[at(node)]
+                .as_ref()
+                .unwrap()
+                .teams
+                .iter()
+                .map(|team| graph.team(*team).unwrap().id)
+                .collect();
+            teams.sort();
+            let known = graph.teams.iter().flatten();
+            let mut from_teams: Vec<TeamId> =
+                known.filter(|team| team.supporters.contains(&node)).map(|team| team.id).collect();
+            from_teams.sort();
+            assert_eq!(teams, from_teams);
+            teams
+        };
+        assert!(!graph.set_favorite_team(user(1), None), "a stranger has none anyway");
+        assert!(graph.set_favorite_team(user(1), Some(team(1))));
+        assert!(!graph.set_favorite_team(user(1), Some(team(1))));
+        assert!(!graph.unfollow_team(user(1), team(1)), "it is not followed");
+        assert_eq!(supported(&graph), [team(1)]);
+        assert!(graph.follow_team(user(1), team(1)) && !graph.follow_team(user(1), team(1)));
+        assert!(graph.unfollow_team(user(1), team(1)) && !graph.unfollow_team(user(1), team(1)));
+        assert_eq!(supported(&graph), [team(1)], "still the favourite");
+        assert!(graph.follow_team(user(1), team(2)));
+        assert!(graph.set_favorite_team(user(1), Some(team(2))));
+        assert_eq!(supported(&graph), [team(2)]);
+        assert!(graph.set_favorite_team(user(1), None));
+        assert_eq!(supported(&graph), [team(2)], "still followed");
+        assert!(graph.unfollow_team(user(1), team(2)));
+        assert_eq!(supported(&graph), []);
+        graph.set_favorite_team(user(1), Some(team(3)));
+        graph.set_league(team(3), Some(league(1)));
+        assert!(graph.remove_team(team(3)) && !graph.remove_team(team(3)));
+        assert_eq!(supported(&graph), []);
+        assert!(graph.set_favorite_team(user(1), Some(team(3))), "it is nobody's favourite any more");
+        assert_eq!(supported(&graph), [team(3)]);
+    }
+}

@@ -114,7 +114,7 @@ impl FollowGraph {
         if total <= work {
             return total;
         }
-        // Only the class at the edge has to be ordered, not everybody.
+        // Only the class at the edge has to be looked at closely, and that is halved until the edge is found.
         costs.clear();
         costs.resize(CLASSES, 0);
         for step in &*steps {
@@ -130,16 +130,25 @@ impl FollowGraph {
             }
             used += sum;
         }
-        let mut at_edge: Vec<Step> =
-            steps.iter().filter(|step| class(step.weight) == edge).copied().collect();
+        let at_edge = steps.iter().filter(|step| class(step.weight) == edge);
+        let mut ordered: Vec<_> =
+            at_edge.map(|step| ((Reverse(step.weight), self.name(step.place)), *step)).collect();
         steps.retain(|step| class(step.weight) > edge);
-        at_edge.sort_unstable_by_key(|step| (Reverse(step.weight), self.name(step.place)));
-        for step in at_edge {
-            if used.saturating_add(cost(&step)) > work {
+        let mut rest = &mut *ordered;
+        while let Some(last) = rest.len().checked_sub(1) {
+            let half = last / 2;
+            rest.select_nth_unstable_by_key(half, |(key, _)| *key);
+            let (first, others) = rest.split_at_mut(half + 1);
+            let sum = first.iter().map(|(_, step)| cost(step)).fold(0, u64::saturating_add);
+            if used.saturating_add(sum) <= work {
+                used += sum;
+                steps.extend(first.iter().map(|(_, step)| step));
+                rest = others;
+            } else if first.len() > 1 {
+                rest = first;
+            } else {
                 break;
             }
-            used += cost(&step);
-            steps.push(step);
         }
         used
     }
@@ -149,4 +158,53 @@ impl FollowGraph {
 fn class(weight: u64) -> usize {
     let shift = weight.max(1).ilog2().saturating_sub(CUT);
     (at(shift) << CUT) + usize::try_from(weight >> shift).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::reference::{Numbers, user};
+    use super::*;
+
+    #[test]
+    fn classes_are_in_the_order_of_weights() {
+        let mut weights: Vec<u64> = (0..64).flat_map(|bit| [1 << bit, 3 << bit, u64::MAX >> bit]).collect();
+        weights.sort_unstable();
+        assert!(weights.is_sorted_by_key(|weight| class(*weight)));
+        assert!(weights.iter().all(|weight| class(*weight) < CLASSES));
+    }
+
+    #[test]
+    fn the_greatest_weights_are_gone_on_with_as_far_as_the_work_suffices() {
+        let mut graph = FollowGraph::new();
+        for number in 0..500 {
+            graph.follow(user(number), user(number + 1));
+        }
+        let mut numbers = Numbers(1);
+        for round in 0..200 {
+            let mut steps: Vec<Step> = (0..500)
+                .map(|node| Step {
+                    place: Place::Person(node),
+                    // Many of the same weight, few of the same class, and both.
+                    weight: 1 + numbers.below([3, 1 << 40, 1000][round % 3]),
+                    cost: usize::try_from(numbers.below(20)).unwrap(),
+                })
+                .collect();
+            let work = numbers.below(6000);
+            let mut expected = steps.clone();
+            expected.sort_by_key(|step| (Reverse(step.weight), graph.name(step.place)));
+            let mut used = 0;
+            let mut left = work;
+            let places: Vec<Place> = expected
+                .iter()
+                .map_while(|step| {
+                    left = left.checked_sub(u64::try_from(step.cost).unwrap())?;
+                    used = work - left;
+                    Some(step.place)
+                })
+                .collect();
+            assert_eq!(graph.afford(&mut steps, work, &mut Vec::new()), used);
+            steps.sort_by_key(|step| (Reverse(step.weight), graph.name(step.place)));
+            assert_eq!(steps.iter().map(|step| step.place).collect::<Vec<_>>(), places);
+        }
+    }
 }
