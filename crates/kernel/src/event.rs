@@ -5,8 +5,8 @@ use std::fmt;
 use std::str::FromStr;
 use uuid::Uuid;
 
-/// A place in the public order of events. Positions only grow, without gaps on PostgreSQL; 0 lies before the
-/// first event.
+/// A place in the public order of events. Positions only grow, without gaps; 0 lies before the first event. What is
+/// past its time is removed from the log's beginning only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Position(i64);
 
@@ -78,6 +78,8 @@ named! {
         LockerRoom = "locker_room",
         /// What concerns one account: its profile, its devices.
         Account = "account",
+        /// Who follows and who blocks whom.
+        Graph = "graph",
     }
 }
 
@@ -105,6 +107,19 @@ named! {
         AccountRestored = "account.restored",
         /// A profile changed. Subject: the account.
         ProfileChanged = "profile.changed",
+        /// The actor follows somebody. Subject: the account that is followed.
+        UserFollowed = "user.followed",
+        /// The actor follows somebody no more. Subject: the account that was followed.
+        UserUnfollowed = "user.unfollowed",
+        /// The actor follows a team. Subject: the team.
+        TeamFollowed = "team.followed",
+        /// The actor follows a team no more. Subject: the team.
+        TeamUnfollowed = "team.unfollowed",
+        /// The actor blocks somebody: neither sees the other any more, and neither follows the other. Subject: the
+        /// account that is blocked.
+        UserBlocked = "user.blocked",
+        /// The actor blocks somebody no more. Subject: the account that was blocked.
+        UserUnblocked = "user.unblocked",
     }
 }
 

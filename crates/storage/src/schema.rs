@@ -277,6 +277,55 @@ table! {
     }
 }
 
+table! {
+    use crate::types::{Instant, Uid};
+
+    follows (follower_id, followee_id) {
+        follower_id -> Uid,
+        followee_id -> Uid,
+        created_at -> Instant,
+    }
+}
+
+table! {
+    use crate::types::{Instant, Uid};
+
+    team_follows (user_id, team_id) {
+        user_id -> Uid,
+        team_id -> Uid,
+        created_at -> Instant,
+    }
+}
+
+table! {
+    use crate::types::{Instant, Uid};
+
+    blocks (blocker_id, blocked_id) {
+        blocker_id -> Uid,
+        blocked_id -> Uid,
+        created_at -> Instant,
+    }
+}
+
+table! {
+    use crate::types::{Instant, Uid};
+
+    dismissals (user_id, dismissed_id) {
+        user_id -> Uid,
+        dismissed_id -> Uid,
+        created_at -> Instant,
+    }
+}
+
+table! {
+    use crate::types::{Instant, Uid};
+
+    presence (user_id) {
+        user_id -> Uid,
+        last_seen_at -> Instant,
+    }
+}
+
 joinable!(teams -> leagues (league_id));
 joinable!(credentials -> users (user_id));
 joinable!(sessions -> users (user_id));
@@ -295,4 +344,9 @@ allow_tables_to_appear_in_same_query!(
     comments,
     reactions,
     reports,
+    follows,
+    team_follows,
+    blocks,
+    dismissals,
+    presence,
 );
