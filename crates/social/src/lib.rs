@@ -7,6 +7,7 @@ mod graph;
 pub mod ports;
 mod post;
 mod reaction;
+pub mod recommend;
 
 pub use authored::{AuthoredRead, Erased, ErasedComment, ErasedPost, ErasureWrite, OwnReaction, OwnReport};
 pub use feed::{FeedFilter, FeedRead, FollowedPlaces, Gathered, SeenBy};
