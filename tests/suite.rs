@@ -25,6 +25,7 @@ mod contract {
     mod counters;
     mod deletion;
     mod events;
+    mod feeds;
     mod graph;
     mod graph_crowd;
     mod jobs;
@@ -50,6 +51,7 @@ mod http {
     mod document;
     mod dress;
     mod edge;
+    mod feeds;
     mod first_visit;
     mod graph;
     mod idempotency;

@@ -160,7 +160,7 @@ fn rows_of(house: &TestApp, post: PostId, fans: &[UserId]) -> usize {
     house.write(move |tx, _| {
         let (mut rows, mut after) = (0, None);
         loop {
-            let page = tx.comments(post, Limit::new(100).expect("a limit"), after)?;
+            let page = tx.comments(post, None, Limit::new(100).expect("a limit"), after)?;
             rows += page.items.len();
             after = page.next;
             if after.is_none() {

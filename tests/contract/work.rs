@@ -112,7 +112,7 @@ fn a_body_that_runs_again_decides_the_same(kind: DatabaseKind) -> Result<()> {
     let (seen, clock) = (Arc::clone(&runs), house.clock().clone());
     let id = house.write(move |tx, ctx| {
         let before =
-            tx.feed(&terrace_testkit::social::FeedFilter::All, None, Limit::default(), None)?.items.len();
+            tx.feed(terrace_testkit::social::FeedFilter::All, None, Limit::default(), None)?.items.len();
         let post = post(fan).run(tx, ctx).map_err(|failure| failure.map(|_| SaidNo))?;
         let run = (ctx.now(), post.post.id, ctx.random_bytes(), before);
         seen.lock().expect("sound").push(run);

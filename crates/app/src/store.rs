@@ -13,8 +13,8 @@ use terrace_identity::{
 };
 use terrace_kernel::{Event, EventLog, Position, StoreError, Timestamp, UserId};
 use terrace_social::{
-    AuthoredRead, CommentRead, CommentWrite, ErasureWrite, GraphErasure, GraphRead, GraphWrite, OwnGraphRead,
-    PostRead, PostWrite, ReactionWrite, ReportWrite, TeamFollowRead, TeamFollowWrite,
+    AuthoredRead, CommentRead, CommentWrite, ErasureWrite, FeedRead, GraphErasure, GraphRead, GraphWrite,
+    OwnGraphRead, PostRead, PostWrite, ReactionWrite, ReportWrite, TeamFollowRead, TeamFollowWrite,
 };
 use tokio::sync::watch;
 use uuid::Uuid;
@@ -210,6 +210,7 @@ pub trait ReadTx:
     + SessionRead
     + TeamRead
     + PostRead<AuthorCard>
+    + FeedRead<AuthorCard>
     + CommentRead<AuthorCard>
     + GraphRead<AuthorCard>
     + TeamFollowRead<Team>
@@ -228,6 +229,7 @@ impl<T> ReadTx for T where
         + SessionRead
         + TeamRead
         + PostRead<AuthorCard>
+        + FeedRead<AuthorCard>
         + CommentRead<AuthorCard>
         + GraphRead<AuthorCard>
         + TeamFollowRead<Team>

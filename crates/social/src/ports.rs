@@ -1,27 +1,11 @@
 //! What the rules of this crate need from a store. One call is one round trip to the database; a call that
 //! writes reports whether it took. `A` is the card of an author, which the store joins in.
 
-use crate::{Comment, FeedFilter, NewComment, NewPost, Post, PostView, ReactionCounts, ReactionKind};
+use crate::{Comment, NewComment, NewPost, Post, PostView, ReactionCounts, ReactionKind};
 use terrace_kernel::{CommentId, Limit, Page, PostId, StoreError, TeamId, TimeKey, Timestamp, UserId};
 
 /// Reads posts.
 pub trait PostRead<A> {
-    /// Posts that are not deleted, of authors who are active, newest first, after `after`, with `reader`'s own reactions.
-    fn feed(
-        &mut self,
-        filter: &FeedFilter,
-        reader: Option<UserId>,
-        limit: Limit,
-        after: Option<TimeKey>,
-    ) -> Result<Page<PostView<A>>, StoreError>;
-
-    /// `reader`'s own reactions to those of `posts` that they reacted to.
-    fn own_reactions(
-        &mut self,
-        reader: UserId,
-        posts: &[PostId],
-    ) -> Result<Vec<(PostId, ReactionKind)>, StoreError>;
-
     /// One post that is not deleted, of an author who is active and whom `reader` may see, with `reader`'s own reaction.
     fn post(&mut self, id: PostId, reader: Option<UserId>) -> Result<Option<PostView<A>>, StoreError>;
 }
@@ -45,10 +29,11 @@ pub trait PostWrite<A>: PostRead<A> {
 
 /// Reads comments.
 pub trait CommentRead<A> {
-    /// The comments of a post by authors who are active, oldest first, after `after`.
+    /// The comments of a post by authors who are active and whom `reader` may see, oldest first, after `after`.
     fn comments(
         &mut self,
         post: PostId,
+        reader: Option<UserId>,
         limit: Limit,
         after: Option<TimeKey>,
     ) -> Result<Page<Comment<A>>, StoreError>;

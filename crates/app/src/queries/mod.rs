@@ -3,6 +3,7 @@
 mod accounts;
 mod catalogue;
 mod export;
+mod followed;
 mod graph;
 mod locker_room;
 mod overview;
@@ -14,7 +15,7 @@ pub use catalogue::{GetLeague, GetTeam, ListLeagues, ListTeams};
 pub use export::{ExportPage, ExportPlace, ExportRows, ReadExport};
 pub use graph::{FollowPage, ListBlocks, ListFollowers, ListFollowing};
 pub use locker_room::{
-    FeedPage, FeedRefusal, FeedScope, GetComment, GetPost, ListComments, OwnReactions, PostPage, ReadFeed,
+    FeedPage, FeedRefusal, FeedScope, GetComment, GetPost, ListComments, PostPage, ReadFeed, SeenByReader,
 };
 pub use overview::{Overview, OverviewOf};
 pub(crate) use sessions::FindViewer;

@@ -47,6 +47,7 @@ impl CommentRead<AuthorCard> for DieselTx<'_> {
     fn comments(
         &mut self,
         post: PostId,
+        reader: Option<UserId>,
         limit: Limit,
         after: Option<TimeKey>,
     ) -> Result<Page<Comment<AuthorCard>>, StoreError> {
@@ -55,6 +56,7 @@ impl CommentRead<AuthorCard> for DieselTx<'_> {
                 .inner_join(users::table)
                 .filter(comments::post_id.eq(Key::of(post)))
                 .filter(users::status.eq(ACTIVE))
+                .filter(not_hidden(comments::author_id, reader))
                 .select((CommentRow::as_select(), CardRow::as_select()))
                 .into_boxed();
             if let Some(TimeKey { at, id }) = after {
@@ -165,7 +167,7 @@ mod tests {
         comment(tx, 9, other, ana, 2);
         let (mut seen, mut after) = (Vec::new(), None);
         loop {
-            let page = tx.comments(id, Limit::new(2).unwrap(), after).unwrap();
+            let page = tx.comments(id, None, Limit::new(2).unwrap(), after).unwrap();
             seen.extend(page.items.iter().map(|comment| comment.id.as_uuid().as_u128()));
             match page.next {
                 Some(key) => after = Some(key),

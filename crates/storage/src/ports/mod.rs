@@ -12,6 +12,8 @@ mod blocks;
 mod comments;
 mod erasure;
 mod events;
+mod feeds;
+mod gather;
 mod graph;
 mod graph_erasure;
 mod idempotency;

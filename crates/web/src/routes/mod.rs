@@ -13,7 +13,7 @@ mod profile;
 mod refusals;
 mod sessions;
 
-pub(crate) use page::next_cursor;
+pub(crate) use locker_room::post_list;
 
 use utoipa_actix_web::service_config::ServiceConfig;
 
