@@ -5,6 +5,7 @@ mod authored;
 pub mod ports;
 mod post;
 mod reaction;
+pub mod recommend;
 
 pub use authored::{AuthoredRead, Erased, ErasedComment, ErasedPost, ErasureWrite, OwnReaction, OwnReport};
 pub use ports::{CommentRead, CommentWrite, PostRead, PostWrite, ReactionWrite, ReportWrite};
