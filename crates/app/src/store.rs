@@ -9,7 +9,7 @@ use crate::media::{MediaRead, MediaWrite};
 use std::future::Future;
 use std::pin::Pin;
 use terrace_identity::{
-    AccountRead, AccountWrite, AuthorCard, SessionRead, SessionWrite, TeamRead, TeamWrite,
+    AccountRead, AccountWrite, AuthorCard, PresenceWrite, SessionRead, SessionWrite, TeamRead, TeamWrite,
 };
 use terrace_kernel::{Event, EventLog, Position, StoreError, Timestamp, UserId};
 use terrace_social::{
@@ -239,6 +239,7 @@ pub trait Tx:
     ReadTx
     + AccountWrite
     + SessionWrite
+    + PresenceWrite
     + TeamWrite
     + PostWrite<AuthorCard>
     + CommentWrite<AuthorCard>
@@ -259,6 +260,7 @@ impl<T> Tx for T where
     T: ReadTx
         + AccountWrite
         + SessionWrite
+        + PresenceWrite
         + TeamWrite
         + PostWrite<AuthorCard>
         + CommentWrite<AuthorCard>

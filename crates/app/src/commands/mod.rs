@@ -38,7 +38,7 @@ pub use set_picture::RemovePicture;
 pub(crate) use set_picture::SetPicture;
 pub(crate) use sign_in::{Device, OpenSession, OpenSessionRefusal, Opened, Tokens};
 pub(crate) use store_picture::{StorePicture, StorePictureRefusal};
-pub(crate) use touch_session::TouchSession;
+pub(crate) use touch_session::{SEEN_TO, TouchSession};
 pub(crate) use upload_media::UploadMedia;
 
 use terrace_kernel::{Failure, StoreError};

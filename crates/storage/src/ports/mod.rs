@@ -17,6 +17,7 @@ mod kept_keys;
 mod leases;
 mod media;
 mod posts;
+mod presence;
 mod reactions;
 mod reports;
 mod sessions;
