@@ -13,7 +13,8 @@ use terrace_identity::{
 };
 use terrace_kernel::{Event, EventLog, Position, StoreError, Timestamp, UserId};
 use terrace_social::{
-    AuthoredRead, CommentRead, CommentWrite, ErasureWrite, PostRead, PostWrite, ReactionWrite, ReportWrite,
+    AuthoredRead, CommentRead, CommentWrite, DismissalWrite, ErasureWrite, FollowGraphRead, PostRead,
+    PostWrite, ReactionWrite, ReportWrite, SuggestionRead,
 };
 use tokio::sync::watch;
 use uuid::Uuid;
@@ -212,6 +213,8 @@ pub trait ReadTx:
     + CommentRead<AuthorCard>
     + MediaRead
     + AuthoredRead
+    + FollowGraphRead
+    + SuggestionRead<AuthorCard>
     + IdempotencyRead
     + EventRead
     + Audit
@@ -227,6 +230,8 @@ impl<T> ReadTx for T where
         + CommentRead<AuthorCard>
         + MediaRead
         + AuthoredRead
+        + FollowGraphRead
+        + SuggestionRead<AuthorCard>
         + IdempotencyRead
         + EventRead
         + Audit
@@ -245,6 +250,7 @@ pub trait Tx:
     + CommentWrite<AuthorCard>
     + ReactionWrite
     + ReportWrite
+    + DismissalWrite
     + MediaWrite
     + ErasureWrite
     + EventLog
@@ -266,6 +272,7 @@ impl<T> Tx for T where
         + CommentWrite<AuthorCard>
         + ReactionWrite
         + ReportWrite
+        + DismissalWrite
         + MediaWrite
         + ErasureWrite
         + EventLog

@@ -12,6 +12,7 @@ mod blocks;
 mod comments;
 mod erasure;
 mod events;
+mod follow_graph;
 mod idempotency;
 mod jobs;
 mod kept_keys;
@@ -22,6 +23,7 @@ mod presence;
 mod reactions;
 mod reports;
 mod sessions;
+mod suggestions;
 mod sweep;
 mod teams;
 
