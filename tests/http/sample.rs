@@ -46,6 +46,7 @@ pub(super) struct Sample {
     pub(super) mia: Client,
     pub(super) bo: Client,
     pub(super) user: String,
+    other: String,
     pub(super) post: String,
     pub(super) comment: String,
     picture: String,
@@ -61,7 +62,8 @@ impl Sample {
     }
 
     pub(super) fn on(service: TestService) -> Self {
-        let (mia, bo) = (service.client(), service.fan("bo_"));
+        let (mia, bo) = (service.client(), service.client());
+        let other = bo.register("bo_");
         let user = mia.register("mia");
         let login = json!({"username": "mia", "password": PASSWORD});
         let refresh = mia.post("/api/mobile-auth/login", &login).expect(200).str_at("/refreshToken");
@@ -75,7 +77,7 @@ impl Sample {
         let (team, league) = (team.str_at("/teams/0/id"), team.str_at("/teams/0/leagueId"));
         let picture =
             mia.ask("POST", "/api/media").body("image/png", png(7)).send().expect(201).str_at("/url");
-        Self { service, mia, bo, user, post, comment, picture, session, team, league, refresh }
+        Self { service, mia, bo, user, other, post, comment, picture, session, team, league, refresh }
     }
 
     /// Every operation of the document.
@@ -111,7 +113,7 @@ impl Sample {
                 };
             }
         };
-        template.replace("{id}", id).replace("{commentId}", &self.comment)
+        template.replace("{id}", id).replace("{commentId}", &self.comment).replace("{userId}", &self.other)
     }
 
     /// The operation's request, with what it takes.

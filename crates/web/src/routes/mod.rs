@@ -9,6 +9,7 @@ mod once;
 mod own_account;
 mod page;
 mod profile;
+mod recommended;
 mod refusals;
 mod sessions;
 
@@ -41,6 +42,9 @@ pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
         .service(catalogue::get_league)
         .service(catalogue::list_teams)
         .service(catalogue::get_team)
+        // Social
+        .service(recommended::read_recommended)
+        .service(recommended::dismiss_recommended)
         // Locker room
         .service(locker_room::read_feed)
         .service(locker_room::create_post)

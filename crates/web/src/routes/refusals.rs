@@ -4,11 +4,13 @@
 use crate::error::{ApiError, Code, Invalid};
 use terrace_app::commands::{
     ChangeProfileRefusal, CreateCommentRefusal, CreatePostRefusal, DeleteCommentRefusal, DeletePostRefusal,
-    EndSessionRefusal, ReactRefusal, ReportPostRefusal,
+    DismissRefusal, EndSessionRefusal, ReactRefusal, ReportPostRefusal,
 };
 use terrace_app::media::{NotAnImage, UploadRefusal};
 use terrace_app::queries::{FeedRefusal, NotFound};
-use terrace_app::{DeleteAccountRefusal, LoginRefusal, OnceRefusal, RefreshRefusal, RegisterRefusal};
+use terrace_app::{
+    DeleteAccountRefusal, LoginRefusal, OnceRefusal, RecommendRefusal, RefreshRefusal, RegisterRefusal,
+};
 
 fn no_post() -> ApiError {
     ApiError::new(Code::NotFound, "there is no such post")
@@ -171,6 +173,22 @@ impl From<ReportPostRefusal> for ApiError {
     fn from(refusal: ReportPostRefusal) -> Self {
         match refusal {
             ReportPostRefusal::PostNotFound => no_post(),
+        }
+    }
+}
+
+impl From<RecommendRefusal> for ApiError {
+    fn from(refusal: RecommendRefusal) -> Self {
+        match refusal {
+            RecommendRefusal::Busy => Self::unavailable("too many recommendations wait to be made", 1),
+        }
+    }
+}
+
+impl From<DismissRefusal> for ApiError {
+    fn from(refusal: DismissRefusal) -> Self {
+        match refusal {
+            DismissRefusal::NotFound => Self::new(Code::NotFound, "there is no such person"),
         }
     }
 }
