@@ -4,6 +4,7 @@
 //! it, or rolls it back, whole. Its body may run more than once (after a deadlock, or because the group that
 //! it shared a commit with failed), so it does nothing that a rollback does not undo.
 
+use crate::import::FollowImportWrite;
 use crate::jobs::{JobRead, JobWrite};
 use crate::media::{MediaRead, MediaWrite};
 use std::future::Future;
@@ -251,6 +252,7 @@ pub trait Tx:
     + ReactionWrite
     + ReportWrite
     + DismissalWrite
+    + FollowImportWrite
     + MediaWrite
     + ErasureWrite
     + EventLog
@@ -273,6 +275,7 @@ impl<T> Tx for T where
         + ReactionWrite
         + ReportWrite
         + DismissalWrite
+        + FollowImportWrite
         + MediaWrite
         + ErasureWrite
         + EventLog

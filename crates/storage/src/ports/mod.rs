@@ -14,6 +14,7 @@ mod erasure;
 mod events;
 mod follow_graph;
 mod idempotency;
+mod import;
 mod jobs;
 mod kept_keys;
 mod leases;
