@@ -46,8 +46,8 @@ async fn be_busy(app: Arc<App>, fan: UserId, posts: [PostId; 2]) -> Vec<(PostId,
     mine
 }
 
-/// "Counters kept in the same transaction" (design §2, invariant 1): sixteen writers in two processes, and
-/// afterwards every counter is what its rows add up to.
+/// Counters are kept in the transaction of what they count (docs/architecture.md, invariants 1 and 12): sixteen
+/// writers in two processes, and afterwards every counter is what its rows add up to.
 fn counters_equal_rows_under_sixteen_writers(kind: DatabaseKind) -> Result<()> {
     let house = TestApp::start(kind)?;
     let other = house.another()?;
@@ -110,8 +110,8 @@ fn a_counter_that_is_wrong_is_found(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// Design §5: what must follow an event is a durable consumer's. It removes 1,200 children in transactions of
-/// bounded size, and then the post.
+/// What must follow an event is a durable consumer's (docs/events.md, "Durable consumers"). It removes 1,200 children
+/// in transactions of bounded size, and then the post.
 fn what_belonged_to_a_deleted_post_goes_in_portions(kind: DatabaseKind) -> Result<()> {
     let house = TestApp::start(kind)?;
     let fans = house.crowd("fan", 200);

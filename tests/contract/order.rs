@@ -1,4 +1,5 @@
-//! Design §5: events have one public order that nobody misses anything of, whoever writes, relays or reads.
+//! Events have one public order that nobody misses anything of, whoever writes, relays or reads
+//! (docs/architecture.md, invariants 15 to 17).
 
 use anyhow::Result;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,4 +1,5 @@
-//! Design §2, invariants 1, 2 and 5, and §3: the unit of work, whatever its body does and whoever is in its way.
+//! The unit of work, whatever its body does and whoever is in its way (docs/architecture.md, invariants 1, 2, 4, 5
+//! and 11).
 
 use anyhow::Result;
 use std::sync::atomic::{AtomicUsize, Ordering};

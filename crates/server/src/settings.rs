@@ -349,9 +349,14 @@ impl Settings {
     pub(crate) fn open_media(&self) -> anyhow::Result<MediaObjects> {
         let opened = match &self.media.media_url {
             Some(url) => MediaObjects::open(url),
-            None => MediaObjects::folder(&self.data_dir.join("media")),
+            None => MediaObjects::folder(&self.media_folder()),
         };
         opened.context("cannot open the place for pictures (--media-url)")
+    }
+
+    /// Where pictures lie unless `--media-url` names another place.
+    pub(crate) fn media_folder(&self) -> PathBuf {
+        self.data_dir.join("media")
     }
 
     /// The cron secret, if one is configured.

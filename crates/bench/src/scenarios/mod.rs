@@ -69,8 +69,8 @@ pub(crate) struct Plan {
 impl Plan {
     pub(crate) const FULL: Self = Self {
         runs: 5,
-        warm_up: Duration::from_secs(2),
-        duration: Duration::from_secs(8),
+        warm_up: Duration::from_secs(1),
+        duration: Duration::from_secs(4),
         small: 10_000,
         large: 1_000_000,
     };

@@ -17,12 +17,10 @@ pub(super) fn at(node: u32) -> usize {
 /// The place of a person among all, by followers: the most first, then the lesser id.
 pub(super) type Rank = (Reverse<u32>, UserId);
 
-/// Somebody with the edges at both ends.
+/// Somebody and their teams. Follows are kept apart: there walks go, and find them close together.
 #[derive(Debug)]
 pub(super) struct Person {
     id: UserId,
-    follows: Vec<u32>,
-    followers: Vec<u32>,
     /// Followed teams, and the favourite one.
     teams: Vec<u32>,
     favorite: Option<u32>,
@@ -31,36 +29,16 @@ pub(super) struct Person {
 }
 
 impl Person {
-    fn new(id: UserId) -> Self {
-        let none = Vec::new;
-        Self {
-            id,
-            follows: none(),
-            followers: none(),
-            teams: none(),
-            favorite: None,
-            is_only_favorite: false,
-        }
+    const fn new(id: UserId) -> Self {
+        Self { id, teams: Vec::new(), favorite: None, is_only_favorite: false }
     }
 
     pub(super) const fn id(&self) -> UserId {
         self.id
     }
 
-    pub(super) fn follows(&self) -> &[u32] {
-        &self.follows
-    }
-
-    pub(super) fn followers(&self) -> &[u32] {
-        &self.followers
-    }
-
     pub(super) fn teams(&self) -> &[u32] {
         &self.teams
-    }
-
-    pub(super) fn rank(&self) -> Rank {
-        (Reverse(u32::try_from(self.followers.len()).unwrap_or(u32::MAX)), self.id)
     }
 }
 
@@ -100,13 +78,16 @@ impl Team {
 pub struct FollowGraph {
     nodes: HashMap<UserId, u32>,
     people: Vec<Option<Person>>,
+    /// Whom each person follows, and who follows them, in the order of nodes.
+    follows: Vec<Vec<u32>>,
+    followers: Vec<Vec<u32>>,
     /// Places of people who are gone.
     free: Vec<u32>,
     team_nodes: HashMap<TeamId, u32>,
     teams: Vec<Option<Team>>,
     /// Everybody who has followers.
     ranks: BTreeSet<Rank>,
-    follows: usize,
+    len: usize,
     damping: Damping,
     pool: Pool,
 }
@@ -119,25 +100,25 @@ impl FollowGraph {
 
     /// `user` follows `followed` from now on. False when that was so, and for oneself.
     pub fn follow(&mut self, user: UserId, followed: UserId) -> bool {
-        if user == followed || self.follows(user, followed) {
+        if user == followed {
             return false;
         }
         let (Some(from), Some(to)) = (self.enter(user), self.enter(followed)) else { return false };
-        if let Some(person) = self.person_mut(from) {
-            insert(&mut person.follows, to);
+        let is_new = self.follows.get_mut(at(from)).is_some_and(|follows| insert(follows, to));
+        if is_new {
+            self.change_followers(to, |followers| insert(followers, from));
+            self.len += 1;
         }
-        self.change_followers(to, |followers| insert(followers, from));
-        self.follows += 1;
-        true
+        is_new
     }
 
     /// `user` does not follow `followed` any more. False when that was so.
     pub fn unfollow(&mut self, user: UserId, followed: UserId) -> bool {
         let (Some(from), Some(to)) = (self.node(user), self.node(followed)) else { return false };
-        let was_there = self.person_mut(from).is_some_and(|person| remove(&mut person.follows, to));
+        let was_there = self.follows.get_mut(at(from)).is_some_and(|follows| remove(follows, to));
         if was_there {
             self.change_followers(to, |followers| remove(followers, from));
-            self.follows -= 1;
+            self.len -= 1;
         }
         was_there
     }
@@ -200,14 +181,16 @@ impl FollowGraph {
     /// Takes somebody out, with every follow from and of them. False when they were not there.
     pub fn remove_person(&mut self, user: UserId) -> bool {
         let Some(node) = self.nodes.remove(&user) else { return false };
+        self.ranks.remove(&self.rank_of(user, node));
         let Some(person) = self.people.get_mut(at(node)).and_then(Option::take) else { return false };
-        self.ranks.remove(&person.rank());
-        self.follows -= person.follows.len() + person.followers.len();
-        for followed in person.follows {
+        let follows = self.follows.get_mut(at(node)).map(std::mem::take).unwrap_or_default();
+        let followers = self.followers.get_mut(at(node)).map(std::mem::take).unwrap_or_default();
+        self.len -= follows.len() + followers.len();
+        for followed in follows {
             self.change_followers(followed, |followers| remove(followers, node));
         }
-        for follower in person.followers {
-            self.person_mut(follower).map(|follower| remove(&mut follower.follows, node));
+        for follower in followers {
+            self.follows.get_mut(at(follower)).map(|follows| remove(follows, node));
         }
         for team in person.teams {
             self.change_supporters(team, |supporters| remove(supporters, node));
@@ -235,13 +218,13 @@ impl FollowGraph {
     /// Whether one follows the other.
     pub fn follows(&self, user: UserId, followed: UserId) -> bool {
         let (Some(from), Some(to)) = (self.node(user), self.node(followed)) else { return false };
-        self.person(from).is_some_and(|person| person.follows.binary_search(&to).is_ok())
+        self.followed_by(from).binary_search(&to).is_ok()
     }
 
     /// How many people somebody follows, and how many follow them.
     pub fn degrees(&self, user: UserId) -> (usize, usize) {
-        let person = self.node(user).and_then(|node| self.person(node));
-        person.map_or((0, 0), |person| (person.follows.len(), person.followers.len()))
+        let node = self.node(user);
+        node.map_or((0, 0), |node| (self.followed_by(node).len(), self.followers_of(node).len()))
     }
 
     /// How many people there are.
@@ -251,24 +234,23 @@ impl FollowGraph {
 
     /// How many follows of people by people there are.
     pub const fn len(&self) -> usize {
-        self.follows
+        self.len
     }
 
     /// Whether nobody follows anybody.
     pub const fn is_empty(&self) -> bool {
-        self.follows == 0
+        self.len == 0
     }
 
     /// The memory that it takes, in bytes, without that in which lists are made and without what the allocator
     /// adds: that of maps is reckoned from their capacity, that of the order by followers as three quarters full.
     pub fn bytes(&self) -> usize {
         let of = |capacity: usize, each: usize| capacity * each;
-        let edges =
-            self.people.iter().flatten().map(|person| {
-                person.follows.capacity() + person.followers.capacity() + person.teams.capacity()
-            });
-        let supporters = self.teams.iter().flatten().map(|team| team.supporters.capacity());
-        of(edges.sum::<usize>() + supporters.sum::<usize>() + self.free.capacity(), size_of::<u32>())
+        let follows = self.follows.iter().chain(&self.followers).map(Vec::capacity).sum::<usize>();
+        let teams = self.people.iter().flatten().map(|person| person.teams.capacity()).sum::<usize>();
+        let supporters = self.teams.iter().flatten().map(|team| team.supporters.capacity()).sum::<usize>();
+        of(follows + teams + supporters + self.free.capacity(), size_of::<u32>())
+            + of(self.follows.capacity() + self.followers.capacity(), size_of::<Vec<u32>>())
             + of(self.people.capacity(), size_of::<Option<Person>>())
             + of(self.teams.capacity(), size_of::<Option<Team>>())
             // One byte of control for each place, of which seven in eight may be taken.
@@ -279,6 +261,24 @@ impl FollowGraph {
 
     pub(super) fn node(&self, user: UserId) -> Option<u32> {
         self.nodes.get(&user).copied()
+    }
+
+    /// Whom somebody follows.
+    pub(super) fn followed_by(&self, node: u32) -> &[u32] {
+        self.follows.get(at(node)).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// Who follows somebody.
+    pub(super) fn followers_of(&self, node: u32) -> &[u32] {
+        self.followers.get(at(node)).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    pub(super) fn rank(&self, node: u32) -> Option<Rank> {
+        Some(self.rank_of(self.person(node)?.id, node))
+    }
+
+    fn rank_of(&self, user: UserId, node: u32) -> Rank {
+        (Reverse(u32::try_from(self.followers_of(node).len()).unwrap_or(u32::MAX)), user)
     }
 
     pub(super) fn person(&self, node: u32) -> Option<&Person> {
@@ -333,6 +333,8 @@ impl FollowGraph {
         } else {
             let node = u32::try_from(self.people.len()).ok()?;
             self.people.push(person);
+            self.follows.push(Vec::new());
+            self.followers.push(Vec::new());
             node
         };
         vacant.insert(node);
@@ -354,17 +356,16 @@ impl FollowGraph {
     /// Puts everybody's edges at once into a graph that has none, sorted and without doubles: for each person and
     /// each team, those of the nodes at the other end.
     pub(super) fn fill(&mut self, edges: Edges) {
-        let Edges { follows, followers, teams, supporters } = edges;
-        self.follows = follows.iter().map(Vec::len).sum();
-        let ends = follows.into_iter().zip(followers).zip(teams);
-        for (person, ((follows, followers), teams)) in self.people.iter_mut().flatten().zip(ends) {
-            (person.follows, person.followers, person.teams) = (follows, followers, teams);
+        self.len = edges.follows.iter().map(Vec::len).sum();
+        (self.follows, self.followers) = (edges.follows, edges.followers);
+        for (person, teams) in self.people.iter_mut().flatten().zip(edges.teams) {
+            person.teams = teams;
         }
-        for (team, supporters) in self.teams.iter_mut().flatten().zip(supporters) {
+        for (team, supporters) in self.teams.iter_mut().flatten().zip(edges.supporters) {
             team.supporters = supporters;
         }
-        let followed = self.people.iter().flatten().filter(|person| !person.followers.is_empty());
-        self.ranks = followed.map(Person::rank).collect();
+        let nodes = self.nodes.values().filter(|node| !self.followers_of(**node).is_empty());
+        self.ranks = nodes.filter_map(|node| self.rank(*node)).collect();
         self.people.shrink_to_fit();
     }
 
@@ -378,11 +379,11 @@ impl FollowGraph {
 
     /// Changes somebody's followers, and their rank along with it.
     fn change_followers(&mut self, node: u32, change: impl FnOnce(&mut Vec<u32>) -> bool) {
-        let Some(person) = self.people.get_mut(at(node)).and_then(Option::as_mut) else { return };
-        self.ranks.remove(&person.rank());
-        change(&mut person.followers);
-        if !person.followers.is_empty() {
-            self.ranks.insert(person.rank());
+        let Some(old) = self.rank(node) else { return };
+        self.followers.get_mut(at(node)).map(change);
+        self.ranks.remove(&old);
+        if !self.followers_of(node).is_empty() {
+            self.ranks.extend(self.rank(node));
         }
     }
 
@@ -399,4 +400,111 @@ pub(super) struct Edges {
     pub(super) followers: Vec<Vec<u32>>,
     pub(super) teams: Vec<Vec<u32>>,
     pub(super) supporters: Vec<Vec<u32>>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::reference::{league, team, user};
+    use super::*;
+
+    /// Somebody, whom they follow, and how many follow them.
+    type Seen = (UserId, Vec<UserId>, usize);
+
+    /// Everything that can be seen of a graph, without the order in which it was built.
+    fn seen(graph: &FollowGraph) -> (Vec<Seen>, Vec<Rank>) {
+        let mut people: Vec<_> = graph
+            .nodes
+            .iter()
+            .map(|(id, node)| {
+                let mut follows: Vec<_> =
+                    graph.followed_by(*node).iter().map(|node| graph.person(*node).unwrap().id).collect();
+                follows.sort();
+                (*id, follows, graph.followers_of(*node).len())
+            })
+            .filter(|(_, follows, followers)| !follows.is_empty() || *followers > 0)
+            .collect();
+        people.sort();
+        (people, graph.ranks.iter().copied().collect())
+    }
+
+    #[test]
+    fn a_follow_is_there_once_and_goes_once() {
+        let mut graph = FollowGraph::new();
+        assert!(graph.follow(user(1), user(2)) && !graph.follow(user(1), user(2)));
+        assert!(!graph.follow(user(1), user(1)), "nobody follows themselves");
+        assert!(graph.follows(user(1), user(2)) && !graph.follows(user(2), user(1)));
+        assert_eq!((graph.len(), graph.degrees(user(1)), graph.degrees(user(2))), (1, (1, 0), (0, 1)));
+        assert_eq!(graph.ranks.iter().copied().collect::<Vec<_>>(), [(Reverse(1), user(2))]);
+        assert!(graph.unfollow(user(1), user(2)) && !graph.unfollow(user(1), user(2)));
+        assert!(!graph.unfollow(user(7), user(8)), "nor do strangers");
+        assert!(graph.is_empty() && graph.ranks.is_empty());
+    }
+
+    #[test]
+    fn a_graph_without_somebody_is_the_graph_that_they_never_came_to() {
+        let edges: Vec<(u32, u32)> =
+            (0..40).flat_map(|a| (1..5).map(move |b| (a, (a * b + b) % 40))).collect();
+        let mut graph = FollowGraph::new();
+        let mut without = FollowGraph::new();
+        for (from, to) in &edges {
+            graph.follow(user(*from), user(*to));
+            if ![7, 11].contains(from) && ![7, 11].contains(to) {
+                without.follow(user(*from), user(*to));
+            }
+        }
+        for number in [7, 11] {
+            graph.follow_team(user(number), team(1));
+            assert!(graph.remove_person(user(number)) && !graph.remove_person(user(number)));
+        }
+        assert_eq!((seen(&graph), graph.len()), (seen(&without), without.len()));
+        assert!(graph.teams.iter().flatten().all(|team| team.supporters.is_empty()));
+        // Their places are taken by the next who come.
+        let places = graph.places();
+        graph.follow(user(100), user(101));
+        without.follow(user(100), user(101));
+        assert_eq!((graph.places(), seen(&graph)), (places, seen(&without)));
+    }
+
+    #[test]
+    fn a_team_is_supported_by_following_it_and_by_liking_it_best() {
+        let mut graph = FollowGraph::new();
+        let supported = |graph: &FollowGraph| {
+            let node = graph.node(user(1)).unwrap();
+            let mut teams: Vec<TeamId> = graph.people[at(node)]
+                .as_ref()
+                .unwrap()
+                .teams
+                .iter()
+                .map(|team| graph.team(*team).unwrap().id)
+                .collect();
+            teams.sort();
+            let known = graph.teams.iter().flatten();
+            let mut from_teams: Vec<TeamId> =
+                known.filter(|team| team.supporters.contains(&node)).map(|team| team.id).collect();
+            from_teams.sort();
+            assert_eq!(teams, from_teams);
+            teams
+        };
+        assert!(!graph.set_favorite_team(user(1), None), "a stranger has none anyway");
+        assert!(graph.set_favorite_team(user(1), Some(team(1))));
+        assert!(!graph.set_favorite_team(user(1), Some(team(1))));
+        assert!(!graph.unfollow_team(user(1), team(1)), "it is not followed");
+        assert_eq!(supported(&graph), [team(1)]);
+        assert!(graph.follow_team(user(1), team(1)) && !graph.follow_team(user(1), team(1)));
+        assert!(graph.unfollow_team(user(1), team(1)) && !graph.unfollow_team(user(1), team(1)));
+        assert_eq!(supported(&graph), [team(1)], "still the favourite");
+        assert!(graph.follow_team(user(1), team(2)));
+        assert!(graph.set_favorite_team(user(1), Some(team(2))));
+        assert_eq!(supported(&graph), [team(2)]);
+        assert!(graph.set_favorite_team(user(1), None));
+        assert_eq!(supported(&graph), [team(2)], "still followed");
+        assert!(graph.unfollow_team(user(1), team(2)));
+        assert_eq!(supported(&graph), []);
+        graph.set_favorite_team(user(1), Some(team(3)));
+        graph.set_league(team(3), Some(league(1)));
+        assert!(graph.remove_team(team(3)) && !graph.remove_team(team(3)));
+        assert_eq!(supported(&graph), []);
+        assert!(graph.set_favorite_team(user(1), Some(team(3))), "it is nobody's favourite any more");
+        assert_eq!(supported(&graph), [team(3)]);
+    }
 }

@@ -108,3 +108,31 @@ fn halves(pair: u64) -> (u32, u32) {
     let half = |bits: u64| u32::try_from(bits & u64::from(u32::MAX)).unwrap_or(u32::MAX);
     (half(pair >> 32), half(pair))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::reference::{Numbers, user};
+    use super::*;
+
+    #[test]
+    fn each_follow_takes_so_many_bytes() {
+        // Ten follows each, as many to some and few to most.
+        let mut numbers = Numbers(3);
+        let mut loader = Loader::default();
+        for from in 0..10_000 {
+            for _ in 0..10 {
+                let reach = 1 + numbers.below(10_000);
+                loader.follow(user(from), user(u32::try_from(numbers.below(reach)).unwrap()));
+            }
+        }
+        let mut graph = loader.finish();
+        let each = |graph: &FollowGraph| graph.bytes() / graph.len();
+        assert!(each(&graph) <= 24, "{}", each(&graph));
+        for from in 0..10_000 {
+            for _ in 0..10 {
+                graph.follow(user(from), user(u32::try_from(numbers.below(10_000)).unwrap()));
+            }
+        }
+        assert!(each(&graph) <= 24, "{}", each(&graph));
+    }
+}

@@ -110,7 +110,7 @@ impl FollowGraph {
         if let Some(viewer) = viewer {
             let mut scratch = self.pool().take(self.places());
             self.explore(viewer, options.work, &mut scratch);
-            self.pick(scratch.candidates(), count, &skip, &mut picked);
+            self.pick(&mut scratch.candidates, count, &skip, &mut picked);
             self.pool().give_back(scratch);
         }
         let mut list: Vec<Recommendation> = Vec::new();
@@ -160,10 +160,7 @@ impl FollowGraph {
 
     /// The total order of a list.
     fn order(&self, one: Candidate, other: Candidate) -> Ordering {
-        other.score.cmp(&one.score).then_with(|| {
-            let rank = |candidate: Candidate| self.person(candidate.node).map(Person::rank);
-            rank(one).cmp(&rank(other))
-        })
+        other.score.cmp(&one.score).then_with(|| self.rank(one.node).cmp(&self.rank(other.node)))
     }
 
     fn recommendation(
@@ -173,8 +170,8 @@ impl FollowGraph {
         otherwise: Reason,
     ) -> Option<Recommendation> {
         let person = self.person(candidate.node)?;
-        let follows = viewer.and_then(|viewer| self.person(viewer)).map_or(&[][..], Person::follows);
-        let mutual_count = adjacency::common(follows, person.followers());
+        let follows = viewer.map(|viewer| self.followed_by(viewer)).unwrap_or_default();
+        let mutual_count = adjacency::common(follows, self.followers_of(candidate.node));
         Some(Recommendation {
             user: person.id(),
             score: damping::shown(candidate.score),

@@ -18,8 +18,8 @@ impl FollowGraph {
         taken: &dyn Fn(u32) -> bool,
         skip: &dyn Fn(UserId) -> bool,
     ) -> Vec<(u32, Reason)> {
+        let follows = viewer.map(|viewer| self.followed_by(viewer)).unwrap_or_default();
         let viewer = viewer.and_then(|viewer| self.person(viewer));
-        let follows = viewer.map_or(&[][..], Person::follows);
         let mut list: Vec<(u32, Reason)> = Vec::new();
         let mut add = |node: u32, user: UserId, reason: Reason| {
             let is_known = taken(node)
@@ -70,7 +70,7 @@ impl FollowGraph {
         let mut found: Vec<(Rank, u32)> = nodes
             .filter_map(|node| Some((self.person(node)?, node)))
             .filter(|(person, _)| shares(viewer.teams(), person.teams()))
-            .map(|(person, node)| (person.rank(), node))
+            .filter_map(|(_, node)| Some((self.rank(node)?, node)))
             .collect();
         found.sort_unstable();
         found.dedup();

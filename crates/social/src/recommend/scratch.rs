@@ -1,34 +1,96 @@
-//! Memory that a list is made in, kept for the next one: it is as large as the graph has people, and what is in
-//! it counts only under the number of the current step, so that nothing has to be cleared.
+//! Memory that a list is made in, as large as the graph has people, and kept for the next one.
 
+use super::damping::{Unit, scaled};
 use super::walk::{Candidate, Step};
 use std::sync::{Mutex, PoisonError};
 
-/// What is known of one person in one step.
-#[derive(Debug, Clone, Copy, Default)]
-struct Cell {
-    /// The step for which the rest holds.
-    step: u32,
-    near: u64,
-    far: u64,
+/// Where more than one in so many may be reached, everybody is looked at in the end instead of a list of them.
+const SPARSE: u64 = 16;
+
+/// What was carried to each person.
+#[derive(Debug, Default)]
+pub(super) struct Sums {
+    /// By node; nothing between two walks.
+    by_node: Vec<u64>,
+    /// Who has a sum, once each, unless all are looked at.
+    reached: Vec<u32>,
+    is_dense: bool,
 }
 
-/// Which of its sums a weight adds to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Length {
-    Near,
-    Far,
+impl Sums {
+    /// Prepares for a walk along at most so many edges.
+    pub(super) fn begin(&mut self, edges: u64) {
+        let people = u64::try_from(self.by_node.len()).unwrap_or(u64::MAX);
+        self.is_dense = edges > people / SPARSE;
+    }
+
+    /// Carries a weight to each of these.
+    pub(super) fn reach(&mut self, nodes: &[u32], weight: u64) {
+        if self.is_dense {
+            for node in nodes {
+                if let Some(sum) = sum(&mut self.by_node, *node) {
+                    *sum = sum.saturating_add(weight);
+                }
+            }
+            return;
+        }
+        for node in nodes {
+            if let Some(sum) = sum(&mut self.by_node, *node) {
+                if *sum == 0 {
+                    self.reached.push(*node);
+                }
+                *sum = sum.saturating_add(weight);
+            }
+        }
+    }
+
+    /// Goes through everybody who was reached.
+    pub(super) fn each(&self, mut visit: impl FnMut(u32, u64)) {
+        if self.is_dense {
+            (0..).zip(&self.by_node).filter(|(_, sum)| **sum > 0).for_each(|(node, sum)| visit(node, *sum));
+        } else {
+            self.reached.iter().for_each(|node| visit(*node, self.of(*node)));
+        }
+    }
+
+    /// What was carried to somebody.
+    fn of(&self, node: u32) -> u64 {
+        usize::try_from(node).ok().and_then(|node| self.by_node.get(node)).copied().unwrap_or(0)
+    }
+
+    /// Forgets what was carried to somebody.
+    pub(super) fn forget(&mut self, node: u32) {
+        if let Some(sum) = sum(&mut self.by_node, node) {
+            *sum = 0;
+        }
+    }
+
+    /// Forgets everything.
+    pub(super) fn clear(&mut self) {
+        if self.is_dense {
+            self.by_node.fill(0);
+        } else {
+            for node in &self.reached {
+                if let Some(sum) = sum(&mut self.by_node, *node) {
+                    *sum = 0;
+                }
+            }
+        }
+        self.reached.clear();
+    }
+}
+
+fn sum(sums: &mut [u64], node: u32) -> Option<&mut u64> {
+    sums.get_mut(usize::try_from(node).ok()?)
 }
 
 /// The memory for one list at a time.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
-    step: u32,
-    cells: Vec<Cell>,
-    /// Who was reached in this step, once each.
-    pub(super) reached: Vec<u32>,
+    pub(super) near: Sums,
+    pub(super) far: Sums,
     pub(super) steps: Vec<Step>,
-    /// Those of the last step, which wait for the others.
+    /// Those of the last walk, which wait for the others.
     pub(super) further: Vec<Step>,
     /// What the steps of similar weight would cost.
     pub(super) costs: Vec<u64>,
@@ -37,57 +99,42 @@ pub(super) struct Scratch {
 
 impl Scratch {
     fn fit(&mut self, people: usize) {
-        if self.cells.len() < people {
-            self.cells.resize(people, Cell::default());
+        for sums in [&mut self.near, &mut self.far] {
+            sums.by_node.resize(people, 0);
         }
     }
 
-    /// Forgets what was reached.
-    pub(super) fn begin(&mut self) {
-        self.reached.clear();
-        self.step = self.step.checked_add(1).unwrap_or_else(|| {
-            self.cells.fill(Cell::default());
-            1
-        });
-    }
-
-    /// Keeps somebody from being reached in this step.
-    pub(super) fn exclude(&mut self, node: u32) {
-        if let Some(cell) = cell(&mut self.cells, node) {
-            *cell = Cell { step: self.step, ..Cell::default() };
+    /// Makes candidates of those who were reached and are not `known`: adds up both sums, each brought to unit
+    /// length.
+    pub(super) fn fuse(&mut self, known: &[u32]) {
+        let (mut near_unit, mut far_unit) = (Unit::default(), Unit::default());
+        for node in known {
+            self.near.forget(*node);
+            self.far.forget(*node);
         }
-    }
-
-    /// Adds to what is known of somebody.
-    pub(super) fn reach(&mut self, node: u32, length: Length, weight: u64) {
-        let Some(cell) = cell(&mut self.cells, node) else { return };
-        if cell.step != self.step {
-            *cell = Cell { step: self.step, ..Cell::default() };
-            self.reached.push(node);
-        }
-        let sum = match length {
-            Length::Near => &mut cell.near,
-            Length::Far => &mut cell.far,
+        self.near.each(|_, sum| near_unit.take_in(sum));
+        self.far.each(|_, sum| far_unit.take_in(sum));
+        let (near_factor, far_factor) = (near_unit.factor(), far_unit.factor());
+        let Self { near, far, candidates, .. } = self;
+        candidates.clear();
+        let mut add = |node, near, far| {
+            let score = scaled(near, near_factor) + scaled(far, far_factor);
+            if score > 0 {
+                candidates.push(Candidate { score, node });
+            }
         };
-        *sum = sum.saturating_add(weight);
-    }
-
-    /// The sums of somebody who was reached in this step.
-    pub(super) fn sums(&self, node: u32) -> (u64, u64) {
-        let cell = usize::try_from(node).ok().and_then(|node| self.cells.get(node));
-        cell.filter(|cell| cell.step == self.step).map_or((0, 0), |cell| (cell.near, cell.far))
-    }
-
-    pub(super) fn candidates(&mut self) -> &mut [Candidate] {
-        &mut self.candidates
+        near.each(|node, sum| add(node, sum, far.of(node)));
+        far.each(|node, sum| {
+            if near.of(node) == 0 {
+                add(node, 0, sum);
+            }
+        });
+        near.clear();
+        far.clear();
     }
 }
 
-fn cell(cells: &mut [Cell], node: u32) -> Option<&mut Cell> {
-    cells.get_mut(usize::try_from(node).ok()?)
-}
-
-/// How much memory waits for its next use: more lists than this at once make their own.
+/// How much memory waits for its next use: where more lists are made at once, they take their own.
 const WAITING: usize = 8;
 
 /// Memory that is not in use.
@@ -99,7 +146,7 @@ pub(super) struct Pool {
 impl Pool {
     /// Memory for a graph of so many people.
     pub(super) fn take(&self, people: usize) -> Scratch {
-        // Whatever a panic left behind counts for nothing in the next step.
+        // What a panic left unfinished was not given back.
         let mut scratch =
             self.waiting.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
         scratch.fit(people);
@@ -118,27 +165,48 @@ impl Pool {
 mod tests {
     use super::*;
 
+    fn reached(sums: &Sums) -> Vec<(u32, u64)> {
+        let mut found = Vec::new();
+        sums.each(|node, sum| found.push((node, sum)));
+        found.sort_unstable();
+        found
+    }
+
     #[test]
-    fn what_was_known_in_one_step_is_not_in_the_next() {
+    fn what_was_carried_is_the_same_few_or_many_and_forgotten_then() {
         let pool = Pool::default();
-        let mut scratch = pool.take(3);
-        // The number of the step comes round while this is used.
-        scratch.step = u32::MAX - 2;
-        for _ in 0..5 {
-            scratch.begin();
-            scratch.exclude(2);
-            for (node, weight) in [(0, 5), (1, 1), (0, 2), (2, 9), (7, 1)] {
-                scratch.reach(node, Length::Near, weight);
+        for people in [3, 200] {
+            let mut scratch = pool.take(people);
+            for edges in [1, 1000] {
+                scratch.near.begin(edges);
+                assert_eq!(reached(&scratch.near), []);
+                scratch.near.reach(&[0, 1, 2, 777], 5);
+                scratch.near.reach(&[2], 3);
+                assert_eq!(reached(&scratch.near), [(0, 5), (1, 5), (2, 8)]);
+                scratch.near.clear();
             }
-            scratch.reach(1, Length::Far, 4);
-            assert_eq!(scratch.reached, [0, 1]);
-            assert_eq!([0, 1, 7].map(|node| scratch.sums(node)), [(7, 0), (1, 4), (0, 0)]);
+            pool.give_back(scratch);
         }
-        pool.give_back(scratch);
-        let mut again = pool.take(10);
-        again.begin();
-        assert_eq!(again.sums(0), (0, 0));
-        again.reach(9, Length::Far, 1);
-        assert_eq!(again.reached, [9]);
+    }
+
+    #[test]
+    fn candidates_are_who_was_reached_and_is_not_known() {
+        let mut scratch = Pool::default().take(100);
+        for edges in [1, 1000] {
+            scratch.near.begin(edges);
+            scratch.far.begin(1);
+            scratch.near.reach(&[1, 2, 3], 3 << 20);
+            scratch.near.reach(&[4], 4 << 20);
+            scratch.far.reach(&[4, 5], 1 << 20);
+            scratch.fuse(&[1, 2]);
+            scratch.candidates.sort_unstable_by_key(|candidate| candidate.node);
+            let scores =
+                scratch.candidates.iter().map(|candidate| super::super::damping::shown(candidate.score));
+            let nodes: Vec<u32> = scratch.candidates.iter().map(|candidate| candidate.node).collect();
+            assert_eq!(nodes, [3, 4, 5]);
+            for (score, exact) in scores.zip([0.6, 0.8 + 0.5_f64.sqrt(), 0.5_f64.sqrt()]) {
+                assert!((score - exact).abs() < 1e-6, "{score} {exact}");
+            }
+        }
     }
 }

@@ -1,8 +1,8 @@
 //! Going along the edges from one person, within a bound.
 
-use super::damping::{Unit, scaled, times};
-use super::graph::{FollowGraph, Person, Team, at};
-use super::scratch::{Length, Scratch};
+use super::damping::times;
+use super::graph::{FollowGraph, Team, at};
+use super::scratch::{Scratch, Sums};
 use std::cmp::Reverse;
 
 /// Somebody who may be suggested, with a score in fixed point.
@@ -39,129 +39,172 @@ impl FollowGraph {
     pub(super) fn explore(&self, viewer: u32, work: u64, scratch: &mut Scratch) -> u64 {
         scratch.candidates.clear();
         let Some(person) = self.person(viewer) else { return 0 };
+        let follows = self.followed_by(viewer);
         let quarter = work / 4;
 
         // Who follows the same: u → v ← w.
-        scratch.begin();
         let mut steps = std::mem::take(&mut scratch.steps);
         steps.clear();
-        steps.extend(person.follows().iter().filter_map(|node| {
-            let cost = self.person(*node)?.followers().len();
-            Some(Step { place: Place::Person(*node), weight: self.damping().of(cost), cost })
-        }));
-        steps.extend(person.teams().iter().filter_map(|team| {
-            let cost = self.team(*team)?.supporters().len();
-            Some(Step { place: Place::Team(*team), weight: self.damping().of(cost), cost })
-        }));
-        let mut used = self.afford(&mut steps, quarter, scratch);
+        steps.extend(follows.iter().map(|node| self.step(Place::Person(*node), self.followers_of(*node))));
+        steps.extend(
+            person
+                .teams()
+                .iter()
+                .filter_map(|team| Some(self.step(Place::Team(*team), self.team(*team)?.supporters()))),
+        );
+        let alike = self.afford(&mut steps, quarter, &mut scratch.costs);
+        scratch.far.begin(alike);
         for step in &steps {
-            let alike = match step.place {
-                Place::Person(node) => self.person(node).map(Person::followers),
-                Place::Team(team) => self.team(team).map(Team::supporters),
+            let nodes = match step.place {
+                Place::Person(node) => self.followers_of(node),
+                Place::Team(team) => self.team(team).map(Team::supporters).unwrap_or_default(),
             };
-            for node in alike.unwrap_or_default() {
-                scratch.reach(*node, Length::Near, step.weight);
-            }
+            scratch.far.reach(nodes, step.weight);
         }
-        // Where these go on to, once it is known how much is left.
+        // These go on to whom they follow, once it is known how much work is left for it.
         let mut further = std::mem::take(&mut scratch.further);
         further.clear();
-        further.extend(scratch.reached.iter().filter(|node| **node != viewer).filter_map(|node| {
-            let cost = self.person(*node)?.follows().len();
-            let weight = times(scratch.sums(*node).0, self.damping().of(cost));
-            (cost > 0).then_some(Step { place: Place::Person(*node), weight, cost })
-        }));
+        scratch.far.each(|node, weight| {
+            let next = self.followed_by(node);
+            if node != viewer && !next.is_empty() {
+                let step = self.step(Place::Person(node), next);
+                further.push(Step { weight: times(weight, step.weight), ..step });
+            }
+        });
+        scratch.far.clear();
 
         // Whom the followed follow: u → v → x.
-        scratch.begin();
-        scratch.exclude(viewer);
-        person.follows().iter().for_each(|node| scratch.exclude(*node));
         steps.clear();
-        steps.extend(person.follows().iter().filter_map(|node| {
-            let cost = self.person(*node)?.follows().len();
-            Some(Step { place: Place::Person(*node), weight: self.damping().of(cost), cost })
-        }));
-        used += self.afford(&mut steps, quarter, scratch);
-        self.follow_on(&steps, Length::Near, scratch);
+        steps.extend(follows.iter().map(|node| self.step(Place::Person(*node), self.followed_by(*node))));
+        let near = self.afford(&mut steps, quarter, &mut scratch.costs);
+        scratch.near.begin(near);
+        self.go_on(&steps, &mut scratch.near);
 
         // And u → v ← w → x.
-        used += self.afford(&mut further, work.saturating_sub(used), scratch);
-        self.follow_on(&further, Length::Far, scratch);
+        let far = self.afford(&mut further, work.saturating_sub(alike + near), &mut scratch.costs);
+        scratch.far.begin(far);
+        self.go_on(&further, &mut scratch.far);
+
+        scratch.near.forget(viewer);
+        scratch.far.forget(viewer);
+        scratch.fuse(follows);
         scratch.steps = steps;
         scratch.further = further;
-        fuse(scratch);
-        used
+        alike + near + far
+    }
+
+    fn step(&self, place: Place, edges: &[u32]) -> Step {
+        Step { place, weight: self.damping().of(edges.len()), cost: edges.len() }
     }
 
     /// Carries the weights of these steps to whom their people follow.
-    fn follow_on(&self, steps: &[Step], length: Length, scratch: &mut Scratch) {
+    fn go_on(&self, steps: &[Step], sums: &mut Sums) {
         for step in steps {
             if let Place::Person(node) = step.place {
-                for next in self.person(node).map(Person::follows).unwrap_or_default() {
-                    scratch.reach(*next, length, step.weight);
-                }
+                sums.reach(self.followed_by(node), step.weight);
             }
         }
     }
 
     /// Keeps those steps that `work` suffices for, in the order of their weights, greatest first, then of ids.
     /// The first for which it does not ends it. Returns what the rest costs.
-    fn afford(&self, steps: &mut Vec<Step>, work: u64, scratch: &mut Scratch) -> u64 {
+    fn afford(&self, steps: &mut Vec<Step>, work: u64, costs: &mut Vec<u64>) -> u64 {
         let cost = |step: &Step| u64::try_from(step.cost).unwrap_or(u64::MAX);
         let total = steps.iter().map(cost).fold(0, u64::saturating_add);
         if total <= work {
             return total;
         }
-        // Only the class at the edge has to be ordered, not everybody.
-        scratch.costs.clear();
-        scratch.costs.resize(CLASSES, 0);
+        // Only the class at the edge has to be looked at closely, and that is halved until the edge is found.
+        costs.clear();
+        costs.resize(CLASSES, 0);
         for step in &*steps {
-            if let Some(sum) = scratch.costs.get_mut(class(step.weight)) {
+            if let Some(sum) = costs.get_mut(class(step.weight)) {
                 *sum = sum.saturating_add(cost(step));
             }
         }
         let (mut used, mut edge) = (0_u64, 0);
-        for (class, sum) in scratch.costs.iter().enumerate().rev() {
+        for (class, sum) in costs.iter().enumerate().rev() {
             if used.saturating_add(*sum) > work {
                 edge = class;
                 break;
             }
             used += sum;
         }
-        let mut at_edge: Vec<Step> =
-            steps.iter().filter(|step| class(step.weight) == edge).copied().collect();
+        let at_edge = steps.iter().filter(|step| class(step.weight) == edge);
+        let mut ordered: Vec<_> =
+            at_edge.map(|step| ((Reverse(step.weight), self.name(step.place)), *step)).collect();
         steps.retain(|step| class(step.weight) > edge);
-        at_edge.sort_unstable_by_key(|step| (Reverse(step.weight), self.name(step.place)));
-        for step in at_edge {
-            if used.saturating_add(cost(&step)) > work {
+        let mut rest = &mut *ordered;
+        while let Some(last) = rest.len().checked_sub(1) {
+            let half = last / 2;
+            rest.select_nth_unstable_by_key(half, |(key, _)| *key);
+            let (first, others) = rest.split_at_mut(half + 1);
+            let sum = first.iter().map(|(_, step)| cost(step)).fold(0, u64::saturating_add);
+            if used.saturating_add(sum) <= work {
+                used += sum;
+                steps.extend(first.iter().map(|(_, step)| step));
+                rest = others;
+            } else if first.len() > 1 {
+                rest = first;
+            } else {
                 break;
             }
-            used += cost(&step);
-            steps.push(step);
         }
         used
     }
-}
-
-/// Adds up both lists of sums, each of unit length.
-fn fuse(scratch: &mut Scratch) {
-    let (mut near_unit, mut far_unit) = (Unit::default(), Unit::default());
-    for node in &scratch.reached {
-        let (near, far) = scratch.sums(*node);
-        near_unit.take_in(near);
-        far_unit.take_in(far);
-    }
-    let (near_factor, far_factor) = (near_unit.factor(), far_unit.factor());
-    let mut candidates = std::mem::take(&mut scratch.candidates);
-    candidates.extend(scratch.reached.iter().map(|node| {
-        let (near, far) = scratch.sums(*node);
-        Candidate { score: scaled(near, near_factor) + scaled(far, far_factor), node: *node }
-    }));
-    scratch.candidates = candidates;
 }
 
 /// Weights of one class differ by at most a sixteenth, and greater weights have no lesser class.
 fn class(weight: u64) -> usize {
     let shift = weight.max(1).ilog2().saturating_sub(CUT);
     (at(shift) << CUT) + usize::try_from(weight >> shift).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::reference::{Numbers, user};
+    use super::*;
+
+    #[test]
+    fn classes_are_in_the_order_of_weights() {
+        let mut weights: Vec<u64> = (0..64).flat_map(|bit| [1 << bit, 3 << bit, u64::MAX >> bit]).collect();
+        weights.sort_unstable();
+        assert!(weights.is_sorted_by_key(|weight| class(*weight)));
+        assert!(weights.iter().all(|weight| class(*weight) < CLASSES));
+    }
+
+    #[test]
+    fn the_greatest_weights_are_gone_on_with_as_far_as_the_work_suffices() {
+        let mut graph = FollowGraph::new();
+        for number in 0..500 {
+            graph.follow(user(number), user(number + 1));
+        }
+        let mut numbers = Numbers(1);
+        for round in 0..200 {
+            let mut steps: Vec<Step> = (0..500)
+                .map(|node| Step {
+                    place: Place::Person(node),
+                    // Many of the same weight, few of the same class, and both.
+                    weight: 1 + numbers.below([3, 1 << 40, 1000][round % 3]),
+                    cost: usize::try_from(numbers.below(20)).unwrap(),
+                })
+                .collect();
+            let work = numbers.below(6000);
+            let mut expected = steps.clone();
+            expected.sort_by_key(|step| (Reverse(step.weight), graph.name(step.place)));
+            let mut used = 0;
+            let mut left = work;
+            let places: Vec<Place> = expected
+                .iter()
+                .map_while(|step| {
+                    left = left.checked_sub(u64::try_from(step.cost).unwrap())?;
+                    used = work - left;
+                    Some(step.place)
+                })
+                .collect();
+            assert_eq!(graph.afford(&mut steps, work, &mut Vec::new()), used);
+            steps.sort_by_key(|step| (Reverse(step.weight), graph.name(step.place)));
+            assert_eq!(steps.iter().map(|step| step.place).collect::<Vec<_>>(), places);
+        }
+    }
 }

@@ -128,7 +128,7 @@ impl From<UploadRefusal> for ApiError {
         match refusal {
             UploadRefusal::NotAnImage(NotAnImage(why)) => Self::new(Code::NotAnImage, why),
             UploadRefusal::Busy => Self::unavailable("too many pictures wait to be rendered", 2),
-            UploadRefusal::NoAccount => Code::NotFound.into(),
+            UploadRefusal::NoAccount => no_longer(),
         }
     }
 }
