@@ -122,7 +122,7 @@ fn what_belonged_to_a_deleted_post_goes_in_portions(kind: DatabaseKind) -> Resul
         for n in 0..1000 {
             let id = ctx.new_id();
             let created_at = ctx.now();
-            tx.count_comment(post)?;
+            tx.count_comment(post, author)?;
             tx.insert_comment(&NewComment { id, post, author, body: format!("{n}"), created_at })?;
         }
         for fan in &writers {

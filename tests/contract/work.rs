@@ -167,13 +167,13 @@ fn two_who_lock_in_opposite_order_both_finish(kind: DatabaseKind) -> Result<()> 
         let lock_both = body(move |tx: &mut dyn Tx, _: &mut Ctx| {
             runs.fetch_add(1, Ordering::SeqCst);
             let one = ReactionCounts { like: 1, ..ReactionCounts::default() };
-            assert!(tx.lock_post(first)?.is_some());
+            assert!(tx.lock_post(first, None)?.is_some());
             if kind == DatabaseKind::Postgres {
                 // SQLite's writers come one after another: there nobody could open the other gate.
                 gates[mine].open();
                 gates[1 - mine].pass();
             }
-            assert!(tx.lock_post(second)?.is_some());
+            assert!(tx.lock_post(second, None)?.is_some());
             tx.add_to_reaction_counts(first, &one)?;
             tx.add_to_reaction_counts(second, &one)?;
             Ok(())

@@ -179,11 +179,12 @@ impl LoadDemo {
         tx.insert_post(&post)?;
         for comment in &entry.comments {
             let at = created_at.plus(minutes(comment.minutes_after));
-            tx.count_comment(post.id)?;
+            let author = find(fans, &comment.author)?;
+            tx.count_comment(post.id, author)?;
             tx.insert_comment(&NewComment {
                 id: ctx.new_id_at(at),
                 post: post.id,
-                author: find(fans, &comment.author)?,
+                author,
                 body: comment_body(&comment.body).map_err(wrong)?,
                 created_at: at,
             })?;

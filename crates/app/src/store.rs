@@ -10,12 +10,14 @@ use crate::media::{MediaRead, MediaWrite};
 use std::future::Future;
 use std::pin::Pin;
 use terrace_identity::{
-    AccountRead, AccountWrite, AuthorCard, PresenceWrite, SessionRead, SessionWrite, TeamRead, TeamWrite,
+    AccountRead, AccountWrite, AuthorCard, PresenceWrite, SessionRead, SessionWrite, Team, TeamRead,
+    TeamWrite,
 };
 use terrace_kernel::{Event, EventLog, Position, StoreError, Timestamp, UserId};
 use terrace_social::{
-    AuthoredRead, CommentRead, CommentWrite, DismissalWrite, ErasureWrite, FollowGraphRead, PostRead,
-    PostWrite, ReactionWrite, ReportWrite, SuggestionRead,
+    AuthoredRead, CommentRead, CommentWrite, DismissalWrite, ErasureWrite, FollowGraphRead, GraphErasure,
+    GraphRead, GraphWrite, OwnGraphRead, PostRead, PostWrite, ReactionWrite, ReportWrite, SuggestionRead,
+    TeamFollowRead, TeamFollowWrite,
 };
 use tokio::sync::watch;
 use uuid::Uuid;
@@ -212,6 +214,9 @@ pub trait ReadTx:
     + TeamRead
     + PostRead<AuthorCard>
     + CommentRead<AuthorCard>
+    + GraphRead<AuthorCard>
+    + TeamFollowRead<Team>
+    + OwnGraphRead
     + MediaRead
     + AuthoredRead
     + FollowGraphRead
@@ -229,6 +234,9 @@ impl<T> ReadTx for T where
         + TeamRead
         + PostRead<AuthorCard>
         + CommentRead<AuthorCard>
+        + GraphRead<AuthorCard>
+        + TeamFollowRead<Team>
+        + OwnGraphRead
         + MediaRead
         + AuthoredRead
         + FollowGraphRead
@@ -253,6 +261,9 @@ pub trait Tx:
     + ReportWrite
     + DismissalWrite
     + FollowImportWrite
+    + GraphWrite<AuthorCard>
+    + TeamFollowWrite
+    + GraphErasure
     + MediaWrite
     + ErasureWrite
     + EventLog
@@ -276,6 +287,9 @@ impl<T> Tx for T where
         + ReportWrite
         + DismissalWrite
         + FollowImportWrite
+        + GraphWrite<AuthorCard>
+        + TeamFollowWrite
+        + GraphErasure
         + MediaWrite
         + ErasureWrite
         + EventLog

@@ -3,13 +3,14 @@
 mod account;
 mod doctor;
 mod edge_settings;
+mod follow_graph;
 mod machine;
 mod report;
 mod serve;
 mod settings;
 
 use crate::machine::{SystemClock, SystemEntropy};
-use crate::settings::{Cli, Command, Demo, Maintain, Settings};
+use crate::settings::{Cli, Command, Demo, Maintain, Seed, Settings};
 use anyhow::Context;
 use clap::Parser;
 use mimalloc::MiMalloc;
@@ -43,7 +44,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     match command.unwrap_or(Command::Serve) {
         Command::Serve => runtime()?.block_on(serve::serve(settings)),
         Command::Migrate { revert_all } => migrate(&settings, revert_all),
-        Command::Seed => runtime()?.block_on(seed(settings)),
+        Command::Seed(wanted) => runtime()?.block_on(seed(wanted, settings)),
         Command::Maintain(Maintain::Verify) => runtime()?.block_on(verify(settings)),
         Command::Maintain(Maintain::Sweep) => runtime()?.block_on(sweep(settings)),
         Command::Doctor => runtime()?.block_on(doctor::doctor(settings)),
@@ -101,7 +102,10 @@ fn migrate(settings: &Settings, revert_all: bool) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-async fn seed(settings: Settings) -> anyhow::Result<ExitCode> {
+async fn seed(wanted: Seed, settings: Settings) -> anyhow::Result<ExitCode> {
+    // Before anything is written.
+    let graph =
+        wanted.follow_graph.as_deref().map(|file| follow_graph::open(file, wanted.strict)).transpose()?;
     let storage = open(&settings)?;
     bring_up_to_date(&storage)?;
     let app = app(&settings, &storage);
@@ -109,6 +113,9 @@ async fn seed(settings: Settings) -> anyhow::Result<ExitCode> {
     report::line(&format!("{} leagues and {} teams are up to date", summary.leagues, summary.teams))?;
     if settings.demo == Demo::Always {
         report::line(&report::demo(app.load_demo(false).await?))?;
+    }
+    if let Some(graph) = graph {
+        graph.bring_in(&app).await?;
     }
     storage.close();
     Ok(ExitCode::SUCCESS)

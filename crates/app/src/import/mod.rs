@@ -93,8 +93,11 @@ impl App {
 
 /// The identifier of the fan with this number.
 fn fan_id(number: u64) -> UserId {
-    let [a, b, c, d, e, f, g, h] = number.to_be_bytes();
-    UserId::from(Builder::from_unix_timestamp_millis(BEFORE_ALL, &[0, 0, a, b, c, d, e, f, g, h]).into_uuid())
+    // The last 62 bits are free; two in front of them are the variant's.
+    let mut bits = [0; 10];
+    let (_, last) = bits.split_at_mut(2);
+    last.copy_from_slice(&number.to_be_bytes());
+    UserId::from(Builder::from_unix_timestamp_millis(BEFORE_ALL, &bits).into_uuid())
 }
 
 struct ImportFollows {

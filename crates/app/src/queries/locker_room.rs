@@ -152,6 +152,8 @@ pub struct GetComment {
     pub post: PostId,
     /// Which.
     pub comment: CommentId,
+    /// Who reads.
+    pub reader: Option<UserId>,
 }
 
 impl Query for GetComment {
@@ -161,7 +163,7 @@ impl Query for GetComment {
 
     fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, NotFound> {
         // A comment is not seen where its post is not.
-        tx.post(self.post, None)?.ok_or(Failure::Refused(NotFound))?;
-        tx.comment(self.post, self.comment)?.ok_or(Failure::Refused(NotFound))
+        tx.post(self.post, self.reader)?.ok_or(Failure::Refused(NotFound))?;
+        tx.comment(self.post, self.comment, self.reader)?.ok_or(Failure::Refused(NotFound))
     }
 }

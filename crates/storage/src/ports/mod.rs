@@ -13,12 +13,15 @@ mod comments;
 mod erasure;
 mod events;
 mod follow_graph;
+mod graph;
+mod graph_erasure;
 mod idempotency;
 mod import;
 mod jobs;
 mod kept_keys;
 mod leases;
 mod media;
+mod own_graph;
 mod posts;
 mod presence;
 mod reactions;
@@ -26,6 +29,7 @@ mod reports;
 mod sessions;
 mod suggestions;
 mod sweep;
+mod team_follows;
 mod teams;
 
 #[cfg(test)]

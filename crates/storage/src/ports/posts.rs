@@ -1,6 +1,7 @@
 //! Posts.
 
 use super::accounts::{ACTIVE, CardRow};
+use super::blocks::not_hidden;
 use super::{overfull, reactions};
 use crate::conn::{Conn, on};
 use crate::error::broken;
@@ -176,7 +177,7 @@ impl PostRead<AuthorCard> for DieselTx<'_> {
         reader: Option<UserId>,
     ) -> Result<Option<PostView<AuthorCard>>, StoreError> {
         let row: Option<ViewRow> = on!(self.conn, |conn| {
-            let post = shown().filter(posts::id.eq(Key::of(id)));
+            let post = shown().filter(posts::id.eq(Key::of(id))).filter(not_hidden(posts::author_id, reader));
             match reader {
                 Some(fan) => post
                     .left_join(own(Key::of(fan)))
@@ -233,8 +234,8 @@ impl PostWrite<AuthorCard> for DieselTx<'_> {
             .map_err(broken("insert a post"))
     }
 
-    fn lock_post(&mut self, id: PostId) -> Result<Option<Post>, StoreError> {
-        let post = writable(Key::of(id));
+    fn lock_post(&mut self, id: PostId, reader: Option<UserId>) -> Result<Option<Post>, StoreError> {
+        let post = writable(Key::of(id)).filter(not_hidden(posts::author_id, reader));
         let row: Option<PostRow> = match &mut self.conn {
             Conn::Pg(conn) => post.select(PostRow::as_select()).for_no_key_update().first(*conn).optional(),
             Conn::Sqlite(conn) => post.select(PostRow::as_select()).first(*conn).optional(),
@@ -311,7 +312,7 @@ mod tests {
             assert_eq!(read_through(tx, &FeedFilter::All, reader), [9, 14, 13, 12, 11, 10, 20]);
         }
         assert_eq!(tx.post(hidden, None).unwrap(), None);
-        assert_eq!(tx.lock_post(hidden).unwrap(), None);
+        assert_eq!(tx.lock_post(hidden, None).unwrap(), None);
     }
 
     #[test]
@@ -342,7 +343,7 @@ mod tests {
             let alone = tx.post(id, reader).unwrap().unwrap();
             assert_eq!(page.items, std::slice::from_ref(&alone));
             assert_eq!((alone.my_reaction, alone.author.username.as_str()), (own, "fan1"));
-            assert_eq!(tx.lock_post(id).unwrap(), Some(alone.post));
+            assert_eq!(tx.lock_post(id, reader).unwrap(), Some(alone.post));
         }
     }
 

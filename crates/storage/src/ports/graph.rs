@@ -1,0 +1,289 @@
+//! Who follows and who blocks whom.
+//!
+//! A pair of accounts is written under the locks of both their rows, taken in the order of the ids before anything is
+//! looked at: an edge and a block that race find each other. After the accounts come edges and blocks, then events.
+
+use super::accounts::{ACTIVE, CardRow};
+use super::blocks::not_hidden;
+use super::overfull;
+use crate::conn::{Conn, on};
+use crate::error::broken;
+use crate::plan::inert;
+use crate::schema::{blocks, follows, users};
+use crate::tx::DieselTx;
+use crate::types::{At, Instant, Key, Uid};
+use diesel::expression::{AppearsOnTable, Expression, SelectableExpression, ValidGrouping};
+use diesel::prelude::*;
+use diesel::query_builder::{AstPass, QueryFragment, QueryId};
+use diesel::sql_types::{BigInt, Bool};
+use terrace_identity::AuthorCard;
+use terrace_kernel::{Limit, Page, StoreError, TimeKey, Timestamp, UserId};
+use terrace_social::{Blocked, FollowEdge, GraphRead, GraphWrite, LockedPair, Ties};
+
+/// Whether the edge exists, by one look into the primary key.
+#[derive(Debug, Clone, Copy, QueryId, ValidGrouping)]
+struct Follows<F, T> {
+    follower: F,
+    followee: T,
+}
+
+impl<F: Expression, T: Expression> Expression for Follows<F, T> {
+    type SqlType = Bool;
+}
+
+impl<F: AppearsOnTable<S>, T: AppearsOnTable<S>, S> AppearsOnTable<S> for Follows<F, T> {}
+
+impl<F: SelectableExpression<S>, T: SelectableExpression<S>, S> SelectableExpression<S> for Follows<F, T> {}
+
+impl<F, T, DB> QueryFragment<DB> for Follows<F, T>
+where
+    F: QueryFragment<DB>,
+    T: QueryFragment<DB>,
+    DB: diesel::backend::Backend,
+{
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, DB>) -> QueryResult<()> {
+        out.push_sql("EXISTS (SELECT 1 FROM follows AS f WHERE f.follower_id = ");
+        self.follower.walk_ast(out.reborrow())?;
+        out.push_sql(" AND f.followee_id = ");
+        self.followee.walk_ast(out.reborrow())?;
+        out.push_sql(")");
+        Ok(())
+    }
+}
+
+/// Since when, whether it is mutual, whether the reader follows them, who it is.
+type EdgeRow = (At, bool, bool, CardRow);
+
+fn into_edge((since, mutual, following, card): EdgeRow) -> Result<FollowEdge<AuthorCard>, StoreError> {
+    let user = card.into_card()?;
+    Ok(FollowEdge { id: user.id, user, mutual, following, since: since.0 })
+}
+
+fn into_page(rows: Vec<EdgeRow>, limit: Limit) -> Result<Page<FollowEdge<AuthorCard>>, StoreError> {
+    let edges = rows.into_iter().map(into_edge).collect::<Result<Vec<_>, _>>()?;
+    Ok(Page::from_overfull(edges, limit, FollowEdge::key))
+}
+
+#[derive(QueryableByName)]
+struct TiesRow {
+    #[diesel(sql_type = Bool)]
+    following: bool,
+    #[diesel(sql_type = Bool)]
+    follows_you: bool,
+    #[diesel(sql_type = Bool)]
+    hidden: bool,
+}
+
+const TIES: &str = "SELECT \
+    EXISTS (SELECT 1 FROM follows WHERE follower_id = $1 AND followee_id = $2) AS following, \
+    EXISTS (SELECT 1 FROM follows WHERE follower_id = $2 AND followee_id = $1) AS follows_you, \
+    (EXISTS (SELECT 1 FROM blocks WHERE blocker_id = $1 AND blocked_id = $2) \
+        OR EXISTS (SELECT 1 FROM blocks WHERE blocker_id = $2 AND blocked_id = $1)) AS hidden";
+
+const INSERT_FOLLOW: &str = "INSERT INTO follows (follower_id, followee_id, created_at) \
+    SELECT $1, $2, $3 \
+    WHERE NOT EXISTS (SELECT 1 FROM blocks WHERE blocker_id = $1 AND blocked_id = $2) \
+        AND NOT EXISTS (SELECT 1 FROM blocks WHERE blocker_id = $2 AND blocked_id = $1) \
+    ON CONFLICT (follower_id, followee_id) DO NOTHING";
+
+/// Both counters in one statement, so that a popular account's row is written once.
+const COUNT_FOLLOW: &str = "UPDATE users SET \
+        following_count = following_count + CASE WHEN id = $1 THEN $2 ELSE 0 END, \
+        follower_count = follower_count + CASE WHEN id = $3 THEN $2 ELSE 0 END \
+    WHERE id IN ($1, $3)";
+
+impl GraphRead<AuthorCard> for DieselTx<'_> {
+    fn ties(&mut self, viewer: UserId, other: UserId) -> Result<Ties, StoreError> {
+        let TiesRow { following, follows_you, hidden } = on!(self.conn, |conn| {
+            diesel::sql_query(TIES)
+                .bind::<Uid, _>(Key::of(viewer))
+                .bind::<Uid, _>(Key::of(other))
+                .get_result(conn)
+        })
+        .map_err(broken("read how two fans stand"))?;
+        Ok(Ties { following, follows_you, hidden })
+    }
+
+    fn list_followers(
+        &mut self,
+        of: UserId,
+        reader: UserId,
+        limit: Limit,
+        after: Option<TimeKey>,
+    ) -> Result<Page<FollowEdge<AuthorCard>>, StoreError> {
+        let (of, own) = (Key::of(of).into_sql::<Uid>(), Key::of(reader).into_sql::<Uid>());
+        let rows: Vec<EdgeRow> = on!(self.conn, |conn| {
+            let mut query = follows::table
+                .inner_join(users::table.on(users::id.eq(inert(follows::follower_id))))
+                .filter(follows::followee_id.eq(of))
+                .filter(users::status.eq(ACTIVE))
+                .filter(not_hidden(follows::follower_id, Some(reader)))
+                .select((
+                    follows::created_at,
+                    Follows { follower: of, followee: follows::follower_id },
+                    Follows { follower: own, followee: follows::follower_id },
+                    CardRow::as_select(),
+                ))
+                .into_boxed();
+            if let Some(TimeKey { at, id }) = after {
+                query = query.filter(follows::created_at.le(At(at)));
+                query = query.filter(follows::created_at.lt(At(at)).or(follows::follower_id.lt(Key(id))));
+            }
+            query
+                .order((follows::created_at.desc(), follows::follower_id.desc()))
+                .limit(overfull(limit))
+                .load(conn)
+        })
+        .map_err(broken("list followers"))?;
+        into_page(rows, limit)
+    }
+
+    fn list_followed(
+        &mut self,
+        of: UserId,
+        reader: UserId,
+        limit: Limit,
+        after: Option<TimeKey>,
+    ) -> Result<Page<FollowEdge<AuthorCard>>, StoreError> {
+        let (of, own) = (Key::of(of).into_sql::<Uid>(), Key::of(reader).into_sql::<Uid>());
+        let rows: Vec<EdgeRow> = on!(self.conn, |conn| {
+            let mut query = follows::table
+                .inner_join(users::table.on(users::id.eq(inert(follows::followee_id))))
+                .filter(follows::follower_id.eq(of))
+                .filter(users::status.eq(ACTIVE))
+                .filter(not_hidden(follows::followee_id, Some(reader)))
+                .select((
+                    follows::created_at,
+                    Follows { follower: follows::followee_id, followee: of },
+                    Follows { follower: own, followee: follows::followee_id },
+                    CardRow::as_select(),
+                ))
+                .into_boxed();
+            if let Some(TimeKey { at, id }) = after {
+                query = query.filter(follows::created_at.le(At(at)));
+                query = query.filter(follows::created_at.lt(At(at)).or(follows::followee_id.lt(Key(id))));
+            }
+            query
+                .order((follows::created_at.desc(), follows::followee_id.desc()))
+                .limit(overfull(limit))
+                .load(conn)
+        })
+        .map_err(broken("list those who are followed"))?;
+        into_page(rows, limit)
+    }
+
+    fn list_blocked(
+        &mut self,
+        fan: UserId,
+        limit: Limit,
+        after: Option<UserId>,
+    ) -> Result<Page<Blocked<AuthorCard>, UserId>, StoreError> {
+        let rows: Vec<(At, CardRow)> = on!(self.conn, |conn| {
+            let mut query = blocks::table
+                .inner_join(users::table.on(users::id.eq(inert(blocks::blocked_id))))
+                .filter(blocks::blocker_id.eq(Key::of(fan)))
+                .filter(users::status.eq(ACTIVE))
+                .select((blocks::created_at, CardRow::as_select()))
+                .into_boxed();
+            if let Some(after) = after {
+                query = query.filter(blocks::blocked_id.gt(Key::of(after)));
+            }
+            query.order(blocks::blocked_id).limit(overfull(limit)).load(conn)
+        })
+        .map_err(broken("list blocks"))?;
+        let blocked = |(since, card): (At, CardRow)| {
+            let user = card.into_card()?;
+            Ok(Blocked { id: user.id, user, since: since.0 })
+        };
+        let blocks = rows.into_iter().map(blocked).collect::<Result<Vec<_>, StoreError>>()?;
+        Ok(Page::from_overfull(blocks, limit, |blocked| blocked.id))
+    }
+}
+
+/// Id, status, followers.
+type LockedRow = (Key, String, i64);
+
+impl GraphWrite<AuthorCard> for DieselTx<'_> {
+    fn lock_pair(&mut self, actor: UserId, other: UserId) -> Result<Option<LockedPair>, StoreError> {
+        let (actor, other) = (Key::of(actor), Key::of(other));
+        let query = users::table.filter(users::id.eq_any([actor, other])).order(users::id).select((
+            users::id,
+            users::status,
+            users::follower_count,
+        ));
+        let rows: Vec<LockedRow> = match &mut self.conn {
+            Conn::Pg(conn) => query.for_no_key_update().load(*conn),
+            Conn::Sqlite(conn) => query.load(*conn),
+        }
+        .map_err(broken("lock two accounts"))?;
+        let found = |wanted: Key| rows.iter().find(|(id, ..)| *id == wanted);
+        Ok(found(actor).zip(found(other)).map(|((_, actor_status, _), (_, other_status, followers))| {
+            LockedPair {
+                actor_active: actor_status == ACTIVE,
+                other_active: other_status == ACTIVE,
+                other_followers: *followers,
+            }
+        }))
+    }
+
+    fn insert_follow(
+        &mut self,
+        follower: UserId,
+        followee: UserId,
+        at: Timestamp,
+    ) -> Result<bool, StoreError> {
+        on!(self.conn, |conn| {
+            diesel::sql_query(INSERT_FOLLOW)
+                .bind::<Uid, _>(Key::of(follower))
+                .bind::<Uid, _>(Key::of(followee))
+                .bind::<Instant, _>(At(at))
+                .execute(conn)
+        })
+        .map(|rows| rows == 1)
+        .map_err(broken("follow somebody"))
+    }
+
+    fn delete_follow(&mut self, follower: UserId, followee: UserId) -> Result<bool, StoreError> {
+        let edge = follows::table.find((Key::of(follower), Key::of(followee)));
+        on!(self.conn, |conn| diesel::delete(edge).execute(conn))
+            .map(|rows| rows == 1)
+            .map_err(broken("follow somebody no more"))
+    }
+
+    fn add_to_follow_counts(
+        &mut self,
+        follower: UserId,
+        followee: UserId,
+        by: i64,
+    ) -> Result<(), StoreError> {
+        on!(self.conn, |conn| {
+            diesel::sql_query(COUNT_FOLLOW)
+                .bind::<Uid, _>(Key::of(follower))
+                .bind::<BigInt, _>(by)
+                .bind::<Uid, _>(Key::of(followee))
+                .execute(conn)
+        })
+        .map(drop)
+        .map_err(broken("count a follow"))
+    }
+
+    fn insert_block(&mut self, blocker: UserId, blocked: UserId, at: Timestamp) -> Result<bool, StoreError> {
+        let row = (
+            blocks::blocker_id.eq(Key::of(blocker)),
+            blocks::blocked_id.eq(Key::of(blocked)),
+            blocks::created_at.eq(At(at)),
+        );
+        on!(self.conn, |conn| {
+            diesel::insert_into(blocks::table).values(row).on_conflict_do_nothing().execute(conn)
+        })
+        .map(|rows| rows == 1)
+        .map_err(broken("block somebody"))
+    }
+
+    fn delete_block(&mut self, blocker: UserId, blocked: UserId) -> Result<bool, StoreError> {
+        let row = blocks::table.find((Key::of(blocker), Key::of(blocked)));
+        on!(self.conn, |conn| diesel::delete(row).execute(conn))
+            .map(|rows| rows == 1)
+            .map_err(broken("lift a block"))
+    }
+}

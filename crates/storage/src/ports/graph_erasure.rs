@@ -1,0 +1,196 @@
+//! Removal of what a fan who is gone has left in the graph, in portions, with the counters of others.
+//!
+//! Accounts are locked in the order of their ids before an edge is touched, as whoever follows or blocks does it; what
+//! is found gone by then was removed, and counted, by another. Teams are locked in the order of their ids after the
+//! rows that say who follows them.
+
+use crate::conn::{Conn, on};
+use crate::error::broken;
+use crate::schema::{follows, team_follows, teams, users};
+use crate::tx::DieselTx;
+use crate::types::{Key, Uid};
+use diesel::prelude::*;
+use diesel::sql_types::BigInt;
+use terrace_kernel::{StoreError, TeamId, UserId};
+use terrace_social::{Erased, ErasedFollow, GraphErasure};
+
+/// The two directions, each by an index that holds its rows together.
+const BLOCKS: [&str; 2] = [
+    "DELETE FROM blocks WHERE blocker_id = $1 AND blocked_id IN \
+        (SELECT blocked_id FROM blocks WHERE blocker_id = $1 LIMIT $2)",
+    "DELETE FROM blocks WHERE blocked_id = $1 AND blocker_id IN \
+        (SELECT blocker_id FROM blocks WHERE blocked_id = $1 LIMIT $2)",
+];
+const DISMISSALS: [&str; 2] = [
+    "DELETE FROM dismissals WHERE user_id = $1 AND dismissed_id IN \
+        (SELECT dismissed_id FROM dismissals WHERE user_id = $1 LIMIT $2)",
+    "DELETE FROM dismissals WHERE dismissed_id = $1 AND user_id IN \
+        (SELECT user_id FROM dismissals WHERE dismissed_id = $1 LIMIT $2)",
+];
+
+/// Whose counter goes down with an edge.
+#[derive(Clone, Copy)]
+enum Side {
+    Follower,
+    Followee,
+}
+
+fn number(rows: usize) -> i64 {
+    i64::try_from(rows).unwrap_or(i64::MAX)
+}
+
+fn found(rows: usize) -> u32 {
+    u32::try_from(rows).unwrap_or(u32::MAX)
+}
+
+impl DieselTx<'_> {
+    fn lock_accounts(&mut self, ids: &[Key]) -> Result<(), StoreError> {
+        let Conn::Pg(conn) = &mut self.conn else { return Ok(()) };
+        users::table
+            .filter(users::id.eq_any(ids.iter().copied()))
+            .order(users::id)
+            .select(users::id)
+            .for_no_key_update()
+            .load::<Key>(*conn)
+            .map(drop)
+            .map_err(broken("lock the accounts of a portion"))
+    }
+
+    /// Lowers one counter of accounts by `number`.
+    fn uncount_follows(&mut self, side: Side, ids: Vec<Key>, number: i64) -> Result<(), StoreError> {
+        let accounts = users::table.filter(users::id.eq_any(ids));
+        on!(self.conn, |conn| {
+            let update = diesel::update(accounts);
+            match side {
+                Side::Follower => {
+                    update.set(users::following_count.eq(users::following_count - number)).execute(conn)
+                }
+                Side::Followee => {
+                    update.set(users::follower_count.eq(users::follower_count - number)).execute(conn)
+                }
+            }
+        })
+        .map(drop)
+        .map_err(broken("count the follows of a portion less"))
+    }
+
+    /// Removes up to `limit` rows of both directions, the first before the second.
+    fn erase_both(
+        &mut self,
+        statements: [&str; 2],
+        fan: UserId,
+        limit: u32,
+        context: &'static str,
+    ) -> Result<u32, StoreError> {
+        let mut removed = 0;
+        for sql in statements {
+            let left = i64::from(limit) - i64::from(removed);
+            let rows = on!(self.conn, |conn| {
+                diesel::sql_query(sql).bind::<Uid, _>(Key::of(fan)).bind::<BigInt, _>(left).execute(conn)
+            })
+            .map_err(broken(context))?;
+            removed += found(rows);
+        }
+        Ok(removed)
+    }
+}
+
+impl GraphErasure for DieselTx<'_> {
+    fn erase_followed(&mut self, fan: UserId, limit: u32) -> Result<Erased<ErasedFollow>, StoreError> {
+        let of_fan = follows::table.filter(follows::follower_id.eq(Key::of(fan)));
+        let portion: Vec<Key> = on!(self.conn, |conn| {
+            of_fan.order(follows::followee_id).limit(i64::from(limit)).select(follows::followee_id).load(conn)
+        })
+        .map_err(broken("find whom a fan follows"))?;
+        if portion.is_empty() {
+            return Ok(Erased { found: 0, told: Vec::new() });
+        }
+        let mut both = portion.clone();
+        both.push(Key::of(fan));
+        self.lock_accounts(&both)?;
+        let gone: Vec<Key> = on!(self.conn, |conn| {
+            diesel::delete(of_fan.filter(follows::followee_id.eq_any(portion.iter().copied())))
+                .returning(follows::followee_id)
+                .get_results(conn)
+        })
+        .map_err(broken("remove whom a fan follows"))?;
+        self.uncount_follows(Side::Followee, gone.clone(), 1)?;
+        self.uncount_follows(Side::Follower, vec![Key::of(fan)], number(gone.len()))?;
+        let told = gone.into_iter().map(|followee| ErasedFollow { follower: fan, followee: followee.id() });
+        Ok(Erased { found: found(portion.len()), told: told.collect() })
+    }
+
+    fn erase_followers(&mut self, fan: UserId, limit: u32) -> Result<Erased<ErasedFollow>, StoreError> {
+        let of_fan = follows::table.filter(follows::followee_id.eq(Key::of(fan)));
+        let portion: Vec<Key> = on!(self.conn, |conn| {
+            of_fan
+                .order((follows::created_at.desc(), follows::follower_id.desc()))
+                .limit(i64::from(limit))
+                .select(follows::follower_id)
+                .load(conn)
+        })
+        .map_err(broken("find who follows a fan"))?;
+        if portion.is_empty() {
+            return Ok(Erased { found: 0, told: Vec::new() });
+        }
+        let mut both = portion.clone();
+        both.push(Key::of(fan));
+        self.lock_accounts(&both)?;
+        let gone: Vec<Key> = on!(self.conn, |conn| {
+            diesel::delete(of_fan.filter(follows::follower_id.eq_any(portion.iter().copied())))
+                .returning(follows::follower_id)
+                .get_results(conn)
+        })
+        .map_err(broken("remove who follows a fan"))?;
+        self.uncount_follows(Side::Follower, gone.clone(), 1)?;
+        self.uncount_follows(Side::Followee, vec![Key::of(fan)], number(gone.len()))?;
+        let told = gone.into_iter().map(|follower| ErasedFollow { follower: follower.id(), followee: fan });
+        Ok(Erased { found: found(portion.len()), told: told.collect() })
+    }
+
+    fn erase_team_follows(&mut self, fan: UserId, limit: u32) -> Result<Erased<TeamId>, StoreError> {
+        let of_fan = team_follows::table.filter(team_follows::user_id.eq(Key::of(fan)));
+        let portion: Vec<Key> = on!(self.conn, |conn| {
+            of_fan
+                .order(team_follows::team_id)
+                .limit(i64::from(limit))
+                .select(team_follows::team_id)
+                .load(conn)
+        })
+        .map_err(broken("find a fan's teams"))?;
+        if portion.is_empty() {
+            return Ok(Erased { found: 0, told: Vec::new() });
+        }
+        let gone: Vec<Key> = on!(self.conn, |conn| {
+            diesel::delete(of_fan.filter(team_follows::team_id.eq_any(portion.iter().copied())))
+                .returning(team_follows::team_id)
+                .get_results(conn)
+        })
+        .map_err(broken("remove a fan's teams"))?;
+        if let Conn::Pg(conn) = &mut self.conn {
+            teams::table
+                .filter(teams::id.eq_any(gone.iter().copied()))
+                .order(teams::id)
+                .select(teams::id)
+                .for_no_key_update()
+                .load::<Key>(*conn)
+                .map_err(broken("lock the teams of a portion"))?;
+        }
+        let fewer = teams::follower_count.eq(teams::follower_count - 1);
+        on!(self.conn, |conn| {
+            diesel::update(teams::table.filter(teams::id.eq_any(gone.iter().copied())))
+                .set(fewer)
+                .execute(conn)
+        })
+        .map_err(broken("count the followers of teams less"))?;
+        Ok(Erased { found: found(portion.len()), told: gone.into_iter().map(Key::id).collect() })
+    }
+
+    fn erase_blocks(&mut self, fan: UserId, limit: u32) -> Result<u32, StoreError> {
+        self.erase_both(BLOCKS, fan, limit, "remove a fan's blocks")
+    }
+
+    fn erase_dismissals(&mut self, fan: UserId, limit: u32) -> Result<u32, StoreError> {
+        self.erase_both(DISMISSALS, fan, limit, "remove a fan's dismissals")
+    }
+}
