@@ -8,6 +8,9 @@ use std::mem;
 use std::path::{Path, PathBuf};
 use terrace_app::{App, BadLine, EdgeList, IMPORT_BATCH, Imported, Line};
 
+/// How much of an embedded database is kept in memory meanwhile: follows go everywhere into their indexes, and a page
+/// that is not there is read and written again for each.
+pub(crate) const CACHE_KIB: u32 = 262_144;
 /// How many bad lines are shown.
 const SHOWN: usize = 20;
 
@@ -118,7 +121,7 @@ fn summary(edges: u64, all: &Imported, bad: &BadLines) -> String {
         (bad.count, "that cannot be read"),
     ] {
         if count > 0 {
-            text += &format!("\n{} {what}", lines(count));
+            text.extend(["\n", &lines(count), " ", what]);
         }
     }
     text + &bad.shown()

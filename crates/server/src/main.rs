@@ -18,7 +18,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use terrace_app::queries::Verify;
 use terrace_app::{App, Catalogue};
-use terrace_storage::Storage;
+use terrace_storage::{Storage, StorageConfig};
 
 /// The system's keeps what a flood of sign-ins needed, 19 MiB for each thread that ever hashed; this one gives it back.
 #[global_allocator]
@@ -66,7 +66,10 @@ fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
 
 /// Opens the database; its folder is made where it is missing.
 fn open(settings: &Settings) -> anyhow::Result<Storage> {
-    let config = settings.storage()?;
+    open_with(settings.storage()?)
+}
+
+fn open_with(config: StorageConfig) -> anyhow::Result<Storage> {
     Storage::open(config, Arc::new(SystemClock), Arc::new(SystemEntropy)).context("cannot open the database")
 }
 
@@ -106,7 +109,11 @@ async fn seed(wanted: Seed, settings: Settings) -> anyhow::Result<ExitCode> {
     // Before anything is written.
     let graph =
         wanted.follow_graph.as_deref().map(|file| follow_graph::open(file, wanted.strict)).transpose()?;
-    let storage = open(&settings)?;
+    let mut config = settings.storage()?;
+    if graph.is_some() {
+        config.write_cache_kib = follow_graph::CACHE_KIB;
+    }
+    let storage = open_with(config)?;
     bring_up_to_date(&storage)?;
     let app = app(&settings, &storage);
     let summary = app.load_catalogue(Catalogue::embedded()?).await?;

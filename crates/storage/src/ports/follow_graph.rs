@@ -4,6 +4,7 @@
 //! active is told apart from them.
 
 use super::accounts::ACTIVE;
+use super::pairs::{Asked, Pair, pairs, with_pairs};
 use crate::conn::on;
 use crate::error::broken;
 use crate::schema::{team_follows, teams, users};
@@ -21,35 +22,24 @@ const FOLLOWS: &str = "SELECT follower_id AS one, followee_id AS other FROM foll
     WHERE (follower_id, followee_id) > ($1, $2) ORDER BY follower_id, followee_id LIMIT $3";
 const TEAM_FOLLOWS: &str = "SELECT user_id AS one, team_id AS other FROM team_follows \
     WHERE (user_id, team_id) > ($1, $2) ORDER BY user_id, team_id LIMIT $3";
-/// Behind a list of pairs called `asked`.
+/// Behind the pairs.
 const FOLLOWS_AMONG: &str = "SELECT follower_id AS one, followee_id AS other FROM asked \
     JOIN follows ON follower_id = asked.one AND followee_id = asked.other \
-    JOIN users AS a ON a.id = follower_id JOIN users AS b ON b.id = followee_id WHERE a.status = ";
+    JOIN users AS a ON a.id = follower_id JOIN users AS b ON b.id = followee_id \
+    WHERE a.status = $3 AND b.status = a.status";
 const TEAM_FOLLOWS_AMONG: &str = "SELECT user_id AS one, team_id AS other FROM asked \
     JOIN team_follows ON user_id = asked.one AND team_id = asked.other \
-    JOIN users AS a ON a.id = user_id WHERE a.status = ";
+    JOIN users AS a ON a.id = user_id WHERE a.status = $3";
 const EDGES_FROM: &str = "SELECT follower_id AS one, followee_id AS other FROM follows \
     JOIN users ON users.id = followee_id WHERE follower_id = $1 AND status = $2 LIMIT $3";
 const EDGES_TO: &str = "SELECT follower_id AS one, followee_id AS other FROM follows \
     JOIN users ON users.id = follower_id WHERE followee_id = $1 AND status = $2 LIMIT $3";
-
-#[derive(QueryableByName)]
-struct Pair {
-    #[diesel(sql_type = Uid)]
-    one: Key,
-    #[diesel(sql_type = Uid)]
-    other: Key,
-}
 
 /// Account, status, favourite team.
 type MemberRow = (Key, String, Option<Key>);
 
 fn member((user, status, team): MemberRow) -> Member {
     Member { user: user.id(), is_active: status == ACTIVE, favorite_team: team.map(Key::id) }
-}
-
-fn pairs<A: From<Uuid>, B: From<Uuid>>(rows: Vec<Pair>) -> Vec<(A, B)> {
-    rows.into_iter().map(|pair| (pair.one.id(), pair.other.id())).collect()
 }
 
 /// What comes before every key.
@@ -68,23 +58,12 @@ impl DieselTx<'_> {
         })
     }
 
-    /// Those of the pairs that `sql` finds; `is_mutual` when its second column is an account's as well.
-    fn among(&mut self, sql: &str, asked: Vec<(Key, Key)>, is_mutual: bool) -> QueryResult<Vec<Pair>> {
-        let count = asked.len();
-        if count == 0 {
+    /// Those of the pairs that `sql` finds.
+    fn among(&mut self, sql: &str, asked: &Asked) -> QueryResult<Vec<Pair>> {
+        if asked.is_empty() {
             return Ok(Vec::new());
         }
-        let places: Vec<String> =
-            (0..count).map(|nth| format!("(${}, ${})", 2 * nth + 1, 2 * nth + 2)).collect();
-        let (active, last) = (2 * count + 1, if is_mutual { " AND b.status = a.status" } else { "" });
-        let sql = format!("WITH asked (one, other) AS (VALUES {}) {sql}${active}{last}", places.join(", "));
-        on!(self.conn, |conn| {
-            let mut query = diesel::sql_query(sql).into_boxed();
-            for (one, other) in asked {
-                query = query.bind::<Uid, _>(one).bind::<Uid, _>(other);
-            }
-            query.bind::<Text, _>(ACTIVE).load(conn)
-        })
+        with_pairs!(self.conn, sql, asked, [Text: ACTIVE], load)
     }
 
     fn edges(&mut self, sql: &str, user: UserId, limit: u32) -> QueryResult<Vec<Pair>> {
@@ -141,16 +120,16 @@ impl FollowGraphRead for DieselTx<'_> {
     }
 
     fn follows_among(&mut self, asked: &[(UserId, UserId)]) -> Result<Vec<(UserId, UserId)>, StoreError> {
-        let keys = asked.iter().map(|(one, other)| (Key::of(*one), Key::of(*other))).collect();
-        self.among(FOLLOWS_AMONG, keys, true).map(pairs).map_err(broken("look follows up"))
+        self.among(FOLLOWS_AMONG, &Asked::of(asked)).map(pairs).map_err(broken("look follows up"))
     }
 
     fn team_follows_among(
         &mut self,
         asked: &[(UserId, TeamId)],
     ) -> Result<Vec<(UserId, TeamId)>, StoreError> {
-        let keys = asked.iter().map(|(one, team)| (Key::of(*one), Key::of(*team))).collect();
-        self.among(TEAM_FOLLOWS_AMONG, keys, false).map(pairs).map_err(broken("look follows of teams up"))
+        self.among(TEAM_FOLLOWS_AMONG, &Asked::of(asked))
+            .map(pairs)
+            .map_err(broken("look follows of teams up"))
     }
 
     fn members_among(&mut self, asked: &[UserId]) -> Result<Vec<Member>, StoreError> {

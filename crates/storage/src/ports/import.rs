@@ -1,71 +1,39 @@
-//! Accounts and follows, many at a time. The statements are as long as there are rows, within what the databases take
-//! as parameters.
+//! Accounts and follows, many at a time.
 //!
 //! Accounts are locked in the order of their ids, before follows are written; so does whoever else counts follows.
 
 use super::accounts::{ACTIVE, NewCredentialsRow, NewUserRow};
+use super::pairs::{Asked, pairs, with_pairs};
 use crate::conn::{Conn, on};
 use crate::error::broken;
 use crate::schema::{credentials, presence, users};
 use crate::tx::DieselTx;
-use crate::types::{At, Instant, Key, Uid};
+use crate::types::{At, Instant, Key};
 use diesel::prelude::*;
-use diesel::sql_types::BigInt;
 use std::collections::HashSet;
-use terrace_app::{FollowImportWrite, MoreFollows};
+use terrace_app::FollowImportWrite;
 use terrace_identity::ports::NewAccount;
 use terrace_kernel::{StoreError, Timestamp, UserId};
 
 /// Accounts in one statement, of eleven columns.
 const ACCOUNTS: usize = 1000;
-/// Pairs in one statement.
-const PAIRS: usize = 4000;
+/// Accounts that are locked in one statement.
+const LOCKED: usize = 4000;
 
 const INSERT: &str = "INSERT INTO follows (follower_id, followee_id, created_at) \
-    SELECT one, other, at FROM asked CROSS JOIN moment WHERE NOT EXISTS (SELECT 1 FROM blocks \
+    SELECT one, other, $3 FROM asked WHERE NOT EXISTS (SELECT 1 FROM blocks \
         WHERE (blocker_id = one AND blocked_id = other) OR (blocker_id = other AND blocked_id = one)) \
     ON CONFLICT (follower_id, followee_id) DO NOTHING RETURNING follower_id AS one, followee_id AS other";
-const COUNT: &str = "UPDATE users SET follower_count = follower_count + asked.followers, \
-    following_count = following_count + asked.following FROM asked WHERE users.id = asked.id";
+const COUNT_FOLLOWERS: &str = "UPDATE users SET follower_count = follower_count + more.follows \
+    FROM (SELECT other AS id, count(*) AS follows FROM asked GROUP BY other) AS more WHERE users.id = more.id";
+const COUNT_FOLLOWED: &str = "UPDATE users SET following_count = following_count + more.follows \
+    FROM (SELECT one AS id, count(*) AS follows FROM asked GROUP BY one) AS more WHERE users.id = more.id";
 
 #[derive(Insertable)]
 #[diesel(table_name = presence, treat_none_as_default_value = false)]
 struct PresenceRow {
     user_id: Key,
     last_seen_at: At,
-}
-
-#[derive(QueryableByName)]
-struct Pair {
-    #[diesel(sql_type = Uid)]
-    one: Key,
-    #[diesel(sql_type = Uid)]
-    other: Key,
-}
-
-impl DieselTx<'_> {
-    /// `rows` rows of `columns` parameters each. SQLite looks names of parameters up one by one, which takes its time
-    /// with thousands of them; it is given places instead.
-    fn values(&self, rows: usize, columns: usize) -> String {
-        let parameter = |nth: usize| match &self.conn {
-            Conn::Pg(_) => format!("${}", nth + 1),
-            Conn::Sqlite(_) => "?".to_owned(),
-        };
-        let row = |row: usize| {
-            let parameters: Vec<String> =
-                (0..columns).map(|column| parameter(row * columns + column)).collect();
-            format!("({})", parameters.join(", "))
-        };
-        (0..rows).map(row).collect::<Vec<_>>().join(", ")
-    }
-
-    /// The parameter behind so many.
-    fn parameter_after(&self, count: usize) -> String {
-        match &self.conn {
-            Conn::Pg(_) => format!("${}", count + 1),
-            Conn::Sqlite(_) => "?".to_owned(),
-        }
-    }
 }
 
 impl FollowImportWrite for DieselTx<'_> {
@@ -105,7 +73,7 @@ impl FollowImportWrite for DieselTx<'_> {
         let mut keys: Vec<Key> = wanted.iter().copied().map(Key::of).collect();
         keys.sort_unstable();
         let mut active = Vec::new();
-        for keys in keys.chunks(PAIRS) {
+        for keys in keys.chunks(LOCKED) {
             let query = users::table
                 .filter(users::id.eq_any(keys.iter().copied()))
                 .filter(users::status.eq(ACTIVE))
@@ -126,41 +94,22 @@ impl FollowImportWrite for DieselTx<'_> {
         follows: &[(UserId, UserId)],
         at: Timestamp,
     ) -> Result<Vec<(UserId, UserId)>, StoreError> {
-        let mut inserted = Vec::new();
-        for follows in follows.chunks(PAIRS) {
-            let values = self.values(follows.len(), 2);
-            let moment = self.parameter_after(follows.len() * 2);
-            let sql = format!(
-                "WITH asked (one, other) AS (VALUES {values}), moment (at) AS (VALUES ({moment})) {INSERT}"
-            );
-            let rows: Vec<Pair> = on!(self.conn, |conn| {
-                let mut query = diesel::sql_query(sql).into_boxed();
-                for (one, other) in follows {
-                    query = query.bind::<Uid, _>(Key::of(*one)).bind::<Uid, _>(Key::of(*other));
-                }
-                query.bind::<Instant, _>(At(at)).load(conn)
-            })
-            .map_err(broken("insert follows"))?;
-            inserted.extend(rows.into_iter().map(|pair| (pair.one.id(), pair.other.id())));
+        let asked = Asked::of(follows);
+        if asked.is_empty() {
+            return Ok(Vec::new());
         }
-        Ok(inserted)
+        with_pairs!(self.conn, INSERT, asked, [Instant: At(at)], load)
+            .map(pairs)
+            .map_err(broken("insert follows"))
     }
 
-    fn count_follows(&mut self, more: &[MoreFollows]) -> Result<(), StoreError> {
-        for more in more.chunks(PAIRS) {
-            let values = self.values(more.len(), 3);
-            let sql = format!("WITH asked (id, followers, following) AS (VALUES {values}) {COUNT}");
-            on!(self.conn, |conn| {
-                let mut query = diesel::sql_query(sql).into_boxed();
-                for one in more {
-                    query = query
-                        .bind::<Uid, _>(Key::of(one.user))
-                        .bind::<BigInt, _>(one.followers)
-                        .bind::<BigInt, _>(one.following);
-                }
-                query.execute(conn)
-            })
-            .map_err(broken("count follows"))?;
+    fn count_follows(&mut self, follows: &[(UserId, UserId)]) -> Result<(), StoreError> {
+        let asked = Asked::of(follows);
+        if asked.is_empty() {
+            return Ok(());
+        }
+        for sql in [COUNT_FOLLOWERS, COUNT_FOLLOWED] {
+            with_pairs!(self.conn, sql, asked, [], execute).map_err(broken("count follows"))?;
         }
         Ok(())
     }
@@ -168,7 +117,7 @@ impl FollowImportWrite for DieselTx<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::harness::{Database, at, fan, new_account, run, uuid};
+    use super::super::harness::{Database, at, fan, new_account, plans_of, run, uuid};
     use super::*;
     use crate::schema::blocks;
     use terrace_identity::AccountRead;
@@ -208,13 +157,25 @@ mod tests {
         assert_eq!(inserted, [(ana, bea), (bea, ana), (cal, bea)]);
         assert_eq!(tx.insert_follows(&all, at(2)).unwrap(), []);
         assert_eq!(tx.insert_follows(&[], at(2)).unwrap(), []);
-        tx.count_follows(&[
-            MoreFollows { user: ana, followers: 1, following: 1 },
-            MoreFollows { user: bea, followers: 2, following: 1 },
-        ])
-        .unwrap();
+        tx.count_follows(&inserted).unwrap();
         tx.count_follows(&[]).unwrap();
         let bea = tx.account(bea).unwrap().unwrap();
         assert_eq!((bea.follower_count, bea.following_count), (2, 1));
+    }
+
+    #[test]
+    fn whoever_is_counted_is_looked_up() {
+        let mut database = Database::new();
+        let (ana, bea) = {
+            let tx = &mut database.tx();
+            (fan(tx, 1), fan(tx, 2))
+        };
+        let plans = plans_of(&mut database, |tx| {
+            tx.insert_follows(&[(ana, bea), (bea, ana)], at(1)).unwrap();
+            tx.count_follows(&[(ana, bea), (bea, ana)]).unwrap();
+        });
+        for plan in plans.unwrap_or_default() {
+            assert!(!plan.contains("SCAN users") && !plan.contains("SCAN blocks"), "{plan}");
+        }
     }
 }

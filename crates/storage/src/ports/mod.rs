@@ -22,6 +22,7 @@ mod kept_keys;
 mod leases;
 mod media;
 mod own_graph;
+mod pairs;
 mod posts;
 mod presence;
 mod reactions;
