@@ -25,13 +25,16 @@ mod contract {
     mod counters;
     mod deletion;
     mod events;
+    mod import;
     mod jobs;
+    mod live;
     mod locker_room;
     mod media;
     mod once;
     mod operators;
     mod order;
     mod paging;
+    mod recommended;
     mod replica;
     mod schema;
     mod work;
@@ -55,6 +58,7 @@ mod http {
     mod own_account;
     mod pictures;
     mod problems;
+    mod recommended;
     mod sample;
     mod sessions;
     mod shape;
@@ -65,4 +69,5 @@ mod http {
 mod program {
     mod account;
     mod doctor;
+    mod follow_graph;
 }

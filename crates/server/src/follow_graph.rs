@@ -6,11 +6,14 @@ use std::fs::File;
 use std::io::{self, BufReader, IsTerminal, Write};
 use std::mem;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use terrace_app::{App, BadLine, EdgeList, IMPORT_BATCH, Imported, Line};
 
 /// How much of an embedded database is kept in memory meanwhile: follows go everywhere into their indexes, and a page
 /// that is not there is read and written again for each.
 pub(crate) const CACHE_KIB: u32 = 262_144;
+/// Statements that write thousands of rows are not slow before this.
+pub(crate) const SLOW: Duration = Duration::from_secs(10);
 /// How many bad lines are shown.
 const SHOWN: usize = 20;
 

@@ -112,6 +112,7 @@ async fn seed(wanted: Seed, settings: Settings) -> anyhow::Result<ExitCode> {
     let mut config = settings.storage()?;
     if graph.is_some() {
         config.write_cache_kib = follow_graph::CACHE_KIB;
+        config.slow_query = follow_graph::SLOW;
     }
     let storage = open_with(config)?;
     bring_up_to_date(&storage)?;
