@@ -25,6 +25,8 @@ mod contract {
     mod counters;
     mod deletion;
     mod events;
+    mod graph;
+    mod graph_crowd;
     mod import;
     mod jobs;
     mod live;
@@ -52,6 +54,7 @@ mod http {
     mod dress;
     mod edge;
     mod first_visit;
+    mod graph;
     mod idempotency;
     mod locker_room;
     mod media;

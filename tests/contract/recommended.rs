@@ -31,10 +31,11 @@ fn who_must_not_be_recommended_is_not_even_while_the_graph_lags(kind: DatabaseKi
     let hub = house.fan("hub").id;
     let names = ["followed", "blocked", "blocker", "dismissed", "suspended", "deleted", "fine"];
     let fans = names.map(|name| house.fan(name));
-    let [followed, blocked, blocker, dismissed, suspended, deleted, fine] = fans.each_ref().map(|fan| fan.id);
+    let [followed, blocked, who_blocks, dismissed, suspended, deleted, fine] =
+        fans.each_ref().map(|fan| fan.id);
     house.write(move |tx, ctx| {
         follow(tx, ctx, mia, hub)?;
-        for other in [followed, blocked, blocker, dismissed, suspended, deleted, fine] {
+        for other in [followed, blocked, who_blocks, dismissed, suspended, deleted, fine] {
             follow(tx, ctx, hub, other)?;
         }
         Ok(())
@@ -44,7 +45,7 @@ fn who_must_not_be_recommended_is_not_even_while_the_graph_lags(kind: DatabaseKi
     let house = living.house();
     let mut all = people(&living, mia);
     all.sort_unstable();
-    let mut expected = vec![followed, blocked, blocker, dismissed, suspended, deleted, fine];
+    let mut expected = vec![followed, blocked, who_blocks, dismissed, suspended, deleted, fine];
     expected.sort_unstable();
     assert_eq!(all, expected);
 
@@ -53,8 +54,8 @@ fn who_must_not_be_recommended_is_not_even_while_the_graph_lags(kind: DatabaseKi
         follow(tx, ctx, mia, followed)?;
         tx.lock_pair(mia, blocked)?;
         tx.insert_block(mia, blocked, ctx.now())?;
-        tx.lock_pair(mia, blocker)?;
-        tx.insert_block(blocker, mia, ctx.now())?;
+        tx.lock_pair(mia, who_blocks)?;
+        tx.insert_block(who_blocks, mia, ctx.now())?;
         Ok(())
     });
     house.done(Dismiss { user: mia, dismissed });
@@ -63,7 +64,7 @@ fn who_must_not_be_recommended_is_not_even_while_the_graph_lags(kind: DatabaseKi
     let gone = house.run(house.app().delete_account(&viewer, Password::offer(PASSWORD.to_owned())));
     assert!(gone.is_ok(), "{gone:?}");
     assert_eq!(people(&living, mia), [fine]);
-    assert!(!people(&living, blocked).contains(&mia) && !people(&living, blocker).contains(&mia));
+    assert!(!people(&living, blocked).contains(&mia) && !people(&living, who_blocks).contains(&mia));
     assert!(!people(&living, hub).contains(&hub));
     Ok(())
 }
@@ -107,11 +108,13 @@ fn newcomers_get_people_of_their_team_and_then_others(kind: DatabaseKind) -> Res
     let told: Vec<_> = list.iter().map(|one| (one.card.id, one.reason.clone())).collect();
     let foxes = "The foxes".to_owned();
     assert!(
-        told[..3] == [
-            (mate, SuggestionReason::PopularInTeam(foxes.clone())),
-            (fan, SuggestionReason::Popular),
-            (idol, SuggestionReason::Popular),
-        ] || told.contains(&(mate, SuggestionReason::SupportsTeam(foxes.clone()))),
+        told[..3]
+            == [
+                (mate, SuggestionReason::PopularInTeam(foxes.clone())),
+                (fan, SuggestionReason::Popular),
+                (idol, SuggestionReason::Popular),
+            ]
+            || told.contains(&(mate, SuggestionReason::SupportsTeam(foxes.clone()))),
         "{told:?}"
     );
     let mut everybody: Vec<UserId> = told.iter().map(|(id, _)| *id).collect();

@@ -6,6 +6,7 @@ mod catalogue;
 pub mod commands;
 mod consumers;
 mod demo;
+mod demo_graph;
 mod erasure;
 mod execute;
 mod housekeeping;

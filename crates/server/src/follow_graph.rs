@@ -118,13 +118,13 @@ fn summary(edges: u64, all: &Imported, bad: &BadLines) -> String {
     let Imported { fans, follows, duplicates, selves, left_out } = *all;
     let mut text = format!("{}: {fans} new fans, {follows} new follows", lines(edges + bad.count));
     for (count, what) in [
-        (duplicates, "brought nothing new"),
-        (selves, "follow themselves"),
-        (left_out, "left out, because a name is taken or an account was closed"),
-        (bad.count, "that cannot be read"),
+        (duplicates, "nothing new"),
+        (selves, "self-follows"),
+        (left_out, "left out (a name is taken, or an account was closed)"),
+        (bad.count, "bad"),
     ] {
         if count > 0 {
-            text.extend(["\n", &lines(count), " ", what]);
+            text.extend(["\n", what, ": ", &lines(count)]);
         }
     }
     text + &bad.shown()

@@ -107,27 +107,21 @@ pub trait GraphWrite<A>: GraphRead<A> {
     /// Locks two accounts in the order of their ids, the same for everybody; none when one of them does not exist.
     fn lock_pair(&mut self, actor: UserId, other: UserId) -> Result<Option<LockedPair>, StoreError>;
 
-    /// Adds an edge, unless it exists or one of the two blocks the other; says whether it did. The counters follow by
+    /// Adds that `fan` follows `other`, unless they do or one of the two blocks the other; says whether it did. The counters follow by
     /// [`GraphWrite::add_to_follow_counts`].
-    fn insert_follow(
-        &mut self,
-        follower: UserId,
-        followee: UserId,
-        at: Timestamp,
-    ) -> Result<bool, StoreError>;
+    fn insert_follow(&mut self, fan: UserId, other: UserId, at: Timestamp) -> Result<bool, StoreError>;
 
-    /// Removes an edge; says whether there was one.
-    fn delete_follow(&mut self, follower: UserId, followee: UserId) -> Result<bool, StoreError>;
+    /// Removes that `fan` follows `other`; says whether they did.
+    fn delete_follow(&mut self, fan: UserId, other: UserId) -> Result<bool, StoreError>;
 
-    /// Adds `by` to what the follower counts as followed and the followee as followers.
-    fn add_to_follow_counts(&mut self, follower: UserId, followee: UserId, by: i64)
-    -> Result<(), StoreError>;
+    /// Adds `by` to how many `fan` follows, and to how many follow `other`.
+    fn add_to_follow_counts(&mut self, fan: UserId, other: UserId, by: i64) -> Result<(), StoreError>;
 
-    /// Adds a block; says whether it is new. The caller ends the follows.
-    fn insert_block(&mut self, blocker: UserId, blocked: UserId, at: Timestamp) -> Result<bool, StoreError>;
+    /// Adds that `fan` blocks `other`; says whether it is new. The caller ends the follows.
+    fn insert_block(&mut self, fan: UserId, other: UserId, at: Timestamp) -> Result<bool, StoreError>;
 
-    /// Lifts a block, locked or not; says whether there was one.
-    fn delete_block(&mut self, blocker: UserId, blocked: UserId) -> Result<bool, StoreError>;
+    /// Lifts that `fan` blocks `other`, locked or not; says whether they did.
+    fn delete_block(&mut self, fan: UserId, other: UserId) -> Result<bool, StoreError>;
 }
 
 /// Reads which teams fans follow.

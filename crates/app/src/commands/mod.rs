@@ -1,5 +1,6 @@
 //! What can be done, one file per command.
 
+mod block_user;
 mod change_password;
 mod change_profile;
 mod create_comment;
@@ -9,6 +10,8 @@ mod delete_comment;
 mod delete_post;
 mod dismiss;
 mod end_session;
+mod follow_team;
+mod follow_user;
 mod operate_account;
 mod react;
 mod refresh_session;
@@ -20,6 +23,7 @@ mod store_picture;
 mod touch_session;
 mod upload_media;
 
+pub use block_user::{BlockRefusal, BlockUser, UnblockUser};
 pub(crate) use change_password::ReplacePassword;
 pub use change_profile::{ChangeProfile, ChangeProfileRefusal};
 pub use create_comment::{CommentCreated, CreateComment, CreateCommentRefusal};
@@ -30,6 +34,8 @@ pub use delete_post::{DeletePost, DeletePostRefusal};
 pub use dismiss::{Dismiss, DismissRefusal};
 pub(crate) use end_session::EndSession;
 pub use end_session::EndSessionRefusal;
+pub use follow_team::{FollowTeam, FollowTeamRefusal, UnfollowTeam};
+pub use follow_user::{FollowRefusal, FollowUser, Following, UnfollowUser};
 pub(crate) use operate_account::ResetPassword;
 pub use operate_account::{GrantRole, Operated, RestoreAccount, SuspendAccount, UnknownAccount};
 pub use react::{React, ReactRefusal};

@@ -3,6 +3,7 @@
 mod accounts;
 mod catalogue;
 mod comments;
+mod graph;
 mod locker_room;
 mod media;
 mod once;
@@ -42,9 +43,6 @@ pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
         .service(catalogue::get_league)
         .service(catalogue::list_teams)
         .service(catalogue::get_team)
-        // Social
-        .service(recommended::read_recommended)
-        .service(recommended::dismiss_recommended)
         // Locker room
         .service(locker_room::read_feed)
         .service(locker_room::create_post)
@@ -57,6 +55,15 @@ pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
         .service(locker_room::react)
         .service(locker_room::take_reaction_back)
         .service(locker_room::report_post)
+        .service(graph::follow)
+        .service(graph::unfollow)
+        .service(graph::list_followers)
+        .service(graph::list_following)
+        .service(recommended::read_recommended)
+        .service(recommended::dismiss_recommended)
+        .service(graph::block)
+        .service(graph::unblock)
+        .service(graph::list_blocks)
         .service(media::upload_media)
         .service(media::get_media);
 }

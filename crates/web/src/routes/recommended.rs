@@ -26,7 +26,7 @@ pub(crate) struct RecommendedQuery {
 /// Best first. Never oneself, nor who is followed, blocked or dismissed, who blocks one, or who had no session for 90
 /// days.
 #[utoipa::path(
-    tag = "Social",
+    tag = "Fans",
     operation_id = "readRecommended",
     params(RecommendedQuery),
     responses((status = 200, description = "People to follow.", body = RecommendedList)),
@@ -50,7 +50,7 @@ pub(crate) async fn read_recommended(
 ///
 /// For good; a second time changes nothing.
 #[utoipa::path(
-    tag = "Social",
+    tag = "Fans",
     operation_id = "dismissRecommended",
     params(("userId" = uuid::Uuid, Path, description = "Who.")),
     responses((status = 204, description = "They are not recommended any more.")),
