@@ -1,0 +1,45 @@
+//! Recommendations: how many hidden follows they find, on a real graph that is given and on graphs that are
+//! made, and what one list costs.
+
+mod edges;
+mod generated;
+mod lists;
+mod quality;
+
+use super::{Inputs, Plan};
+use crate::report::Figure;
+use anyhow::Result;
+use edges::Edges;
+use terrace_kernel::UserId;
+use terrace_social::recommend::{FollowGraph, Loader};
+use uuid::Uuid;
+
+/// Where these figures come from: no database is asked.
+const IN_MEMORY: &str = "in memory";
+
+pub(super) fn run(plan: &Plan, inputs: &Inputs) -> Result<Vec<Figure>> {
+    let mut figures = Vec::new();
+    if let Some(file) = &inputs.graph {
+        figures.extend(quality::on_given(plan, &Edges::read(file)?));
+    }
+    figures.extend(quality::on_generated(plan));
+    figures.extend(lists::run(plan)?);
+    Ok(figures)
+}
+
+/// Ids in the order of numbers.
+fn user(number: u32) -> UserId {
+    UserId::from_uuid(Uuid::from_u128(u128::from(number)))
+}
+
+/// A graph in which people follow one way, or each other.
+fn graph<'a>(follows: impl IntoIterator<Item = &'a (u32, u32)>, are_mutual: bool) -> FollowGraph {
+    let mut loader = Loader::default();
+    for (from, to) in follows {
+        loader.follow(user(*from), user(*to));
+        if are_mutual {
+            loader.follow(user(*to), user(*from));
+        }
+    }
+    loader.finish()
+}
