@@ -28,13 +28,16 @@ mod contract {
     mod feeds;
     mod graph;
     mod graph_crowd;
+    mod import;
     mod jobs;
+    mod live;
     mod locker_room;
     mod media;
     mod once;
     mod operators;
     mod order;
     mod paging;
+    mod recommended;
     mod replica;
     mod schema;
     mod work;
@@ -60,6 +63,7 @@ mod http {
     mod own_account;
     mod pictures;
     mod problems;
+    mod recommended;
     mod sample;
     mod sessions;
     mod shape;
@@ -70,4 +74,5 @@ mod http {
 mod program {
     mod account;
     mod doctor;
+    mod follow_graph;
 }

@@ -115,7 +115,10 @@ impl Sample {
                 };
             }
         };
-        template.replace("{id}", id).replace("{commentId}", &self.comment)
+        template
+            .replace("{id}", id)
+            .replace("{commentId}", &self.comment)
+            .replace("{userId}", &self.others[0])
     }
 
     /// The operation's request, with what it takes.

@@ -154,6 +154,7 @@ impl LoadDemo {
             if !tx.insert_account(&account)? {
                 return Ok(None);
             }
+            tx.note_sign_in(account.id, ctx.now())?;
             fans.insert(fan.username.as_str(), account.id);
         }
         Ok(Some(fans))

@@ -4,17 +4,20 @@
 //! it, or rolls it back, whole. Its body may run more than once (after a deadlock, or because the group that
 //! it shared a commit with failed), so it does nothing that a rollback does not undo.
 
+use crate::import::FollowImportWrite;
 use crate::jobs::{JobRead, JobWrite};
 use crate::media::{MediaRead, MediaWrite};
 use std::future::Future;
 use std::pin::Pin;
 use terrace_identity::{
-    AccountRead, AccountWrite, AuthorCard, SessionRead, SessionWrite, Team, TeamRead, TeamWrite,
+    AccountRead, AccountWrite, AuthorCard, PresenceWrite, SessionRead, SessionWrite, Team, TeamRead,
+    TeamWrite,
 };
 use terrace_kernel::{Event, EventLog, Position, StoreError, Timestamp, UserId};
 use terrace_social::{
-    AuthoredRead, CommentRead, CommentWrite, ErasureWrite, FeedRead, GraphErasure, GraphRead, GraphWrite,
-    OwnGraphRead, PostRead, PostWrite, ReactionWrite, ReportWrite, TeamFollowRead, TeamFollowWrite,
+    AuthoredRead, CommentRead, CommentWrite, DismissalWrite, ErasureWrite, FeedRead, FollowGraphRead,
+    GraphErasure, GraphRead, GraphWrite, OwnGraphRead, PostRead, PostWrite, ReactionWrite, ReportWrite,
+    SuggestionRead, TeamFollowRead, TeamFollowWrite,
 };
 use tokio::sync::watch;
 use uuid::Uuid;
@@ -217,6 +220,8 @@ pub trait ReadTx:
     + OwnGraphRead
     + MediaRead
     + AuthoredRead
+    + FollowGraphRead
+    + SuggestionRead<AuthorCard>
     + IdempotencyRead
     + EventRead
     + Audit
@@ -236,6 +241,8 @@ impl<T> ReadTx for T where
         + OwnGraphRead
         + MediaRead
         + AuthoredRead
+        + FollowGraphRead
+        + SuggestionRead<AuthorCard>
         + IdempotencyRead
         + EventRead
         + Audit
@@ -248,11 +255,14 @@ pub trait Tx:
     ReadTx
     + AccountWrite
     + SessionWrite
+    + PresenceWrite
     + TeamWrite
     + PostWrite<AuthorCard>
     + CommentWrite<AuthorCard>
     + ReactionWrite
     + ReportWrite
+    + DismissalWrite
+    + FollowImportWrite
     + GraphWrite<AuthorCard>
     + TeamFollowWrite
     + GraphErasure
@@ -271,11 +281,14 @@ impl<T> Tx for T where
     T: ReadTx
         + AccountWrite
         + SessionWrite
+        + PresenceWrite
         + TeamWrite
         + PostWrite<AuthorCard>
         + CommentWrite<AuthorCard>
         + ReactionWrite
         + ReportWrite
+        + DismissalWrite
+        + FollowImportWrite
         + GraphWrite<AuthorCard>
         + TeamFollowWrite
         + GraphErasure

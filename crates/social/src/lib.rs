@@ -8,6 +8,7 @@ pub mod ports;
 mod post;
 mod reaction;
 pub mod recommend;
+mod suggest;
 
 pub use authored::{AuthoredRead, Erased, ErasedComment, ErasedPost, ErasureWrite, OwnReaction, OwnReport};
 pub use feed::{FeedFilter, FeedRead, FollowedPlaces, Gathered, SeenBy};
@@ -18,3 +19,4 @@ pub use graph::{
 pub use ports::{CommentRead, CommentWrite, PostRead, PostWrite, ReactionWrite, ReportWrite};
 pub use post::{Comment, NewComment, NewPost, Post, PostView, comment_body, post_body, report_reason};
 pub use reaction::{ReactionCounts, ReactionKind};
+pub use suggest::{Acquaintance, DismissalWrite, Edges, FollowGraphRead, Member, Names, SuggestionRead};

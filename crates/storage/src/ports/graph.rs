@@ -477,7 +477,9 @@ mod tests {
             let Some([plan]) = plans.as_deref() else { continue };
             assert!(!plan.contains("TEMP B-TREE") && !plan.contains("SCAN"), "{plan}");
         }
-        let plans = plans_of(&mut database, |tx| drop(tx.ties(of, reader).unwrap()));
+        let plans = plans_of(&mut database, |tx| {
+            tx.ties(of, reader).unwrap();
+        });
         assert!(plans.iter().flatten().all(|plan| plan.matches("SEARCH").count() == 4), "{plans:?}");
     }
 }

@@ -10,6 +10,7 @@ mod once;
 mod own_account;
 mod page;
 mod profile;
+mod recommended;
 mod refusals;
 mod sessions;
 
@@ -58,6 +59,8 @@ pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
         .service(graph::unfollow)
         .service(graph::list_followers)
         .service(graph::list_following)
+        .service(recommended::read_recommended)
+        .service(recommended::dismiss_recommended)
         .service(graph::block)
         .service(graph::unblock)
         .service(graph::list_blocks)

@@ -4,11 +4,14 @@
 use crate::error::{ApiError, Code, Invalid};
 use terrace_app::commands::{
     BlockRefusal, ChangeProfileRefusal, CreateCommentRefusal, CreatePostRefusal, DeleteCommentRefusal,
-    DeletePostRefusal, EndSessionRefusal, FollowRefusal, FollowTeamRefusal, ReactRefusal, ReportPostRefusal,
+    DeletePostRefusal, DismissRefusal, EndSessionRefusal, FollowRefusal, FollowTeamRefusal, ReactRefusal,
+    ReportPostRefusal,
 };
 use terrace_app::media::{NotAnImage, UploadRefusal};
 use terrace_app::queries::{FeedRefusal, NotFound};
-use terrace_app::{DeleteAccountRefusal, LoginRefusal, OnceRefusal, RefreshRefusal, RegisterRefusal};
+use terrace_app::{
+    DeleteAccountRefusal, LoginRefusal, OnceRefusal, RecommendRefusal, RefreshRefusal, RegisterRefusal,
+};
 
 fn no_post() -> ApiError {
     ApiError::new(Code::NotFound, "there is no such post")
@@ -131,7 +134,7 @@ impl From<UploadRefusal> for ApiError {
         match refusal {
             UploadRefusal::NotAnImage(NotAnImage(why)) => Self::new(Code::NotAnImage, why),
             UploadRefusal::Busy => Self::unavailable("too many pictures wait to be rendered", 2),
-            UploadRefusal::NoAccount => no_longer(),
+            UploadRefusal::NoAccount => Code::NotFound.into(),
         }
     }
 }
@@ -205,6 +208,22 @@ impl From<BlockRefusal> for ApiError {
             BlockRefusal::Oneself => Code::CannotBlockSelf.into(),
             BlockRefusal::NotFound => no_fan(),
             BlockRefusal::NotActive => no_longer(),
+        }
+    }
+}
+
+impl From<RecommendRefusal> for ApiError {
+    fn from(refusal: RecommendRefusal) -> Self {
+        match refusal {
+            RecommendRefusal::Busy => Self::unavailable("too many recommendations wait to be made", 1),
+        }
+    }
+}
+
+impl From<DismissRefusal> for ApiError {
+    fn from(refusal: DismissRefusal) -> Self {
+        match refusal {
+            DismissRefusal::NotFound => no_fan(),
         }
     }
 }
