@@ -2,6 +2,7 @@
 //! and what was asked. [`App`] runs them on a [`store::Store`]; the web shell and the binary call only it.
 
 mod accounts;
+mod backfill;
 mod catalogue;
 pub mod commands;
 mod consumers;
@@ -15,20 +16,23 @@ pub mod media;
 mod passwords;
 pub mod queries;
 pub mod store;
+mod trends;
 mod viewers;
 mod workers;
 
 pub use accounts::{DeleteAccountRefusal, ResetPasswordRefusal};
+pub use backfill::{Backfill, BackfillRead, BackfillWrite};
 pub use catalogue::{Catalogue, CatalogueError, CatalogueSummary};
 pub use consumers::{Consumer, Progress};
 pub use demo::{DEMO_FAN, DEMO_PASSWORD, DemoOutcome};
 pub use execute::{Answered, Command, KeyedRequest, OnceRefusal, Query};
 pub use housekeeping::Swept;
-pub use jobs::{Job, JobRead, JobRecord, JobWrite, Turn, registry as jobs};
+pub use jobs::{AtOnce, Job, JobRead, JobRecord, JobWrite, Turn, registry as jobs};
 pub use login::{Grant, LoginRefusal, RefreshRefusal, RegisterRefusal, Registration, SignedUp};
 pub use passwords::{PasswordCost, Passwords, PasswordsBusy};
 /// The words of operators, for a program that names no domain.
 pub use terrace_identity::{Password, Role};
+pub use trends::Synced;
 
 use crate::media::{MediaStore, NoMediaStore};
 use crate::workers::Workers;
@@ -70,6 +74,14 @@ pub struct AppConfig {
     pub media_queue: usize,
     /// How long an uploaded picture waits for its post.
     pub upload_life: Duration,
+    /// How often trends are refreshed.
+    pub trend_period: Duration,
+    /// How old a post may be to be trending.
+    pub trend_window: Duration,
+    /// How long it takes until a post is worth half.
+    pub trend_half_life: Duration,
+    /// How long a ranking can be paged through after a newer one took its place.
+    pub trend_keep: Duration,
 }
 
 impl Default for AppConfig {
@@ -90,6 +102,10 @@ impl Default for AppConfig {
             media_workers: 2,
             media_queue: 16,
             upload_life: DAY,
+            trend_period: Duration::from_mins(2),
+            trend_window: DAY * 7,
+            trend_half_life: Duration::from_hours(6),
+            trend_keep: Duration::from_mins(15),
         }
     }
 }

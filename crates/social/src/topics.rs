@@ -4,8 +4,10 @@
 //! The text is brought into the form in which tags are compared (NFKC, case folded) before it is searched, so that
 //! `＃Goal`, `#GOAL` and `#goal` are one topic and every tag that is found is its own key.
 
+use crate::NewPost;
 use caseless::default_case_fold_str;
 use std::fmt;
+use terrace_kernel::PostId;
 use terrace_kernel::text::is_invisible;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
@@ -39,6 +41,13 @@ impl Tag {
 impl fmt::Display for Tag {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
+    }
+}
+
+impl NewPost {
+    /// The post under each of its topics.
+    pub fn tags(&self) -> Vec<(PostId, Tag)> {
+        tags(&self.body).into_iter().map(|tag| (self.id, tag)).collect()
     }
 }
 

@@ -6,6 +6,7 @@ mod export;
 mod locker_room;
 mod overview;
 mod sessions;
+mod trends;
 mod verify;
 
 pub use accounts::{GetOwnProfile, GetPublicProfile, NotFound, OwnProfile, PublicView};
@@ -17,4 +18,5 @@ pub use locker_room::{
 pub use overview::{Overview, OverviewOf};
 pub(crate) use sessions::FindViewer;
 pub use sessions::ListSessions;
+pub use trends::{TrendingPage, TrendingRefusal, TrendingScope, Trends};
 pub use verify::Verify;

@@ -22,6 +22,9 @@ mod reports;
 mod sessions;
 mod sweep;
 mod teams;
+mod topics;
+mod trend_epochs;
+mod trends;
 
 #[cfg(test)]
 mod harness;

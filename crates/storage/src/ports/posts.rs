@@ -59,9 +59,9 @@ impl PostRow {
 }
 
 /// A post, its author's card, the reader's own reaction.
-type ViewRow = (PostRow, CardRow, Option<String>);
+pub(super) type ViewRow = (PostRow, CardRow, Option<String>);
 
-fn into_view((post, author, reaction): ViewRow) -> Result<PostView<AuthorCard>, StoreError> {
+pub(super) fn into_view((post, author, reaction): ViewRow) -> Result<PostView<AuthorCard>, StoreError> {
     Ok(PostView {
         post: post.into_post()?,
         author: author.into_card()?,
@@ -101,7 +101,7 @@ pub(super) fn writable(id: Key) -> _ {
 
 /// The post's reaction by one fan.
 #[auto_type(no_type_alias)]
-fn own(fan: Key) -> _ {
+pub(super) fn own(fan: Key) -> _ {
     reaction_rows::table.on(reaction_rows::post_id.eq(posts::id).and(reaction_rows::user_id.eq(fan)))
 }
 
@@ -194,15 +194,17 @@ impl PostRead<AuthorCard> for DieselTx<'_> {
 }
 
 /// The type of a reaction that nobody asked for.
-type NoText = diesel::sql_types::Nullable<diesel::sql_types::Text>;
+pub(super) type NoText = diesel::sql_types::Nullable<diesel::sql_types::Text>;
 
 /// What belongs to a post, each bounded and in the order in which it goes.
-const CHILDREN: [&str; 3] = [
+const CHILDREN: [&str; 4] = [
     "DELETE FROM comments WHERE id IN (SELECT id FROM comments WHERE post_id = $1 LIMIT $2)",
     "DELETE FROM reactions WHERE post_id = $1 AND user_id IN \
         (SELECT user_id FROM reactions WHERE post_id = $1 LIMIT $2)",
     "DELETE FROM reports WHERE post_id = $1 AND user_id IN \
         (SELECT user_id FROM reports WHERE post_id = $1 LIMIT $2)",
+    "DELETE FROM post_topics WHERE post_id = $1 AND tag IN \
+        (SELECT tag FROM post_topics WHERE post_id = $1 LIMIT $2)",
 ];
 
 impl DieselTx<'_> {

@@ -2,6 +2,7 @@
 
 use super::once::{created, keyed, respond};
 use super::page::{asked, next_cursor};
+use super::trends;
 use crate::dto::locker_room::{CreatePostBody, Post, PostEnvelope, PostList, ReactBody, ReportBody};
 use crate::error::{ApiError, Invalid};
 use crate::extract::{IdempotencyKey, JsonBody, MaybeSignedIn, PathId, Query, SignedIn};
@@ -37,6 +38,8 @@ enum Scope {
 enum Sort {
     /// Newest first.
     Recent,
+    /// What is talked about first; see `/api/trends`.
+    Trending,
 }
 
 /// The parameters of the feed.
@@ -80,7 +83,8 @@ impl FeedQuery {
 /// Read the feed.
 ///
 /// Newest first. Every post that existed when the first page was read appears exactly once while one pages on,
-/// whatever is posted meanwhile.
+/// whatever is posted meanwhile. Trending posts are those of one ranking, on every page; once it is gone, its cursors
+/// are 400 `cursor_expired`.
 #[utoipa::path(
     tag = "Locker room",
     operation_id = "readFeed",
@@ -103,6 +107,9 @@ pub(crate) async fn read_feed(
     };
     match query.sort {
         None | Some(Sort::Recent) => {}
+        Some(Sort::Trending) => {
+            return trends::read_trending(viewer, scope, query.limit, query.cursor.as_deref(), &app).await;
+        }
     }
     let page = asked(query.limit, query.cursor.as_deref(), FEED, &filter)?;
     let reader = viewer.0.map(|viewer| viewer.user_id);

@@ -3,6 +3,7 @@
 mod accounts;
 mod catalogue;
 mod comments;
+mod cron;
 mod locker_room;
 mod media;
 mod once;
@@ -11,6 +12,7 @@ mod page;
 mod profile;
 mod refusals;
 mod sessions;
+mod trends;
 
 pub(crate) use page::next_cursor;
 
@@ -54,5 +56,8 @@ pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
         .service(locker_room::take_reaction_back)
         .service(locker_room::report_post)
         .service(media::upload_media)
-        .service(media::get_media);
+        .service(media::get_media)
+        .service(trends::get_trends)
+        // Platform
+        .service(cron::sync_trends);
 }

@@ -7,7 +7,7 @@ use terrace_app::commands::{
     EndSessionRefusal, ReactRefusal, ReportPostRefusal,
 };
 use terrace_app::media::{NotAnImage, UploadRefusal};
-use terrace_app::queries::{FeedRefusal, NotFound};
+use terrace_app::queries::{FeedRefusal, NotFound, TrendingRefusal};
 use terrace_app::{DeleteAccountRefusal, LoginRefusal, OnceRefusal, RefreshRefusal, RegisterRefusal};
 
 fn no_post() -> ApiError {
@@ -105,6 +105,19 @@ impl From<FeedRefusal> for ApiError {
         match refusal {
             FeedRefusal::SignInFirst => Code::AuthenticationRequired.into(),
             FeedRefusal::UnknownTeam => Self::new(Code::NotFound, "there is no such team"),
+        }
+    }
+}
+
+impl From<TrendingRefusal> for ApiError {
+    fn from(refusal: TrendingRefusal) -> Self {
+        match refusal {
+            TrendingRefusal::SignInFirst => Code::AuthenticationRequired.into(),
+            TrendingRefusal::UnknownTeam => Self::new(Code::NotFound, "there is no such team"),
+            TrendingRefusal::Expired => Self::new(
+                Code::CursorExpired,
+                "the ranking that this page belongs to is gone; begin again without a cursor",
+            ),
         }
     }
 }
