@@ -8,6 +8,7 @@
 mod accounts;
 mod audit;
 mod authored;
+mod blocks;
 mod comments;
 mod erasure;
 mod events;
