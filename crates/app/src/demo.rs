@@ -204,6 +204,7 @@ impl LoadDemo {
             created_at,
         };
         tx.insert_post(&post)?;
+        tx.insert_tags(&post.tags())?;
         for comment in &entry.comments {
             let at = created_at.plus(minutes(comment.minutes_after));
             let author = find(fans, &comment.author)?;
