@@ -4,16 +4,20 @@
 //! it, or rolls it back, whole. Its body may run more than once (after a deadlock, or because the group that
 //! it shared a commit with failed), so it does nothing that a rollback does not undo.
 
+use crate::import::FollowImportWrite;
 use crate::jobs::{JobRead, JobWrite};
 use crate::media::{MediaRead, MediaWrite};
 use std::future::Future;
 use std::pin::Pin;
 use terrace_identity::{
-    AccountRead, AccountWrite, AuthorCard, SessionRead, SessionWrite, TeamRead, TeamWrite,
+    AccountRead, AccountWrite, AuthorCard, PresenceWrite, SessionRead, SessionWrite, Team, TeamRead,
+    TeamWrite,
 };
 use terrace_kernel::{Event, EventLog, Position, StoreError, Timestamp, UserId};
 use terrace_social::{
-    AuthoredRead, CommentRead, CommentWrite, ErasureWrite, PostRead, PostWrite, ReactionWrite, ReportWrite,
+    AuthoredRead, CommentRead, CommentWrite, DismissalWrite, ErasureWrite, FeedRead, FollowGraphRead,
+    GraphErasure, GraphRead, GraphWrite, OwnGraphRead, PostRead, PostWrite, ReactionWrite, ReportWrite,
+    SuggestionRead, TeamFollowRead, TeamFollowWrite,
 };
 use tokio::sync::watch;
 use uuid::Uuid;
@@ -209,9 +213,15 @@ pub trait ReadTx:
     + SessionRead
     + TeamRead
     + PostRead<AuthorCard>
+    + FeedRead<AuthorCard>
     + CommentRead<AuthorCard>
+    + GraphRead<AuthorCard>
+    + TeamFollowRead<Team>
+    + OwnGraphRead
     + MediaRead
     + AuthoredRead
+    + FollowGraphRead
+    + SuggestionRead<AuthorCard>
     + IdempotencyRead
     + EventRead
     + Audit
@@ -224,9 +234,15 @@ impl<T> ReadTx for T where
         + SessionRead
         + TeamRead
         + PostRead<AuthorCard>
+        + FeedRead<AuthorCard>
         + CommentRead<AuthorCard>
+        + GraphRead<AuthorCard>
+        + TeamFollowRead<Team>
+        + OwnGraphRead
         + MediaRead
         + AuthoredRead
+        + FollowGraphRead
+        + SuggestionRead<AuthorCard>
         + IdempotencyRead
         + EventRead
         + Audit
@@ -239,11 +255,17 @@ pub trait Tx:
     ReadTx
     + AccountWrite
     + SessionWrite
+    + PresenceWrite
     + TeamWrite
     + PostWrite<AuthorCard>
     + CommentWrite<AuthorCard>
     + ReactionWrite
     + ReportWrite
+    + DismissalWrite
+    + FollowImportWrite
+    + GraphWrite<AuthorCard>
+    + TeamFollowWrite
+    + GraphErasure
     + MediaWrite
     + ErasureWrite
     + EventLog
@@ -259,11 +281,17 @@ impl<T> Tx for T where
     T: ReadTx
         + AccountWrite
         + SessionWrite
+        + PresenceWrite
         + TeamWrite
         + PostWrite<AuthorCard>
         + CommentWrite<AuthorCard>
         + ReactionWrite
         + ReportWrite
+        + DismissalWrite
+        + FollowImportWrite
+        + GraphWrite<AuthorCard>
+        + TeamFollowWrite
+        + GraphErasure
         + MediaWrite
         + ErasureWrite
         + EventLog

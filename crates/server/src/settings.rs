@@ -34,7 +34,7 @@ pub(crate) enum Command {
         revert_all: bool,
     },
     /// Load the catalogue of leagues and teams (again), and with --demo always the demo content.
-    Seed,
+    Seed(Seed),
     /// Look after the data.
     #[command(subcommand)]
     Maintain(Maintain),
@@ -45,6 +45,18 @@ pub(crate) enum Command {
     Account(Account),
     /// Print the OpenAPI document of the HTTP interface.
     Openapi,
+}
+
+/// What else is loaded.
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub(crate) struct Seed {
+    /// An edge list to bring in: a header line, then two numbers a line, `from,to`. Each number is a fan, each line a
+    /// mutual follow. What is there already stays as it is.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) follow_graph: Option<PathBuf>,
+    /// Refuse a follow graph with bad lines as a whole, before anything is written, instead of passing over them.
+    #[arg(long, requires = "follow_graph")]
+    pub(crate) strict: bool,
 }
 
 /// How the data can be looked after.

@@ -40,6 +40,7 @@ pub(crate) struct Connector {
     address: Address,
     patience: Duration,
     statement_timeout: Duration,
+    write_cache_kib: u32,
     stats: Arc<Stats>,
 }
 
@@ -49,6 +50,7 @@ impl Connector {
             address,
             patience: config.checkout_timeout,
             statement_timeout: config.statement_timeout,
+            write_cache_kib: config.write_cache_kib,
             stats,
         }
     }
@@ -77,9 +79,14 @@ impl Connector {
         // First of all, how long to wait for others: every pragma after it may meet a lock.
         let busy = self.patience.as_millis();
         let own = match mode {
-            Mode::Read => "PRAGMA foreign_keys = ON; PRAGMA cache_size = -8192; PRAGMA query_only = ON;",
-            Mode::Write => "PRAGMA journal_mode = WAL; PRAGMA foreign_keys = ON; PRAGMA cache_size = -16384;",
-            Mode::Migrate => "PRAGMA journal_mode = WAL; PRAGMA foreign_keys = OFF;",
+            Mode::Read => {
+                "PRAGMA foreign_keys = ON; PRAGMA cache_size = -8192; PRAGMA query_only = ON;".to_owned()
+            }
+            Mode::Write => format!(
+                "PRAGMA journal_mode = WAL; PRAGMA foreign_keys = ON; PRAGMA cache_size = -{};",
+                self.write_cache_kib
+            ),
+            Mode::Migrate => "PRAGMA journal_mode = WAL; PRAGMA foreign_keys = OFF;".to_owned(),
         };
         conn.batch_execute(&format!(
             "PRAGMA busy_timeout = {busy}; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY; \

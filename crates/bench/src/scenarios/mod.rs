@@ -50,7 +50,7 @@ impl Scenario {
             Self::Feed => feed::run,
             Self::Posts => posts::run,
             Self::Accounts => accounts::run,
-            Self::Graph => return graph::run(plan, inputs),
+            Self::Graph => return graph::run(ground, plan, inputs),
         };
         let mut figures = Vec::new();
         for kind in ground.kinds() {

@@ -8,19 +8,31 @@
 mod accounts;
 mod audit;
 mod authored;
+mod blocks;
 mod comments;
 mod erasure;
 mod events;
+mod feeds;
+mod follow_graph;
+mod gather;
+mod graph;
+mod graph_erasure;
 mod idempotency;
+mod import;
 mod jobs;
 mod kept_keys;
 mod leases;
 mod media;
+mod own_graph;
+mod pairs;
 mod posts;
+mod presence;
 mod reactions;
 mod reports;
 mod sessions;
+mod suggestions;
 mod sweep;
+mod team_follows;
 mod teams;
 
 #[cfg(test)]
