@@ -94,7 +94,7 @@ impl Seasons {
                 if later.key == season.key {
                     return Err(SeasonsError::SameKey(later.key.clone()));
                 }
-                if !season.ends_at.is_some_and(|end| end <= later.starts_at) {
+                if season.ends_at.is_none_or(|end| end > later.starts_at) {
                     let (first, second) = keys(later);
                     return Err(SeasonsError::Overlap(first, second));
                 }
@@ -191,15 +191,16 @@ impl Seasons {
     /// The seasons whose status time has changed, as they are to be written: closed when their end has come,
     /// active when their start has. Closings come first.
     pub fn due(&self, now: Timestamp) -> Vec<Season> {
-        let due = |season: &Season| match season.status {
-            SeasonStatus::Legacy | SeasonStatus::Closed => None,
-            SeasonStatus::Planned | SeasonStatus::Active
-                if season.ends_at.is_some_and(|end| end.is_over(now)) =>
-            {
-                Some(SeasonStatus::Closed)
+        let due = |season: &Season| {
+            let ended = season.ends_at.is_some_and(|end| end.is_over(now));
+            match season.status {
+                SeasonStatus::Planned | SeasonStatus::Active if ended => Some(SeasonStatus::Closed),
+                SeasonStatus::Planned if season.starts_at.is_over(now) => Some(SeasonStatus::Active),
+                SeasonStatus::Legacy
+                | SeasonStatus::Planned
+                | SeasonStatus::Active
+                | SeasonStatus::Closed => None,
             }
-            SeasonStatus::Planned if season.starts_at.is_over(now) => Some(SeasonStatus::Active),
-            SeasonStatus::Planned | SeasonStatus::Active => None,
         };
         // In the order of time no season starts before those that end by then.
         self.0
@@ -283,8 +284,8 @@ mod tests {
 
     #[test]
     fn seasons_stand_together_or_say_why_not() {
-        let key = |text: &str| text.parse::<SeasonKey>().unwrap();
         use SeasonStatus::{Active, Closed, Legacy, Planned};
+        let key = |text: &str| text.parse::<SeasonKey>().unwrap();
         for (seasons, error) in [
             (vec![season(1, "a", 10, Some(9), Closed)], SeasonsError::Backwards(key("a"))),
             (

@@ -3,6 +3,7 @@
 mod directory;
 mod fans;
 mod key;
+mod node;
 mod tree;
 
 pub use key::RankKey;
@@ -57,7 +58,7 @@ impl Ranked {
 }
 
 /// How many of a board's fans have at most as many points as one of them, that one included, in hundredths of a
-/// percent, rounded down: 10,000 for the leaders, never below 0.
+/// percent, rounded down: 10,000 for the leaders. Ties share it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Percentile(u16);
 
@@ -145,27 +146,41 @@ impl RankIndex {
     /// Where a fan stands; `None` when they are not listed.
     pub fn standing(&self, user: UserId) -> Option<Standing> {
         let key = self.fans.listed(user)?;
-        let position = self.order.count_while(|other| other < key) + 1;
-        let above = self.count_above(key.points);
-        let next = above.checked_sub(1).and_then(|last| self.order.get(last));
+        let before = self.order.count_while(|other| other < key);
+        let (above, next) = match self.before(before) {
+            Some(level) if level.points == key.points => {
+                let above = self.count_above(key.points);
+                (above, self.before(above))
+            }
+            next => (before, next),
+        };
         Some(Standing {
-            ranked: ranked(key, position, above + 1),
+            ranked: ranked(key, before + 1, above + 1),
             percentile: Percentile::new(above + 1, self.len()),
             to_next: next.map(|next| next.points.minus(key.points)),
         })
     }
 
+    /// The last of the first `count` fans.
+    fn before(&self, count: usize) -> Option<&RankKey> {
+        count.checked_sub(1).and_then(|last| self.order.get(last))
+    }
+
     /// Up to `limit` fans, from the one with `offset` fans before it on.
     pub fn page(&self, offset: usize, limit: usize) -> Vec<Ranked> {
-        let size = limit.min(self.len().saturating_sub(offset));
-        let mut page: Vec<Ranked> = Vec::with_capacity(size);
-        self.order.range(offset, size, |key| {
-            let position = offset + page.len() + 1;
-            let rank = match page.last() {
-                Some(last) if last.points == key.points => last.rank,
-                Some(_) => position,
-                None => self.count_above(key.points) + 1,
-            };
+        let Some(first) = self.order.get(offset) else { return Vec::new() };
+        let mut page = Vec::with_capacity(limit.min(self.len() - offset));
+        let mut position = offset;
+        let mut points = first.points;
+        let mut rank = match self.before(offset) {
+            Some(last) if last.points == points => self.count_above(points) + 1,
+            Some(_) | None => offset + 1,
+        };
+        self.order.range(offset, limit, |key| {
+            position += 1;
+            if key.points != points {
+                (points, rank) = (key.points, position);
+            }
             page.push(ranked(key, position, rank));
         });
         page
@@ -194,7 +209,8 @@ const fn ranked(key: &RankKey, position: usize, rank: usize) -> Ranked {
     Ranked { position, rank, user: key.user, points: key.points, reached_at: key.reached_at }
 }
 
-/// Makes the index of many fans at once: quickest when they come in the board's order, right in any.
+/// Makes the index of many fans at once: quickest when they come in the board's order, right in any. What is heard
+/// while it loads can be told to it, or to the finished index, before or after the stored totals.
 #[derive(Debug, Clone)]
 pub struct RankIndexBuilder {
     fans: Fans,
