@@ -3,6 +3,7 @@
 use super::shape::shape;
 use anyhow::Result;
 use serde_json::json;
+use std::time::{Duration, Instant};
 use terrace_testkit::app::queries::Verify;
 use terrace_testkit::app::{DEMO_FAN, DEMO_PASSWORD, DemoOutcome};
 use terrace_testkit::{Client, DatabaseKind, PASSWORD, TestService, on_each_database};
@@ -85,6 +86,17 @@ fn demo_content_is_lively_and_lets_one_in(kind: DatabaseKind) -> Result<()> {
     assert!(!client.get("/api/user/following").expect(200).list("/teams").is_empty());
     let checks = service.run(service.app().query(Verify)).unwrap_or_default();
     assert!(!checks.is_empty() && checks.iter().all(|check| check.wrong == 0), "{checks:?}");
+
+    // And is shown whom to follow, as soon as the graph in memory has heard of all this.
+    let asked = Instant::now();
+    loop {
+        let list = client.get("/api/user/recommended").expect(200);
+        let people = list.list("/users");
+        if people.len() > 5 && people.iter().all(|person| person["mutualCount"].as_i64() > Some(1)) {
+            break;
+        }
+        assert!(asked.elapsed() < Duration::from_secs(30), "{}", list.text());
+    }
 
     // A demo fan is a fan like any other.
     client.create_post("And me too!");

@@ -2,6 +2,7 @@
 //! and what was asked. [`App`] runs them on a [`store::Store`]; the web shell and the binary call only it.
 
 mod accounts;
+mod backfill;
 mod catalogue;
 pub mod commands;
 mod consumers;
@@ -19,22 +20,25 @@ mod passwords;
 pub mod queries;
 mod recommended;
 pub mod store;
+mod trends;
 mod viewers;
 mod workers;
 
 pub use accounts::{DeleteAccountRefusal, ResetPasswordRefusal};
+pub use backfill::{Backfill, BackfillRead, BackfillWrite};
 pub use catalogue::{Catalogue, CatalogueError, CatalogueSummary};
 pub use consumers::{Consumer, Progress};
 pub use demo::{DEMO_FAN, DEMO_PASSWORD, DemoOutcome};
 pub use execute::{Answered, Command, KeyedRequest, OnceRefusal, Query};
 pub use housekeeping::Swept;
 pub use import::{BadLine, EdgeList, EdgeListError, FollowImportWrite, IMPORT_BATCH, Imported, Line};
-pub use jobs::{Job, JobRead, JobRecord, JobWrite, Turn, registry as jobs};
+pub use jobs::{AtOnce, Job, JobRead, JobRecord, JobWrite, Turn, registry as jobs};
 pub use login::{Grant, LoginRefusal, RefreshRefusal, RegisterRefusal, Registration, SignedUp};
 pub use passwords::{PasswordCost, Passwords, PasswordsBusy};
 pub use recommended::{RecommendRefusal, Suggestion, SuggestionReason};
 /// The words of operators, for a program that names no domain.
 pub use terrace_identity::{Password, Role};
+pub use trends::Synced;
 
 use crate::live::{Graph, Live};
 use crate::media::{MediaStore, NoMediaStore};
@@ -81,6 +85,14 @@ pub struct AppConfig {
     pub recommend_workers: usize,
     /// How many more may wait for their turn before the service says that it is overloaded.
     pub recommend_queue: usize,
+    /// How often trends are refreshed.
+    pub trend_period: Duration,
+    /// How old a post may be to be trending.
+    pub trend_window: Duration,
+    /// How long it takes until a post is worth half.
+    pub trend_half_life: Duration,
+    /// How long a ranking can be paged through after a newer one took its place.
+    pub trend_keep: Duration,
 }
 
 impl Default for AppConfig {
@@ -103,6 +115,10 @@ impl Default for AppConfig {
             upload_life: DAY,
             recommend_workers: 4,
             recommend_queue: 256,
+            trend_period: Duration::from_mins(2),
+            trend_window: DAY * 7,
+            trend_half_life: Duration::from_hours(6),
+            trend_keep: Duration::from_mins(15),
         }
     }
 }

@@ -4,6 +4,7 @@
 //! it, or rolls it back, whole. Its body may run more than once (after a deadlock, or because the group that
 //! it shared a commit with failed), so it does nothing that a rollback does not undo.
 
+use crate::backfill::{BackfillRead, BackfillWrite};
 use crate::import::FollowImportWrite;
 use crate::jobs::{JobRead, JobWrite};
 use crate::media::{MediaRead, MediaWrite};
@@ -17,7 +18,7 @@ use terrace_kernel::{Event, EventLog, Position, StoreError, Timestamp, UserId};
 use terrace_social::{
     AuthoredRead, CommentRead, CommentWrite, DismissalWrite, ErasureWrite, FeedRead, FollowGraphRead,
     GraphErasure, GraphRead, GraphWrite, OwnGraphRead, PostRead, PostWrite, ReactionWrite, ReportWrite,
-    SuggestionRead, TeamFollowRead, TeamFollowWrite,
+    SuggestionRead, TeamFollowRead, TeamFollowWrite, TopicWrite, TrendRead, TrendWrite,
 };
 use tokio::sync::watch;
 use uuid::Uuid;
@@ -144,6 +145,21 @@ pub trait IdempotencyWrite {
     fn remove_keys_of(&mut self, account: UserId, limit: u32) -> Result<u64, StoreError>;
 }
 
+/// Who does a job, and until when it is theirs if they say nothing more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lease {
+    /// Whoever has it.
+    pub holder: Uuid,
+    /// From when on others may take it.
+    pub expires_at: Timestamp,
+}
+
+/// Reads leases.
+pub trait LeaseRead {
+    /// The lease `name`; none when it was given back, or never taken.
+    fn lease(&mut self, name: &str) -> Result<Option<Lease>, StoreError>;
+}
+
 /// Gives out leases, so that of many processes one does a job.
 pub trait LeaseWrite {
     /// Takes or prolongs the lease `name` for `holder` until `until`, if it is free, over at `now`, or
@@ -226,6 +242,9 @@ pub trait ReadTx:
     + EventRead
     + Audit
     + JobRead
+    + LeaseRead
+    + BackfillRead
+    + TrendRead<AuthorCard>
 {
 }
 
@@ -247,6 +266,9 @@ impl<T> ReadTx for T where
         + EventRead
         + Audit
         + JobRead
+        + LeaseRead
+        + BackfillRead
+        + TrendRead<AuthorCard>
 {
 }
 
@@ -274,6 +296,9 @@ pub trait Tx:
     + LeaseWrite
     + SweepWrite
     + JobWrite
+    + BackfillWrite
+    + TopicWrite
+    + TrendWrite
 {
 }
 
@@ -300,6 +325,9 @@ impl<T> Tx for T where
         + LeaseWrite
         + SweepWrite
         + JobWrite
+        + BackfillWrite
+        + TopicWrite
+        + TrendWrite
 {
 }
 

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{self, BufReader, IsTerminal, Write};
 use std::mem;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use terrace_app::{App, BadLine, EdgeList, IMPORT_BATCH, Imported, Line};
 
 /// How much of an embedded database is kept in memory meanwhile: follows go everywhere into their indexes, and a page
@@ -14,6 +14,8 @@ use terrace_app::{App, BadLine, EdgeList, IMPORT_BATCH, Imported, Line};
 pub(crate) const CACHE_KIB: u32 = 262_144;
 /// Statements that write thousands of rows are not slow before this.
 pub(crate) const SLOW: Duration = Duration::from_secs(10);
+/// Others get one part of the time in so many.
+const TURN: u32 = 10;
 /// How many bad lines are shown.
 const SHOWN: usize = 20;
 
@@ -101,7 +103,10 @@ impl GraphFile {
             }
             if batch.len() == IMPORT_BATCH || (is_last && !batch.is_empty()) {
                 let batch = mem::replace(&mut batch, Vec::with_capacity(IMPORT_BATCH));
+                let begun = Instant::now();
                 all += app.import_follows(batch).await?;
+                // A server on the same embedded database looks only now and then whether it may write.
+                tokio::time::sleep(begun.elapsed() / TURN).await;
                 progress.show(self.list.bytes())?;
             }
             if is_last {

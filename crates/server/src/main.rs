@@ -8,6 +8,7 @@ mod machine;
 mod report;
 mod serve;
 mod settings;
+mod trend_settings;
 
 use crate::machine::{SystemClock, SystemEntropy};
 use crate::settings::{Cli, Command, Demo, Maintain, Seed, Settings};
@@ -47,6 +48,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Seed(wanted) => runtime()?.block_on(seed(wanted, settings)),
         Command::Maintain(Maintain::Verify) => runtime()?.block_on(verify(settings)),
         Command::Maintain(Maintain::Sweep) => runtime()?.block_on(sweep(settings)),
+        Command::Maintain(Maintain::BackfillTopics) => runtime()?.block_on(backfill_topics(settings)),
         Command::Doctor => runtime()?.block_on(doctor::doctor(settings)),
         Command::Account(command) => runtime()?.block_on(account::account(command, settings)),
         Command::Openapi => {
@@ -159,5 +161,15 @@ async fn sweep(settings: Settings) -> anyhow::Result<ExitCode> {
     let swept = app.sweep().await?;
     storage.close();
     report::line(&report::swept(swept))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn backfill_topics(settings: Settings) -> anyhow::Result<ExitCode> {
+    let storage = open(&settings)?;
+    let app = app(&settings, &storage);
+    app.ready().await.context("the database is not ready; `terrace migrate` brings it up to date")?;
+    let posts = app.backfill_topics().await?;
+    storage.close();
+    report::line(&format!("looked for the topics of {posts} posts"))?;
     Ok(ExitCode::SUCCESS)
 }

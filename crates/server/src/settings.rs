@@ -2,6 +2,7 @@
 
 use crate::account::Account;
 use crate::edge_settings::EdgeSettings;
+use crate::trend_settings::TrendSettings;
 use anyhow::{Context, bail};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::net::SocketAddr;
@@ -66,6 +67,8 @@ pub(crate) enum Maintain {
     Verify,
     /// Remove what is past its time: idempotency keys, ended sessions, old events, unused pictures.
     Sweep,
+    /// Look for the topics of every post again, as the server does once by itself after an update.
+    BackfillTopics,
 }
 
 /// Whether to load demo content.
@@ -155,6 +158,8 @@ pub(crate) struct Settings {
     pub(crate) accounts: AccountSettings,
     #[command(flatten)]
     pub(crate) media: MediaSettings,
+    #[command(flatten)]
+    pub(crate) trends: TrendSettings,
     #[command(flatten)]
     pub(crate) web: WebSettings,
     #[command(flatten)]
@@ -403,7 +408,7 @@ impl Settings {
     pub(crate) fn app(&self) -> AppConfig {
         const HOUR: u64 = 3600;
         const DAY: u64 = 24 * HOUR;
-        AppConfig {
+        let mut config = AppConfig {
             session_life: Duration::from_secs(self.accounts.session_days.saturating_mul(DAY)),
             access_life: Duration::from_secs(self.accounts.access_minutes.saturating_mul(60)),
             refresh_life: Duration::from_secs(self.accounts.refresh_days.saturating_mul(DAY)),
@@ -418,7 +423,9 @@ impl Settings {
             media_workers: self.media.media_workers,
             media_queue: self.media.media_queue,
             ..AppConfig::default()
-        }
+        };
+        self.trends.apply(&mut config);
+        config
     }
 
     /// How often who may ask.

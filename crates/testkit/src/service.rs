@@ -16,7 +16,7 @@ use tempfile::TempDir;
 use terrace_app::{App, AppConfig, Catalogue, PasswordCost};
 use terrace_kernel::Entropy;
 use terrace_storage::{DatabaseKind, MediaObjects, Storage, StorageConfig};
-use terrace_web::{LimitConfig, Listeners, WebConfig, Wiring};
+use terrace_web::{CronSecret, LimitConfig, Listeners, WebConfig, Wiring};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{oneshot, watch};
 
@@ -101,6 +101,7 @@ impl TestService {
             },
             web: WebConfig {
                 limits: LimitConfig::off(),
+                cron_secret: Some(CronSecret::new(CRON_SECRET)),
                 workers: Some(2),
                 shutdown_timeout: Duration::from_secs(1),
                 ..WebConfig::default()
@@ -176,6 +177,9 @@ impl TestService {
 
 /// The password of every fan that tests register.
 pub const PASSWORD: &str = "up the terrace";
+
+/// What opens the cron routes of every service of the tests.
+pub const CRON_SECRET: &str = "the groundsman's key to the cron shed";
 
 impl ServiceBuilder {
     /// With rate limits.

@@ -156,14 +156,15 @@ fn number(field: &str) -> Result<u64, BadLine> {
 
 #[cfg(test)]
 mod tests {
+    use super::BadLine::{NotNumber, NotText, NotTwo, TooGreat, TooLong};
     use super::*;
 
-    fn lines(text: &[u8]) -> Vec<(u64, Result<(u64, u64), BadLine>)> {
+    fn lines(text: &[u8]) -> Vec<Line> {
         // A small buffer, so that lines are put together of pieces.
         let mut list = EdgeList::new(io::BufReader::with_capacity(7, text)).unwrap();
         let mut lines = Vec::new();
         while let Some(line) = list.next_line().unwrap() {
-            lines.push((line.number, line.edge));
+            lines.push(line);
         }
         assert_eq!(list.bytes(), u64::try_from(text.len()).unwrap());
         lines
@@ -174,7 +175,8 @@ mod tests {
         let text = "\u{feff}from,to\r\n1,2\r\n\n \"3\" , 007 \n4611686018427387903,0";
         assert_eq!(
             lines(text.as_bytes()),
-            [(2, Ok((1, 2))), (4, Ok((3, 7))), (5, Ok((4_611_686_018_427_387_903, 0)))]
+            [(2, (1, 2)), (4, (3, 7)), (5, (4_611_686_018_427_387_903, 0))]
+                .map(|(number, edge)| Line { number, edge: Ok(edge) })
         );
         assert_eq!(lines(b"a,b\n"), []);
         assert_eq!(lines(b"a,b"), []);
@@ -192,14 +194,13 @@ mod tests {
         ]
         .concat();
         let found = lines(&text);
-        let wrong: Vec<_> = found.iter().filter_map(|(number, edge)| Some((*number, edge.err()?))).collect();
-        use BadLine::{NotNumber, NotText, NotTwo, TooGreat, TooLong};
+        let wrong: Vec<_> = found.iter().filter_map(|line| Some((line.number, line.edge.err()?))).collect();
         let expected = [
             NotTwo, NotTwo, NotTwo, NotNumber, NotNumber, NotNumber, NotNumber, NotNumber, NotText, TooGreat,
             TooGreat, NotNumber, TooLong,
         ];
         assert_eq!(wrong, (2..).zip(expected).collect::<Vec<_>>());
-        assert_eq!(found.last(), Some(&(15, Ok((5, 6)))));
+        assert_eq!(found.last(), Some(&Line { number: 15, edge: Ok((5, 6)) }));
     }
 
     #[test]

@@ -130,17 +130,21 @@ impl Command for ImportFollows {
             imported.duplicates += u64::from(!is_new);
         }
         if let Some((follower, _)) = inserted.first() {
-            let event = NewEvent {
-                topic: Topic::Graph,
-                kind: EventKind::FollowsImported,
-                actor: Some(*follower),
-                team: None,
-                subject: follower.as_uuid(),
-                object: None,
-            };
-            tx.append(&event, ctx.now())?;
+            tx.append(&follows_imported(*follower), ctx.now())?;
         }
         Ok(imported)
+    }
+}
+
+/// Tells that many follows came at once, one of them by `follower`.
+pub(crate) fn follows_imported(follower: UserId) -> NewEvent {
+    NewEvent {
+        topic: Topic::Graph,
+        kind: EventKind::FollowsImported,
+        actor: Some(follower),
+        team: None,
+        subject: follower.as_uuid(),
+        object: None,
     }
 }
 

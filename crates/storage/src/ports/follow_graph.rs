@@ -203,16 +203,16 @@ mod tests {
         let favorite = ProfileChange { favorite_team: Some(Some(blue)), ..ProfileChange::default() };
         assert!(tx.change_profile(ana, &favorite, at(2)).unwrap());
 
-        let (mut read, mut after) = (Vec::<(UserId, UserId)>::new(), None);
+        let (mut all, mut after) = (Vec::<(UserId, UserId)>::new(), None);
         loop {
             let portion = tx.follows(after, 2).unwrap();
             after = portion.last().copied();
-            read.extend(&portion);
+            all.extend(&portion);
             if portion.len() < 2 {
                 break;
             }
         }
-        assert_eq!(read, edges);
+        assert_eq!(all, edges);
         assert_eq!(tx.team_follows(Some((ana, red)), 9).unwrap(), [(bea, red), (cal, blue)]);
         let ana_is = Member { user: ana, is_active: true, favorite_team: Some(blue) };
         let dan_is = Member { user: dan, is_active: false, favorite_team: None };

@@ -34,6 +34,9 @@ mod suggestions;
 mod sweep;
 mod team_follows;
 mod teams;
+mod topics;
+mod trend_epochs;
+mod trends;
 
 #[cfg(test)]
 mod harness;

@@ -183,7 +183,7 @@ mod tests {
         let mut database = Database::new();
         let tx = &mut database.tx();
         let fans: Vec<UserId> = (1..=10).map(|n| fan(tx, n)).collect();
-        let [me, fine, followed, blocked, blocker, dismissed, gone, suspended, follower, never] = fans[..]
+        let [me, fine, followed, blocked, hostile, dismissed, gone, suspended, admirer, never] = fans[..]
         else {
             panic!("ten fans");
         };
@@ -194,9 +194,9 @@ mod tests {
             }
         }
         edge(tx, me, followed);
-        edge(tx, follower, me);
+        edge(tx, admirer, me);
         block(tx, me, blocked);
-        block(tx, blocker, me);
+        block(tx, hostile, me);
         assert!(tx.dismiss(me, dismissed, at(2)).unwrap());
         run(tx, "UPDATE users SET status = 'suspended' WHERE username_key = 'fan8'");
         let found = |tx: &mut DieselTx<'_>, since| {
@@ -205,14 +205,14 @@ mod tests {
             found.sort_unstable();
             found
         };
-        assert_eq!(found(tx, at(10)), [fine, follower]);
-        assert_eq!(found(tx, at(9)), [fine, gone, follower]);
+        assert_eq!(found(tx, at(10)), [fine, admirer]);
+        assert_eq!(found(tx, at(9)), [fine, gone, admirer]);
         assert_eq!(tx.suggestible(me, &[], at(0)).unwrap(), []);
         let cards = tx.suggestible(me, &[fine], at(0)).unwrap();
         assert_eq!(cards[0].1.username, "fan2");
 
         assert!(tx.dismiss(me, dismissed, at(3)).unwrap(), "a second time changes nothing");
-        for nobody in [me, suspended, blocked, blocker, UserId::from(uuid::Uuid::from_u128(99))] {
+        for nobody in [me, suspended, blocked, hostile, UserId::from(uuid::Uuid::from_u128(99))] {
             assert!(!tx.dismiss(me, nobody, at(3)).unwrap());
         }
     }
@@ -221,9 +221,9 @@ mod tests {
     fn those_about_one_are_told_with_the_reason() {
         let mut database = Database::new();
         let tx = &mut database.tx();
-        let [me, follower, supporter, favorer] = [1, 2, 3, 4].map(|n| fan(tx, n));
+        let [me, admirer, supporter, favorer] = [1, 2, 3, 4].map(|n| fan(tx, n));
         let red = team(tx, 1);
-        edge(tx, follower, me);
+        edge(tx, admirer, me);
         for user in [me, supporter] {
             let row = (
                 team_follows::user_id.eq(Key::of(user)),
@@ -232,10 +232,10 @@ mod tests {
             );
             on!(tx.conn, |conn| diesel::insert_into(team_follows::table).values(row).execute(conn)).unwrap();
         }
-        let favored = diesel::update(users::table.find(Key::of(favorer)));
-        on!(tx.conn, |conn| favored.set(users::favorite_team_id.eq(Key::of(red))).execute(conn)).unwrap();
+        let chosen = diesel::update(users::table.find(Key::of(favorer)));
+        on!(tx.conn, |conn| chosen.set(users::favorite_team_id.eq(Key::of(red))).execute(conn)).unwrap();
         let about = tx.people_about(me, 100).unwrap();
-        assert_eq!(about.first(), Some(&(follower, Acquaintance::FollowsYou)));
+        assert_eq!(about.first(), Some(&(admirer, Acquaintance::FollowsYou)));
         for user in [supporter, favorer] {
             assert!(about.contains(&(user, Acquaintance::SupportsTeam(red))));
         }

@@ -3,6 +3,7 @@
 mod accounts;
 mod catalogue;
 mod comments;
+mod cron;
 mod graph;
 mod locker_room;
 mod media;
@@ -13,6 +14,7 @@ mod profile;
 mod recommended;
 mod refusals;
 mod sessions;
+mod trends;
 
 pub(crate) use locker_room::post_list;
 
@@ -65,5 +67,8 @@ pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
         .service(graph::unblock)
         .service(graph::list_blocks)
         .service(media::upload_media)
-        .service(media::get_media);
+        .service(media::get_media)
+        .service(trends::get_trends)
+        // Platform
+        .service(cron::sync_trends);
 }

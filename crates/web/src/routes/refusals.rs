@@ -8,7 +8,7 @@ use terrace_app::commands::{
     ReportPostRefusal,
 };
 use terrace_app::media::{NotAnImage, UploadRefusal};
-use terrace_app::queries::{FeedRefusal, NotFound};
+use terrace_app::queries::{FeedRefusal, NotFound, TrendingRefusal};
 use terrace_app::{
     DeleteAccountRefusal, LoginRefusal, OnceRefusal, RecommendRefusal, RefreshRefusal, RegisterRefusal,
 };
@@ -113,6 +113,19 @@ impl From<FeedRefusal> for ApiError {
         match refusal {
             FeedRefusal::SignInFirst => Code::AuthenticationRequired.into(),
             FeedRefusal::UnknownTeam => Self::new(Code::NotFound, "there is no such team"),
+        }
+    }
+}
+
+impl From<TrendingRefusal> for ApiError {
+    fn from(refusal: TrendingRefusal) -> Self {
+        match refusal {
+            TrendingRefusal::SignInFirst => Code::AuthenticationRequired.into(),
+            TrendingRefusal::UnknownTeam => Self::new(Code::NotFound, "there is no such team"),
+            TrendingRefusal::Expired => Self::new(
+                Code::CursorExpired,
+                "the ranking that this page belongs to is gone; begin again without a cursor",
+            ),
         }
     }
 }
