@@ -34,6 +34,8 @@ mod contract {
     mod paging;
     mod replica;
     mod schema;
+    mod trends;
+    mod watched;
     mod work;
 }
 
@@ -44,6 +46,7 @@ mod http {
     mod bad_targets;
     mod catalogue;
     mod conditional;
+    mod cron;
     mod cross_site;
     mod document;
     mod dress;
@@ -58,6 +61,7 @@ mod http {
     mod sample;
     mod sessions;
     mod shape;
+    mod trends;
     mod watching;
 }
 
