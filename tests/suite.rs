@@ -40,6 +40,8 @@ mod contract {
     mod recommended;
     mod replica;
     mod schema;
+    mod trends;
+    mod watched;
     mod work;
 }
 
@@ -50,6 +52,7 @@ mod http {
     mod bad_targets;
     mod catalogue;
     mod conditional;
+    mod cron;
     mod cross_site;
     mod document;
     mod dress;
@@ -67,6 +70,7 @@ mod http {
     mod sample;
     mod sessions;
     mod shape;
+    mod trends;
     mod watching;
 }
 

@@ -67,6 +67,11 @@ fn data_is_looked_after(kind: DatabaseKind) -> Result<()> {
     let verified = run(&terrace, &["maintain", "verify"])?;
     assert!(verified.lines().count() > 1, "{verified}");
     assert!(verified.ends_with("every counter agrees with what it counts\n"), "{verified}");
+    let looked_at = run(&terrace, &["maintain", "backfill-topics"])?;
+    assert!(
+        looked_at.starts_with("looked for the topics of ") && !looked_at.contains(" 0 posts"),
+        "{looked_at}"
+    );
     let swept = run(&terrace, &["maintain", "sweep"])?;
     let nothing = "removed 0 idempotency keys, 0 sessions and tokens, 0 events, 0 uploads, 0 pictures, \
         0 stray files of pictures\n";
@@ -260,6 +265,8 @@ fn a_first_start_says_where_everything_is_and_how_to_sign_in() -> Result<()> {
             client.post("/api/login", &login).expect(200);
             assert_eq!(client.get("/api/user").expect(200).str_at("/username"), name);
             assert!(!client.get("/api/locker-room").expect(200).list("/posts").is_empty());
+            let trends = client.get("/api/trends").expect(200);
+            assert!(!trends.list("/topics").is_empty() && !trends.list("/posts").is_empty());
             assert_eq!(program.stop()?.code, Some(0));
         }
         Ok(())

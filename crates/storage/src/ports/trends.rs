@@ -1,9 +1,10 @@
 //! Trends as they are read, and what they are reckoned of.
 
-use super::accounts::CardRow;
+use super::accounts::{ACTIVE, CardRow};
+use super::blocks::not_hidden;
+use super::overfull;
 use super::posts::{NoText, PostRow, ViewRow, into_view, own};
 use super::topics::NEWEST;
-use super::{accounts::ACTIVE, overfull};
 use crate::conn::{Conn, on};
 use crate::error::broken;
 use crate::plan::inert;
@@ -175,7 +176,7 @@ impl TrendRead<AuthorCard> for DieselTx<'_> {
             TrendRoom::Teams(teams) => Some(teams.iter().copied().map(Key::of).collect()),
         };
         let rows: Vec<(i64, ViewRow)> = on!(self.conn, |conn| {
-            let mut query = ranked(epoch.0, after).into_boxed();
+            let mut query = ranked(epoch.0, after).filter(not_hidden(posts::author_id, reader)).into_boxed();
             match teams.as_deref() {
                 None => {
                     let last = i64::try_from(TRENDING_POSTS).unwrap_or(i64::MAX);
@@ -230,5 +231,189 @@ impl TrendRead<AuthorCard> for DieselTx<'_> {
         let row: KeptRow = on!(self.conn, |conn| diesel::sql_query(KEPT).get_result(conn))
             .map_err(broken("count what is kept of trends"))?;
         Ok(TrendsKept { epochs: row.epochs, ranked: row.ranked })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::harness::{Database, at, fan, plans_of, post, run, team, uuid};
+    use super::*;
+    use crate::schema::blocks;
+    use terrace_kernel::{CommentId, TeamId};
+    use terrace_social::{
+        CommentWrite, NewComment, PostWrite, RankedPost, ReactionCounts, ReactionKind, ReactionWrite,
+        TopicWrite, TrendWrite,
+    };
+
+    /// An epoch of posts in this order.
+    fn epoch_of(tx: &mut DieselTx<'_>, order: &[(u128, Option<TeamId>)]) -> EpochId {
+        let epoch = tx.begin_epoch(at(0)).unwrap();
+        let ranked = |(rank, (n, team)): (i64, &(u128, Option<TeamId>))| RankedPost {
+            rank,
+            post: PostId::from(uuid(*n)),
+            team: *team,
+            score: 1000 - rank,
+        };
+        let posts: Vec<_> = (1..).zip(order).map(ranked).collect();
+        tx.add_trend_posts(epoch, &posts).unwrap();
+        assert!(tx.publish_epoch(epoch, at(1)).unwrap());
+        epoch
+    }
+
+    /// Everything that a reader sees, in pages of two, each of them full but for the last.
+    fn read_through(
+        tx: &mut DieselTx<'_>,
+        epoch: EpochId,
+        room: &TrendRoom,
+        reader: Option<UserId>,
+    ) -> Vec<u128> {
+        let (mut seen, mut after) = (Vec::new(), 0);
+        loop {
+            let page = tx.trending_posts(epoch, room, reader, Limit::new(2).unwrap(), after).unwrap();
+            assert!(page.items.len() == 2 || page.next.is_none());
+            seen.extend(page.items.iter().map(|view| view.post.id.as_uuid().as_u128()));
+            match page.next {
+                Some(key) => after = key.rank,
+                None => return seen,
+            }
+        }
+    }
+
+    fn block(tx: &mut DieselTx<'_>, blocker: UserId, blocked: UserId) {
+        let row = (
+            blocks::blocker_id.eq(Key::of(blocker)),
+            blocks::blocked_id.eq(Key::of(blocked)),
+            blocks::created_at.eq(At(at(1))),
+        );
+        on!(tx.conn, |conn| diesel::insert_into(blocks::table).values(row).execute(conn)).unwrap();
+    }
+
+    #[test]
+    fn who_is_hidden_is_passed_over_and_pages_stay_full() {
+        let mut database = Database::new();
+        let tx = &mut database.tx();
+        let [ana, bea, zoe] = [1, 2, 3].map(|n| fan(tx, n));
+        for (n, author) in [(10, ana), (11, bea), (12, ana), (13, zoe), (14, bea), (15, zoe), (16, ana)] {
+            post(tx, n, author, None, 0);
+        }
+        let order = [16, 15, 14, 13, 12, 11, 10, 99].map(|n| (n, None));
+        let epoch = epoch_of(tx, &order);
+        let all = TrendRoom::Everybody;
+        assert_eq!(read_through(tx, epoch, &all, None), [16, 15, 14, 13, 12, 11, 10], "99 is gone");
+        assert!(tx.mark_post_deleted(PostId::from(uuid(15)), at(2)).unwrap());
+        block(tx, zoe, bea);
+        assert_eq!(read_through(tx, epoch, &all, None), [16, 14, 13, 12, 11, 10]);
+        assert_eq!(read_through(tx, epoch, &all, Some(zoe)), [16, 13, 12, 10]);
+        assert_eq!(read_through(tx, epoch, &all, Some(bea)), [16, 14, 12, 11, 10]);
+        run(tx, "UPDATE users SET status = 'suspended' WHERE username = 'fan1'");
+        assert_eq!(read_through(tx, epoch, &all, Some(zoe)), [13]);
+    }
+
+    #[test]
+    fn a_room_has_its_own_and_everybodys_list_ends() {
+        let mut database = Database::new();
+        let tx = &mut database.tx();
+        let ana = fan(tx, 1);
+        let (red, blue) = (team(tx, 1), team(tx, 2));
+        for n in [10, 11, 12, 13] {
+            post(tx, n, ana, None, 0);
+        }
+        let epoch = epoch_of(tx, &[(13, Some(red)), (12, None), (11, Some(blue)), (10, Some(red))]);
+        // What is ranked for its room only.
+        run(tx, "UPDATE trend_posts SET rank = 1001 WHERE rank = 4");
+        assert_eq!(read_through(tx, epoch, &TrendRoom::Everybody, None), [13, 12, 11]);
+        let mut of = |teams: Vec<TeamId>| read_through(tx, epoch, &TrendRoom::Teams(teams), Some(ana));
+        assert_eq!(of(vec![red]), [13, 10]);
+        assert_eq!(of(vec![red, blue]), [13, 11, 10]);
+        assert_eq!(of(vec![]), [0; 0]);
+    }
+
+    #[test]
+    fn a_candidate_counts_who_reacted_and_who_else_commented() {
+        let mut database = Database::new();
+        let tx = &mut database.tx();
+        let [ana, bea, zoe] = [1, 2, 3].map(|n| fan(tx, n));
+        let red = team(tx, 1);
+        post(tx, 9, ana, None, 0);
+        let (first, second) = (post(tx, 10, ana, None, 5), post(tx, 11, bea, Some(red), 5));
+        post(tx, 12, ana, None, 9);
+        for (n, author) in [(1, ana), (2, bea), (3, bea), (4, zoe), (5, ana)] {
+            let id = CommentId::from(uuid(n));
+            tx.count_comment(first).unwrap().unwrap();
+            let comment = NewComment { id, post: first, author, body: "Olé".to_owned(), created_at: at(6) };
+            tx.insert_comment(&comment).unwrap();
+        }
+        for (reader, kind) in [(bea, ReactionKind::Fire), (zoe, ReactionKind::Sad)] {
+            tx.set_reaction(second, reader, Some(kind), at(6)).unwrap();
+            tx.add_to_reaction_counts(second, &ReactionCounts::change(None, Some(kind)).unwrap()).unwrap();
+        }
+        tx.insert_tags(&[(second, Tag::stored("derby".to_owned()))]).unwrap();
+        let newest = tx.trend_candidates(at(5), 1, None).unwrap();
+        let key = |post: &TrendCandidate| TimeKey { at: post.created_at, id: post.post.as_uuid() };
+        let rest = tx.trend_candidates(at(5), 9, newest.last().map(key)).unwrap();
+        assert_eq!(newest[0].post.as_uuid(), uuid(12));
+        let expected = [
+            TrendCandidate {
+                post: second,
+                author: bea,
+                team: Some(red),
+                created_at: at(5),
+                reactions: 2,
+                commenters: 0,
+            },
+            TrendCandidate {
+                post: first,
+                author: ana,
+                team: None,
+                created_at: at(5),
+                reactions: 0,
+                commenters: 2,
+            },
+        ];
+        assert_eq!(rest, expected);
+        assert_eq!(tx.tags_of(&[first, second]).unwrap(), [(second, Tag::stored("derby".to_owned()))]);
+        run(tx, "UPDATE users SET status = 'suspended' WHERE username = 'fan1'");
+        assert_eq!(tx.trend_candidates(at(5), 9, None).unwrap(), expected[..1]);
+    }
+
+    #[test]
+    fn a_page_is_one_statement_that_begins_with_the_ranks() {
+        let mut database = Database::new();
+        let (epoch, red) = {
+            let tx = &mut database.tx();
+            let red = team(tx, 1);
+            for n in 1..=20 {
+                let author = fan(tx, n);
+                for nth in 0..20 {
+                    post(tx, n * 1000 + nth, author, Some(red), i64::try_from(n * 20 + nth).unwrap());
+                }
+            }
+            let quiet = |n: u128, nth: u128| (n == 7 && nth < 5).then_some(red);
+            let order: Vec<_> =
+                (1..=20).flat_map(|n| (0..20).map(move |nth| (n * 1000 + nth, quiet(n, nth)))).collect();
+            let epoch = epoch_of(tx, &order);
+            run(tx, "ANALYZE");
+            (epoch, red)
+        };
+        for (room, index) in [
+            (TrendRoom::Everybody, "SEARCH trend_posts USING PRIMARY KEY"),
+            (TrendRoom::Teams(vec![red]), "INDEX trend_posts_of_team"),
+        ] {
+            for reader in [None, Some(UserId::from(uuid(1)))] {
+                let plans = plans_of(&mut database, |tx| {
+                    tx.trending_posts(epoch, &room, reader, Limit::default(), 3).unwrap();
+                });
+                let Some(plans) = plans else { return };
+                let [plan] = plans.as_slice() else { panic!("one statement: {plans:?}") };
+                assert!(plan.contains(index), "{plan}");
+                assert!(!plan.contains("TEMP B-TREE") && !plan.contains("SCAN"), "{plan}");
+            }
+        }
+        let plans = plans_of(&mut database, |tx| drop(tx.trend_candidates(at(5), 9, None).unwrap()));
+        for plan in plans.iter().flatten() {
+            assert!(plan.contains("INDEX posts_newest "), "{plan}");
+            let (posts, authors) = (plan.find(" posts "), plan.find(" users "));
+            assert!(posts < authors && !plan.contains("SCAN"), "{plan}");
+        }
     }
 }

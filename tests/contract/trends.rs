@@ -1,0 +1,547 @@
+//! Specification §1 rule 12 and the contract under "Platform": what is trending is refreshed by sync routes and by
+//! the schedule, once however many ask, in small transactions; a reader pages through one ranking.
+
+use super::watched::{Fate, Watched};
+use anyhow::Result;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+use terrace_testkit::app::commands::{CreateComment, CreatePost, DeletePost, React, SuspendAccount};
+use terrace_testkit::app::queries::{TrendingRefusal, TrendingScope, Trends};
+use terrace_testkit::app::{App, AppConfig, Job, Synced, Turn, jobs};
+use terrace_testkit::identity::{AuthorCard, Password};
+use terrace_testkit::kernel::{Clock, Failure, Limit, Outcome, PostId, TeamId, UserId};
+use terrace_testkit::social::{NewPost, ReactionKind, TrendKey, TrendRead, TrendsKept};
+use terrace_testkit::{DatabaseKind, PASSWORD, SeededEntropy, TestApp, on_each_database};
+use tokio::sync::watch;
+
+on_each_database! {
+    what_is_talked_about_comes_first_and_fades,
+    pages_of_one_ranking_neither_repeat_nor_skip_when_a_newer_one_comes,
+    a_ranking_that_is_gone_is_told,
+    what_is_hidden_or_gone_is_passed_over_and_pages_stay_full,
+    of_two_who_ask_at_once_in_two_processes_one_does_the_work,
+    who_waits_for_a_run_that_fails_is_told,
+    a_run_that_is_stopped_leaves_what_was_published,
+    a_run_that_was_taken_for_dead_ends_without_a_trace,
+    no_transaction_of_a_run_is_long,
+    the_schedule_refreshes_by_itself,
+    topics_go_with_their_post_and_with_their_author,
+    topics_of_older_posts_are_found_once_and_the_work_goes_on_where_it_stopped,
+    a_page_costs_three_statements,
+}
+
+fn post(house: &TestApp, author: UserId, team: Option<TeamId>, body: &str) -> PostId {
+    house.done(CreatePost { author, team, media: None, body: body.to_owned() }).post.id
+}
+
+fn react(house: &TestApp, fans: &[UserId], post: PostId) {
+    for fan in fans {
+        house.done(React { fan: *fan, post, kind: Some(ReactionKind::Fire) });
+    }
+}
+
+fn synced(house: &TestApp) -> Synced {
+    house.run(house.app().sync_trends()).expect("the trends are refreshed")
+}
+
+fn trends(house: &TestApp) -> Trends {
+    house.run(house.app().trends(None)).expect("trends are read")
+}
+
+fn topics(house: &TestApp) -> Vec<(String, i64, i64)> {
+    let topics = trends(house).topics.into_iter();
+    topics.map(|topic| (topic.tag.to_string(), topic.score, topic.post_count)).collect()
+}
+
+type Read = (Vec<PostId>, Option<TrendKey>);
+
+fn page(
+    house: &TestApp,
+    scope: TrendingScope,
+    reader: Option<UserId>,
+    rows: i64,
+    after: Option<TrendKey>,
+) -> Outcome<Read, TrendingRefusal> {
+    let limit = Limit::new(rows).expect("a limit");
+    let page = house.run(house.app().trending(scope, reader, limit, after))?.page;
+    Ok((page.items.iter().map(|view| view.post.id).collect(), page.next))
+}
+
+/// Everybody's list, whole.
+fn order(house: &TestApp) -> Vec<PostId> {
+    let (posts, next) = page(house, TrendingScope::All, None, 100, None).expect("a page");
+    assert_eq!(next, None);
+    posts
+}
+
+fn kept(house: &TestApp) -> TrendsKept {
+    house.ask(|tx| TrendRead::<AuthorCard>::trends_kept(tx))
+}
+
+/// A process of its own on the house's database, that tells of all it does.
+fn watched(house: &TestApp, number: u64) -> (Arc<Watched>, Arc<App>) {
+    let store = Arc::new(Watched::on(house.storage().clone()));
+    let (clock, entropy) = (house.clock().clone(), SeededEntropy::new(number));
+    let store_of_app = Arc::clone(&store);
+    let app = App::new(store_of_app, Arc::new(clock), Arc::new(entropy), AppConfig::default());
+    (store, Arc::new(app))
+}
+
+fn what_is_talked_about_comes_first_and_fades(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::start(kind)?;
+    let fans = house.crowd("fan", 6);
+    assert_eq!(trends(&house), Trends { topics: vec![], posts: vec![], refreshed_at: None });
+    assert_eq!(order(&house), []);
+    let (foxes, owls) = (house.team("foxes"), house.team("owls"));
+
+    let loud = post(&house, fans[0], None, "What a save! #Derby");
+    react(&house, &fans[1..6], loud);
+    house.clock().advance(Duration::from_hours(6));
+    // Alone with themselves: a fan who comments on their own post moves nothing.
+    let lonely = post(&house, fans[1], Some(foxes), "Anybody? #Alone #alone");
+    for _ in 0..3 {
+        house.done(CreateComment { author: fans[1], post: lonely, body: "Hello?".to_owned() });
+    }
+    let answered = post(&house, fans[2], Some(foxes), "Who is there? #derby");
+    house.done(CreateComment { author: fans[3], post: answered, body: "Me".to_owned() });
+    house.done(CreateComment { author: fans[3], post: answered, body: "And me again".to_owned() });
+    let began = house.clock().now();
+    let Synced { refreshed, refreshed_at, .. } = synced(&house);
+    assert_eq!((refreshed, refreshed_at), (true, Some(began)));
+
+    // 1 + 3 for the commenter; 1 + 5 halved once; 1.
+    assert_eq!(order(&house), [answered, loud, lonely]);
+    let seen = trends(&house);
+    assert_eq!(seen.refreshed_at, Some(began));
+    assert_eq!(seen.posts.iter().map(|view| view.post.id).collect::<Vec<_>>(), [answered, loud, lonely]);
+    assert_eq!(topics(&house), [("derby".to_owned(), 7000, 2), ("alone".to_owned(), 1000, 1)]);
+    for (scope, expected) in [
+        (TrendingScope::Team(foxes), vec![answered, lonely]),
+        (TrendingScope::Team(owls), vec![]),
+        (TrendingScope::OwnTeams, vec![]),
+    ] {
+        assert_eq!(page(&house, scope, Some(fans[0]), 10, None).expect("a page").0, expected);
+    }
+    assert_eq!(refused(page(&house, TrendingScope::OwnTeams, None, 10, None)), TrendingRefusal::SignInFirst);
+    let nobodys = house.write(|_, ctx| Ok(ctx.new_id::<TeamId>()));
+    let unknown = page(&house, TrendingScope::Team(nobodys), None, 10, None);
+    assert_eq!(refused(unknown), TrendingRefusal::UnknownTeam);
+
+    // After the window nothing is left of it, and what came later is there.
+    house.clock().advance(house.app().config().trend_window.saturating_sub(Duration::from_hours(1)));
+    let late = post(&house, fans[4], None, "Quiet here. #later");
+    synced(&house);
+    // Of the same instant, and worth nothing by now.
+    assert_eq!(order(&house), [late, answered.max(lonely), answered.min(lonely)]);
+    house.clock().advance(Duration::from_hours(2));
+    synced(&house);
+    assert_eq!(order(&house), [late]);
+    assert_eq!(topics(&house).len(), 1);
+    Ok(())
+}
+
+fn refused<T>(outcome: Outcome<T, TrendingRefusal>) -> TrendingRefusal {
+    match outcome {
+        Err(Failure::Refused(refusal)) => refusal,
+        Ok(_) => panic!("it was not refused"),
+        Err(Failure::Broken(error)) => panic!("{error}"),
+    }
+}
+
+fn pages_of_one_ranking_neither_repeat_nor_skip_when_a_newer_one_comes(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::start(kind)?;
+    let fans = house.crowd("fan", 8);
+    let foxes = house.team("foxes");
+    let write = |n: usize| {
+        let id = post(&house, fans[n % 8], Some(foxes), &format!("Post {n}"));
+        react(&house, &fans[..n % 5], id);
+        id
+    };
+    let posts: Vec<_> = (0..23).map(write).collect();
+    synced(&house);
+    let first = order(&house);
+    assert_eq!(first.len(), 23);
+    for scope in [TrendingScope::All, TrendingScope::Team(foxes)] {
+        let before = page(&house, scope, None, 100, None).expect("a page").0;
+        let (mut seen, mut after, mut turn) = (Vec::new(), None, 0);
+        loop {
+            let (read, next) = page(&house, scope, Some(fans[1]), 4, after).expect("a page");
+            seen.extend(read);
+            if next.is_none() {
+                break;
+            }
+            after = next;
+            // Whatever is last becomes the first of a newer ranking, each time.
+            turn += 1;
+            react(&house, &fans, posts[turn]);
+            house.clock().advance(Duration::from_secs(30));
+            post(&house, fans[0], Some(foxes), "Another one");
+            synced(&house);
+        }
+        assert_eq!(seen, before, "the ranking of the first page, to its end");
+        assert_ne!(page(&house, scope, None, 100, None).expect("a page").0, before);
+    }
+    Ok(())
+}
+
+fn a_ranking_that_is_gone_is_told(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::start(kind)?;
+    let fan = house.fan("mia").id;
+    for n in 0..5 {
+        post(&house, fan, None, &format!("Post {n}"));
+    }
+    synced(&house);
+    let (_, next) = page(&house, TrendingScope::All, None, 2, None).expect("a page");
+    let read_on = || page(&house, TrendingScope::All, None, 2, next);
+    // As long as no newer one is there, it is current however old.
+    house.clock().advance(Duration::from_hours(5));
+    assert_eq!(read_on().expect("a page").0.len(), 2);
+    synced(&house);
+    house.clock().advance(house.app().config().trend_keep.saturating_sub(Duration::from_micros(1)));
+    assert_eq!(read_on().expect("a page").0.len(), 2);
+    house.clock().advance(Duration::from_micros(1));
+    assert_eq!(refused(read_on()), TrendingRefusal::Expired);
+    // Its rows are left alone for a moment longer, and are removed by the next run.
+    synced(&house);
+    assert_eq!(kept(&house), TrendsKept { epochs: 3, ranked: 15 });
+    house.clock().advance(Duration::from_mins(1));
+    synced(&house);
+    assert_eq!(kept(&house), TrendsKept { epochs: 3, ranked: 15 });
+    assert_eq!(refused(read_on()), TrendingRefusal::Expired);
+    let never = TrendKey { epoch: terrace_testkit::social::EpochId(i64::MAX), rank: 1 };
+    assert_eq!(refused(page(&house, TrendingScope::All, None, 2, Some(never))), TrendingRefusal::Expired);
+    Ok(())
+}
+
+fn what_is_hidden_or_gone_is_passed_over_and_pages_stay_full(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::start(kind)?;
+    let (mia, bo) = (house.fan("mia"), house.fan("bo_"));
+    let posts: Vec<_> = (0..10)
+        .map(|n| {
+            let author = if n % 3 == 0 { bo.id } else { mia.id };
+            house.clock().advance(Duration::from_secs(1));
+            post(&house, author, None, &format!("Post {n} #{}", if n % 3 == 0 { "bo" } else { "mia" }))
+        })
+        .collect();
+    synced(&house);
+    house.done(DeletePost { user: mia.id, post: posts[8] });
+    house.done(SuspendAccount { username: "bo_".to_owned() });
+    let (first, next) = page(&house, TrendingScope::All, None, 3, None).expect("a page");
+    assert_eq!(first, [posts[7], posts[5], posts[4]]);
+    let (rest, next) = page(&house, TrendingScope::All, None, 3, next).expect("a page");
+    assert_eq!((rest, next), (vec![posts[2], posts[1]], None));
+    assert_eq!(trends(&house).posts.len(), 5);
+    // What is hidden is not ranked either.
+    synced(&house);
+    assert_eq!(topics(&house).iter().map(|topic| topic.0.as_str()).collect::<Vec<_>>(), ["mia"]);
+    assert_eq!(kept(&house).ranked, (10 + 2) + (5 + 1));
+    Ok(())
+}
+
+/// POST /api/cron/sync-trends: "two at once do the work once".
+fn of_two_who_ask_at_once_in_two_processes_one_does_the_work(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::start(kind)?;
+    post(&house, house.fan("mia").id, None, "Hello #terrace");
+    let ((one, first), (two, second)) = (watched(&house, 51), watched(&house, 52));
+    one.let_be(|name| if name == "publish_trends" { Fate::Held } else { Fate::Done });
+    let ask = |app: &Arc<App>| {
+        let app = Arc::clone(app);
+        house.spawn(async move { app.sync_trends().await })
+    };
+    let first = ask(&first);
+    house.run(one.saw("publish_trends"));
+    // One in another process, and one in the same.
+    let (others, same) = (ask(&second), ask(house.app()));
+    house.run(two.saw("find_run"));
+    assert!(!others.is_finished());
+    one.release();
+    let first = house.join(first)?;
+    let others = [house.join(others)?, house.join(same)?];
+    assert!(first.refreshed);
+    for other in others {
+        // Who came before the end joined; nobody else can have come before the release.
+        assert!(!other.refreshed || other.refreshed_at >= first.refreshed_at);
+    }
+    assert!(!others[0].refreshed, "it saw the run of the first");
+    assert_eq!(two.count("begin_trends"), 0);
+    // Afterwards each call does the work again, due or not.
+    assert!(synced(&house).refreshed && synced(&house).refreshed);
+    Ok(())
+}
+
+fn who_waits_for_a_run_that_fails_is_told(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::start(kind)?;
+    post(&house, house.fan("mia").id, None, "Hello #terrace");
+    let ((one, first), (two, second)) = (watched(&house, 51), watched(&house, 52));
+    one.let_be(|name| if name == "publish_trends" { Fate::Held } else { Fate::Done });
+    let ask = |app: Arc<App>| house.spawn(async move { app.sync_trends().await });
+    let (first, second) = (ask(first), {
+        house.run(one.saw("publish_trends"));
+        ask(second)
+    });
+    house.run(two.saw("find_run"));
+    one.fail();
+    assert!(house.join(first).is_err());
+    assert!(house.join(second).is_err());
+    assert_eq!(trends(&house).refreshed_at, None);
+    assert!(synced(&house).refreshed, "who asks next does not wait for the pause after a failure");
+    Ok(())
+}
+
+fn sync_job() -> Job {
+    jobs().into_iter().find(|job| job.name() == "sync-trends").expect("it is on the schedule")
+}
+
+async fn attempt(app: Arc<App>, job: Job) -> Turn {
+    let (_keep, mut stop) = watch::channel(false);
+    app.try_job(&job, &mut stop).await.expect("the database is there")
+}
+
+/// Whatever of a run is missing, its end above all: readers see the one before, and the next one clears away.
+fn a_run_that_is_stopped_leaves_what_was_published(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::start(kind)?;
+    let fan = house.fan("mia").id;
+    let old = post(&house, fan, None, "Hello #terrace");
+    synced(&house);
+    let published = kept(&house);
+    for (number, stopped_at) in [(61, "add_trends"), (62, "publish_trends"), (63, "end_job")] {
+        let newer = post(&house, fan, None, "Another one #terrace");
+        house.clock().advance(Duration::from_hours(1));
+        let (store, app) = watched(&house, number);
+        let mut portions = 0;
+        store.let_be(move |name| {
+            portions += usize::from(name == "add_trends");
+            // The last portion of it, so that there is something to clear away.
+            let here = name == stopped_at && (name != "add_trends" || portions == 2);
+            if here { Fate::Held } else { Fate::Done }
+        });
+        let run = house.spawn(attempt(Arc::clone(&app), sync_job()));
+        house.run(store.saw_times(stopped_at, if stopped_at == "add_trends" { 2 } else { 1 }));
+        run.abort();
+        assert!(house.run(run).is_err_and(|end| end.is_cancelled()));
+        drop(store);
+
+        let is_done = stopped_at == "end_job";
+        assert_eq!(order(&house).contains(&newer), is_done, "{stopped_at}");
+        assert!(order(&house).contains(&old));
+        assert!(kept(&house).ranked > published.ranked);
+        assert_eq!(house.run(attempt(Arc::clone(house.app()), sync_job())), Turn::HeldElsewhere);
+        house.clock().advance(house.app().config().job_lease);
+        assert_eq!(house.run(attempt(Arc::clone(house.app()), sync_job())), Turn::Done);
+        assert!(order(&house).contains(&newer));
+    }
+    // Of all that, what can still be paged through is left, and nothing once that is over.
+    house.clock().advance(Duration::from_hours(1));
+    synced(&house);
+    synced(&house);
+    let four_posts_and_a_topic = 5;
+    assert_eq!(kept(&house), TrendsKept { epochs: 3, ranked: 3 * four_posts_and_a_topic });
+    Ok(())
+}
+
+/// A process that was asleep for longer than its lease goes on with what another has removed.
+fn a_run_that_was_taken_for_dead_ends_without_a_trace(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::start(kind)?;
+    post(&house, house.fan("mia").id, None, "Hello #terrace");
+    for (number, asleep_at) in [(71, "add_trends"), (72, "publish_trends")] {
+        let (store, app) = watched(&house, number);
+        store.let_be(move |name| if name == asleep_at { Fate::Held } else { Fate::Done });
+        house.clock().advance(Duration::from_hours(1));
+        let asleep = house.spawn(attempt(app, sync_job()));
+        house.run(store.saw(asleep_at));
+        house.clock().advance(house.app().config().job_lease);
+        synced(&house);
+        let after = (trends(&house).refreshed_at, kept(&house));
+        store.let_be(|_| Fate::Done);
+        store.release();
+        assert!(matches!(house.join(asleep), Turn::Failed | Turn::TakenOver));
+        assert_eq!((trends(&house).refreshed_at, kept(&house)), after, "{asleep_at}");
+    }
+    Ok(())
+}
+
+/// On SQLite all writers of the process wait for one: none of a run's transactions writes more than a portion, and
+/// none but those writes at all, however much there is to be ranked and to be removed.
+fn no_transaction_of_a_run_is_long(kind: DatabaseKind) -> Result<()> {
+    const POSTS: usize = 20_000;
+    let house = TestApp::without_rehearsal(kind)?;
+    let fans = house.crowd("fan", 50);
+    let teams = [house.team("foxes"), house.team("owls"), house.team("rovers")];
+    for thousand in 0..POSTS / 1000 {
+        let fans = fans.clone();
+        house.write(move |tx, ctx| {
+            for n in 0..1000 {
+                let nth = thousand * 1000 + n;
+                let at = ctx.now().minus(Duration::from_secs(u64::try_from(nth).expect("small")));
+                let post = NewPost {
+                    id: ctx.new_id_at(at),
+                    author: fans[nth % 50],
+                    team: (nth > 10_000).then_some(teams[nth % 3]),
+                    body: format!("Post {nth} #topic{}", nth % 300),
+                    image: None,
+                    created_at: at,
+                };
+                tx.insert_post(&post)?;
+                tx.insert_tags(&post.tags())?;
+            }
+            Ok(())
+        });
+    }
+    let (store, app) = watched(&house, 81);
+    for _ in 0..2 {
+        assert!(house.run(app.sync_trends())?.refreshed);
+    }
+    // 1000 of everybody's, 100 of each room, 50 topics.
+    assert_eq!(kept(&house), TrendsKept { epochs: 2, ranked: 2 * 1350 });
+    house.clock().advance(Duration::from_hours(1));
+    house.run(app.sync_trends())?;
+    house.run(app.sync_trends())?;
+    assert_eq!(kept(&house).epochs, 3, "one is current, one was replaced just now, one is swept next");
+    let mut changed: BTreeMap<&str, i64> = BTreeMap::new();
+    for (name, rows) in store.changes() {
+        assert!(rows.abs() <= 200, "{name} changed {rows} rows");
+        *changed.entry(name).or_default() += rows;
+    }
+    assert_eq!(changed.get("add_trends"), Some(&(4 * 1350)));
+    assert_eq!(changed.get("sweep_trends"), Some(&-1350));
+    assert!(changed.iter().all(|(name, rows)| *rows == 0 || name.ends_with("_trends")), "{changed:?}");
+    assert!(store.count("add_trends") >= 4 * 7);
+    assert_eq!(store.count("read_trend_candidates"), 4 * (POSTS / 500 + 1));
+    Ok(())
+}
+
+fn the_schedule_refreshes_by_itself(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::start(kind)?;
+    post(&house, house.fan("mia").id, None, "Hello #terrace");
+    let turn = || house.run(attempt(Arc::clone(house.app()), sync_job()));
+    assert_eq!(turn(), Turn::Done);
+    assert_eq!(topics(&house).len(), 1);
+    let period = house.app().config().trend_period;
+    let due = house.clock().now().plus(period);
+    assert_eq!(turn(), Turn::NotDue(due));
+    // A refresh that somebody asked for counts.
+    house.clock().advance(period / 2);
+    synced(&house);
+    assert_eq!(turn(), Turn::NotDue(due.plus(period / 2)));
+    house.clock().advance(period);
+    assert_eq!(turn(), Turn::Done);
+    Ok(())
+}
+
+fn tags_of(house: &TestApp, post: PostId) -> Vec<String> {
+    let tags = house.ask(move |tx| TrendRead::<AuthorCard>::tags_of(tx, &[post]));
+    let mut tags: Vec<_> = tags.into_iter().map(|(_, tag)| tag.to_string()).collect();
+    tags.sort();
+    tags
+}
+
+fn topics_go_with_their_post_and_with_their_author(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::start(kind)?;
+    let (mia, bo) = (house.fan("mia"), house.fan("bo_"));
+    let [first, second] =
+        [1, 2].map(|n| post(&house, mia.id, None, &format!("#One #two{n} https://a.example/#no")));
+    let other = post(&house, bo.id, None, "#one");
+    assert_eq!(tags_of(&house, first), ["one", "two1"]);
+    let catch_up = || {
+        for _ in 0..2 {
+            house.settled();
+            house.run(house.app().catch_up_consumers()).expect("working consumers");
+        }
+    };
+    house.done(DeletePost { user: mia.id, post: first });
+    catch_up();
+    assert_eq!(
+        (tags_of(&house, first), tags_of(&house, second)),
+        (vec![], vec!["one".into(), "two2".into()])
+    );
+    let viewer = house.viewer(mia.cookie).expect("signed in");
+    let password = Password::offer(PASSWORD.to_owned());
+    assert!(house.run(house.app().delete_account(&viewer, password)).is_ok());
+    catch_up();
+    assert_eq!((tags_of(&house, second), tags_of(&house, other)), (vec![], vec!["one".into()]));
+    synced(&house);
+    assert_eq!(topics(&house), [("one".to_owned(), 1000, 1)]);
+    Ok(())
+}
+
+/// Posts as they were written before topics were kept.
+fn untagged(house: &TestApp, author: UserId, count: usize) -> Vec<PostId> {
+    house.write(move |tx, ctx| {
+        let mut posts = Vec::new();
+        for n in 0..count {
+            let at = ctx.now().minus(Duration::from_mins(u64::try_from(n).expect("small")));
+            let (id, body) = (ctx.new_id_at(at), format!("Old #tag{n}"));
+            tx.insert_post(&NewPost { id, author, team: None, body, image: None, created_at: at })?;
+            posts.push(id);
+        }
+        Ok(posts)
+    })
+}
+
+fn topics_of_older_posts_are_found_once_and_the_work_goes_on_where_it_stopped(
+    kind: DatabaseKind,
+) -> Result<()> {
+    let house = TestApp::start(kind)?;
+    let mia = house.fan("mia").id;
+    let posts = untagged(&house, mia, 1200);
+    let known = post(&house, mia, None, "New #tag");
+    house.done(DeletePost { user: mia, post: posts[3] });
+    let job =
+        || jobs().into_iter().find(|job| job.name() == "backfill-topics").expect("it is on the schedule");
+    let turn = |app: &Arc<App>| house.run(attempt(Arc::clone(app), job()));
+
+    let (store, app) = watched(&house, 91);
+    let mut portions = 0;
+    store.let_be(move |name| {
+        let finds = name == "find_topics";
+        portions += usize::from(finds);
+        if finds && portions == 2 { Fate::Failed } else { Fate::Done }
+    });
+    assert_eq!(turn(&app), Turn::Failed);
+    assert_eq!((tags_of(&house, posts[0]), tags_of(&house, posts[1199])), (vec!["tag0".into()], vec![]));
+    store.let_be(|_| Fate::Done);
+    house.clock().advance(Duration::from_mins(1));
+    assert_eq!(turn(&app), Turn::Done);
+    // What was done is not done again: two portions that are left, and one look that finds none.
+    assert_eq!(store.count("find_topics"), 2 + 3);
+    for (n, post) in posts.iter().enumerate() {
+        let expected = if n == 3 { vec![] } else { vec![format!("tag{n}")] };
+        if n % 97 == 3 || n == 1199 {
+            assert_eq!(tags_of(&house, *post), expected);
+        }
+    }
+    assert_eq!(tags_of(&house, known), ["tag"]);
+    house.clock().advance(Duration::from_hours(1));
+    assert_eq!(turn(&app), Turn::Done);
+    assert_eq!(store.count("find_topics"), 5, "it is done");
+
+    // An operator may want it again, as after an old version wrote beside a new one.
+    let late = untagged(&house, mia, 1);
+    assert_eq!(house.run(house.app().backfill_topics())?, 1201);
+    assert_eq!(tags_of(&house, late[0]), ["tag0"]);
+    Ok(())
+}
+
+fn a_page_costs_three_statements(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::without_rehearsal(kind)?;
+    let fan = house.fan("mia").id;
+    let foxes = house.team("foxes");
+    for n in 0..60 {
+        post(&house, fan, Some(foxes), &format!("Post {n} #tag{n}"));
+    }
+    synced(&house);
+    let cost = |read: &dyn Fn()| {
+        let before = house.storage().statements();
+        read();
+        house.storage().statements() - before
+    };
+    let (_, after) = page(&house, TrendingScope::All, None, 5, None).expect("a page");
+    for scope in [TrendingScope::All, TrendingScope::Team(foxes)] {
+        for (reader, rows, after) in [(None, 1, None), (Some(fan), 50, None), (Some(fan), 50, after)] {
+            assert_eq!(cost(&|| drop(page(&house, scope, reader, rows, after).expect("a page"))), 3);
+        }
+    }
+    assert_eq!(cost(&|| drop(trends(&house))), 3);
+    Ok(())
+}

@@ -1,0 +1,159 @@
+//! A store that tells of every command and query that goes through it, and does with commands what a test says.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use terrace_testkit::app::store::{BoxFuture, ReadJob, Store, Tx, Verdict, WriteJob};
+use terrace_testkit::identity::AuthorCard;
+use terrace_testkit::kernel::{Position, StoreError};
+use terrace_testkit::social::TrendRead;
+use terrace_testkit::storage::Storage;
+use tokio::sync::watch;
+
+/// How long anything may take before a test gives up on it.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What becomes of a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// It is done.
+    Done,
+    /// It fails, and nothing is done.
+    Failed,
+    /// It is kept until [`Watched::release`] or [`Watched::fail`].
+    Held,
+}
+
+type Rule = Box<dyn FnMut(&'static str) -> Fate + Send>;
+type Changes = Arc<Mutex<Vec<(&'static str, i64)>>>;
+
+/// The store, watched.
+pub(super) struct Watched {
+    store: Storage,
+    seen: watch::Sender<Vec<&'static str>>,
+    rule: Mutex<Rule>,
+    held: Mutex<Vec<Box<dyn WriteJob>>>,
+    changes: Changes,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Watched {
+    pub(super) fn on(store: Storage) -> Self {
+        let done: Rule = Box::new(|_| Fate::Done);
+        let (seen, _) = watch::channel(Vec::new());
+        Self { store, seen, rule: Mutex::new(done), held: Mutex::default(), changes: Arc::default() }
+    }
+
+    /// From now on this becomes of commands.
+    pub(super) fn let_be(&self, rule: impl FnMut(&'static str) -> Fate + Send + 'static) {
+        *lock(&self.rule) = Box::new(rule);
+    }
+
+    /// Waits until a command or query of this name has come.
+    pub(super) async fn saw(&self, name: &'static str) {
+        self.saw_times(name, 1).await;
+    }
+
+    /// Waits until so many of this name have come.
+    pub(super) async fn saw_times(&self, name: &'static str, times: usize) {
+        let mut seen = self.seen.subscribe();
+        let come = seen.wait_for(|seen| seen.iter().filter(|seen| **seen == name).count() >= times);
+        let in_time = tokio::time::timeout(PATIENCE, come).await.is_ok();
+        assert!(in_time, "{name} does not come");
+    }
+
+    /// How many of this name have come.
+    pub(super) fn count(&self, name: &str) -> usize {
+        self.seen.borrow().iter().filter(|seen| **seen == name).count()
+    }
+
+    /// By how many rows of trends each command that was done has changed them.
+    pub(super) fn changes(&self) -> Vec<(&'static str, i64)> {
+        lock(&self.changes).clone()
+    }
+
+    /// Lets what is held be done.
+    pub(super) fn release(&self) {
+        let held = std::mem::take(&mut *lock(&self.held));
+        for job in held {
+            self.store.submit(job);
+        }
+    }
+
+    /// Lets what is held fail.
+    pub(super) fn fail(&self) {
+        let held = std::mem::take(&mut *lock(&self.held));
+        for job in held {
+            on_purpose(job);
+        }
+    }
+
+    fn tell(&self, name: &'static str) {
+        self.seen.send_modify(|seen| seen.push(name));
+    }
+}
+
+fn on_purpose(job: Box<dyn WriteJob>) {
+    job.finish(Err(StoreError::Unavailable("on purpose".to_owned())));
+}
+
+impl Store for Watched {
+    fn submit(&self, job: Box<dyn WriteJob>) {
+        let name = job.name();
+        let fate = (lock(&self.rule))(name);
+        let job: Box<dyn WriteJob> = Box::new(Counted { job, changes: Arc::clone(&self.changes), by: 0 });
+        match fate {
+            Fate::Done => self.store.submit(job),
+            Fate::Failed => on_purpose(job),
+            Fate::Held => lock(&self.held).push(job),
+        }
+        // Afterwards: who hears of it may release it.
+        self.tell(name);
+    }
+
+    fn query(&self, job: Box<dyn ReadJob>) {
+        self.tell(job.name());
+        self.store.query(job);
+    }
+
+    fn ready(&self) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.store.ready()
+    }
+
+    fn changes(&self) -> u64 {
+        Store::changes(&self.store)
+    }
+
+    fn bell(&self) -> watch::Receiver<Position> {
+        self.store.bell()
+    }
+}
+
+/// A command of which it is counted by how many rows of trends it changes them.
+struct Counted {
+    job: Box<dyn WriteJob>,
+    changes: Changes,
+    by: i64,
+}
+
+impl WriteJob for Counted {
+    fn name(&self) -> &'static str {
+        self.job.name()
+    }
+
+    fn run(&mut self, tx: &mut dyn Tx) -> Result<Verdict, StoreError> {
+        let before = TrendRead::<AuthorCard>::trends_kept(tx)?.ranked;
+        let verdict = self.job.run(tx)?;
+        self.by = TrendRead::<AuthorCard>::trends_kept(tx)?.ranked - before;
+        Ok(verdict)
+    }
+
+    fn finish(self: Box<Self>, outcome: Result<(), StoreError>) {
+        if outcome.is_ok() {
+            lock(&self.changes).push((self.job.name(), self.by));
+        }
+        self.job.finish(outcome);
+    }
+}

@@ -1,0 +1,101 @@
+//! The contract under "Platform", cron routes: a timer calls them with a secret of their own, and nobody else does.
+
+use anyhow::Result;
+use serde_json::json;
+use terrace_testkit::{CRON_SECRET, DatabaseKind, TestService, on_each_database};
+
+on_each_database! {
+    a_timer_refreshes_with_the_secret,
+    two_calls_at_once_are_both_answered,
+}
+
+const SYNC: &str = "/api/cron/sync-trends";
+
+fn a_timer_refreshes_with_the_secret(kind: DatabaseKind) -> Result<()> {
+    let service = TestService::start(kind)?;
+    let timer = service.client().with_bearer(CRON_SECRET);
+    service.fan("mia").create_post("What a save! #derby");
+    for _ in 0..2 {
+        let answer = timer.ask("POST", SYNC).send().expect(200);
+        assert_eq!(answer.at("/refreshed"), true);
+        assert!(answer.at("/durationMs").is_u64());
+        let trends = service.client().get("/api/trends").expect(200);
+        assert_eq!(trends.at("/refreshedAt"), answer.at("/refreshedAt"));
+        assert_eq!(trends.str_at("/topics/0/tag"), "derby");
+    }
+    // Whatever stands in the body is not looked at, as with other routes that take none.
+    timer.ask("POST", SYNC).json(&json!({})).send().expect(200);
+    Ok(())
+}
+
+fn two_calls_at_once_are_both_answered(kind: DatabaseKind) -> Result<()> {
+    let service = TestService::start(kind)?;
+    service.fan("mia").create_post("What a save! #derby");
+    let answers = std::thread::scope(|scope| {
+        let ask = || service.client().with_bearer(CRON_SECRET).ask("POST", SYNC).send().expect(200);
+        let asked: Vec<_> = (0..4).map(|_| scope.spawn(ask)).collect();
+        asked.into_iter().map(|asked| asked.join().expect("an answer")).collect::<Vec<_>>()
+    });
+    assert!(answers.iter().any(|answer| *answer.at("/refreshed") == true));
+    assert!(answers.iter().all(|answer| answer.at("/refreshedAt").is_string()));
+    Ok(())
+}
+
+#[test]
+fn without_the_secret_nobody_gets_in() -> Result<()> {
+    let service = TestService::start(DatabaseKind::Sqlite)?;
+    let (fan, phone) = (service.fan("mia"), service.mobile_fan("bo_"));
+    let anybody = service.client();
+    for client in [&anybody, &fan, &anybody.with_cookie("session", CRON_SECRET)] {
+        let refused = client.ask("POST", SYNC).send().problem(401, "authentication_required");
+        assert_eq!(refused.header("www-authenticate"), Some("Bearer"));
+    }
+    let longer = format!("{CRON_SECRET}x");
+    for wrong in ["junk", "", &CRON_SECRET[1..], &longer, &CRON_SECRET.to_uppercase()] {
+        let refused = anybody.with_bearer(wrong).ask("POST", SYNC).send().problem(401, "invalid_token");
+        assert_eq!(refused.header("www-authenticate"), Some("Bearer error=\"invalid_token\""));
+    }
+    // A fan's token does not open it, and the secret is nobody's session.
+    phone.ask("POST", SYNC).send().problem(401, "invalid_token");
+    anybody.with_bearer(CRON_SECRET).get("/api/user").problem(401, "invalid_token");
+    anybody.with_bearer(CRON_SECRET).get("/api/trends").problem(401, "invalid_token");
+    // The secret goes into no query.
+    let target = format!("{SYNC}?secret=x");
+    anybody.ask("POST", &target).send().problem(401, "authentication_required");
+    let refused =
+        anybody.with_bearer(CRON_SECRET).ask("POST", &target).send().problem(400, "invalid_request");
+    assert_eq!(refused.pointers(), ["/secret"]);
+    anybody.with_bearer(CRON_SECRET).ask("POST", "/api/cron/nothing").send().problem(404, "not_found");
+    anybody.with_bearer(CRON_SECRET).get(SYNC).problem(405, "method_not_allowed");
+    assert!(anybody.get("/api/trends").expect(200).at("/refreshedAt").is_null());
+    Ok(())
+}
+
+/// No page can attach the secret, so that it need not come from one's own.
+#[test]
+fn a_timer_may_say_that_it_comes_from_anywhere() -> Result<()> {
+    let service = TestService::start(DatabaseKind::Sqlite)?;
+    let ask = |client: &terrace_testkit::Client| {
+        client
+            .ask("POST", SYNC)
+            .header("origin", "https://evil.example")
+            .header("sec-fetch-site", "cross-site")
+            .send()
+    };
+    ask(&service.client().with_bearer(CRON_SECRET)).expect(200);
+    ask(&service.client()).problem(403, "cross_site_request");
+    Ok(())
+}
+
+#[test]
+fn without_a_secret_the_routes_are_closed() -> Result<()> {
+    let service = TestService::builder(DatabaseKind::Sqlite).web(|web| web.cron_secret = None).start()?;
+    for client in
+        [service.client(), service.client().with_bearer(CRON_SECRET), service.client().with_bearer("")]
+    {
+        let refused = client.ask("POST", SYNC).may_break().send().problem(503, "cron_disabled");
+        assert!(refused.header("retry-after").is_some());
+    }
+    service.client().get("/problems/cron_disabled").expect(200);
+    Ok(())
+}
