@@ -3,7 +3,7 @@
 use super::{digest, named};
 use crate::conn::{Conn, on};
 use crate::error::broken;
-use crate::schema::{credentials, users};
+use crate::schema::{credentials, presence, users};
 use crate::tx::DieselTx;
 use crate::types::{At, Key};
 use diesel::dsl::auto_type;
@@ -335,6 +335,8 @@ impl AccountWrite for DieselTx<'_> {
         if closed == 0 {
             return Ok(false);
         }
+        on!(self.conn, |conn| diesel::delete(presence::table.find(id)).execute(conn))
+            .map_err(broken("forget when an account was seen"))?;
         on!(self.conn, |conn| diesel::delete(credentials::table.find(id)).execute(conn))
             .map(|_| true)
             .map_err(broken("remove credentials"))

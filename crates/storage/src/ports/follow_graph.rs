@@ -197,8 +197,12 @@ mod tests {
         let [ana, bea, cal, dan] = [1, 2, 3, 4].map(|n| fan(tx, n));
         let (red, blue) = (team(tx, 1), team(tx, 2));
         let edges = [(ana, bea), (ana, cal), (bea, ana), (cal, dan), (dan, ana)];
-        edges.iter().for_each(|(one, other)| follow(tx, *one, *other));
-        [(ana, red), (bea, red), (cal, blue)].iter().for_each(|(one, team)| follow_team(tx, *one, *team));
+        for (one, other) in edges {
+            follow(tx, one, other);
+        }
+        for (one, team) in [(ana, red), (bea, red), (cal, blue)] {
+            follow_team(tx, one, team);
+        }
         run(tx, "UPDATE users SET status = 'suspended' WHERE username_key = 'fan4'");
         let favorite = ProfileChange { favorite_team: Some(Some(blue)), ..ProfileChange::default() };
         assert!(tx.change_profile(ana, &favorite, at(2)).unwrap());

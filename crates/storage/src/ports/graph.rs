@@ -309,6 +309,16 @@ mod tests {
         Option<TimeKey>,
     ) -> Result<Page<FollowEdge<AuthorCard>>, StoreError>;
 
+    /// Both, by the indexes that they walk.
+    const LISTS: [(&str, List); 2] = [
+        ("follows_newest_of_followee", |tx, of, reader, limit, after| {
+            tx.list_followers(of, reader, limit, after)
+        }),
+        ("follows_newest_of_follower", |tx, of, reader, limit, after| {
+            tx.list_followed(of, reader, limit, after)
+        }),
+    ];
+
     /// The ids of a whole list, read in pages of two that are full as long as there are more.
     fn read_through(tx: &mut DieselTx<'_>, list: List, of: UserId, reader: UserId) -> Vec<u128> {
         let (mut seen, mut after) = (Vec::new(), None);
@@ -382,11 +392,7 @@ mod tests {
         assert!(tx.insert_block(reader, id(15), at(7)).unwrap());
         assert!(tx.insert_block(id(13), reader, at(7)).unwrap());
         run(tx, "UPDATE users SET status = 'suspended' WHERE username = 'fan16'");
-        let lists: [List; 2] = [
-            |tx, of, reader, limit, after| tx.list_followers(of, reader, limit, after),
-            |tx, of, reader, limit, after| tx.list_followed(of, reader, limit, after),
-        ];
-        for list in lists {
+        for (_, list) in LISTS {
             assert_eq!(read_through(tx, list, ana, reader), [9, 14, 12, 11, 10, 20]);
             assert_eq!(read_through(tx, list, ana, ana), [9, 15, 14, 13, 12, 11, 10, 20]);
             assert_eq!(read_through(tx, list, reader, reader), [0; 0]);
@@ -450,17 +456,9 @@ mod tests {
         }
         let (of, reader) = (id(1), id(2));
         for after in [None, Some(TimeKey { at: at(9), id: uuid(1) })] {
-            for (index, list) in [
-                (
-                    "follows_newest_of_followee",
-                    (|tx, of, reader, limit, after| tx.list_followers(of, reader, limit, after)) as List,
-                ),
-                ("follows_newest_of_follower", |tx, of, reader, limit, after| {
-                    tx.list_followed(of, reader, limit, after)
-                }),
-            ] {
+            for (index, list) in LISTS {
                 let plans = plans_of(&mut database, |tx| {
-                    drop(list(tx, of, reader, Limit::default(), after).unwrap())
+                    drop(list(tx, of, reader, Limit::default(), after).unwrap());
                 });
                 let Some([plan]) = plans.as_deref() else {
                     assert!(plans.is_none(), "one statement: {plans:?}");
