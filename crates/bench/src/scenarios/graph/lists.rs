@@ -22,6 +22,8 @@ const FOLLOWS: usize = 10;
 /// Those for whom lists are made, who follow so many each.
 const VIEWERS: u32 = 100;
 const VIEWER_FOLLOWS: usize = 500;
+/// How many lists each of them gets in one run.
+const ROUNDS: usize = 10;
 const CHANGES: u32 = 10_000;
 
 pub(super) fn run(plan: &Plan) -> Result<Vec<Figure>> {
@@ -94,7 +96,7 @@ fn enter(graph: &mut FollowGraph, people: u32, pairs: &[(u32, u32)], are_mutual:
 
 fn lists(graph: &FollowGraph, viewers: &[u32]) -> Histogram {
     let mut histogram = Histogram::default();
-    for viewer in viewers {
+    for viewer in viewers.iter().cycle().take(viewers.len() * ROUNDS) {
         let begun = Instant::now();
         let list = graph.recommend(user(*viewer), 20, &Options::default(), |_| false);
         histogram.record(begun.elapsed());
