@@ -26,13 +26,18 @@ mod contract {
     mod deletion;
     mod events;
     mod feeds;
+    mod graph;
+    mod graph_crowd;
+    mod import;
     mod jobs;
+    mod live;
     mod locker_room;
     mod media;
     mod once;
     mod operators;
     mod order;
     mod paging;
+    mod recommended;
     mod replica;
     mod schema;
     mod work;
@@ -51,12 +56,14 @@ mod http {
     mod edge;
     mod feeds;
     mod first_visit;
+    mod graph;
     mod idempotency;
     mod locker_room;
     mod media;
     mod own_account;
     mod pictures;
     mod problems;
+    mod recommended;
     mod sample;
     mod sessions;
     mod shape;
@@ -67,4 +74,5 @@ mod http {
 mod program {
     mod account;
     mod doctor;
+    mod follow_graph;
 }

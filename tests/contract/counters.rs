@@ -77,7 +77,8 @@ fn counters_equal_rows_under_sixteen_writers(kind: DatabaseKind) -> Result<()> {
     }
     let checks = house.found(Verify);
     assert_eq!(wrong(&checks), []);
-    assert!(checks.len() == 7 && checks.iter().all(|check| check.checked == 2), "{checks:?}");
+    let of_posts: Vec<_> = checks.iter().filter(|check| check.counter.starts_with("posts.")).collect();
+    assert!(of_posts.len() == 7 && of_posts.iter().all(|check| check.checked == 2), "{checks:?}");
     Ok(())
 }
 

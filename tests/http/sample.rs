@@ -3,7 +3,7 @@
 use super::pictures::png;
 use anyhow::Result;
 use serde_json::{Value, json};
-use terrace_testkit::{Client, DatabaseKind, PASSWORD, Request, TestService};
+use terrace_testkit::{CRON_SECRET, Client, DatabaseKind, PASSWORD, Request, TestService};
 
 /// An id of the right form that names nothing.
 pub(super) const UNKNOWN: &str = "0190a6f2-7c1e-7abc-8def-0123456789ab";
@@ -23,6 +23,11 @@ impl Operation {
         !security.iter().any(|requirement| requirement.as_object().is_some_and(serde_json::Map::is_empty))
     }
 
+    /// Whether it is an operator's timer that calls it, with a secret of its own.
+    pub(super) fn is_of_timers(&self) -> bool {
+        self.template.starts_with("/api/cron/")
+    }
+
     /// Whether it takes JSON.
     pub(super) fn has_body(&self) -> bool {
         self.said["requestBody"]["content"]["application/json"].is_object()
@@ -40,7 +45,7 @@ impl Operation {
     }
 }
 
-/// A service with two fans, and something of everything that belongs to the first of them.
+/// A service with fans, and something of everything that belongs to the first of them.
 pub(super) struct Sample {
     pub(super) service: TestService,
     pub(super) mia: Client,
@@ -53,6 +58,8 @@ pub(super) struct Sample {
     team: String,
     league: String,
     refresh: String,
+    /// Somebody whom the first may follow, and somebody whom they may block.
+    others: [String; 2],
 }
 
 impl Sample {
@@ -75,7 +82,9 @@ impl Sample {
         let (team, league) = (team.str_at("/teams/0/id"), team.str_at("/teams/0/leagueId"));
         let picture =
             mia.ask("POST", "/api/media").body("image/png", png(7)).send().expect(201).str_at("/url");
-        Self { service, mia, bo, user, post, comment, picture, session, team, league, refresh }
+        let others = ["gus", "hal"].map(|name| service.client().register(name));
+        know_each_other(&service, &mia, &user);
+        Self { service, mia, bo, user, post, comment, picture, session, team, league, refresh, others }
     }
 
     /// Every operation of the document.
@@ -111,7 +120,10 @@ impl Sample {
                 };
             }
         };
-        template.replace("{id}", id).replace("{commentId}", &self.comment)
+        template
+            .replace("{id}", id)
+            .replace("{commentId}", &self.comment)
+            .replace("{userId}", &self.others[0])
     }
 
     /// The operation's request, with what it takes.
@@ -144,6 +156,8 @@ impl Sample {
             "createPost" => json!({"body": "Another one.", "teamId": self.team}),
             "createComment" => json!({"body": "Well said."}),
             "react" => json!({"kind": "like"}),
+            "follow" | "unfollow" => json!({"userId": self.others[0]}),
+            "block" | "unblock" => json!({"userId": self.others[1]}),
             "reportPost" => json!({"reason": "It is an advertisement."}),
             other => panic!("no sample body for {other}"),
         }
@@ -153,6 +167,7 @@ impl Sample {
     pub(super) fn client_for(&self, operation: &Operation) -> Client {
         match operation.id.as_str() {
             "mobileLogout" => self.service.client().mobile_login("mia"),
+            _ if operation.is_of_timers() => self.service.client().with_bearer(CRON_SECRET),
             _ if operation.is_protected() => self.mia.fork(),
             _ => self.service.client(),
         }
@@ -167,6 +182,9 @@ impl Sample {
             format!("/api/locker-room/{}/comments?limit=100", self.post),
             "/api/user".to_owned(),
             "/api/user/sessions?limit=100".to_owned(),
+            "/api/user/followers?limit=100".to_owned(),
+            "/api/user/following?limit=100".to_owned(),
+            "/api/user/blocks?limit=100".to_owned(),
         ] {
             for client in [&self.mia, &self.bo] {
                 let mut seen = client.get(&path).expect(200).json();
@@ -182,5 +200,18 @@ impl Sample {
         let ana = json!({"username": "ana", "password": PASSWORD});
         dump.push(json!(self.service.client().post("/api/login", &ana).status));
         Value::Array(dump)
+    }
+}
+
+/// Two whom the first follows and who follow them, and two whom they block: lists that are longer than a page of one.
+fn know_each_other(service: &TestService, mia: &Client, user: &str) {
+    for name in ["cleo", "dan"] {
+        let client = service.client();
+        let id = client.register(name);
+        client.post("/api/user/follow", &json!({"userId": user})).expect(200);
+        mia.post("/api/user/follow", &json!({"userId": id})).expect(200);
+    }
+    for name in ["eve", "fay"] {
+        mia.post("/api/user/block", &json!({"userId": service.client().register(name)})).expect(200);
     }
 }

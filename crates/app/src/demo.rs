@@ -5,6 +5,7 @@ use crate::App;
 use crate::catalogue::Catalogue;
 use crate::demo_graph;
 use crate::execute::Command;
+use crate::import::follows_imported;
 use crate::passwords::PasswordFailure;
 use crate::store::Tx;
 use serde::Deserialize;
@@ -154,6 +155,7 @@ impl LoadDemo {
             if !tx.insert_account(&account)? {
                 return Ok(None);
             }
+            tx.note_sign_in(account.id, ctx.now())?;
             fans.insert(fan.username.as_str(), account.id);
         }
         Ok(Some(fans))
@@ -181,7 +183,7 @@ impl LoadDemo {
                 tx.add_to_team_followers(team, 1)?;
             }
         }
-        Ok(())
+        tx.append(&follows_imported(find(fans, DEMO_FAN)?), ctx.now())
     }
 
     fn load_post(
@@ -203,6 +205,7 @@ impl LoadDemo {
             created_at,
         };
         tx.insert_post(&post)?;
+        tx.insert_tags(&post.tags())?;
         for comment in &entry.comments {
             let at = created_at.plus(minutes(comment.minutes_after));
             let author = find(fans, &comment.author)?;

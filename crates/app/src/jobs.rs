@@ -3,10 +3,14 @@
 //! Whoever runs a job holds its lease and prolongs it while the run lasts; a process that dies lets it run out.
 //! When the next run is due is stored, so that a restart neither repeats nor forgets one.
 
-use crate::App;
+mod at_once;
+
+pub use at_once::AtOnce;
+
 use crate::execute::{Command, Query, unrefused};
 use crate::housekeeping;
 use crate::store::{BoxFuture, ReadTx, Tx};
+use crate::{App, AppConfig};
 use std::convert::Infallible;
 use std::fmt;
 use std::sync::Arc;
@@ -97,6 +101,7 @@ type Work = Arc<dyn Fn(Arc<App>) -> BoxFuture<'static, Result<(), StoreError>> +
 pub struct Job {
     name: &'static str,
     period: Duration,
+    every: Option<fn(&AppConfig) -> Duration>,
     work: Work,
 }
 
@@ -111,7 +116,13 @@ impl Job {
     where
         F: Future<Output = Result<(), StoreError>> + Send + 'static,
     {
-        Self { name, period, work: Arc::new(move |app| Box::pin(work(app))) }
+        Self { name, period, every: None, work: Arc::new(move |app| Box::pin(work(app))) }
+    }
+
+    /// The same as often as the configuration says.
+    #[must_use]
+    pub fn every(self, period: fn(&AppConfig) -> Duration) -> Self {
+        Self { every: Some(period), ..self }
     }
 
     /// Its stable name.
@@ -119,9 +130,9 @@ impl Job {
         self.name
     }
 
-    /// How often it is due.
-    pub fn period(&self) -> Duration {
-        self.period
+    /// How often it is due where `config` is the configuration.
+    pub fn period(&self, config: &AppConfig) -> Duration {
+        self.every.map_or(self.period, |every| every(config))
     }
 }
 
@@ -133,7 +144,10 @@ impl fmt::Debug for Job {
 
 /// Every job of this program.
 pub fn registry() -> Vec<Job> {
-    housekeeping::jobs()
+    let mut jobs = housekeeping::jobs();
+    jobs.push(crate::trends::job());
+    jobs.push(crate::backfill::job());
+    jobs
 }
 
 /// What became of an attempt to run a job.
@@ -213,9 +227,19 @@ impl App {
         if let Some(due) = known.map(|record| record.due_at).filter(|due| !due.is_over(self.now())) {
             return Ok(Turn::NotDue(due));
         }
+        self.attempt(job, stop, false).await
+    }
+
+    /// Runs `job` if nobody else is at it and it is due, or `early`.
+    async fn attempt(
+        self: &Arc<Self>,
+        job: &Job,
+        stop: &mut watch::Receiver<bool>,
+        early: bool,
+    ) -> Result<Turn, StoreError> {
         // Of this run alone: two attempts in one process are as far apart as in two.
         let holder = self.seed().open().new_id();
-        let begun = BeginJob { name: job.name, holder, life: self.config.job_lease };
+        let begun = BeginJob { name: job.name, holder, life: self.config.job_lease, early };
         match unrefused(self.execute(begun).await)? {
             Begun::Ours => {}
             Begun::HeldElsewhere => return Ok(Turn::HeldElsewhere),
@@ -236,7 +260,7 @@ impl App {
             log::warn!("job {} was taken over by another process", job.name);
             return Ok(turn);
         };
-        let ended = EndJob { name: job.name, holder, period: job.period, end };
+        let ended = EndJob { name: job.name, holder, period: job.period(&self.config), end };
         unrefused(self.execute(ended).await)?;
         Ok(turn)
     }
@@ -308,11 +332,12 @@ impl Query for FindJob {
     }
 }
 
-/// Takes a job's lease, if the job is due.
+/// Takes a job's lease, if the job is due, or wanted `early`.
 struct BeginJob {
     name: &'static str,
     holder: Uuid,
     life: Duration,
+    early: bool,
 }
 
 enum Begun {
@@ -333,7 +358,7 @@ impl Command for BeginJob {
         }
         let record = tx.job(self.name)?.unwrap_or_else(|| JobRecord::new(self.name, now));
         // Another process may have run it since we looked.
-        if !record.due_at.is_over(now) {
+        if !self.early && !record.due_at.is_over(now) {
             tx.release_lease(&lease(self.name), self.holder)?;
             return Ok(Begun::NotDue(record.due_at));
         }

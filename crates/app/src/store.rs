@@ -4,17 +4,21 @@
 //! it, or rolls it back, whole. Its body may run more than once (after a deadlock, or because the group that
 //! it shared a commit with failed), so it does nothing that a rollback does not undo.
 
+use crate::backfill::{BackfillRead, BackfillWrite};
+use crate::import::FollowImportWrite;
 use crate::jobs::{JobRead, JobWrite};
 use crate::media::{MediaRead, MediaWrite};
 use std::future::Future;
 use std::pin::Pin;
 use terrace_identity::{
-    AccountRead, AccountWrite, AuthorCard, SessionRead, SessionWrite, Team, TeamRead, TeamWrite,
+    AccountRead, AccountWrite, AuthorCard, PresenceWrite, SessionRead, SessionWrite, Team, TeamRead,
+    TeamWrite,
 };
 use terrace_kernel::{Event, EventLog, Position, StoreError, Timestamp, UserId};
 use terrace_social::{
-    AuthoredRead, CommentRead, CommentWrite, ErasureWrite, FeedRead, GraphErasure, GraphRead, GraphWrite,
-    OwnGraphRead, PostRead, PostWrite, ReactionWrite, ReportWrite, TeamFollowRead, TeamFollowWrite,
+    AuthoredRead, CommentRead, CommentWrite, DismissalWrite, ErasureWrite, FeedRead, FollowGraphRead,
+    GraphErasure, GraphRead, GraphWrite, OwnGraphRead, PostRead, PostWrite, ReactionWrite, ReportWrite,
+    SuggestionRead, TeamFollowRead, TeamFollowWrite, TopicWrite, TrendRead, TrendWrite,
 };
 use tokio::sync::watch;
 use uuid::Uuid;
@@ -141,6 +145,21 @@ pub trait IdempotencyWrite {
     fn remove_keys_of(&mut self, account: UserId, limit: u32) -> Result<u64, StoreError>;
 }
 
+/// Who does a job, and until when it is theirs if they say nothing more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lease {
+    /// Whoever has it.
+    pub holder: Uuid,
+    /// From when on others may take it.
+    pub expires_at: Timestamp,
+}
+
+/// Reads leases.
+pub trait LeaseRead {
+    /// The lease `name`; none when it was given back, or never taken.
+    fn lease(&mut self, name: &str) -> Result<Option<Lease>, StoreError>;
+}
+
 /// Gives out leases, so that of many processes one does a job.
 pub trait LeaseWrite {
     /// Takes or prolongs the lease `name` for `holder` until `until`, if it is free, over at `now`, or
@@ -217,10 +236,15 @@ pub trait ReadTx:
     + OwnGraphRead
     + MediaRead
     + AuthoredRead
+    + FollowGraphRead
+    + SuggestionRead<AuthorCard>
     + IdempotencyRead
     + EventRead
     + Audit
     + JobRead
+    + LeaseRead
+    + BackfillRead
+    + TrendRead<AuthorCard>
 {
 }
 
@@ -236,10 +260,15 @@ impl<T> ReadTx for T where
         + OwnGraphRead
         + MediaRead
         + AuthoredRead
+        + FollowGraphRead
+        + SuggestionRead<AuthorCard>
         + IdempotencyRead
         + EventRead
         + Audit
         + JobRead
+        + LeaseRead
+        + BackfillRead
+        + TrendRead<AuthorCard>
 {
 }
 
@@ -248,11 +277,14 @@ pub trait Tx:
     ReadTx
     + AccountWrite
     + SessionWrite
+    + PresenceWrite
     + TeamWrite
     + PostWrite<AuthorCard>
     + CommentWrite<AuthorCard>
     + ReactionWrite
     + ReportWrite
+    + DismissalWrite
+    + FollowImportWrite
     + GraphWrite<AuthorCard>
     + TeamFollowWrite
     + GraphErasure
@@ -264,6 +296,9 @@ pub trait Tx:
     + LeaseWrite
     + SweepWrite
     + JobWrite
+    + BackfillWrite
+    + TopicWrite
+    + TrendWrite
 {
 }
 
@@ -271,11 +306,14 @@ impl<T> Tx for T where
     T: ReadTx
         + AccountWrite
         + SessionWrite
+        + PresenceWrite
         + TeamWrite
         + PostWrite<AuthorCard>
         + CommentWrite<AuthorCard>
         + ReactionWrite
         + ReportWrite
+        + DismissalWrite
+        + FollowImportWrite
         + GraphWrite<AuthorCard>
         + TeamFollowWrite
         + GraphErasure
@@ -287,6 +325,9 @@ impl<T> Tx for T where
         + LeaseWrite
         + SweepWrite
         + JobWrite
+        + BackfillWrite
+        + TopicWrite
+        + TrendWrite
 {
 }
 

@@ -9,6 +9,7 @@ use diesel::connection::SimpleConnection;
 use diesel::{Connection, SqliteConnection};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use tempfile::TempDir;
 use terrace_pgtemp::{Options, ThrowawayPostgres, execute};
 
@@ -172,6 +173,11 @@ impl World {
 
     pub(crate) fn serve(&self) -> Result<Terrace> {
         self.program.serve(&self.data, &self.url)
+    }
+
+    /// Brings an edge list in, as an operator would; says how long it took.
+    pub(crate) fn bring_in(&self, list: &Path) -> Result<Duration> {
+        self.program.bring_in(&self.data, &self.url, list)
     }
 
     fn fill(&self, posts: u64) -> Result<()> {

@@ -120,6 +120,9 @@ named! {
         UserBlocked = "user.blocked",
         /// The actor blocks somebody no more. Subject: the account that was blocked.
         UserUnblocked = "user.unblocked",
+        /// Follows were brought in, too many to be told one by one. Whoever keeps the follow graph in memory reads it
+        /// anew. Subject and actor: an account that one of them begins with.
+        FollowsImported = "follows.imported",
     }
 }
 

@@ -11,14 +11,13 @@ use std::sync::Arc;
 use std::time::Duration;
 use terrace_app::{App, DemoOutcome};
 use terrace_storage::{DatabaseKind, Storage};
-use terrace_web::{Listeners, WebConfig, Wiring};
+use terrace_web::{CronSecret, Listeners, WebConfig, Wiring};
 use tokio::sync::watch;
 
 /// Opens and migrates the database, loads demo content where it is due, and serves.
 pub(crate) async fn serve(settings: Settings) -> anyhow::Result<ExitCode> {
-    let web = web_config(&settings)?;
-    // Checked now, because nobody watches when the first cron job comes.
-    settings.cron_secret()?;
+    let cron_secret = settings.cron_secret()?.map(|secret| CronSecret::new(&secret));
+    let web = WebConfig { cron_secret, ..web_config(&settings)? };
     let listeners = Listeners {
         main: vec![listen(settings.listen, "--listen")?],
         metrics: settings.metrics_listen.map(|address| listen(address, "--metrics-listen")).transpose()?,
@@ -34,6 +33,7 @@ pub(crate) async fn serve(settings: Settings) -> anyhow::Result<ExitCode> {
     let (stop, stopped) = watch::channel(false);
     let background = [
         tokio::spawn(Arc::clone(&app).run_consumers(stopped.clone())),
+        tokio::spawn(Arc::clone(&app).run_live_models(stopped.clone())),
         tokio::spawn(run_jobs(settings.jobs, Arc::clone(&app), stopped)),
     ];
     let wiring = Wiring {
@@ -67,10 +67,14 @@ fn listen(address: SocketAddr, setting: &str) -> anyhow::Result<TcpListener> {
     TcpListener::bind(address).with_context(|| format!("cannot listen on {address} ({setting})"))
 }
 
-async fn load_demo(app: &App, wanted: Option<OnlyIfNew>) -> anyhow::Result<Option<DemoOutcome>> {
+async fn load_demo(app: &Arc<App>, wanted: Option<OnlyIfNew>) -> anyhow::Result<Option<DemoOutcome>> {
     let Some(OnlyIfNew(only_if_new)) = wanted else { return Ok(None) };
     let outcome = app.load_demo(only_if_new).await.context("cannot load the demo content")?;
     log::info!("{}", report::demo(outcome));
+    if let DemoOutcome::Loaded { .. } = outcome {
+        // A first look need not wait for the schedule.
+        app.sync_trends().await.context("cannot find what is trending in the demo content")?;
+    }
     Ok(Some(outcome))
 }
 

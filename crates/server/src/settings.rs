@@ -2,6 +2,7 @@
 
 use crate::account::Account;
 use crate::edge_settings::EdgeSettings;
+use crate::trend_settings::TrendSettings;
 use anyhow::{Context, bail};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::net::SocketAddr;
@@ -34,7 +35,7 @@ pub(crate) enum Command {
         revert_all: bool,
     },
     /// Load the catalogue of leagues and teams (again), and with --demo always the demo content.
-    Seed,
+    Seed(Seed),
     /// Look after the data.
     #[command(subcommand)]
     Maintain(Maintain),
@@ -47,6 +48,18 @@ pub(crate) enum Command {
     Openapi,
 }
 
+/// What else is loaded.
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub(crate) struct Seed {
+    /// An edge list to bring in: a header line, then two numbers a line, `from,to`. Each number is a fan, each line a
+    /// mutual follow. What is there already stays as it is.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) follow_graph: Option<PathBuf>,
+    /// Refuse a follow graph with bad lines as a whole, before anything is written, instead of passing over them.
+    #[arg(long, requires = "follow_graph")]
+    pub(crate) strict: bool,
+}
+
 /// How the data can be looked after.
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
 pub(crate) enum Maintain {
@@ -54,6 +67,8 @@ pub(crate) enum Maintain {
     Verify,
     /// Remove what is past its time: idempotency keys, ended sessions, old events, unused pictures.
     Sweep,
+    /// Look for the topics of every post again, as the server does once by itself after an update.
+    BackfillTopics,
 }
 
 /// Whether to load demo content.
@@ -143,6 +158,8 @@ pub(crate) struct Settings {
     pub(crate) accounts: AccountSettings,
     #[command(flatten)]
     pub(crate) media: MediaSettings,
+    #[command(flatten)]
+    pub(crate) trends: TrendSettings,
     #[command(flatten)]
     pub(crate) web: WebSettings,
     #[command(flatten)]
@@ -391,7 +408,7 @@ impl Settings {
     pub(crate) fn app(&self) -> AppConfig {
         const HOUR: u64 = 3600;
         const DAY: u64 = 24 * HOUR;
-        AppConfig {
+        let mut config = AppConfig {
             session_life: Duration::from_secs(self.accounts.session_days.saturating_mul(DAY)),
             access_life: Duration::from_secs(self.accounts.access_minutes.saturating_mul(60)),
             refresh_life: Duration::from_secs(self.accounts.refresh_days.saturating_mul(DAY)),
@@ -406,7 +423,9 @@ impl Settings {
             media_workers: self.media.media_workers,
             media_queue: self.media.media_queue,
             ..AppConfig::default()
-        }
+        };
+        self.trends.apply(&mut config);
+        config
     }
 
     /// How often who may ask.

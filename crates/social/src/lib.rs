@@ -8,6 +8,10 @@ pub mod ports;
 mod post;
 mod reaction;
 pub mod recommend;
+mod suggest;
+mod topics;
+mod trend_ports;
+mod trends;
 
 pub use authored::{AuthoredRead, Erased, ErasedComment, ErasedPost, ErasureWrite, OwnReaction, OwnReport};
 pub use feed::{FeedFilter, FeedRead, FollowedPlaces, Gathered, SeenBy};
@@ -18,3 +22,12 @@ pub use graph::{
 pub use ports::{CommentRead, CommentWrite, PostRead, PostWrite, ReactionWrite, ReportWrite};
 pub use post::{Comment, NewComment, NewPost, Post, PostView, comment_body, post_body, report_reason};
 pub use reaction::{ReactionCounts, ReactionKind};
+pub use suggest::{Acquaintance, DismissalWrite, Edges, FollowGraphRead, Member, Names, SuggestionRead};
+pub use topics::{TAG_LENGTH, TAGS_OF_POST, Tag, tags};
+pub use trend_ports::{
+    EpochId, TopicWrite, TrendEpoch, TrendKey, TrendRead, TrendRoom, TrendWrite, TrendsKept, UntaggedPost,
+};
+pub use trends::{
+    RankedPost, RankedTopic, Ranking, Reckoning, TRENDING_POSTS, TRENDING_POSTS_OF_TEAM, TRENDING_TOPICS,
+    TrendCandidate,
+};

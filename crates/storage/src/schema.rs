@@ -326,6 +326,65 @@ table! {
     }
 }
 
+table! {
+    use diesel::sql_types::Text;
+    use crate::types::Uid;
+
+    post_topics (post_id, tag) {
+        post_id -> Uid,
+        tag -> Text,
+    }
+}
+
+table! {
+    use diesel::sql_types::{Nullable, Text};
+    use crate::types::{Instant, Uid};
+
+    backfills (name) {
+        name -> Text,
+        reached_at -> Nullable<Instant>,
+        reached_id -> Nullable<Uid>,
+        finished_at -> Nullable<Instant>,
+    }
+}
+
+table! {
+    use diesel::sql_types::{BigInt, Nullable};
+    use crate::types::Instant;
+
+    trend_epochs (id) {
+        id -> BigInt,
+        begun_at -> Instant,
+        published_at -> Nullable<Instant>,
+        replaced_at -> Nullable<Instant>,
+    }
+}
+
+table! {
+    use diesel::sql_types::{BigInt, Nullable};
+    use crate::types::Uid;
+
+    trend_posts (epoch, rank) {
+        epoch -> BigInt,
+        rank -> BigInt,
+        post_id -> Uid,
+        team_id -> Nullable<Uid>,
+        score -> BigInt,
+    }
+}
+
+table! {
+    use diesel::sql_types::{BigInt, Text};
+
+    trend_topics (epoch, rank) {
+        epoch -> BigInt,
+        rank -> BigInt,
+        tag -> Text,
+        score -> BigInt,
+        post_count -> BigInt,
+    }
+}
+
 joinable!(teams -> leagues (league_id));
 joinable!(credentials -> users (user_id));
 joinable!(sessions -> users (user_id));
@@ -349,4 +408,6 @@ allow_tables_to_appear_in_same_query!(
     blocks,
     dismissals,
     presence,
+    post_topics,
+    trend_posts,
 );

@@ -1,6 +1,7 @@
 //! Finds out who is asking: a bearer token, else the session's cookie.
 
 use crate::config::WebConfig;
+use crate::cron;
 use crate::crosssite;
 use crate::error::{ApiError, Code};
 use crate::limits::{Address, ClientAddress};
@@ -14,7 +15,8 @@ use actix_web::http::header::{self, HeaderMap, HeaderValue};
 use actix_web::middleware::Next;
 use terrace_identity::{Secret, Token, TokenKind, Viewer};
 
-/// The middleware. Only paths under `/api/` have viewers; without a credential nothing is looked up.
+/// The middleware. Only paths under `/api/` have viewers, but for those of [`cron`], whose bearer is no session's;
+/// without a credential nothing is looked up.
 pub(crate) async fn authenticate<B: MessageBody>(
     req: ServiceRequest,
     next: Next<B>,
@@ -23,6 +25,12 @@ pub(crate) async fn authenticate<B: MessageBody>(
         return next.call(req).await.map(ServiceResponse::map_into_left_body);
     }
     let shell = shell_of(&req)?;
+    if cron::is_cron(req.path()) {
+        if let Err(error) = cron::admit(&shell, &req) {
+            return Ok(refuse(req, error));
+        }
+        return next.call(req).await.map(ServiceResponse::map_into_left_body);
+    }
     let found = match identify(&shell, &req).await {
         Ok(found) => found,
         Err(error) => return Ok(refuse(req, error)),
@@ -88,7 +96,7 @@ fn credential(req: &ServiceRequest, cookie_name: &str) -> Credential {
 }
 
 /// What stands behind `Bearer` (RFC 6750; the scheme's case does not matter).
-fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
+pub(crate) fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
     let value = headers.get(header::AUTHORIZATION)?.as_bytes();
     let (scheme, token) = value.split_at_checked("Bearer".len())?;
     let behind = token.first().is_none_or(|next| *next == b' ');

@@ -1,6 +1,7 @@
 //! Every bound and switch of the web shell.
 
 use crate::cors::CorsOrigin;
+use crate::cron::CronSecret;
 use crate::forwarded::TrustedProxies;
 use crate::limits::LimitConfig;
 use crate::origin::PublicUrl;
@@ -25,6 +26,8 @@ pub struct WebConfig {
     pub body_timeout: Duration,
     /// How long a browser keeps the session's cookie; the session's own life decides.
     pub cookie_life: Duration,
+    /// What opens the routes under `/api/cron`; without it they are closed.
+    pub cron_secret: Option<CronSecret>,
     /// How much may be asked in what time.
     pub limits: LimitConfig,
     /// Whether `/metrics` answers on the main listeners too.
@@ -59,6 +62,7 @@ impl Default for WebConfig {
             picture_limit: 5 * 1024 * 1024,
             body_timeout: SECOND * 30,
             cookie_life: SECOND * 90 * 24 * 3600,
+            cron_secret: None,
             limits: LimitConfig::default(),
             metrics_on_main: true,
             workers: None,

@@ -9,6 +9,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 use terrace_kernel::{TimeKey, Timestamp, UserId};
+use terrace_social::{EpochId, TrendKey};
 use uuid::Uuid;
 
 /// The first byte of every cursor, so that the form can change.
@@ -45,6 +46,18 @@ impl CursorKey for UserId {
 
     fn from_bytes(bytes: &[u8]) -> Option<Self> {
         Uuid::from_slice(bytes).ok().map(Self::from_uuid)
+    }
+}
+
+impl CursorKey for TrendKey {
+    fn to_bytes(&self) -> Vec<u8> {
+        [self.epoch.0.to_be_bytes(), self.rank.to_be_bytes()].concat()
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let (epoch, rank) = bytes.split_first_chunk::<8>()?;
+        let rank = i64::from_be_bytes(rank.try_into().ok()?);
+        Some(Self { epoch: EpochId(i64::from_be_bytes(*epoch)), rank })
     }
 }
 

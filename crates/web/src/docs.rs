@@ -102,11 +102,14 @@ fn preamble() -> OpenApi {
         "session",
         "The browser's session; `__Host-session` under an https public URL.",
     ));
+    let mut cron = Http::new(HttpAuthScheme::Bearer);
+    cron.description = Some("The operator's cron secret.".to_owned());
     let components = ComponentsBuilder::new()
         .schema(Problem::name(), Problem::schema())
         .schema(ProblemPart::name(), ProblemPart::schema())
         .security_scheme("cookie", SecurityScheme::ApiKey(cookie))
         .security_scheme("bearer", SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer)))
+        .security_scheme("cron", SecurityScheme::Http(cron))
         .build();
     document.components = Some(components);
     document

@@ -42,6 +42,8 @@ macro_rules! codes {
 codes! {
     /// Syntax, types, unknown names, malformed ids and cursors.
     InvalidRequest = "invalid_request", BAD_REQUEST, "The request is not well formed";
+    /// The page before was of a ranking that is gone.
+    CursorExpired = "cursor_expired", BAD_REQUEST, "The cursor is too old";
     /// A route that needs an idempotency key was called without one.
     IdempotencyKeyRequired = "idempotency_key_required", BAD_REQUEST, "An idempotency key is required";
     /// No session.
@@ -96,6 +98,8 @@ codes! {
     Internal = "internal", INTERNAL_SERVER_ERROR, "Something broke on our side";
     /// The store cannot be reached, or the service is overloaded or stopping.
     Unavailable = "unavailable", SERVICE_UNAVAILABLE, "The service is not available for the moment";
+    /// No cron secret is configured, so that nobody can call the routes under `/api/cron`.
+    CronDisabled = "cron_disabled", SERVICE_UNAVAILABLE, "The cron routes are closed";
 }
 
 impl Code {

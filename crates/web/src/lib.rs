@@ -9,6 +9,7 @@ mod config;
 #[cfg(test)]
 mod connection_tests;
 mod cors;
+mod cron;
 mod crosssite;
 mod cursor;
 mod docs;
@@ -41,6 +42,7 @@ mod test_support;
 
 pub use config::WebConfig;
 pub use cors::{CorsOrigin, MalformedOrigin};
+pub use cron::CronSecret;
 pub use docs::openapi;
 pub use forwarded::{ForwardingHeader, MalformedNetwork, Network, TrustedProxies};
 pub use limits::{LimitConfig, Rate};

@@ -61,6 +61,7 @@ pub(crate) async fn run(
     shutdown: impl Future<Output = ()>,
 ) -> io::Result<()> {
     let config = shell.config();
+    let watched = app.clone();
     let mut server = Server::build()
         .max_concurrent_connections(config.max_connections)
         .backlog(config.backlog)
@@ -80,7 +81,7 @@ pub(crate) async fn run(
     let handle = main.handle();
     let mut main = tokio::spawn(main);
     let metrics = listeners.metrics.map(|listener| serve_metrics(listener, shell.clone())).transpose()?;
-    let upkeep = tokio::spawn(upkeep(shell.clone()));
+    let upkeep = tokio::spawn(upkeep(shell.clone(), watched));
 
     let ended = tokio::select! {
         () = shutdown => None,
@@ -153,12 +154,17 @@ fn serve_metrics(listener: TcpListener, shell: Data<Shell>) -> io::Result<Server
     Ok(handle)
 }
 
-/// Lets go of rate limits that are full again and of samples that are counted.
-async fn upkeep(shell: Data<Shell>) {
+/// Lets go of rate limits that are full again and of samples that are counted, and measures what grows old by itself.
+async fn upkeep(shell: Data<Shell>, app: Option<Data<App>>) {
     let mut ticks = tokio::time::interval(UPKEEP);
     loop {
         ticks.tick().await;
         shell.limits.prune();
+        if let Some(app) = &app
+            && let Err(error) = app.measure_trends().await
+        {
+            log::debug!("the age of the trends is not known: {error}");
+        }
         if let Some(metrics) = &shell.metrics {
             metrics.run_upkeep();
         }

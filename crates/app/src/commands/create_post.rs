@@ -57,6 +57,7 @@ impl Command for CreatePost {
             created_at: ctx.now(),
         };
         tx.insert_post(&post)?;
+        tx.insert_tags(&post.tags())?;
         tx.append(
             &NewEvent {
                 topic: Topic::LockerRoom,

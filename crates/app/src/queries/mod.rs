@@ -8,6 +8,7 @@ mod graph;
 mod locker_room;
 mod overview;
 mod sessions;
+mod trends;
 mod verify;
 
 pub use accounts::{GetOwnProfile, GetPublicProfile, NotFound, OwnProfile, PublicView};
@@ -20,4 +21,5 @@ pub use locker_room::{
 pub use overview::{Overview, OverviewOf};
 pub(crate) use sessions::FindViewer;
 pub use sessions::ListSessions;
+pub use trends::{TrendingPage, TrendingRefusal, TrendingScope, Trends};
 pub use verify::Verify;

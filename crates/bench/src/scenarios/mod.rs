@@ -85,7 +85,7 @@ impl Plan {
     pub(crate) const FULL: Self = Self {
         runs: 5,
         warm_up: Duration::from_secs(1),
-        duration: Duration::from_secs(4),
+        duration: Duration::from_secs(3),
         small: 10_000,
         large: 1_000_000,
     };

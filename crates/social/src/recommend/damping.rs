@@ -47,15 +47,27 @@ impl Unit {
         self.squares = self.squares.saturating_add(u128::from(weight) * u128::from(weight));
     }
 
-    /// What a weight that was taken in is multiplied with by [`scaled`].
-    pub(super) fn factor(&self) -> u128 {
-        (1 << (64 + FRACTION)) / self.squares.isqrt().max(1)
+    /// What brings a weight that was taken in to its share of the length.
+    pub(super) fn scale(&self) -> Scale {
+        let length = u64::try_from(self.squares.isqrt()).unwrap_or(u64::MAX).max(1);
+        let shift = length.ilog2() + 64;
+        let factor = u64::try_from((1 << shift) / u128::from(length)).unwrap_or(u64::MAX);
+        Scale { factor, shift: shift - FRACTION }
     }
 }
 
-/// A weight of a list of unit length: at most one, since no weight is longer than its list.
-pub(super) fn scaled(weight: u64, factor: u128) -> u64 {
-    u64::try_from(u128::from(weight).saturating_mul(factor) >> 64).unwrap_or(u64::MAX)
+/// A division by the length of a list as a multiplication, since there is one for everybody who was reached.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Scale {
+    factor: u64,
+    shift: u32,
+}
+
+impl Scale {
+    /// A weight of a list of unit length: at most one, since no weight is longer than its list.
+    pub(super) fn of(self, weight: u64) -> u64 {
+        u64::try_from((u128::from(weight) * u128::from(self.factor)) >> self.shift).unwrap_or(u64::MAX)
+    }
 }
 
 /// A sum of such weights as a number.
@@ -85,11 +97,11 @@ mod tests {
             for weight in weights {
                 unit.take_in(*weight);
             }
-            let factor = unit.factor();
-            let squares: f64 = weights.iter().map(|weight| shown(scaled(*weight, factor)).powi(2)).sum();
+            let scale = unit.scale();
+            let squares: f64 = weights.iter().map(|weight| shown(scale.of(*weight)).powi(2)).sum();
             assert!((squares - 1.0).abs() < 1e-8, "{weights:?}: {squares}");
         }
-        assert_eq!(scaled(0, Unit::default().factor()), 0);
+        assert_eq!(Unit::default().scale().of(0), 0);
     }
 
     #[test]

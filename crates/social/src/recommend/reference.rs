@@ -1,7 +1,7 @@
 //! The method once more, straight from its definition and in time that nobody has, to hold the quick one against.
 
 use super::{FollowGraph, Loader, Options, Reason, Recommendation};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use terrace_kernel::{LeagueId, TeamId, UserId};
 
 /// Numbers that look random and are the same each time (`SplitMix64`).
@@ -124,9 +124,10 @@ fn check(world: &World, viewer: u32, list: &[Recommendation], skipped: impl Fn(U
     for (_, followed) in world.follows.iter().filter(|(from, _)| *from == viewer) {
         assert!(!users.contains(&user(*followed)), "nobody who is followed");
     }
+    let numbers: HashMap<UserId, u32> = (0..world.people).map(|number| (user(number), number)).collect();
     assert!(list.is_sorted_by(|one, other| one.score >= other.score), "best first");
     for one in list {
-        let number = (0..world.people).find(|number| user(*number) == one.user).unwrap();
+        let number = numbers[&one.user];
         let mutual = (0..world.people)
             .filter(|v| world.follows.contains(&(viewer, *v)) && world.follows.contains(&(*v, number)))
             .count();

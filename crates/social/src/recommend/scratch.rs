@@ -1,6 +1,6 @@
 //! Memory that a list is made in, as large as the graph has people, and kept for the next one.
 
-use super::damping::{Unit, scaled};
+use super::damping::Unit;
 use super::walk::{Candidate, Step};
 use std::sync::{Mutex, PoisonError};
 
@@ -114,11 +114,11 @@ impl Scratch {
         }
         self.near.each(|_, sum| near_unit.take_in(sum));
         self.far.each(|_, sum| far_unit.take_in(sum));
-        let (near_factor, far_factor) = (near_unit.factor(), far_unit.factor());
+        let (near_scale, far_scale) = (near_unit.scale(), far_unit.scale());
         let Self { near, far, candidates, .. } = self;
         candidates.clear();
         let mut add = |node, near, far| {
-            let score = scaled(near, near_factor) + scaled(far, far_factor);
+            let score = near_scale.of(near) + far_scale.of(far);
             if score > 0 {
                 candidates.push(Candidate { score, node });
             }

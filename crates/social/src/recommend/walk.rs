@@ -30,8 +30,8 @@ pub(super) struct Step {
 }
 
 /// Each doubling of the weight is cut into this many classes (as a power of two).
-const CUT: u32 = 4;
-const CLASSES: usize = (64 - 4 + 1) << CUT;
+const CUT: u32 = 7;
+const CLASSES: usize = (64 - 7 + 1) << CUT;
 
 impl FollowGraph {
     /// Leaves the candidates for `viewer` in `scratch`, in no order. Returns along how many edges it went, at
@@ -154,7 +154,7 @@ impl FollowGraph {
     }
 }
 
-/// Weights of one class differ by at most a sixteenth, and greater weights have no lesser class.
+/// Weights of one class differ by less than a hundredth, and greater weights have no lesser class.
 fn class(weight: u64) -> usize {
     let shift = weight.max(1).ilog2().saturating_sub(CUT);
     (at(shift) << CUT) + usize::try_from(weight >> shift).unwrap_or(0)

@@ -138,9 +138,11 @@ impl Audit for DieselTx<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::harness::{Database, at, fan, post, run, uuid};
+    use super::super::harness::{Database, at, fan, post, run, team, uuid};
     use super::*;
-    use terrace_social::{PostWrite, ReactionCounts, ReactionKind, ReactionWrite};
+    use terrace_social::{
+        GraphWrite, PostWrite, ReactionCounts, ReactionKind, ReactionWrite, TeamFollowWrite,
+    };
 
     #[test]
     fn every_kind_of_reaction_has_its_check() {
@@ -183,5 +185,32 @@ mod tests {
             Some(&CounterMismatch { row: uuid(11), stored: 2, counted: 0 })
         );
         assert!(checks.iter().filter(|check| check.wrong > 0).count() == 2);
+    }
+
+    #[test]
+    fn a_graph_that_lies_is_found() {
+        let mut database = Database::new();
+        let tx = &mut database.tx();
+        let ids = [1, 2, 3].map(|n| fan(tx, n));
+        let red = team(tx, 1);
+        assert!(tx.insert_follow(ids[0], ids[1], at(1)).unwrap());
+        assert!(tx.insert_follow(ids[2], ids[1], at(1)).unwrap());
+        assert!(tx.insert_block(ids[1], ids[0], at(1)).unwrap());
+        assert!(tx.insert_team_follow(ids[0], red, at(1)).unwrap());
+        let found: Vec<_> = tx
+            .audit_counters()
+            .unwrap()
+            .into_iter()
+            .flat_map(|check| check.examples.into_iter().map(move |example| (check.counter, example)))
+            .collect();
+        let lie = |row, counted| CounterMismatch { row: uuid(row), stored: 0, counted };
+        let expected = [
+            ("users.follower_count", lie(2, 2)),
+            ("users.following_count", lie(1, 1)),
+            ("users.following_count", lie(3, 1)),
+            ("teams.follower_count", lie(1, 1)),
+            ("follows.beside_block", lie(1, 1)),
+        ];
+        assert_eq!(found, expected);
     }
 }

@@ -194,3 +194,100 @@ impl GraphErasure for DieselTx<'_> {
         self.erase_both(DISMISSALS, fan, limit, "remove a fan's dismissals")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::harness::{Database, at, fan, plans_of, run, team, uuid};
+    use super::*;
+    use terrace_app::store::Audit;
+    use terrace_identity::TeamRead;
+    use terrace_social::{GraphRead, GraphWrite, TeamFollowWrite};
+
+    fn counters_agree(tx: &mut DieselTx<'_>) -> bool {
+        tx.audit_counters().unwrap().iter().all(|check| check.wrong == 0)
+    }
+
+    fn follow(tx: &mut DieselTx<'_>, from: UserId, to: UserId) {
+        assert!(tx.insert_follow(from, to, at(1)).unwrap());
+        tx.add_to_follow_counts(from, to, 1).unwrap();
+    }
+
+    #[test]
+    fn edges_go_in_portions_with_both_counters() {
+        let mut database = Database::new();
+        let tx = &mut database.tx();
+        let ana = fan(tx, 5);
+        let others = [1, 2, 8, 9, 10].map(|n| fan(tx, n));
+        for other in others {
+            follow(tx, ana, other);
+            follow(tx, other, ana);
+        }
+        follow(tx, others[0], others[1]);
+        let erase: [fn(&mut DieselTx<'_>, UserId) -> Erased<ErasedFollow>; 2] =
+            [|tx, fan| tx.erase_followed(fan, 2).unwrap(), |tx, fan| tx.erase_followers(fan, 2).unwrap()];
+        for (n, erase) in erase.into_iter().enumerate() {
+            let mut told = Vec::new();
+            for expected in [2, 2, 1, 0] {
+                let erased = erase(tx, ana);
+                assert_eq!(erased.found, expected);
+                told.extend(erased.told);
+                assert!(counters_agree(tx));
+            }
+            told.sort_by_key(|edge| (edge.follower, edge.followee));
+            let edge = |other| {
+                if n == 0 {
+                    ErasedFollow { follower: ana, followee: other }
+                } else {
+                    ErasedFollow { follower: other, followee: ana }
+                }
+            };
+            assert_eq!(told, others.map(edge));
+        }
+        assert!(tx.ties(others[0], others[1]).unwrap().following);
+    }
+
+    #[test]
+    fn teams_blocks_and_dismissals_go_in_portions() {
+        let mut database = Database::new();
+        let tx = &mut database.tx();
+        let (ana, bea, zoe) = (fan(tx, 1), fan(tx, 2), fan(tx, 3));
+        let teams = [1, 2, 3].map(|n| team(tx, n));
+        for (fan, team) in teams.iter().map(|team| (ana, *team)).chain([(bea, teams[0])]) {
+            assert!(tx.insert_team_follow(fan, team, at(1)).unwrap());
+            tx.add_to_team_followers(team, 1).unwrap();
+        }
+        assert_eq!(tx.erase_team_follows(ana, 2).unwrap(), Erased { found: 2, told: teams[..2].to_vec() });
+        assert!(counters_agree(tx));
+        assert_eq!(tx.erase_team_follows(ana, 2).unwrap(), Erased { found: 1, told: teams[2..].to_vec() });
+        assert_eq!(tx.erase_team_follows(ana, 2).unwrap().found, 0);
+        assert_eq!(tx.team(teams[0]).unwrap().map(|team| team.follower_count), Some(1));
+        assert!(counters_agree(tx));
+
+        for (from, to) in [(ana, bea), (ana, zoe), (bea, ana), (bea, zoe)] {
+            assert!(tx.insert_block(from, to, at(1)).unwrap());
+        }
+        run(tx, "INSERT INTO dismissals SELECT blocker_id, blocked_id, created_at FROM blocks");
+        for portion in [2, 1, 0] {
+            assert_eq!(tx.erase_blocks(ana, 2).unwrap(), portion);
+            assert_eq!(tx.erase_dismissals(ana, 2).unwrap(), portion);
+        }
+        assert!(tx.ties(bea, zoe).unwrap().hidden);
+        assert_eq!(tx.erase_dismissals(zoe, 5).unwrap(), 1);
+    }
+
+    #[test]
+    fn portions_are_found_by_their_indexes() {
+        let mut database = Database::new();
+        let ana = UserId::from(uuid(1));
+        let plans = plans_of(&mut database, |tx| {
+            tx.erase_followed(ana, 2).unwrap();
+            tx.erase_followers(ana, 2).unwrap();
+            tx.erase_team_follows(ana, 2).unwrap();
+            tx.erase_blocks(ana, 2).unwrap();
+            tx.erase_dismissals(ana, 2).unwrap();
+        });
+        for plan in plans.iter().flatten() {
+            assert!(!plan.contains("SCAN") && !plan.contains("TEMP B-TREE"), "{plan}");
+        }
+    }
+}

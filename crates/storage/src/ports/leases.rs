@@ -7,9 +7,21 @@ use crate::tx::DieselTx;
 use crate::types::{At, Key};
 use diesel::prelude::*;
 use diesel::query_dsl::methods::FilterDsl;
-use terrace_app::store::LeaseWrite;
+use terrace_app::store::{Lease, LeaseRead, LeaseWrite};
 use terrace_kernel::{StoreError, Timestamp};
 use uuid::Uuid;
+
+impl LeaseRead for DieselTx<'_> {
+    fn lease(&mut self, name: &str) -> Result<Option<Lease>, StoreError> {
+        let row: Option<(Key, At)> = on!(self.conn, |conn| {
+            QueryDsl::select(leases::table.find(name), (leases::holder, leases::expires_at))
+                .first(conn)
+                .optional()
+        })
+        .map_err(broken("read a lease"))?;
+        Ok(row.map(|(holder, expires_at)| Lease { holder: holder.0, expires_at: expires_at.0 }))
+    }
+}
 
 impl LeaseWrite for DieselTx<'_> {
     fn take_lease(
@@ -58,7 +70,9 @@ mod tests {
         let mut database = Database::new();
         let tx = &mut database.tx();
         let (ours, theirs) = (uuid(1), uuid(2));
+        assert_eq!(tx.lease("jobs").unwrap(), None);
         assert!(tx.take_lease("jobs", ours, at(0), at(10)).unwrap());
+        assert_eq!(tx.lease("jobs").unwrap(), Some(Lease { holder: ours, expires_at: at(10) }));
         assert!(!tx.take_lease("jobs", theirs, at(9), at(19)).unwrap());
         assert!(tx.take_lease("relay", theirs, at(9), at(19)).unwrap());
         assert!(tx.take_lease("jobs", ours, at(9), at(20)).unwrap());

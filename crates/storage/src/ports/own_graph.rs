@@ -94,3 +94,73 @@ impl OwnGraphRead for DieselTx<'_> {
         .map_err(broken("list a fan's dismissals"))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::harness::{Database, at, fan, plans_of, run, team, uuid};
+    use super::*;
+    use terrace_social::{GraphWrite, TeamFollowWrite};
+
+    fn walk<T, K: Copy>(mut page: impl FnMut(Option<K>) -> Vec<T>, key: impl Fn(&T) -> K) -> Vec<T> {
+        let mut all: Vec<T> = Vec::new();
+        loop {
+            let rows = page(all.last().map(&key));
+            let more = rows.len() == 2;
+            all.extend(rows);
+            if !more {
+                return all;
+            }
+        }
+    }
+
+    #[test]
+    fn each_list_is_walked_to_its_end_by_its_keys() {
+        let mut database = Database::new();
+        let tx = &mut database.tx();
+        let ana = fan(tx, 1);
+        let (others, teams) = ([2, 3, 4, 5].map(|n| fan(tx, n)), [1, 2, 3].map(|n| team(tx, n)));
+        // Those whom somebody blocks are none whom they follow.
+        assert!(tx.insert_follow(ana, others[1], at(1)).unwrap());
+        assert!(tx.insert_follow(ana, others[0], at(2)).unwrap());
+        assert!(tx.insert_follow(others[0], ana, at(2)).unwrap());
+        assert!(tx.insert_block(ana, others[2], at(3)).unwrap());
+        assert!(tx.insert_block(others[3], ana, at(3)).unwrap());
+        for team in teams {
+            assert!(tx.insert_team_follow(ana, team, at(4)).unwrap());
+        }
+        for other in others {
+            let row = (
+                dismissals::user_id.eq(Key::of(ana)),
+                dismissals::dismissed_id.eq(Key::of(other)),
+                dismissals::created_at.eq(At(at(5))),
+            );
+            on!(tx.conn, |conn| diesel::insert_into(dismissals::table).values(row).execute(conn)).unwrap();
+        }
+        // Hidden or not.
+        run(tx, "UPDATE users SET status = 'suspended'");
+        let tie = |user, micros| OwnTie { user, since: at(micros) };
+        let follows = walk(|after| tx.own_follows(ana, 2, after).unwrap(), |tie| tie.user);
+        assert_eq!(follows, [tie(others[0], 2), tie(others[1], 1)]);
+        let followed = walk(|after| tx.own_team_follows(ana, 2, after).unwrap(), |follow| follow.team);
+        assert_eq!(followed, teams.map(|team| OwnTeamFollow { team, since: at(4) }));
+        let blocks = walk(|after| tx.own_blocks(ana, 2, after).unwrap(), |tie| tie.user);
+        assert_eq!(blocks, [tie(others[2], 3)]);
+        let dismissed = walk(|after| tx.own_dismissals(ana, 2, after).unwrap(), |tie| tie.user);
+        assert_eq!(dismissed, others.map(|other| tie(other, 5)));
+    }
+
+    #[test]
+    fn each_list_walks_its_key() {
+        let mut database = Database::new();
+        let ana = UserId::from(uuid(1));
+        let plans = plans_of(&mut database, |tx| {
+            tx.own_follows(ana, 2, Some(ana)).unwrap();
+            tx.own_team_follows(ana, 2, Some(TeamId::from(uuid(1)))).unwrap();
+            tx.own_blocks(ana, 2, Some(ana)).unwrap();
+            tx.own_dismissals(ana, 2, Some(ana)).unwrap();
+        });
+        for plan in plans.iter().flatten() {
+            assert!(plan.starts_with("SEARCH") && !plan.contains("TEMP B-TREE"), "{plan}");
+        }
+    }
+}

@@ -137,12 +137,14 @@ impl PostRead<AuthorCard> for DieselTx<'_> {
 pub(super) type NoText = diesel::sql_types::Nullable<diesel::sql_types::Text>;
 
 /// What belongs to a post, each bounded and in the order in which it goes.
-const CHILDREN: [&str; 3] = [
+const CHILDREN: [&str; 4] = [
     "DELETE FROM comments WHERE id IN (SELECT id FROM comments WHERE post_id = $1 LIMIT $2)",
     "DELETE FROM reactions WHERE post_id = $1 AND user_id IN \
         (SELECT user_id FROM reactions WHERE post_id = $1 LIMIT $2)",
     "DELETE FROM reports WHERE post_id = $1 AND user_id IN \
         (SELECT user_id FROM reports WHERE post_id = $1 LIMIT $2)",
+    "DELETE FROM post_topics WHERE post_id = $1 AND tag IN \
+        (SELECT tag FROM post_topics WHERE post_id = $1 LIMIT $2)",
 ];
 
 impl DieselTx<'_> {

@@ -77,3 +77,39 @@ impl TeamFollowWrite for DieselTx<'_> {
         .map_err(broken("count the followers of a team"))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::harness::{Database, at, fan, run, team, uuid};
+    use super::*;
+    use terrace_identity::TeamRead;
+
+    #[test]
+    fn a_team_is_followed_once_by_who_is_active_and_only_if_there_is_one() {
+        let mut database = Database::new();
+        let tx = &mut database.tx();
+        let (ana, bea) = (fan(tx, 1), fan(tx, 2));
+        let (red, blue) = (team(tx, 1), team(tx, 2));
+        let nothing = TeamId::from(uuid(99));
+        assert!(tx.insert_team_follow(ana, red, at(1)).unwrap());
+        assert!(!tx.insert_team_follow(ana, red, at(2)).unwrap());
+        assert!(tx.insert_team_follow(ana, blue, at(2)).unwrap());
+        assert!(!tx.insert_team_follow(ana, nothing, at(2)).unwrap());
+        assert_eq!(tx.add_to_team_followers(nothing, 1).unwrap(), None);
+        assert_eq!(tx.add_to_team_followers(red, 1).unwrap(), Some(1));
+        assert_eq!(tx.add_to_team_followers(red, 1).unwrap(), Some(2));
+        assert_eq!(tx.team(red).unwrap().map(|team| team.follower_count), Some(2));
+        let followed: Vec<_> = tx
+            .list_followed_teams(ana)
+            .unwrap()
+            .iter()
+            .map(|followed| (followed.team.id, followed.since))
+            .collect();
+        assert_eq!(followed, [(blue, at(2)), (red, at(1))]);
+        assert_eq!(tx.list_followed_teams(bea).unwrap(), []);
+        assert!(tx.delete_team_follow(ana, red).unwrap());
+        assert!(!tx.delete_team_follow(ana, red).unwrap());
+        run(tx, "UPDATE users SET status = 'suspended'");
+        assert!(!tx.insert_team_follow(bea, red, at(3)).unwrap());
+    }
+}

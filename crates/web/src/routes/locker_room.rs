@@ -2,6 +2,7 @@
 
 use super::once::{created, keyed, respond};
 use super::page::{asked, next_cursor};
+use super::trends;
 use crate::dto::locker_room::{CreatePostBody, Post, PostEnvelope, PostList, ReactBody, ReportBody};
 use crate::error::{ApiError, Code, Invalid};
 use crate::extract::{IdempotencyKey, JsonBody, MaybeSignedIn, PathId, Query, SignedIn};
@@ -39,6 +40,8 @@ enum Scope {
 enum Sort {
     /// Newest first.
     Recent,
+    /// What is talked about first; see `/api/trends`.
+    Trending,
 }
 
 /// The parameters of the feed.
@@ -98,6 +101,7 @@ impl FeedQuery {
 ///
 /// Newest first. Every post that existed when the first page was read appears exactly once while one pages on,
 /// whatever is posted meanwhile. Who follows nobody gets everybody's posts with `scope=following`, marked `fallback`.
+/// Trending posts are those of one ranking, on every page; once it is gone, its cursors are 400 `cursor_expired`.
 #[utoipa::path(
     tag = "Locker room",
     operation_id = "readFeed",
@@ -119,6 +123,9 @@ pub(crate) async fn read_feed(
     }
     match query.sort {
         None | Some(Sort::Recent) => {}
+        Some(Sort::Trending) => {
+            return trends::read_trending(viewer, scope, query.limit, query.cursor.as_deref(), &app).await;
+        }
     }
     let asked = query.page(scope, reader)?;
     if asked.scope.is_personal() {

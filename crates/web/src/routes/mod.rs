@@ -3,6 +3,7 @@
 mod accounts;
 mod catalogue;
 mod comments;
+mod cron;
 mod graph;
 mod locker_room;
 mod media;
@@ -10,8 +11,10 @@ mod once;
 mod own_account;
 mod page;
 mod profile;
+mod recommended;
 mod refusals;
 mod sessions;
+mod trends;
 
 pub(crate) use locker_room::post_list;
 
@@ -58,9 +61,14 @@ pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
         .service(graph::unfollow)
         .service(graph::list_followers)
         .service(graph::list_following)
+        .service(recommended::read_recommended)
+        .service(recommended::dismiss_recommended)
         .service(graph::block)
         .service(graph::unblock)
         .service(graph::list_blocks)
         .service(media::upload_media)
-        .service(media::get_media);
+        .service(media::get_media)
+        .service(trends::get_trends)
+        // Platform
+        .service(cron::sync_trends);
 }

@@ -4,11 +4,14 @@
 use crate::error::{ApiError, Code, Invalid};
 use terrace_app::commands::{
     BlockRefusal, ChangeProfileRefusal, CreateCommentRefusal, CreatePostRefusal, DeleteCommentRefusal,
-    DeletePostRefusal, EndSessionRefusal, FollowRefusal, FollowTeamRefusal, ReactRefusal, ReportPostRefusal,
+    DeletePostRefusal, DismissRefusal, EndSessionRefusal, FollowRefusal, FollowTeamRefusal, ReactRefusal,
+    ReportPostRefusal,
 };
 use terrace_app::media::{NotAnImage, UploadRefusal};
-use terrace_app::queries::{FeedRefusal, NotFound};
-use terrace_app::{DeleteAccountRefusal, LoginRefusal, OnceRefusal, RefreshRefusal, RegisterRefusal};
+use terrace_app::queries::{FeedRefusal, NotFound, TrendingRefusal};
+use terrace_app::{
+    DeleteAccountRefusal, LoginRefusal, OnceRefusal, RecommendRefusal, RefreshRefusal, RegisterRefusal,
+};
 
 fn no_post() -> ApiError {
     ApiError::new(Code::NotFound, "there is no such post")
@@ -114,6 +117,19 @@ impl From<FeedRefusal> for ApiError {
     }
 }
 
+impl From<TrendingRefusal> for ApiError {
+    fn from(refusal: TrendingRefusal) -> Self {
+        match refusal {
+            TrendingRefusal::SignInFirst => Code::AuthenticationRequired.into(),
+            TrendingRefusal::UnknownTeam => Self::new(Code::NotFound, "there is no such team"),
+            TrendingRefusal::Expired => Self::new(
+                Code::CursorExpired,
+                "the ranking that this page belongs to is gone; begin again without a cursor",
+            ),
+        }
+    }
+}
+
 impl From<CreatePostRefusal> for ApiError {
     fn from(refusal: CreatePostRefusal) -> Self {
         match refusal {
@@ -131,7 +147,7 @@ impl From<UploadRefusal> for ApiError {
         match refusal {
             UploadRefusal::NotAnImage(NotAnImage(why)) => Self::new(Code::NotAnImage, why),
             UploadRefusal::Busy => Self::unavailable("too many pictures wait to be rendered", 2),
-            UploadRefusal::NoAccount => no_longer(),
+            UploadRefusal::NoAccount => Code::NotFound.into(),
         }
     }
 }
@@ -205,6 +221,22 @@ impl From<BlockRefusal> for ApiError {
             BlockRefusal::Oneself => Code::CannotBlockSelf.into(),
             BlockRefusal::NotFound => no_fan(),
             BlockRefusal::NotActive => no_longer(),
+        }
+    }
+}
+
+impl From<RecommendRefusal> for ApiError {
+    fn from(refusal: RecommendRefusal) -> Self {
+        match refusal {
+            RecommendRefusal::Busy => Self::unavailable("too many recommendations wait to be made", 1),
+        }
+    }
+}
+
+impl From<DismissRefusal> for ApiError {
+    fn from(refusal: DismissRefusal) -> Self {
+        match refusal {
+            DismissRefusal::NotFound => no_fan(),
         }
     }
 }

@@ -6,6 +6,7 @@ mod feeds;
 mod generated;
 mod lists;
 mod quality;
+mod served;
 
 use super::{Inputs, Plan};
 use crate::report::Figure;
@@ -28,6 +29,7 @@ pub(super) fn run(ground: &Ground, plan: &Plan, inputs: &Inputs) -> Result<Vec<F
     figures.extend(lists::run(plan)?);
     for kind in ground.kinds() {
         figures.extend(feeds::run(ground, plan, kind)?);
+        figures.extend(served::run(ground, plan, kind)?);
     }
     Ok(figures)
 }

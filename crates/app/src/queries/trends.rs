@@ -1,0 +1,153 @@
+//! What is trending.
+
+use crate::App;
+use crate::execute::Query;
+use crate::store::ReadTx;
+use std::convert::Infallible;
+use std::time::Duration;
+use terrace_identity::AuthorCard;
+use terrace_kernel::{Failure, Limit, Outcome, Page, Position, TeamId, Timestamp, UserId};
+use terrace_social::{PostView, RankedTopic, TrendEpoch, TrendKey, TrendRead, TrendRoom};
+
+/// How many topics are shown.
+const TOPICS: u32 = 20;
+/// How many posts are shown with them.
+const POSTS: i64 = 10;
+
+/// Whose trending posts are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TrendingScope {
+    /// Everybody's.
+    All,
+    /// Those in the room of one team.
+    Team(TeamId),
+    /// Those in the rooms of the reader's own teams.
+    OwnTeams,
+}
+
+/// A page of trending posts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TrendingPage {
+    /// The posts, best first.
+    pub page: Page<PostView<AuthorCard>, TrendKey>,
+    /// Where the stream goes on: what happened after it may not be in the page.
+    pub position: Position,
+}
+
+/// Why trending posts were not read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TrendingRefusal {
+    /// Only who is signed in has teams of their own.
+    SignInFirst,
+    /// No team has this id.
+    UnknownTeam,
+    /// The ranking that the page before was of is gone.
+    Expired,
+}
+
+/// What is trending.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trends {
+    /// The topics, best first.
+    pub topics: Vec<RankedTopic>,
+    /// The posts, best first.
+    pub posts: Vec<PostView<AuthorCard>>,
+    /// The instant for which they were ranked; none before the first time.
+    pub refreshed_at: Option<Timestamp>,
+}
+
+impl App {
+    /// Reads a page of trending posts. Behind the first page, the same ranking is read on for a bounded time after a
+    /// newer one took its place, so that no page repeats or skips.
+    pub async fn trending(
+        &self,
+        scope: TrendingScope,
+        reader: Option<UserId>,
+        limit: Limit,
+        after: Option<TrendKey>,
+    ) -> Outcome<TrendingPage, TrendingRefusal> {
+        let keep = self.config.trend_keep;
+        self.query(ReadTrending { scope, reader, limit, after, keep }).await
+    }
+
+    /// Reads what is trending at a glance, as `reader` sees it.
+    pub async fn trends(&self, reader: Option<UserId>) -> Outcome<Trends, Infallible> {
+        self.query(ReadTrends { reader }).await
+    }
+}
+
+/// Three statements, one more for `OwnTeams` and for an empty room.
+struct ReadTrending {
+    scope: TrendingScope,
+    reader: Option<UserId>,
+    limit: Limit,
+    after: Option<TrendKey>,
+    keep: Duration,
+}
+
+impl ReadTrending {
+    /// The ranking to read, and behind which rank.
+    fn place(
+        &self,
+        tx: &mut dyn ReadTx,
+        now: Timestamp,
+    ) -> Outcome<Option<(TrendEpoch, i64)>, TrendingRefusal> {
+        let Some(key) = self.after else {
+            return Ok(tx.current_epoch()?.map(|epoch| (epoch, 0)));
+        };
+        let epoch = tx.epoch(key.epoch)?.filter(|epoch| !epoch.is_over(now, self.keep));
+        epoch.map(|epoch| Some((epoch, key.rank))).ok_or(Failure::Refused(TrendingRefusal::Expired))
+    }
+}
+
+impl Query for ReadTrending {
+    const NAME: &'static str = "read_trending";
+    type Output = TrendingPage;
+    type Refusal = TrendingRefusal;
+
+    fn run(&self, tx: &mut dyn ReadTx, now: Timestamp) -> Outcome<TrendingPage, TrendingRefusal> {
+        // Before the list: what commits between the two comes in the list and in the stream, never in neither.
+        let position = tx.head()?;
+        let room = match self.scope {
+            TrendingScope::All => TrendRoom::Everybody,
+            TrendingScope::Team(team) => TrendRoom::Teams(vec![team]),
+            TrendingScope::OwnTeams => {
+                let reader = self.reader.ok_or(Failure::Refused(TrendingRefusal::SignInFirst))?;
+                let own = tx.account(reader)?.and_then(|account| account.favorite_team);
+                TrendRoom::Teams(own.into_iter().collect())
+            }
+        };
+        let page = match self.place(tx, now)? {
+            Some((epoch, after)) => tx.trending_posts(epoch.id, &room, self.reader, self.limit, after)?,
+            None => Page { items: Vec::new(), next: None },
+        };
+        if let TrendingScope::Team(team) = self.scope
+            && page.items.is_empty()
+            && tx.team(team)?.is_none()
+        {
+            return Err(Failure::Refused(TrendingRefusal::UnknownTeam));
+        }
+        Ok(TrendingPage { page, position })
+    }
+}
+
+/// Three statements.
+struct ReadTrends {
+    reader: Option<UserId>,
+}
+
+impl Query for ReadTrends {
+    const NAME: &'static str = "read_trends";
+    type Output = Trends;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Trends, Infallible> {
+        let Some(epoch) = tx.current_epoch()? else {
+            return Ok(Trends { topics: Vec::new(), posts: Vec::new(), refreshed_at: None });
+        };
+        let topics = TrendRead::<AuthorCard>::trending_topics(tx, epoch.id, TOPICS)?;
+        let limit = Limit::new(POSTS).unwrap_or_default();
+        let posts = tx.trending_posts(epoch.id, &TrendRoom::Everybody, self.reader, limit, 0)?.items;
+        Ok(Trends { topics, posts, refreshed_at: Some(epoch.begun_at) })
+    }
+}

@@ -1,0 +1,234 @@
+//! Trends as they are read, and what they are reckoned of.
+
+use super::accounts::CardRow;
+use super::posts::{NoText, PostRow, ViewRow, into_view, own};
+use super::topics::NEWEST;
+use super::{accounts::ACTIVE, overfull};
+use crate::conn::{Conn, on};
+use crate::error::broken;
+use crate::plan::inert;
+use crate::schema::{
+    post_topics, posts, reactions as reaction_rows, trend_epochs, trend_posts, trend_topics, users,
+};
+use crate::tx::DieselTx;
+use crate::types::{At, Instant, Key, Uid};
+use diesel::dsl::auto_type;
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Nullable};
+use terrace_identity::AuthorCard;
+use terrace_kernel::{Limit, Page, PostId, StoreError, TimeKey, Timestamp, UserId};
+use terrace_social::{
+    EpochId, PostView, RankedTopic, TRENDING_POSTS, Tag, TrendCandidate, TrendEpoch, TrendKey, TrendRead,
+    TrendRoom, TrendsKept,
+};
+
+/// Of a post that everybody talks about, the last comments tell enough of how many talk.
+const COMMENTS_LOOKED_AT: u32 = 200;
+
+const KEPT: &str = "SELECT (SELECT COUNT(*) FROM trend_epochs) AS epochs, \
+    (SELECT COUNT(*) FROM trend_posts) + (SELECT COUNT(*) FROM trend_topics) AS ranked";
+
+#[derive(QueryableByName)]
+struct CandidateRow {
+    #[diesel(sql_type = Uid)]
+    id: Key,
+    #[diesel(sql_type = Uid)]
+    author_id: Key,
+    #[diesel(sql_type = Nullable<Uid>)]
+    team_id: Option<Key>,
+    #[diesel(sql_type = Instant)]
+    created_at: At,
+    #[diesel(sql_type = BigInt)]
+    reactions: i64,
+    #[diesel(sql_type = BigInt)]
+    commenters: i64,
+}
+
+#[derive(QueryableByName)]
+struct KeptRow {
+    #[diesel(sql_type = BigInt)]
+    epochs: i64,
+    #[diesel(sql_type = BigInt)]
+    ranked: i64,
+}
+
+/// The newest posts of a window. `inert` keeps SQLite from beginning with the authors; see [`crate::plan`].
+fn candidates(inert: &str) -> String {
+    format!(
+        "SELECT posts.id, posts.author_id, posts.team_id, posts.created_at, \
+            like_count + love_count + fire_count + clap_count + laugh_count + sad_count AS reactions, \
+            CASE WHEN comment_count = 0 THEN 0 ELSE \
+                (SELECT COUNT(DISTINCT last.author_id) FROM \
+                    (SELECT comments.author_id FROM comments WHERE comments.post_id = posts.id \
+                     ORDER BY comments.created_at DESC, comments.id DESC LIMIT {COMMENTS_LOOKED_AT}) AS last \
+                 WHERE last.author_id <> posts.author_id) END AS commenters \
+         FROM posts JOIN users ON users.id = {inert}posts.author_id \
+         WHERE posts.deleted_at IS NULL AND users.status = '{ACTIVE}' AND posts.created_at >= $1 \
+            AND posts.created_at <= $2 AND (posts.created_at < $2 OR posts.id < $3) \
+         ORDER BY posts.created_at DESC, posts.id DESC LIMIT $4"
+    )
+}
+
+/// What is stored of an epoch that was published.
+type EpochRow = (i64, At, Option<At>);
+
+fn into_epoch((id, begun_at, replaced_at): EpochRow) -> TrendEpoch {
+    TrendEpoch { id: EpochId(id), begun_at: begun_at.0, replaced_at: replaced_at.map(|at| at.0) }
+}
+
+#[auto_type(no_type_alias)]
+fn published() -> _ {
+    trend_epochs::table.filter(trend_epochs::published_at.is_not_null())
+}
+
+/// The ranked posts of an epoch that are shown. Begins with the ranks, of which there are few.
+#[auto_type(no_type_alias)]
+fn ranked(epoch: i64, after: i64) -> _ {
+    let active: &'static str = ACTIVE;
+    trend_posts::table
+        .inner_join(posts::table.on(posts::id.eq(inert(trend_posts::post_id))))
+        .inner_join(users::table.on(users::id.eq(inert(posts::author_id))))
+        .filter(trend_posts::epoch.eq(epoch))
+        .filter(trend_posts::rank.gt(after))
+        .filter(posts::deleted_at.is_null())
+        .filter(users::status.eq(active))
+}
+
+impl TrendRead<AuthorCard> for DieselTx<'_> {
+    fn trend_candidates(
+        &mut self,
+        since: Timestamp,
+        limit: u32,
+        after: Option<TimeKey>,
+    ) -> Result<Vec<TrendCandidate>, StoreError> {
+        let TimeKey { at, id } = after.unwrap_or(NEWEST);
+        let sql = candidates(match &self.conn {
+            Conn::Pg(_) => "",
+            Conn::Sqlite(_) => "+",
+        });
+        let rows: Vec<CandidateRow> = on!(self.conn, |conn| {
+            diesel::sql_query(sql)
+                .bind::<Instant, _>(At(since))
+                .bind::<Instant, _>(At(at))
+                .bind::<Uid, _>(Key(id))
+                .bind::<BigInt, _>(i64::from(limit))
+                .load(conn)
+        })
+        .map_err(broken("read what may be trending"))?;
+        let candidate = |row: CandidateRow| TrendCandidate {
+            post: row.id.id(),
+            author: row.author_id.id(),
+            team: row.team_id.map(Key::id),
+            created_at: row.created_at.0,
+            reactions: row.reactions,
+            commenters: row.commenters,
+        };
+        Ok(rows.into_iter().map(candidate).collect())
+    }
+
+    fn tags_of(&mut self, posts: &[PostId]) -> Result<Vec<(PostId, Tag)>, StoreError> {
+        let posts = posts.iter().copied().map(Key::of);
+        let rows: Vec<(Key, String)> = on!(self.conn, |conn| {
+            post_topics::table
+                .filter(post_topics::post_id.eq_any(posts))
+                .select((post_topics::post_id, post_topics::tag))
+                .load(conn)
+        })
+        .map_err(broken("read the topics of posts"))?;
+        Ok(rows.into_iter().map(|(post, tag)| (post.id(), Tag::stored(tag))).collect())
+    }
+
+    fn current_epoch(&mut self) -> Result<Option<TrendEpoch>, StoreError> {
+        let row: Option<EpochRow> = on!(self.conn, |conn| {
+            published()
+                .order(trend_epochs::id.desc())
+                .select((trend_epochs::id, trend_epochs::begun_at, trend_epochs::replaced_at))
+                .first(conn)
+                .optional()
+        })
+        .map_err(broken("find the current epoch of trends"))?;
+        Ok(row.map(into_epoch))
+    }
+
+    fn epoch(&mut self, id: EpochId) -> Result<Option<TrendEpoch>, StoreError> {
+        let row: Option<EpochRow> = on!(self.conn, |conn| {
+            published()
+                .filter(trend_epochs::id.eq(id.0))
+                .select((trend_epochs::id, trend_epochs::begun_at, trend_epochs::replaced_at))
+                .first(conn)
+                .optional()
+        })
+        .map_err(broken("find an epoch of trends"))?;
+        Ok(row.map(into_epoch))
+    }
+
+    fn trending_posts(
+        &mut self,
+        epoch: EpochId,
+        room: &TrendRoom,
+        reader: Option<UserId>,
+        limit: Limit,
+        after: i64,
+    ) -> Result<Page<PostView<AuthorCard>, TrendKey>, StoreError> {
+        let teams: Option<Vec<Key>> = match room {
+            TrendRoom::Everybody => None,
+            TrendRoom::Teams(teams) => Some(teams.iter().copied().map(Key::of).collect()),
+        };
+        let rows: Vec<(i64, ViewRow)> = on!(self.conn, |conn| {
+            let mut query = ranked(epoch.0, after).into_boxed();
+            match teams.as_deref() {
+                None => {
+                    let last = i64::try_from(TRENDING_POSTS).unwrap_or(i64::MAX);
+                    query = query.filter(trend_posts::rank.le(last));
+                }
+                Some([]) => return Ok(Page { items: Vec::new(), next: None }),
+                Some([team]) => query = query.filter(trend_posts::team_id.eq(*team)),
+                Some(several) => query = query.filter(trend_posts::team_id.eq_any(several.iter().copied())),
+            }
+            let page = query.order(trend_posts::rank).limit(overfull(limit));
+            let view = (PostRow::as_select(), CardRow::as_select());
+            match reader {
+                Some(fan) => page
+                    .left_join(own(Key::of(fan)))
+                    .select((trend_posts::rank, (view.0, view.1, reaction_rows::kind.nullable())))
+                    .load(conn),
+                None => page
+                    .select((trend_posts::rank, (view.0, view.1, None::<String>.into_sql::<NoText>())))
+                    .load(conn),
+            }
+        })
+        .map_err(broken("read trending posts"))?;
+        let views = rows
+            .into_iter()
+            .map(|(rank, row)| Ok((rank, into_view(row)?)))
+            .collect::<Result<Vec<_>, StoreError>>()?;
+        let page = Page::from_overfull(views, limit, |(rank, _)| TrendKey { epoch, rank: *rank });
+        Ok(page.map(|(_, view)| view))
+    }
+
+    fn trending_topics(&mut self, epoch: EpochId, limit: u32) -> Result<Vec<RankedTopic>, StoreError> {
+        let rows: Vec<(i64, String, i64, i64)> = on!(self.conn, |conn| {
+            trend_topics::table
+                .filter(trend_topics::epoch.eq(epoch.0))
+                .order(trend_topics::rank)
+                .limit(i64::from(limit))
+                .select((
+                    trend_topics::rank,
+                    trend_topics::tag,
+                    trend_topics::score,
+                    trend_topics::post_count,
+                ))
+                .load(conn)
+        })
+        .map_err(broken("read trending topics"))?;
+        let topic =
+            |(rank, tag, score, post_count)| RankedTopic { rank, tag: Tag::stored(tag), score, post_count };
+        Ok(rows.into_iter().map(topic).collect())
+    }
+
+    fn trends_kept(&mut self) -> Result<TrendsKept, StoreError> {
+        let row: KeptRow = on!(self.conn, |conn| diesel::sql_query(KEPT).get_result(conn))
+            .map_err(broken("count what is kept of trends"))?;
+        Ok(TrendsKept { epochs: row.epochs, ranked: row.ranked })
+    }
+}
