@@ -68,8 +68,9 @@ impl Dialect {
                 share("(upto - 1.0 / (rank + 1))"),
                 share("upto")
             ),
-            format!("CREATE TEMP TABLE numbers AS {numbers} SELECT n FROM seq"),
-            "CREATE UNIQUE INDEX by_number ON numbers (n)".to_owned(),
+            // Declared, because SQLite compares a column without a type past its index.
+            "CREATE TEMP TABLE numbers (n bigint PRIMARY KEY)".to_owned(),
+            format!("INSERT INTO numbers (n) {numbers} SELECT n FROM seq"),
             "ANALYZE numbers".to_owned(),
             format!(
                 "CREATE TEMP TABLE written AS SELECT (numbers.n * {STEP}) % {posts} AS n, writer \
