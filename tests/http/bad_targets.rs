@@ -15,7 +15,11 @@ on_each_database! {
 
 /// The operations of a sample, and an answer to each of them at another target.
 fn ask(sample: &Sample, operation: &Operation, target: &str) -> Answer {
-    let client = if operation.is_protected() { sample.mia.fork() } else { sample.service.client() };
+    let client = match operation {
+        of_timers if of_timers.is_of_timers() => sample.client_for(of_timers),
+        protected if protected.is_protected() => sample.mia.fork(),
+        _ => sample.service.client(),
+    };
     let request = client.ask(&operation.method, target);
     if operation.has_body() { request.json(&sample.body(&operation.id)).send() } else { request.send() }
 }
