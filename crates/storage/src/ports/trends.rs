@@ -339,7 +339,7 @@ mod tests {
         post(tx, 12, ana, None, 9);
         for (n, author) in [(1, ana), (2, bea), (3, bea), (4, zoe), (5, ana)] {
             let id = CommentId::from(uuid(n));
-            tx.count_comment(first).unwrap().unwrap();
+            tx.count_comment(first, author).unwrap().unwrap();
             let comment = NewComment { id, post: first, author, body: "Olé".to_owned(), created_at: at(6) };
             tx.insert_comment(&comment).unwrap();
         }
