@@ -279,10 +279,10 @@ mod tests {
         }
     }
 
-    fn block(tx: &mut DieselTx<'_>, blocker: UserId, blocked: UserId) {
+    fn block(tx: &mut DieselTx<'_>, one: UserId, other: UserId) {
         let row = (
-            blocks::blocker_id.eq(Key::of(blocker)),
-            blocks::blocked_id.eq(Key::of(blocked)),
+            blocks::blocker_id.eq(Key::of(one)),
+            blocks::blocked_id.eq(Key::of(other)),
             blocks::created_at.eq(At(at(1))),
         );
         on!(tx.conn, |conn| diesel::insert_into(blocks::table).values(row).execute(conn)).unwrap();
