@@ -5,13 +5,13 @@ use super::blocks::not_hidden;
 use super::reactions;
 use crate::conn::{Conn, on};
 use crate::error::broken;
-use crate::plan::inert;
+use crate::plan::{beside, inert};
 use crate::schema::{posts, reactions as reaction_rows, users};
 use crate::tx::DieselTx;
 use crate::types::{At, Key, Uid};
-use diesel::dsl::{auto_type, exists};
+use diesel::dsl::{AsExprOf, auto_type, exists};
 use diesel::prelude::*;
-use diesel::sql_types::BigInt;
+use diesel::sql_types::{BigInt, Text};
 use terrace_identity::AuthorCard;
 use terrace_kernel::{MediaHash, PostId, StoreError, Timestamp, UserId};
 use terrace_social::{NewPost, Post, PostRead, PostView, PostWrite, ReactionCounts};
@@ -83,11 +83,11 @@ struct NewPostRow<'a> {
 /// read anyway, so that hiding one who is not active costs nothing.
 #[auto_type(no_type_alias)]
 pub(super) fn shown() -> _ {
-    let active: &'static str = ACTIVE;
+    let active: AsExprOf<&'static str, Text> = ACTIVE.into_sql::<Text>();
     posts::table
         .inner_join(users::table.on(users::id.eq(inert(posts::author_id))))
         .filter(posts::deleted_at.is_null())
-        .filter(users::status.eq(active))
+        .filter(users::status.eq(beside(active, posts::id)))
 }
 
 /// A post that is shown, to be locked without its author.
