@@ -25,13 +25,19 @@ mod contract {
     mod counters;
     mod deletion;
     mod events;
+    mod feeds;
+    mod graph;
+    mod graph_crowd;
+    mod import;
     mod jobs;
+    mod live;
     mod locker_room;
     mod media;
     mod once;
     mod operators;
     mod order;
     mod paging;
+    mod recommended;
     mod replica;
     mod schema;
     mod trends;
@@ -51,13 +57,16 @@ mod http {
     mod document;
     mod dress;
     mod edge;
+    mod feeds;
     mod first_visit;
+    mod graph;
     mod idempotency;
     mod locker_room;
     mod media;
     mod own_account;
     mod pictures;
     mod problems;
+    mod recommended;
     mod sample;
     mod sessions;
     mod shape;
@@ -69,4 +78,5 @@ mod http {
 mod program {
     mod account;
     mod doctor;
+    mod follow_graph;
 }

@@ -1,8 +1,8 @@
 //! What a page costs: a fixed number of statements, whatever is on it.
 
 use anyhow::Result;
-use terrace_testkit::app::commands::{ChangeProfile, CreateComment, CreatePost, React};
-use terrace_testkit::app::queries::{FeedScope, GetPost, ListComments, OwnReactions, ReadFeed};
+use terrace_testkit::app::commands::{ChangeProfile, CreateComment, CreatePost, FollowUser, React};
+use terrace_testkit::app::queries::{FeedScope, GetPost, ListComments, ReadFeed, SeenByReader};
 use terrace_testkit::identity::ProfileChange;
 use terrace_testkit::kernel::{Limit, PostId, TeamId, UserId};
 use terrace_testkit::social::ReactionKind;
@@ -10,8 +10,9 @@ use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
 
 on_each_database! {
     a_feed_page_is_a_fixed_number_of_statements,
+    a_page_of_what_one_follows_is_a_bounded_number_of_statements,
     a_page_of_comments_is_a_fixed_number_of_statements,
-    ones_own_reactions_to_a_page_are_one_statement,
+    what_one_reader_sees_of_a_page_is_one_statement,
 }
 
 /// How many statements reading takes.
@@ -70,6 +71,42 @@ fn a_feed_page_is_a_fixed_number_of_statements(kind: DatabaseKind) -> Result<()>
     Ok(())
 }
 
+/// What few are followed is gathered: four statements. Of many it is looked for first, and found with four as well, or
+/// gathered with five. To who follows nobody everybody's posts are shown with three.
+fn a_page_of_what_one_follows_is_a_bounded_number_of_statements(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::without_rehearsal(kind)?;
+    let (team, fans) = (house.team("foxes"), house.crowd("fan", 60));
+    fill(&house, &fans[..50], team, 110);
+    let follow = |fan: UserId, others: &[UserId]| {
+        for other in others {
+            house.done(FollowUser { fan, other: *other });
+        }
+    };
+    let [of_few, of_many, of_quiet, of_nobody] = [50, 51, 52, 53].map(|n: usize| fans[n]);
+    follow(of_few, &fans[..20]);
+    follow(of_many, &fans[..50]);
+    follow(of_quiet, &fans[20..60].iter().copied().filter(|fan| *fan != of_quiet).collect::<Vec<_>>());
+    // Forty who are followed, with some fifty posts: enough for a page of 25, and too few for one of 100.
+    for (reader, rows, expected) in [
+        (of_few, 1, 4),
+        (of_few, 25, 4),
+        (of_few, 100, 4),
+        (of_many, 1, 4),
+        (of_many, 25, 4),
+        (of_many, 100, 4),
+        (of_quiet, 25, 4),
+        (of_quiet, 100, 5),
+        (of_nobody, 25, 3),
+        (of_nobody, 100, 3),
+    ] {
+        let limit = Limit::new(rows)?;
+        let read = ReadFeed { scope: FeedScope::Following, reader: Some(reader), limit, after: None };
+        let found = cost(&house, || assert!(!house.found(read).page.items.is_empty()));
+        assert_eq!(found, expected, "{rows} posts of {reader}");
+    }
+    Ok(())
+}
+
 /// A post is one statement, a page of its comments one more.
 fn a_page_of_comments_is_a_fixed_number_of_statements(kind: DatabaseKind) -> Result<()> {
     let house = TestApp::without_rehearsal(kind)?;
@@ -91,7 +128,7 @@ fn a_page_of_comments_is_a_fixed_number_of_statements(kind: DatabaseKind) -> Res
 }
 
 /// What only one reader sees of a page comes in one statement for all its posts, and is what the page itself says.
-fn ones_own_reactions_to_a_page_are_one_statement(kind: DatabaseKind) -> Result<()> {
+fn what_one_reader_sees_of_a_page_is_one_statement(kind: DatabaseKind) -> Result<()> {
     let house = TestApp::without_rehearsal(kind)?;
     let (team, fans) = (house.team("foxes"), house.crowd("fan", 4));
     fill(&house, &fans, team, 30);
@@ -101,8 +138,11 @@ fn ones_own_reactions_to_a_page_are_one_statement(kind: DatabaseKind) -> Result<
             let read = ReadFeed { scope: FeedScope::All, reader: Some(reader), limit, after: None };
             let page = house.found(read).page.items;
             let posts = page.iter().map(|view| view.post.id).collect();
+            let authors = page.iter().map(|view| view.post.author).collect();
             let mut found = Vec::new();
-            let one = cost(&house, || found = house.found(OwnReactions { reader, posts }));
+            let one = cost(&house, || {
+                found = house.found(SeenByReader { reader, posts, authors }).reactions;
+            });
             assert_eq!(one, 1);
             let mut shown: Vec<_> =
                 page.iter().filter_map(|view| Some((view.post.id, view.my_reaction?))).collect();

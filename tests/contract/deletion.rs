@@ -160,7 +160,7 @@ fn a_deletion_is_seen_at_once_and_leaves_nothing(kind: DatabaseKind) -> Result<(
         assert_eq!(feed(house), [of_bo]);
         assert_eq!(house.not_found(GetPost { post: of_mia, reader: Some(bo.id) }), NotFound);
         assert_eq!(commenters(house, of_bo), [bo.id]);
-        assert_eq!(house.not_found(GetPublicProfile { user: mia }), NotFound);
+        assert_eq!(house.not_found(GetPublicProfile { user: mia, reader: None }), NotFound);
         assert_eq!(house.not_found(GetOwnProfile { user: mia }), NotFound);
         assert_eq!([browser, access].map(|token| house.viewer(token)), [None, None]);
         let refreshed = house.run(house.app().refresh(&refresh));
@@ -216,7 +216,7 @@ fn a_busy_account_goes_in_portions_and_counters_always_fit(kind: DatabaseKind) -
     house.write(move |tx, ctx| {
         for n in 0..1500 {
             let (id, created_at) = (ctx.new_id(), ctx.now());
-            tx.count_comment(of_bo)?;
+            tx.count_comment(of_bo, busy)?;
             tx.insert_comment(&NewComment {
                 id,
                 post: of_bo,
@@ -436,6 +436,6 @@ fn nobody_writes_on_the_post_of_somebody_who_is_gone(kind: DatabaseKind) -> Resu
     assert_eq!(house.refused(react(bo.id, of_mia)), ReactRefusal::PostNotFound);
     let report = ReportPost { fan: bo.id, post: of_mia, reason: "Spam".to_owned() };
     house.refused(report);
-    assert_eq!(house.not_found(GetComment { post: of_mia, comment: said }), NotFound);
+    assert_eq!(house.not_found(GetComment { post: of_mia, comment: said, reader: None }), NotFound);
     Ok(())
 }

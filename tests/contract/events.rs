@@ -1,4 +1,5 @@
-//! Design §5: what happened is appended in the transaction in which it happened, exactly once, or not at all.
+//! What happened is appended in the transaction in which it happened, exactly once, or not at all
+//! (docs/architecture.md, invariant 1; docs/events.md).
 
 use anyhow::Result;
 use terrace_testkit::app::commands::{
@@ -127,7 +128,8 @@ fn signing_in_and_out_appends_nothing(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// Design §2, invariant 1: events commit with their command or not at all, and no position is used up.
+/// Events commit with their command or not at all, and no position is used up (docs/architecture.md, invariants 1
+/// and 15).
 fn a_command_that_fails_appends_nothing(kind: DatabaseKind) -> Result<()> {
     let house = TestApp::start(kind)?;
     let fan = house.fan("mia").id;

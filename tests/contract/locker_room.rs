@@ -207,7 +207,7 @@ fn a_deleted_post_is_gone_for_everybody_at_once(kind: DatabaseKind) -> Result<()
     assert_eq!(other.not_found(GetPost { post, reader: Some(mia) }), NotFound);
     let list = ListComments { post, reader: None, limit: Limit::default(), after: None };
     assert_eq!(other.not_found(list), NotFound);
-    assert_eq!(other.not_found(GetComment { post, comment }), NotFound);
+    assert_eq!(other.not_found(GetComment { post, comment, reader: None }), NotFound);
     let more = CreateComment { author: bo, post, body: "Hello?".to_owned() };
     assert_eq!(other.refused(more), CreateCommentRefusal::PostNotFound);
     for kind in [Some(ReactionKind::Like), None] {
@@ -229,14 +229,14 @@ fn children_belong_to_one_post(kind: DatabaseKind) -> Result<()> {
     let comment = comment(&house, mia, first, "On the first");
     house.done(React { fan: mia, post: first, kind: Some(ReactionKind::Clap) });
 
-    assert_eq!(house.not_found(GetComment { post: second, comment }), NotFound);
+    assert_eq!(house.not_found(GetComment { post: second, comment, reader: None }), NotFound);
     let wrong = house.refused(DeleteComment { user: mia, post: second, comment });
     assert_eq!(wrong, DeleteCommentRefusal::NotFound);
     let list = ListComments { post: second, reader: None, limit: Limit::default(), after: None };
     assert_eq!(house.found(list).items, []);
     let view = house.found(GetPost { post: second, reader: Some(mia) });
     assert_eq!((view.post.comment_count, view.post.reactions.total(), view.my_reaction), (0, 0, None));
-    assert_eq!(house.found(GetComment { post: first, comment }).post, first);
+    assert_eq!(house.found(GetComment { post: first, comment, reader: None }).post, first);
     Ok(())
 }
 

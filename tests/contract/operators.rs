@@ -79,7 +79,7 @@ fn a_suspended_account_is_out_everywhere_and_unseen_until_it_is_restored(kind: D
         );
         assert_eq!(login(house, "a guess"), Some(LoginRefusal::InvalidCredentials));
         assert_eq!(house.not_found(GetPost { post: hers, reader: None }), NotFound);
-        assert_eq!(house.not_found(GetPublicProfile { user: mia.id }), NotFound);
+        assert_eq!(house.not_found(GetPublicProfile { user: mia.id, reader: None }), NotFound);
         assert_eq!(comments(house, his), 0);
         // Whoever was let in a moment before does nothing either.
         let post = CreatePost { author: mia.id, team: None, media: None, body: "Me again".to_owned() };

@@ -1,4 +1,5 @@
-//! Design §5: events have one public order that nobody misses anything of, whoever writes, relays or reads.
+//! Events have one public order that nobody misses anything of, whoever writes, relays or reads
+//! (docs/architecture.md, invariants 15 to 17).
 
 use anyhow::Result;
 use std::collections::{BTreeMap, BTreeSet};
@@ -311,7 +312,7 @@ const GREETER: Consumer = Consumer {
     handle: |tx, ctx, event| {
         let post = PostId::from_uuid(event.what.subject);
         let author = event.what.actor.ok_or_else(|| StoreError::defect("greet", "nobody's post"))?;
-        tx.count_comment(post)?;
+        tx.count_comment(post, author)?;
         tx.insert_comment(&NewComment {
             id: ctx.new_id(),
             post,

@@ -1,5 +1,5 @@
-//! Design §7: a replica answers what may be old, and nothing else. The one here is a database of its own with
-//! other contents, so that it shows who answered.
+//! A replica answers what may be old, and nothing else (docs/architecture.md, invariant 22). The one here is a
+//! database of its own with other contents, so that it shows who answered.
 
 use anyhow::Result;
 use std::sync::Arc;

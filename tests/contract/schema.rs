@@ -1,4 +1,4 @@
-//! Design §3: one schema on two databases, and the way up and down to it.
+//! One schema on two databases, and the way up and down to it (docs/architecture.md, invariant 13).
 
 use anyhow::{Context, Result};
 use std::collections::BTreeMap;

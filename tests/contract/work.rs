@@ -1,4 +1,5 @@
-//! Design §2, invariants 1, 2 and 5, and §3: the unit of work, whatever its body does and whoever is in its way.
+//! The unit of work, whatever its body does and whoever is in its way (docs/architecture.md, invariants 1, 2, 4, 5
+//! and 11).
 
 use anyhow::Result;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -111,7 +112,7 @@ fn a_body_that_runs_again_decides_the_same(kind: DatabaseKind) -> Result<()> {
     let (seen, clock) = (Arc::clone(&runs), house.clock().clone());
     let id = house.write(move |tx, ctx| {
         let before =
-            tx.feed(&terrace_testkit::social::FeedFilter::All, None, Limit::default(), None)?.items.len();
+            tx.feed(terrace_testkit::social::FeedFilter::All, None, Limit::default(), None)?.items.len();
         let post = post(fan).run(tx, ctx).map_err(|failure| failure.map(|_| SaidNo))?;
         let run = (ctx.now(), post.post.id, ctx.random_bytes(), before);
         seen.lock().expect("sound").push(run);
@@ -166,13 +167,13 @@ fn two_who_lock_in_opposite_order_both_finish(kind: DatabaseKind) -> Result<()> 
         let lock_both = body(move |tx: &mut dyn Tx, _: &mut Ctx| {
             runs.fetch_add(1, Ordering::SeqCst);
             let one = ReactionCounts { like: 1, ..ReactionCounts::default() };
-            assert!(tx.lock_post(first)?.is_some());
+            assert!(tx.lock_post(first, None)?.is_some());
             if kind == DatabaseKind::Postgres {
                 // SQLite's writers come one after another: there nobody could open the other gate.
                 gates[mine].open();
                 gates[1 - mine].pass();
             }
-            assert!(tx.lock_post(second)?.is_some());
+            assert!(tx.lock_post(second, None)?.is_some());
             tx.add_to_reaction_counts(first, &one)?;
             tx.add_to_reaction_counts(second, &one)?;
             Ok(())

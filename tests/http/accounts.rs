@@ -195,7 +195,8 @@ fn others_see_a_public_profile(kind: DatabaseKind) -> Result<()> {
     let answer = service.client().get(&format!("/api/users/{id}")).expect(200);
     let expected = json!({
         "id": "[id]", "username": "mia", "displayName": "mia", "bio": "Row 14.", "pictureUrl": null,
-        "favoriteTeam": null, "followerCount": 0, "followingCount": 0, "createdAt": "[time]",
+        "favoriteTeam": null, "followerCount": 0, "followingCount": 0, "following": false, "followsYou": false,
+        "createdAt": "[time]",
     });
     assert_eq!(shape(&answer), expected, "neither zone nor points nor what boards show");
     Ok(())

@@ -3,6 +3,8 @@
 use super::shape::shape;
 use anyhow::Result;
 use serde_json::json;
+use std::time::{Duration, Instant};
+use terrace_testkit::app::queries::Verify;
 use terrace_testkit::app::{DEMO_FAN, DEMO_PASSWORD, DemoOutcome};
 use terrace_testkit::{Client, DatabaseKind, PASSWORD, TestService, on_each_database};
 
@@ -76,6 +78,25 @@ fn demo_content_is_lively_and_lets_one_in(kind: DatabaseKind) -> Result<()> {
     let popular = posts.iter().find(|post| post["commentCount"].as_i64() > Some(1));
     let id = popular.and_then(|post| post["id"].as_str()).unwrap_or_default();
     assert!(client.get(&format!("/api/locker-room/{id}/comments")).expect(200).list("/comments").len() > 1);
+
+    // And everybody follows somebody.
+    for (path, list) in [("/api/user/followers", "/followers"), ("/api/user/following", "/following")] {
+        assert!(client.get(path).expect(200).list(list).len() >= 8, "{path}");
+    }
+    assert!(!client.get("/api/user/following").expect(200).list("/teams").is_empty());
+    let checks = service.run(service.app().query(Verify)).unwrap_or_default();
+    assert!(!checks.is_empty() && checks.iter().all(|check| check.wrong == 0), "{checks:?}");
+
+    // And is shown whom to follow, as soon as the graph in memory has heard of all this.
+    let asked = Instant::now();
+    loop {
+        let list = client.get("/api/user/recommended").expect(200);
+        let people = list.list("/users");
+        if people.len() > 5 && people.iter().all(|person| person["mutualCount"].as_i64() > Some(1)) {
+            break;
+        }
+        assert!(asked.elapsed() < Duration::from_secs(30), "{}", list.text());
+    }
 
     // A demo fan is a fan like any other.
     client.create_post("And me too!");

@@ -216,6 +216,10 @@ fn an_export_is_what_was_written(kind: DatabaseKind) -> Result<()> {
             "comments": [comment("At last"), comment("Mine")],
             "reactions": [{"postId": "[id]", "kind": "clap", "createdAt": "[time]"}],
             "reports": [{"postId": "[id]", "reason": "An advertisement.", "createdAt": "[time]"}],
+            "follows": [],
+            "teamFollows": [],
+            "blocks": [],
+            "dismissals": [],
             "idempotencyKeys": [{"route": "POST /api/register", "key": "hello", "createdAt": "[time]"}],
         })
     );

@@ -45,7 +45,7 @@ impl Operation {
     }
 }
 
-/// A service with two fans, and something of everything that belongs to the first of them.
+/// A service with fans, and something of everything that belongs to the first of them.
 pub(super) struct Sample {
     pub(super) service: TestService,
     pub(super) mia: Client,
@@ -58,6 +58,8 @@ pub(super) struct Sample {
     team: String,
     league: String,
     refresh: String,
+    /// Somebody whom the first may follow, and somebody whom they may block.
+    others: [String; 2],
 }
 
 impl Sample {
@@ -80,7 +82,9 @@ impl Sample {
         let (team, league) = (team.str_at("/teams/0/id"), team.str_at("/teams/0/leagueId"));
         let picture =
             mia.ask("POST", "/api/media").body("image/png", png(7)).send().expect(201).str_at("/url");
-        Self { service, mia, bo, user, post, comment, picture, session, team, league, refresh }
+        let others = ["gus", "hal"].map(|name| service.client().register(name));
+        know_each_other(&service, &mia, &user);
+        Self { service, mia, bo, user, post, comment, picture, session, team, league, refresh, others }
     }
 
     /// Every operation of the document.
@@ -116,7 +120,10 @@ impl Sample {
                 };
             }
         };
-        template.replace("{id}", id).replace("{commentId}", &self.comment)
+        template
+            .replace("{id}", id)
+            .replace("{commentId}", &self.comment)
+            .replace("{userId}", &self.others[0])
     }
 
     /// The operation's request, with what it takes.
@@ -149,6 +156,8 @@ impl Sample {
             "createPost" => json!({"body": "Another one.", "teamId": self.team}),
             "createComment" => json!({"body": "Well said."}),
             "react" => json!({"kind": "like"}),
+            "follow" | "unfollow" => json!({"userId": self.others[0]}),
+            "block" | "unblock" => json!({"userId": self.others[1]}),
             "reportPost" => json!({"reason": "It is an advertisement."}),
             other => panic!("no sample body for {other}"),
         }
@@ -173,6 +182,9 @@ impl Sample {
             format!("/api/locker-room/{}/comments?limit=100", self.post),
             "/api/user".to_owned(),
             "/api/user/sessions?limit=100".to_owned(),
+            "/api/user/followers?limit=100".to_owned(),
+            "/api/user/following?limit=100".to_owned(),
+            "/api/user/blocks?limit=100".to_owned(),
         ] {
             for client in [&self.mia, &self.bo] {
                 let mut seen = client.get(&path).expect(200).json();
@@ -188,5 +200,18 @@ impl Sample {
         let ana = json!({"username": "ana", "password": PASSWORD});
         dump.push(json!(self.service.client().post("/api/login", &ana).status));
         Value::Array(dump)
+    }
+}
+
+/// Two whom the first follows and who follow them, and two whom they block: lists that are longer than a page of one.
+fn know_each_other(service: &TestService, mia: &Client, user: &str) {
+    for name in ["cleo", "dan"] {
+        let client = service.client();
+        let id = client.register(name);
+        client.post("/api/user/follow", &json!({"userId": user})).expect(200);
+        mia.post("/api/user/follow", &json!({"userId": id})).expect(200);
+    }
+    for name in ["eve", "fay"] {
+        mia.post("/api/user/block", &json!({"userId": service.client().register(name)})).expect(200);
     }
 }

@@ -19,7 +19,7 @@ fn a_database_that_serves_is_well_in_every_line(kind: DatabaseKind) -> Result<()
     let beside = invocation.clone().args(["doctor"]).run()?;
     program.stop()?;
     for ended in [beside, invocation.args(["doctor"]).run()?] {
-        for subject in ["schema", "writing", "consumer", "job", "database"] {
+        for subject in ["schema", "writing", "consumer", "job", "database", "pictures"] {
             let found = findings(&ended, subject);
             ensure!(
                 !found.is_empty() && found.iter().all(|line| line.starts_with("ok")),

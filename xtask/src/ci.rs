@@ -8,7 +8,7 @@ use std::time::Instant;
 
 /// Runs every check.
 pub(crate) fn run() -> Result<ExitCode> {
-    for check in [format()?, lints()?, documentation()?] {
+    for check in [format()?, lints()?, features()?, documentation()?] {
         let failed = step(check.name, || Ok(cargo::exit_code(cargo::status(&mut { check.command })?)))?;
         if failed != ExitCode::SUCCESS {
             return Ok(failed);
@@ -32,6 +32,13 @@ fn lints() -> Result<Check> {
     let mut command = cargo::cargo("clippy")?;
     command.args(["--workspace", "--all-targets", "--", "-D", "warnings"]);
     Ok(Check { name: "lints", command })
+}
+
+/// What is built by choice only.
+fn features() -> Result<Check> {
+    let mut command = cargo::cargo("clippy")?;
+    command.args(["--package", "terrace-server", "--features", "s3,postgres-tls", "--", "-D", "warnings"]);
+    Ok(Check { name: "lints of optional features", command })
 }
 
 fn documentation() -> Result<Check> {

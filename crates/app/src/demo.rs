@@ -3,7 +3,9 @@
 
 use crate::App;
 use crate::catalogue::Catalogue;
+use crate::demo_graph;
 use crate::execute::Command;
+use crate::import::follows_imported;
 use crate::passwords::PasswordFailure;
 use crate::store::Tx;
 use serde::Deserialize;
@@ -118,6 +120,7 @@ impl Command for LoadDemo {
         let Some(fans) = self.load_fans(tx, ctx, &teams)? else {
             return Err(Failure::Refused(DemoOutcome::AlreadyThere));
         };
+        self.load_graph(tx, ctx, &teams, &fans)?;
         let mut comments = 0;
         for (nth, post) in self.demo.post.iter().enumerate() {
             self.load_post(tx, ctx, &teams, &fans, nth, post)?;
@@ -152,9 +155,35 @@ impl LoadDemo {
             if !tx.insert_account(&account)? {
                 return Ok(None);
             }
+            tx.note_sign_in(account.id, ctx.now())?;
             fans.insert(fan.username.as_str(), account.id);
         }
         Ok(Some(fans))
+    }
+
+    /// Lets the fans follow one another and their teams, the same every time.
+    fn load_graph(
+        &self,
+        tx: &mut dyn Tx,
+        ctx: &mut Ctx,
+        teams: &HashMap<&str, TeamId>,
+        fans: &HashMap<&str, UserId>,
+    ) -> Result<(), StoreError> {
+        let people: Vec<_> =
+            self.demo.fan.iter().map(|fan| (fan.username.as_str(), fan.favorite_team.as_str())).collect();
+        for edge in demo_graph::follows(&people) {
+            let (fan, other) = (find(fans, edge.from)?, find(fans, edge.to)?);
+            if tx.insert_follow(fan, other, ctx.now().minus(minutes(edge.minutes_ago)))? {
+                tx.add_to_follow_counts(fan, other, 1)?;
+            }
+        }
+        for edge in demo_graph::team_follows(&people) {
+            let (fan, team) = (find(fans, edge.from)?, find(teams, edge.to)?);
+            if tx.insert_team_follow(fan, team, ctx.now().minus(minutes(edge.minutes_ago)))? {
+                tx.add_to_team_followers(team, 1)?;
+            }
+        }
+        tx.append(&follows_imported(find(fans, DEMO_FAN)?), ctx.now())
     }
 
     fn load_post(
@@ -179,11 +208,12 @@ impl LoadDemo {
         tx.insert_tags(&post.tags())?;
         for comment in &entry.comments {
             let at = created_at.plus(minutes(comment.minutes_after));
-            tx.count_comment(post.id)?;
+            let author = find(fans, &comment.author)?;
+            tx.count_comment(post.id, author)?;
             tx.insert_comment(&NewComment {
                 id: ctx.new_id_at(at),
                 post: post.id,
-                author: find(fans, &comment.author)?,
+                author,
                 body: comment_body(&comment.body).map_err(wrong)?,
                 created_at: at,
             })?;

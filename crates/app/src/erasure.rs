@@ -2,8 +2,8 @@
 
 use crate::consumers::{PORTION, Progress};
 use crate::store::Tx;
-use terrace_kernel::{Ctx, Event, EventKind, NewEvent, StoreError, Topic, UserId};
-use terrace_social::{ErasedComment, ErasedPost};
+use terrace_kernel::{Ctx, Event, EventKind, NewEvent, StoreError, TeamId, Topic, UserId};
+use terrace_social::{ErasedComment, ErasedFollow, ErasedPost};
 
 /// Removes one portion of what the account left, and tells of each row that others may have on their screens, as its
 /// own removal would have been told. Marked posts go, with all that hangs on them, as any deleted post does. Reports
@@ -31,6 +31,9 @@ pub(crate) fn erase_account(tx: &mut dyn Tx, ctx: &mut Ctx, event: &Event) -> Re
     if portion.is_spent(reports) {
         return Ok(Progress::More);
     }
+    if erase_graph(tx, ctx, user, &mut portion)? {
+        return Ok(Progress::More);
+    }
     let sessions = tx.remove_sessions_of(user, portion.left)?;
     if portion.is_spent(u32::try_from(sessions).unwrap_or(u32::MAX)) {
         return Ok(Progress::More);
@@ -42,6 +45,34 @@ pub(crate) fn erase_account(tx: &mut dyn Tx, ctx: &mut Ctx, event: &Event) -> Re
     // Of an upload that was on its way when the account was closed.
     tx.remove_uploads_of(user)?;
     Ok(Progress::Done)
+}
+
+/// Removes what the account left in the graph, with the counters of others; says whether the portion is spent. Edges are
+/// told as if each had been ended, so that the log alone says who follows whom.
+fn erase_graph(tx: &mut dyn Tx, ctx: &Ctx, user: UserId, portion: &mut Portion) -> Result<bool, StoreError> {
+    let followed = tx.erase_followed(user, portion.left)?;
+    tell(tx, ctx, followed.told.into_iter().map(unfollowed))?;
+    // A transaction locks other people's accounts once, or their order would be none.
+    if followed.found > 0 {
+        return Ok(true);
+    }
+    let followers = tx.erase_followers(user, portion.left)?;
+    tell(tx, ctx, followers.told.into_iter().map(unfollowed))?;
+    if followers.found > 0 {
+        return Ok(true);
+    }
+    let blocks = tx.erase_blocks(user, portion.left)?;
+    if portion.is_spent(blocks) {
+        return Ok(true);
+    }
+    let dismissals = tx.erase_dismissals(user, portion.left)?;
+    if portion.is_spent(dismissals) {
+        return Ok(true);
+    }
+    // Last: it locks teams.
+    let teams = tx.erase_team_follows(user, portion.left)?;
+    tell(tx, ctx, teams.told.into_iter().map(|team| team_unfollowed(user, team)))?;
+    Ok(portion.is_spent(teams.found))
 }
 
 /// Rows that this transaction may still remove.
@@ -82,4 +113,26 @@ fn comment_deleted(actor: UserId, ErasedComment { post, team, comment }: ErasedC
 
 fn reaction_changed(actor: UserId, post: ErasedPost) -> NewEvent {
     NewEvent { kind: EventKind::ReactionChanged, ..post_deleted(actor, post) }
+}
+
+fn unfollowed(ErasedFollow { follower, followee }: ErasedFollow) -> NewEvent {
+    NewEvent {
+        topic: Topic::Graph,
+        kind: EventKind::UserUnfollowed,
+        actor: Some(follower),
+        team: None,
+        subject: followee.as_uuid(),
+        object: None,
+    }
+}
+
+fn team_unfollowed(fan: UserId, team: TeamId) -> NewEvent {
+    NewEvent {
+        topic: Topic::Graph,
+        kind: EventKind::TeamUnfollowed,
+        actor: Some(fan),
+        team: None,
+        subject: team.as_uuid(),
+        object: None,
+    }
 }

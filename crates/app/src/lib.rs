@@ -7,14 +7,18 @@ mod catalogue;
 pub mod commands;
 mod consumers;
 mod demo;
+mod demo_graph;
 mod erasure;
 mod execute;
 mod housekeeping;
+mod import;
 mod jobs;
+mod live;
 mod login;
 pub mod media;
 mod passwords;
 pub mod queries;
+mod recommended;
 pub mod store;
 mod trends;
 mod viewers;
@@ -27,13 +31,16 @@ pub use consumers::{Consumer, Progress};
 pub use demo::{DEMO_FAN, DEMO_PASSWORD, DemoOutcome};
 pub use execute::{Answered, Command, KeyedRequest, OnceRefusal, Query};
 pub use housekeeping::Swept;
+pub use import::{BadLine, EdgeList, EdgeListError, FollowImportWrite, IMPORT_BATCH, Imported, Line};
 pub use jobs::{AtOnce, Job, JobRead, JobRecord, JobWrite, Turn, registry as jobs};
 pub use login::{Grant, LoginRefusal, RefreshRefusal, RegisterRefusal, Registration, SignedUp};
 pub use passwords::{PasswordCost, Passwords, PasswordsBusy};
+pub use recommended::{RecommendRefusal, Suggestion, SuggestionReason};
 /// The words of operators, for a program that names no domain.
 pub use terrace_identity::{Password, Role};
 pub use trends::Synced;
 
+use crate::live::{Graph, Live};
 use crate::media::{MediaStore, NoMediaStore};
 use crate::workers::Workers;
 use std::sync::Arc;
@@ -74,6 +81,10 @@ pub struct AppConfig {
     pub media_queue: usize,
     /// How long an uploaded picture waits for its post.
     pub upload_life: Duration,
+    /// How many recommendations are made at once.
+    pub recommend_workers: usize,
+    /// How many more may wait for their turn before the service says that it is overloaded.
+    pub recommend_queue: usize,
     /// How often trends are refreshed.
     pub trend_period: Duration,
     /// How old a post may be to be trending.
@@ -102,6 +113,8 @@ impl Default for AppConfig {
             media_workers: 2,
             media_queue: 16,
             upload_life: DAY,
+            recommend_workers: 4,
+            recommend_queue: 256,
             trend_period: Duration::from_mins(2),
             trend_window: DAY * 7,
             trend_half_life: Duration::from_hours(6),
@@ -119,6 +132,8 @@ pub struct App {
     viewers: Viewers,
     media: Arc<dyn MediaStore>,
     renderers: Workers,
+    graph: Arc<Live<Graph>>,
+    recommenders: Workers,
     config: AppConfig,
 }
 
@@ -140,7 +155,10 @@ impl App {
         let viewers = Viewers::new(config.session_memory);
         let renderers = Workers::new("terrace_media_queue", config.media_workers, config.media_queue);
         let media = Arc::new(NoMediaStore);
-        Self { store, clock, entropy, passwords, viewers, media, renderers, config }
+        let recommenders =
+            Workers::new("terrace_recommend_queue", config.recommend_workers, config.recommend_queue);
+        let graph = Arc::default();
+        Self { store, clock, entropy, passwords, viewers, media, renderers, graph, recommenders, config }
     }
 
     /// The bounds that it goes by.

@@ -216,7 +216,7 @@ impl App {
         if let Some(viewer) = &found
             && self.now().since(viewer.last_seen_at) >= self.config.touch_after
         {
-            self.execute_detached(TouchSession { session: viewer.session_id });
+            self.execute_detached(TouchSession { user: viewer.user_id, session: viewer.session_id });
         }
         Ok(found)
     }

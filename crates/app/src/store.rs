@@ -5,17 +5,20 @@
 //! it shared a commit with failed), so it does nothing that a rollback does not undo.
 
 use crate::backfill::{BackfillRead, BackfillWrite};
+use crate::import::FollowImportWrite;
 use crate::jobs::{JobRead, JobWrite};
 use crate::media::{MediaRead, MediaWrite};
 use std::future::Future;
 use std::pin::Pin;
 use terrace_identity::{
-    AccountRead, AccountWrite, AuthorCard, SessionRead, SessionWrite, TeamRead, TeamWrite,
+    AccountRead, AccountWrite, AuthorCard, PresenceWrite, SessionRead, SessionWrite, Team, TeamRead,
+    TeamWrite,
 };
 use terrace_kernel::{Event, EventLog, Position, StoreError, Timestamp, UserId};
 use terrace_social::{
-    AuthoredRead, CommentRead, CommentWrite, ErasureWrite, PostRead, PostWrite, ReactionWrite, ReportWrite,
-    TopicWrite, TrendRead, TrendWrite,
+    AuthoredRead, CommentRead, CommentWrite, DismissalWrite, ErasureWrite, FeedRead, FollowGraphRead,
+    GraphErasure, GraphRead, GraphWrite, OwnGraphRead, PostRead, PostWrite, ReactionWrite, ReportWrite,
+    SuggestionRead, TeamFollowRead, TeamFollowWrite, TopicWrite, TrendRead, TrendWrite,
 };
 use tokio::sync::watch;
 use uuid::Uuid;
@@ -226,9 +229,15 @@ pub trait ReadTx:
     + SessionRead
     + TeamRead
     + PostRead<AuthorCard>
+    + FeedRead<AuthorCard>
     + CommentRead<AuthorCard>
+    + GraphRead<AuthorCard>
+    + TeamFollowRead<Team>
+    + OwnGraphRead
     + MediaRead
     + AuthoredRead
+    + FollowGraphRead
+    + SuggestionRead<AuthorCard>
     + IdempotencyRead
     + EventRead
     + Audit
@@ -244,9 +253,15 @@ impl<T> ReadTx for T where
         + SessionRead
         + TeamRead
         + PostRead<AuthorCard>
+        + FeedRead<AuthorCard>
         + CommentRead<AuthorCard>
+        + GraphRead<AuthorCard>
+        + TeamFollowRead<Team>
+        + OwnGraphRead
         + MediaRead
         + AuthoredRead
+        + FollowGraphRead
+        + SuggestionRead<AuthorCard>
         + IdempotencyRead
         + EventRead
         + Audit
@@ -262,11 +277,17 @@ pub trait Tx:
     ReadTx
     + AccountWrite
     + SessionWrite
+    + PresenceWrite
     + TeamWrite
     + PostWrite<AuthorCard>
     + CommentWrite<AuthorCard>
     + ReactionWrite
     + ReportWrite
+    + DismissalWrite
+    + FollowImportWrite
+    + GraphWrite<AuthorCard>
+    + TeamFollowWrite
+    + GraphErasure
     + MediaWrite
     + ErasureWrite
     + EventLog
@@ -285,11 +306,17 @@ impl<T> Tx for T where
     T: ReadTx
         + AccountWrite
         + SessionWrite
+        + PresenceWrite
         + TeamWrite
         + PostWrite<AuthorCard>
         + CommentWrite<AuthorCard>
         + ReactionWrite
         + ReportWrite
+        + DismissalWrite
+        + FollowImportWrite
+        + GraphWrite<AuthorCard>
+        + TeamFollowWrite
+        + GraphErasure
         + MediaWrite
         + ErasureWrite
         + EventLog

@@ -25,7 +25,7 @@ mod world;
 use crate::bare::BareHttp;
 use crate::machine::Machine;
 use crate::report::Figure;
-use crate::scenarios::{Plan, Scenario};
+use crate::scenarios::{Inputs, Plan, Scenario};
 use crate::server::Program;
 use crate::world::Ground;
 use anyhow::{Context, Result};
@@ -51,6 +51,8 @@ struct Bench {
     /// Leave out what needs PostgreSQL.
     #[arg(long)]
     sqlite_only: bool,
+    #[command(flatten)]
+    inputs: Inputs,
     /// The program that is measured.
     #[arg(long, value_name = "PROGRAM", hide = true)]
     terrace: PathBuf,
@@ -99,7 +101,7 @@ fn run(bench: &Bench) -> Result<()> {
                 "temporary files lie in memory: figures of writes mean nothing. Set TMPDIR to a folder on a disk."
             );
         }
-        let figures = scenario.run(&ground, &plan)?;
+        let figures = scenario.run(&ground, &plan, &bench.inputs)?;
         show(*scenario, &machine, &figures)?;
         if let Some(page) = bench.page.as_ref().filter(|_| !bench.quick && !bench.sqlite_only) {
             document(page, *scenario, &machine, &figures)?;

@@ -3,6 +3,8 @@
 //! Identifiers are UUIDs of version 7 in the order of their time: 48 bits of milliseconds, then fixed bits, then
 //! a number whose decimal digits stand where hexadecimal ones may.
 
+pub(crate) mod followed;
+
 /// 2025-01-01T00:00:00Z in milliseconds: every row here is older than what the service writes itself.
 const EPOCH: u64 = 1_735_689_600_000;
 /// When the statements that stand for the service's own begin to date their posts: after all rows in bulk.
@@ -66,7 +68,7 @@ pub(crate) struct Dialect {
 
 /// `synchronous` stays on: the one commit writes everything, and nothing is left to be written while the
 /// service is measured.
-pub(crate) const SQLITE: Dialect = Dialect {
+pub(crate) static SQLITE: Dialect = Dialect {
     seq: "WITH RECURSIVE seq(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM seq WHERE n + 1 < {count})",
     id: "unhex(printf('%012x70008000%d', {millis}, {number}))",
     at: "({millis}) * 1000",
@@ -76,7 +78,7 @@ pub(crate) const SQLITE: Dialect = Dialect {
 };
 
 /// Foreign keys are not checked: the rows are right, and checking them one by one takes most of the time.
-pub(crate) const POSTGRES: Dialect = Dialect {
+pub(crate) static POSTGRES: Dialect = Dialect {
     seq: "WITH seq AS (SELECT n FROM generate_series(0::bigint, {count} - 1) AS n)",
     id: "(lpad(to_hex({millis}), 12, '0') || '70008000' || ({number}))::uuid",
     at: "to_timestamp(({millis}) / 1000.0)",
@@ -115,13 +117,12 @@ impl Dialect {
         let (id, at) = (self.id_of(&millis, "n"), self.at_of(&millis));
         // A step that shares no factor with the number of authors spreads posts over all of them.
         let author = self.id_of(&EPOCH.to_string(), &format!("(n * 7919) % {AUTHORS}"));
+        let (body, room) = (body(), room());
         format!(
             "INSERT INTO posts (id, author_id, team_id, body, like_count, created_at) {seq}, \
              rooms AS (SELECT id, row_number() OVER (ORDER BY key) - 1 AS k FROM teams) \
-             SELECT {id}, {author}, rooms.id, substr('{TEXT}', CAST(1 + n % 89 AS integer), \
-             CAST(40 + (n * 31) % 180 AS integer)), CASE WHEN n % {REACTED} = 0 THEN 1 ELSE 0 END, {at} \
-             FROM seq LEFT JOIN rooms \
-             ON rooms.k = CASE WHEN n % 2 = 0 THEN (n / 2) % (SELECT count(*) FROM rooms) END"
+             SELECT {id}, {author}, rooms.id, {body}, CASE WHEN n % {REACTED} = 0 THEN 1 ELSE 0 END, {at} \
+             FROM seq LEFT JOIN rooms ON rooms.k = {room}"
         )
     }
 
@@ -150,6 +151,16 @@ impl Dialect {
     fn at_of(&self, millis: &str) -> String {
         self.at.replace("{millis}", millis)
     }
+}
+
+/// The text of post `n`.
+fn body() -> String {
+    format!("substr('{TEXT}', CAST(1 + n % 89 AS integer), CAST(40 + (n * 31) % 180 AS integer))")
+}
+
+/// The number of the room that post `n` is in; every other is in none.
+const fn room() -> &'static str {
+    "CASE WHEN n % 2 = 0 THEN (n / 2) % (SELECT count(*) FROM rooms) END"
 }
 
 /// Posts are a second apart.

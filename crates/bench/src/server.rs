@@ -45,6 +45,17 @@ impl Program {
         Ok(())
     }
 
+    /// Brings an edge list in; says how long it took.
+    pub(crate) fn bring_in(&self, data: &Path, url: &str, list: &Path) -> Result<Duration> {
+        let mut command = self.command(data, url);
+        command.arg("seed").arg("--follow-graph").arg(list);
+        let begun = Instant::now();
+        let output = command.output().context("cannot run terrace")?;
+        let took = begun.elapsed();
+        ensure!(output.status.success(), "terrace seed: {}", String::from_utf8_lossy(&output.stderr));
+        Ok(took)
+    }
+
     /// The program's name and version.
     pub(crate) fn version(&self) -> Result<String> {
         let output = Command::new(&self.path).arg("--version").output().context("cannot run terrace")?;

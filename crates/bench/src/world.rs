@@ -9,6 +9,7 @@ use diesel::connection::SimpleConnection;
 use diesel::{Connection, SqliteConnection};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use tempfile::TempDir;
 use terrace_pgtemp::{Options, ThrowawayPostgres, execute};
 
@@ -123,6 +124,13 @@ pub(crate) struct Fan {
     pub(crate) cookie: String,
 }
 
+impl Fan {
+    /// The identifier in hexadecimal digits.
+    fn digits(&self) -> String {
+        self.id.replace('-', "")
+    }
+}
+
 fn register(caller: &mut Caller) -> Result<Vec<Fan>> {
     (0..FANS).map(|number| register_one(caller, format!("regular{number}"))).collect()
 }
@@ -167,17 +175,39 @@ impl World {
         self.program.serve(&self.data, &self.url)
     }
 
+    /// Brings an edge list in, as an operator would; says how long it took.
+    pub(crate) fn bring_in(&self, list: &Path) -> Result<Duration> {
+        self.program.bring_in(&self.data, &self.url, list)
+    }
+
     fn fill(&self, posts: u64) -> Result<()> {
-        let fans: Vec<String> = self.fans.iter().map(|fan| fan.id.replace('-', "")).collect();
+        let fans: Vec<String> = self.fans.iter().map(Fan::digits).collect();
+        self.write(&self.dialect().statements(posts, &fans))
+    }
+
+    /// Writes posts of many authors, of whom one fan follows a thousand by how much they write, and another a thousand
+    /// quiet ones, whose posts all come after `deep` newer ones.
+    pub(crate) fn fill_followed(&self, posts: u64, deep: u64, popular: &Fan, quiet: &Fan) -> Result<()> {
+        self.write(&self.dialect().followed(posts, deep, &popular.digits(), &quiet.digits()))
+    }
+
+    const fn dialect(&self) -> &'static rows::Dialect {
+        match self.kind {
+            Kind::Sqlite => &rows::SQLITE,
+            Kind::Postgres => &rows::POSTGRES,
+        }
+    }
+
+    /// Carries statements out in one session, past the service.
+    fn write(&self, statements: &[String]) -> Result<()> {
         match self.kind {
             Kind::Sqlite => {
                 let mut conn = SqliteConnection::establish(&self.file().to_string_lossy())?;
-                for statement in rows::SQLITE.statements(posts, &fans) {
-                    conn.batch_execute(&statement).with_context(|| statement)?;
+                for statement in statements {
+                    conn.batch_execute(statement).with_context(|| statement.clone())?;
                 }
             }
             Kind::Postgres => {
-                let statements = rows::POSTGRES.statements(posts, &fans);
                 execute(&self.url, &statements.iter().map(String::as_str).collect::<Vec<_>>())?;
             }
         }

@@ -85,6 +85,12 @@ impl PasswordHash {
         Self(phc)
     }
 
+    /// What no password has: every one is wrong, after as much work as ever (its digest is all zeros).
+    pub fn of_nothing() -> Self {
+        let (salt, digest) = ("A".repeat(22), "A".repeat(43));
+        Self(format!("$argon2id$v=19$m=19456,t=2,p=1${salt}${digest}"))
+    }
+
     /// The PHC string.
     pub fn as_phc(&self) -> &str {
         &self.0

@@ -195,6 +195,20 @@ pub trait SessionWrite: SessionRead {
     fn remove_sessions_of(&mut self, user: UserId, limit: u32) -> Result<u64, StoreError>;
 }
 
+/// Writes when an account was last seen: at a sign-in exactly, in use of a session to the day. Apart from the sessions,
+/// which go soon after they end.
+pub trait PresenceWrite {
+    /// Notes that somebody signed in. Nothing is noted of an account that is not active.
+    fn note_sign_in(&mut self, user: UserId, at: Timestamp) -> Result<(), StoreError>;
+
+    /// Notes that a session was used at `at`, if what stands there was noted at `since` or before; says whether it
+    /// was moved.
+    fn note_use(&mut self, user: UserId, at: Timestamp, since: Timestamp) -> Result<bool, StoreError>;
+
+    /// Forgets when an account was last seen.
+    fn remove_presence(&mut self, user: UserId) -> Result<(), StoreError>;
+}
+
 /// Reads leagues and teams.
 pub trait TeamRead {
     /// Leagues in the order of their keys, after the key `after`.

@@ -5,8 +5,8 @@ use std::fmt;
 use std::str::FromStr;
 use uuid::Uuid;
 
-/// A place in the public order of events. Positions only grow, without gaps on PostgreSQL; 0 lies before the
-/// first event.
+/// A place in the public order of events. Positions only grow, without gaps; 0 lies before the first event. What is
+/// past its time is removed from the log's beginning only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Position(i64);
 
@@ -120,6 +120,9 @@ named! {
         UserBlocked = "user.blocked",
         /// The actor blocks somebody no more. Subject: the account that was blocked.
         UserUnblocked = "user.unblocked",
+        /// Follows were brought in, too many to be told one by one. Whoever keeps the follow graph in memory reads it
+        /// anew. Subject and actor: an account that one of them begins with.
+        FollowsImported = "follows.imported",
     }
 }
 

@@ -27,8 +27,8 @@ pub(crate) struct EdgeSettings {
         default_value_t = Header::XForwardedFor
     )]
     pub(crate) forwarded_header: Header,
-    /// Origins (http(s)://HOST[:PORT]) whose pages may read answers and write, with credentials; * lets every page
-    /// read what anybody may, without credentials. None by default.
+    /// Origins, each a scheme with a host and perhaps a port, whose pages may read answers and write, with credentials;
+    /// * lets every page read what anybody may, without credentials. None by default.
     #[arg(long, env = "TERRACE_CORS_ORIGINS", global = true, value_delimiter = ',', value_name = "ORIGIN,…")]
     pub(crate) cors_origins: Vec<CorsOrigin>,
     /// The largest head of a request, in bytes; 131072 at most.

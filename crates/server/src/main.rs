@@ -3,6 +3,7 @@
 mod account;
 mod doctor;
 mod edge_settings;
+mod follow_graph;
 mod machine;
 mod report;
 mod serve;
@@ -10,7 +11,7 @@ mod settings;
 mod trend_settings;
 
 use crate::machine::{SystemClock, SystemEntropy};
-use crate::settings::{Cli, Command, Demo, Maintain, Settings};
+use crate::settings::{Cli, Command, Demo, Maintain, Seed, Settings};
 use anyhow::Context;
 use clap::Parser;
 use mimalloc::MiMalloc;
@@ -18,7 +19,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use terrace_app::queries::Verify;
 use terrace_app::{App, Catalogue};
-use terrace_storage::Storage;
+use terrace_storage::{Storage, StorageConfig};
 
 /// The system's keeps what a flood of sign-ins needed, 19 MiB for each thread that ever hashed; this one gives it back.
 #[global_allocator]
@@ -44,7 +45,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     match command.unwrap_or(Command::Serve) {
         Command::Serve => runtime()?.block_on(serve::serve(settings)),
         Command::Migrate { revert_all } => migrate(&settings, revert_all),
-        Command::Seed => runtime()?.block_on(seed(settings)),
+        Command::Seed(wanted) => runtime()?.block_on(seed(wanted, settings)),
         Command::Maintain(Maintain::Verify) => runtime()?.block_on(verify(settings)),
         Command::Maintain(Maintain::Sweep) => runtime()?.block_on(sweep(settings)),
         Command::Maintain(Maintain::BackfillTopics) => runtime()?.block_on(backfill_topics(settings)),
@@ -67,7 +68,10 @@ fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
 
 /// Opens the database; its folder is made where it is missing.
 fn open(settings: &Settings) -> anyhow::Result<Storage> {
-    let config = settings.storage()?;
+    open_with(settings.storage()?)
+}
+
+fn open_with(config: StorageConfig) -> anyhow::Result<Storage> {
     Storage::open(config, Arc::new(SystemClock), Arc::new(SystemEntropy)).context("cannot open the database")
 }
 
@@ -103,14 +107,25 @@ fn migrate(settings: &Settings, revert_all: bool) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-async fn seed(settings: Settings) -> anyhow::Result<ExitCode> {
-    let storage = open(&settings)?;
+async fn seed(wanted: Seed, settings: Settings) -> anyhow::Result<ExitCode> {
+    // Before anything is written.
+    let graph =
+        wanted.follow_graph.as_deref().map(|file| follow_graph::open(file, wanted.strict)).transpose()?;
+    let mut config = settings.storage()?;
+    if graph.is_some() {
+        config.write_cache_kib = follow_graph::CACHE_KIB;
+        config.slow_query = follow_graph::SLOW;
+    }
+    let storage = open_with(config)?;
     bring_up_to_date(&storage)?;
     let app = app(&settings, &storage);
     let summary = app.load_catalogue(Catalogue::embedded()?).await?;
     report::line(&format!("{} leagues and {} teams are up to date", summary.leagues, summary.teams))?;
     if settings.demo == Demo::Always {
         report::line(&report::demo(app.load_demo(false).await?))?;
+    }
+    if let Some(graph) = graph {
+        graph.bring_in(&app).await?;
     }
     storage.close();
     Ok(ExitCode::SUCCESS)

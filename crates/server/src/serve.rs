@@ -33,6 +33,7 @@ pub(crate) async fn serve(settings: Settings) -> anyhow::Result<ExitCode> {
     let (stop, stopped) = watch::channel(false);
     let background = [
         tokio::spawn(Arc::clone(&app).run_consumers(stopped.clone())),
+        tokio::spawn(Arc::clone(&app).run_live_models(stopped.clone())),
         tokio::spawn(run_jobs(settings.jobs, Arc::clone(&app), stopped)),
     ];
     let wiring = Wiring {

@@ -35,7 +35,7 @@ pub(crate) enum Command {
         revert_all: bool,
     },
     /// Load the catalogue of leagues and teams (again), and with --demo always the demo content.
-    Seed,
+    Seed(Seed),
     /// Look after the data.
     #[command(subcommand)]
     Maintain(Maintain),
@@ -46,6 +46,18 @@ pub(crate) enum Command {
     Account(Account),
     /// Print the OpenAPI document of the HTTP interface.
     Openapi,
+}
+
+/// What else is loaded.
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub(crate) struct Seed {
+    /// An edge list to bring in: a header line, then two numbers a line, `from,to`. Each number is a fan, each line a
+    /// mutual follow. What is there already stays as it is.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) follow_graph: Option<PathBuf>,
+    /// Refuse a follow graph with bad lines as a whole, before anything is written, instead of passing over them.
+    #[arg(long, requires = "follow_graph")]
+    pub(crate) strict: bool,
 }
 
 /// How the data can be looked after.
@@ -354,9 +366,14 @@ impl Settings {
     pub(crate) fn open_media(&self) -> anyhow::Result<MediaObjects> {
         let opened = match &self.media.media_url {
             Some(url) => MediaObjects::open(url),
-            None => MediaObjects::folder(&self.data_dir.join("media")),
+            None => MediaObjects::folder(&self.media_folder()),
         };
         opened.context("cannot open the place for pictures (--media-url)")
+    }
+
+    /// Where pictures lie unless `--media-url` names another place.
+    pub(crate) fn media_folder(&self) -> PathBuf {
+        self.data_dir.join("media")
     }
 
     /// The cron secret, if one is configured.

@@ -1,20 +1,28 @@
-//! The locker room: posts, comments, reactions and reports, as rules and as the ports through which they are
-//! stored. No database, no web framework, no runtime.
+//! The locker room, and who follows and blocks whom: posts, comments, reactions, reports and the graph, as rules and as
+//! the ports through which they are stored. No database, no web framework, no runtime.
 
 mod authored;
+mod feed;
+mod graph;
 pub mod ports;
 mod post;
 mod reaction;
+pub mod recommend;
+mod suggest;
 mod topics;
 mod trend_ports;
 mod trends;
 
 pub use authored::{AuthoredRead, Erased, ErasedComment, ErasedPost, ErasureWrite, OwnReaction, OwnReport};
-pub use ports::{CommentRead, CommentWrite, PostRead, PostWrite, ReactionWrite, ReportWrite};
-pub use post::{
-    Comment, FeedFilter, NewComment, NewPost, Post, PostView, comment_body, post_body, report_reason,
+pub use feed::{FeedFilter, FeedRead, FollowedPlaces, Gathered, SeenBy};
+pub use graph::{
+    Blocked, ErasedFollow, FollowEdge, FollowedTeam, GraphErasure, GraphRead, GraphWrite, LockedPair,
+    OwnGraphRead, OwnTeamFollow, OwnTie, TeamFollowRead, TeamFollowWrite, Ties,
 };
+pub use ports::{CommentRead, CommentWrite, PostRead, PostWrite, ReactionWrite, ReportWrite};
+pub use post::{Comment, NewComment, NewPost, Post, PostView, comment_body, post_body, report_reason};
 pub use reaction::{ReactionCounts, ReactionKind};
+pub use suggest::{Acquaintance, DismissalWrite, Edges, FollowGraphRead, Member, Names, SuggestionRead};
 pub use topics::{TAG_LENGTH, TAGS_OF_POST, Tag, tags};
 pub use trend_ports::{
     EpochId, TopicWrite, TrendEpoch, TrendKey, TrendRead, TrendRoom, TrendWrite, TrendsKept, UntaggedPost,

@@ -1,28 +1,12 @@
 //! What the rules of this crate need from a store. One call is one round trip to the database; a call that
 //! writes reports whether it took. `A` is the card of an author, which the store joins in.
 
-use crate::{Comment, FeedFilter, NewComment, NewPost, Post, PostView, ReactionCounts, ReactionKind};
+use crate::{Comment, NewComment, NewPost, Post, PostView, ReactionCounts, ReactionKind};
 use terrace_kernel::{CommentId, Limit, Page, PostId, StoreError, TeamId, TimeKey, Timestamp, UserId};
 
 /// Reads posts.
 pub trait PostRead<A> {
-    /// Posts that are not deleted, of authors who are active, newest first, after `after`, with `reader`'s own reactions.
-    fn feed(
-        &mut self,
-        filter: &FeedFilter,
-        reader: Option<UserId>,
-        limit: Limit,
-        after: Option<TimeKey>,
-    ) -> Result<Page<PostView<A>>, StoreError>;
-
-    /// `reader`'s own reactions to those of `posts` that they reacted to.
-    fn own_reactions(
-        &mut self,
-        reader: UserId,
-        posts: &[PostId],
-    ) -> Result<Vec<(PostId, ReactionKind)>, StoreError>;
-
-    /// One post that is not deleted, of an author who is active, with `reader`'s own reaction.
+    /// One post that is not deleted, of an author who is active and whom `reader` may see, with `reader`'s own reaction.
     fn post(&mut self, id: PostId, reader: Option<UserId>) -> Result<Option<PostView<A>>, StoreError>;
 }
 
@@ -31,9 +15,9 @@ pub trait PostWrite<A>: PostRead<A> {
     /// Creates a post.
     fn insert_post(&mut self, post: &NewPost) -> Result<(), StoreError>;
 
-    /// The post, unless it is deleted or its author is not active, locked until the transaction ends: who locks it may change its
-    /// counters, comments and reactions.
-    fn lock_post(&mut self, id: PostId) -> Result<Option<Post>, StoreError>;
+    /// The post, unless it is deleted, its author is not active, or the author and `reader` are hidden from each other;
+    /// locked until the transaction ends: who locks it may change its counters, comments and reactions.
+    fn lock_post(&mut self, id: PostId, reader: Option<UserId>) -> Result<Option<Post>, StoreError>;
 
     /// Hides a post for good; `false` when it was hidden already. Its children are removed afterwards.
     fn mark_post_deleted(&mut self, id: PostId, at: Timestamp) -> Result<bool, StoreError>;
@@ -45,23 +29,33 @@ pub trait PostWrite<A>: PostRead<A> {
 
 /// Reads comments.
 pub trait CommentRead<A> {
-    /// The comments of a post by authors who are active, oldest first, after `after`.
+    /// The comments of a post by authors who are active and whom `reader` may see, oldest first, after `after`.
     fn comments(
         &mut self,
         post: PostId,
+        reader: Option<UserId>,
         limit: Limit,
         after: Option<TimeKey>,
     ) -> Result<Page<Comment<A>>, StoreError>;
 
-    /// One comment, of an author who is active, on a post that is not deleted.
-    fn comment(&mut self, post: PostId, id: CommentId) -> Result<Option<Comment<A>>, StoreError>;
+    /// One comment, of an author who is active and whom `reader` may see, on a post that is not deleted.
+    fn comment(
+        &mut self,
+        post: PostId,
+        id: CommentId,
+        reader: Option<UserId>,
+    ) -> Result<Option<Comment<A>>, StoreError>;
 }
 
 /// Writes comments. The post's counter changes in the same transaction.
 pub trait CommentWrite<A>: CommentRead<A> {
-    /// Counts one more comment on a post that is not deleted and whose author is active; says its team and the new
-    /// count, or `None` when there is no such post. Locks the post.
-    fn count_comment(&mut self, post: PostId) -> Result<Option<(Option<TeamId>, i64)>, StoreError>;
+    /// Counts one more comment, `by` somebody, on a post that is not deleted and whose author is active and not hidden
+    /// from them; says its team and the new count, or `None` when there is no such post. Locks the post.
+    fn count_comment(
+        &mut self,
+        post: PostId,
+        by: UserId,
+    ) -> Result<Option<(Option<TeamId>, i64)>, StoreError>;
 
     /// Creates a comment.
     fn insert_comment(&mut self, comment: &NewComment) -> Result<(), StoreError>;

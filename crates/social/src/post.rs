@@ -123,12 +123,3 @@ impl<A> Comment<A> {
         TimeKey { at: self.created_at, id: self.id.as_uuid() }
     }
 }
-
-/// Which posts a feed holds.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FeedFilter {
-    /// Everybody's.
-    All,
-    /// Those in the rooms of these teams; of no team: none.
-    Teams(Vec<TeamId>),
-}

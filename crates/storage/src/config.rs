@@ -56,6 +56,9 @@ pub struct StorageConfig {
     pub write_queue: usize,
     /// SQLite: how many commands may share one commit.
     pub group_limit: usize,
+    /// SQLite: how much of the database the writer keeps in memory, in KiB. Much that is written at random is written
+    /// faster with more.
+    pub write_cache_kib: u32,
     /// For tests: runs every command's body, rolls it back and runs it again, because a body must bear that.
     pub rehearse: bool,
 }
@@ -74,6 +77,7 @@ impl StorageConfig {
             slow_query: Duration::from_millis(200),
             write_queue: 1024,
             group_limit: 256,
+            write_cache_kib: 16_384,
             rehearse: false,
         }
     }

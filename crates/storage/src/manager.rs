@@ -40,6 +40,7 @@ pub(crate) struct Connector {
     address: Address,
     patience: Duration,
     statement_timeout: Duration,
+    write_cache_kib: u32,
     stats: Arc<Stats>,
 }
 
@@ -49,6 +50,7 @@ impl Connector {
             address,
             patience: config.checkout_timeout,
             statement_timeout: config.statement_timeout,
+            write_cache_kib: config.write_cache_kib,
             stats,
         }
     }
@@ -77,17 +79,40 @@ impl Connector {
         // First of all, how long to wait for others: every pragma after it may meet a lock.
         let busy = self.patience.as_millis();
         let own = match mode {
-            Mode::Read => "PRAGMA foreign_keys = ON; PRAGMA cache_size = -8192; PRAGMA query_only = ON;",
-            Mode::Write => "PRAGMA journal_mode = WAL; PRAGMA foreign_keys = ON; PRAGMA cache_size = -16384;",
-            Mode::Migrate => "PRAGMA journal_mode = WAL; PRAGMA foreign_keys = OFF;",
+            Mode::Read => {
+                "PRAGMA foreign_keys = ON; PRAGMA cache_size = -8192; PRAGMA query_only = ON;".to_owned()
+            }
+            Mode::Write => {
+                format!("PRAGMA foreign_keys = ON; PRAGMA cache_size = -{};", self.write_cache_kib)
+            }
+            Mode::Migrate => "PRAGMA foreign_keys = OFF;".to_owned(),
         };
         conn.batch_execute(&format!(
             "PRAGMA busy_timeout = {busy}; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY; \
              PRAGMA mmap_size = 134217728; PRAGMA journal_size_limit = 67108864; {own}"
         ))
         .map_err(|e| fail(&e))?;
+        if mode != Mode::Read {
+            self.keep_a_log(&mut conn).map_err(|e| fail(&e))?;
+        }
         conn.set_instrumentation(Meter::new(Arc::clone(&self.stats)));
         Ok(conn)
+    }
+
+    /// Chooses the write-ahead log. SQLite does not wait for others here, whatever its timeout: of several processes
+    /// that start on a new database at once, all but one are told that it is locked.
+    fn keep_a_log(&self, conn: &mut SqliteConnection) -> diesel::QueryResult<()> {
+        const PAUSE: Duration = Duration::from_millis(10);
+        let mut left = self.patience;
+        loop {
+            match conn.batch_execute("PRAGMA journal_mode = WAL") {
+                Err(error) if !left.is_zero() && error.to_string().contains("locked") => {
+                    std::thread::sleep(PAUSE);
+                    left = left.saturating_sub(PAUSE);
+                }
+                outcome => return outcome,
+            }
+        }
     }
 
     fn connect_pg(&self, uri: &str) -> Result<PgConnection, ConnectError> {

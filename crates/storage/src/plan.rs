@@ -50,3 +50,55 @@ impl<E: QueryFragment<Sqlite>> QueryFragment<Sqlite> for Inert<E> {
         self.0.walk_ast(out)
     }
 }
+
+/// The first value, which is never null, by which SQLite does not see that a condition is about one table only. Where
+/// it sees that, and the tables are analysed, it reads that whole table into a Bloom filter before it begins: all
+/// authors there are, to show a page of posts.
+#[derive(Debug, Clone, Copy, QueryId, ValidGrouping)]
+pub(crate) struct Beside<E, C>(E, C);
+
+/// See [`Beside`].
+pub(crate) const fn beside<E: Expression, C: Expression>(value: E, of_other_table: C) -> Beside<E, C> {
+    Beside(value, of_other_table)
+}
+
+/// The type of [`beside`], by the name that `auto_type` looks for.
+#[expect(non_camel_case_types, reason = "it is named like the function")]
+pub(crate) type beside<E, C> = Beside<E, C>;
+
+impl<E: Expression, C: Expression> Expression for Beside<E, C> {
+    type SqlType = E::SqlType;
+}
+
+impl<E, C, Source> AppearsOnTable<Source> for Beside<E, C>
+where
+    E: AppearsOnTable<Source>,
+    C: AppearsOnTable<Source>,
+    Self: Expression,
+{
+}
+
+impl<E, C, Source> SelectableExpression<Source> for Beside<E, C>
+where
+    E: SelectableExpression<Source>,
+    C: SelectableExpression<Source>,
+    Self: AppearsOnTable<Source>,
+{
+}
+
+impl<E: QueryFragment<Pg>, C> QueryFragment<Pg> for Beside<E, C> {
+    fn walk_ast<'b>(&'b self, out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
+        self.0.walk_ast(out)
+    }
+}
+
+impl<E: QueryFragment<Sqlite>, C: QueryFragment<Sqlite>> QueryFragment<Sqlite> for Beside<E, C> {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Sqlite>) -> QueryResult<()> {
+        out.push_sql("coalesce(");
+        self.0.walk_ast(out.reborrow())?;
+        out.push_sql(", ");
+        self.1.walk_ast(out.reborrow())?;
+        out.push_sql(")");
+        Ok(())
+    }
+}

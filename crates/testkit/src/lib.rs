@@ -21,7 +21,7 @@ pub use contract::Contract;
 pub use database::{TestDatabase, databases};
 pub use each::on;
 pub use improvised::{Asked, Gate, Improvised, SaidNo, body, question};
-pub use program::{Ended, Invocation, Program, terrace_program};
+pub use program::{Chore, Ended, Invocation, Program, terrace_program};
 pub use raw::raw;
 pub use service::{CRON_SECRET, PASSWORD, ServiceBuilder, TestService};
 pub use terrace_app as app;

@@ -122,6 +122,15 @@ impl Invocation {
         Ok(program)
     }
 
+    /// Begins a run that need not come to its end.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be run.
+    pub fn begin(&self) -> Result<Chore> {
+        self.spawn().map(Chore)
+    }
+
     fn spawn(&self) -> Result<Running> {
         let said = NamedTempFile::new_in(self.folder())?;
         let log = NamedTempFile::new_in(self.folder())?;
@@ -252,6 +261,30 @@ fn text(file: &NamedTempFile) -> Result<String> {
 fn listening(line: &str) -> Option<SocketAddr> {
     let (_, port) = line.strip_prefix("Terrace listens on http://")?.rsplit_once(':')?;
     Some(([127, 0, 0, 1], port.parse().ok()?).into())
+}
+
+/// The program at a chore. It is killed when this value is dropped.
+#[derive(Debug)]
+pub struct Chore(Running);
+
+impl Chore {
+    /// Whether it has ended by itself.
+    ///
+    /// # Errors
+    ///
+    /// When nobody can tell.
+    pub fn has_ended(&mut self) -> Result<bool> {
+        Ok(self.0.child.try_wait()?.is_some())
+    }
+
+    /// Kills it at once, as a crash would.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be killed.
+    pub fn kill(&mut self) -> Result<()> {
+        self.0.kill()
+    }
 }
 
 /// The program as it serves. It is killed when this value is dropped.

@@ -18,7 +18,7 @@ use terrace_kernel::Entropy;
 use terrace_storage::{DatabaseKind, MediaObjects, Storage, StorageConfig};
 use terrace_web::{CronSecret, LimitConfig, Listeners, WebConfig, Wiring};
 use tokio::runtime::{Builder, Runtime};
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 
 /// A catalogue of two leagues and three teams, enough to page through.
 const LEAGUES: &str = r#"
@@ -296,13 +296,21 @@ fn serve(
 ) -> Result<JoinHandle<std::io::Result<()>>> {
     let runtime = Builder::new_current_thread().enable_all().build()?;
     let listeners = Listeners { main: vec![listener], metrics: None };
-    let shutdown = async {
+    let (stop_models, models_stop) = watch::channel(false);
+    let models = Arc::clone(&wiring.app).run_live_models(models_stop);
+    let shutdown = async move {
         // The sender may be gone already, which means the same.
         let _ = stopped.await;
+        stop_models.send_replace(true);
     };
-    Ok(thread::Builder::new()
-        .name("terrace-http".to_owned())
-        .spawn(move || runtime.block_on(terrace_web::serve(listeners, wiring, config, shutdown)))?)
+    Ok(thread::Builder::new().name("terrace-http".to_owned()).spawn(move || {
+        runtime.block_on(async move {
+            let models = tokio::spawn(models);
+            let served = terrace_web::serve(listeners, wiring, config, shutdown).await;
+            models.await.map_err(std::io::Error::other)?;
+            served
+        })
+    })?)
 }
 
 /// Metrics belong to the process: all services of a test binary share them.

@@ -8,7 +8,7 @@ use crate::error::ApiError;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
-use terrace_kernel::{TimeKey, Timestamp};
+use terrace_kernel::{TimeKey, Timestamp, UserId};
 use terrace_social::{EpochId, TrendKey};
 use uuid::Uuid;
 
@@ -36,6 +36,16 @@ impl CursorKey for TimeKey {
         let micros = i64::from_be_bytes(*micros);
         let at = Timestamp::from_micros(micros);
         (at.as_micros() == micros).then_some(Self { at, id: Uuid::from_slice(id).ok()? })
+    }
+}
+
+impl CursorKey for UserId {
+    fn to_bytes(&self) -> Vec<u8> {
+        self.as_uuid().as_bytes().to_vec()
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        Uuid::from_slice(bytes).ok().map(Self::from_uuid)
     }
 }
 

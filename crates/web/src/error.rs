@@ -82,6 +82,10 @@ codes! {
     UnsupportedMediaType = "unsupported_media_type", UNSUPPORTED_MEDIA_TYPE, "The body's type is not supported";
     /// Well formed, but a rule says no to a value.
     ValidationFailed = "validation_failed", UNPROCESSABLE_ENTITY, "A value is not allowed";
+    /// Somebody would follow themselves.
+    CannotFollowSelf = "cannot_follow_self", UNPROCESSABLE_ENTITY, "Nobody follows themselves";
+    /// Somebody would block themselves.
+    CannotBlockSelf = "cannot_block_self", UNPROCESSABLE_ENTITY, "Nobody blocks themselves";
     /// The file is no picture of the declared type, or one out of bounds.
     NotAnImage = "not_an_image", UNPROCESSABLE_ENTITY, "The file is not a picture that can be taken";
     /// The idempotency key came with another request.

@@ -1,21 +1,22 @@
 //! Pages of the feed as they go over the wire, kept while nothing changes.
 //!
 //! A page is the same for everybody but for `myReaction`: it is read and encoded once, for a reader who is
-//! signed out, and a reader's own reactions are put into a copy. A page is kept with the count of changes that
+//! signed out, and a reader's own reactions are put into a copy. A reader from whom one of its authors is hidden
+//! by a block gets a page of their own instead, as full as any. A page is kept with the count of changes that
 //! stood before it was read, and is not given to anybody once that count has grown: whoever was told that
-//! their post is there finds it there.
+//! their post is there finds it there, and whoever was told that somebody is blocked does not find them.
 
-use crate::dto::locker_room::{Post, PostList};
+use crate::dto::locker_room::PostList;
 use crate::error::ApiError;
-use crate::routes::next_cursor;
+use crate::routes::post_list;
 use bytes::Bytes;
 use moka::sync::Cache;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 use terrace_app::App;
-use terrace_app::queries::{FeedScope, OwnReactions, ReadFeed};
+use terrace_app::queries::{FeedScope, ReadFeed, SeenByReader};
 use terrace_kernel::{PostId, UserId};
 use terrace_social::ReactionKind;
 use tokio::sync::Mutex;
@@ -43,8 +44,14 @@ struct Name {
     after: Option<(i64, uuid::Uuid)>,
 }
 
-/// One reader's own reactions to the posts of a page.
-type Own = Arc<[(PostId, ReactionKind)]>;
+/// What one reader makes of a page.
+#[derive(Debug, Clone)]
+enum View {
+    /// Theirs, with their own reactions.
+    With(Arc<[(PostId, ReactionKind)]>),
+    /// Not theirs: one of its authors is hidden from them.
+    Hidden,
+}
 
 /// A page, encoded.
 #[derive(Debug)]
@@ -55,10 +62,11 @@ struct Encoded {
     at: Instant,
     body: Bytes,
     posts: Vec<PostId>,
+    authors: BTreeSet<UserId>,
     /// Where each post says `null` for the reader's own reaction.
     holes: Vec<Range<usize>>,
-    /// What readers who asked before reacted; it is as old as the page, because a reaction is a change.
-    readers: RwLock<HashMap<UserId, Own>>,
+    /// What readers who asked before make of it; it is as old as the page, because reactions and blocks are changes.
+    readers: RwLock<HashMap<UserId, View>>,
 }
 
 /// A page's place.
@@ -80,13 +88,7 @@ impl FeedPages {
     }
 
     /// The page's body as `reader` sees it.
-    pub(crate) async fn body(
-        &self,
-        app: &App,
-        asked: ReadFeed,
-        list: &'static str,
-        filter: &str,
-    ) -> Result<Bytes, ApiError> {
+    pub(crate) async fn body(&self, app: &App, asked: ReadFeed) -> Result<Bytes, ApiError> {
         let reader = asked.reader;
         let name = Name {
             scope: asked.scope,
@@ -96,11 +98,12 @@ impl FeedPages {
         let slot = self.0.get_with(name, Arc::default);
         let page = match slot.fresh(app.changes()) {
             Some(page) => page,
-            None => slot.read(app, ReadFeed { reader: None, ..asked }, list, filter).await?,
+            None => slot.read(app, ReadFeed { reader: None, ..asked.clone() }).await?,
         };
-        match reader {
-            None => Ok(page.body.clone()),
-            Some(reader) => page.seen_by(app, reader).await,
+        let Some(reader) = reader else { return Ok(page.body.clone()) };
+        match page.seen_by(app, reader).await? {
+            Some(body) => Ok(body),
+            None => encode(&post_list(&app.query(asked).await?)),
         }
     }
 }
@@ -111,13 +114,7 @@ impl Slot {
         page.as_ref().filter(|page| page.changes == changes && page.at.elapsed() < LONGEST).cloned()
     }
 
-    async fn read(
-        &self,
-        app: &App,
-        asked: ReadFeed,
-        list: &'static str,
-        filter: &str,
-    ) -> Result<Arc<Encoded>, ApiError> {
+    async fn read(&self, app: &App, asked: ReadFeed) -> Result<Arc<Encoded>, ApiError> {
         let _reading = self.reading.lock().await;
         // Before the page is read: what changes meanwhile makes it stale from the start.
         let (changes, at) = (app.changes(), Instant::now());
@@ -125,19 +122,16 @@ impl Slot {
             return Ok(page);
         }
         let feed = app.query(asked).await?;
-        let list = PostList {
-            posts: feed.page.items.iter().map(Post::from).collect(),
-            next_cursor: next_cursor(feed.page.next.as_ref(), list, filter),
-            stream_position: feed.position.get(),
-        };
-        let body = serde_json::to_string(&list).map_err(ApiError::internal)?;
-        let posts: Vec<PostId> = feed.page.items.iter().map(|view| view.post.id).collect();
+        let body = serde_json::to_string(&post_list(&feed)).map_err(ApiError::internal)?;
+        let views = &feed.page.items;
+        let posts: Vec<PostId> = views.iter().map(|view| view.post.id).collect();
         let page = Arc::new(Encoded {
             changes,
             at,
             holes: holes(&body),
             body: body.into(),
             posts,
+            authors: views.iter().map(|view| view.post.author).collect(),
             readers: RwLock::default(),
         });
         if page.holes.len() != page.posts.len() {
@@ -149,29 +143,35 @@ impl Slot {
 }
 
 impl Encoded {
-    /// The body with the reader's own reactions.
-    async fn seen_by(&self, app: &App, reader: UserId) -> Result<Bytes, ApiError> {
+    /// The body with the reader's own reactions; none when the page is not theirs.
+    async fn seen_by(&self, app: &App, reader: UserId) -> Result<Option<Bytes>, ApiError> {
         if self.posts.is_empty() {
-            return Ok(self.body.clone());
+            return Ok(Some(self.body.clone()));
         }
-        let own = match self.known(reader) {
-            Some(own) => own,
-            None => self.keep(reader, app.query(OwnReactions { reader, posts: self.posts.clone() }).await?),
+        let view = match self.known(reader) {
+            Some(view) => view,
+            None => self.look(app, reader).await?,
         };
-        Ok(if own.is_empty() { self.body.clone() } else { self.with(&own) })
+        Ok(match view {
+            View::Hidden => None,
+            View::With(own) if own.is_empty() => Some(self.body.clone()),
+            View::With(own) => Some(self.with(&own)),
+        })
     }
 
-    fn known(&self, reader: UserId) -> Option<Own> {
+    fn known(&self, reader: UserId) -> Option<View> {
         self.readers.read().unwrap_or_else(PoisonError::into_inner).get(&reader).cloned()
     }
 
-    fn keep(&self, reader: UserId, own: Vec<(PostId, ReactionKind)>) -> Own {
-        let own: Own = own.into();
+    async fn look(&self, app: &App, reader: UserId) -> Result<View, ApiError> {
+        let authors = self.authors.iter().copied().collect();
+        let seen = app.query(SeenByReader { reader, posts: self.posts.clone(), authors }).await?;
+        let view = if seen.hides { View::Hidden } else { View::With(seen.reactions.into()) };
         let mut readers = self.readers.write().unwrap_or_else(PoisonError::into_inner);
         if readers.len() < MOST_READERS {
-            readers.insert(reader, Arc::clone(&own));
+            readers.insert(reader, view.clone());
         }
-        own
+        Ok(view)
     }
 
     fn with(&self, own: &[(PostId, ReactionKind)]) -> Bytes {
@@ -189,6 +189,10 @@ impl Encoded {
         body.extend_from_slice(self.body.get(copied..).unwrap_or_default());
         body.into()
     }
+}
+
+fn encode(list: &PostList) -> Result<Bytes, ApiError> {
+    serde_json::to_vec(list).map(Bytes::from).map_err(ApiError::internal)
 }
 
 fn holes(body: &str) -> Vec<Range<usize>> {
@@ -215,6 +219,7 @@ mod tests {
             holes: holes(&body),
             body: body.into(),
             posts: vec![post(1), post(2)],
+            authors: BTreeSet::new(),
             readers: RwLock::default(),
         };
         assert_eq!(page.holes.len(), 2);

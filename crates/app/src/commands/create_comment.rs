@@ -41,8 +41,9 @@ impl Command for CreateComment {
     type Refusal = CreateCommentRefusal;
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Self::Output, Self::Refusal> {
-        let (team, comment_count) =
-            tx.count_comment(self.post)?.ok_or(Failure::Refused(CreateCommentRefusal::PostNotFound))?;
+        let (team, comment_count) = tx
+            .count_comment(self.post, self.author)?
+            .ok_or(Failure::Refused(CreateCommentRefusal::PostNotFound))?;
         let comment = NewComment {
             id: ctx.new_id(),
             post: self.post,
@@ -63,8 +64,9 @@ impl Command for CreateComment {
             ctx.now(),
         )?;
         // The row holds the author's account since it was inserted: that it is shown says that the account is active.
-        let comment =
-            tx.comment(self.post, comment.id)?.ok_or(Failure::Refused(CreateCommentRefusal::NotActive))?;
+        let comment = tx
+            .comment(self.post, comment.id, Some(self.author))?
+            .ok_or(Failure::Refused(CreateCommentRefusal::NotActive))?;
         Ok(CommentCreated { comment, comment_count })
     }
 }

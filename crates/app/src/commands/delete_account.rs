@@ -48,6 +48,7 @@ impl Command for DeleteAccount {
         tx.end_other_sessions(self.user, None, ctx.now())?;
         tx.remove_sessions_of(self.user, PORTION)?;
         tx.remove_keys_of(self.user, PORTION)?;
+        tx.remove_presence(self.user)?;
         // Their pictures go with them; those of the profile and of posts are hidden with the account.
         tx.remove_uploads_of(self.user)?;
         tx.append(

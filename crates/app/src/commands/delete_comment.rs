@@ -31,8 +31,9 @@ impl Command for DeleteComment {
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<(), DeleteCommentRefusal> {
         let missing = || Failure::Refused(DeleteCommentRefusal::NotFound);
-        let post = tx.lock_post(self.post)?.ok_or_else(missing)?;
-        let comment = tx.comment(post.id, self.comment)?.ok_or_else(missing)?;
+        // One's own words can be taken back also where one no longer sees the post.
+        let post = tx.lock_post(self.post, None)?.ok_or_else(missing)?;
+        let comment = tx.comment(post.id, self.comment, Some(self.user))?.ok_or_else(missing)?;
         if comment.author.id != self.user {
             return Err(Failure::Refused(DeleteCommentRefusal::NotYours));
         }

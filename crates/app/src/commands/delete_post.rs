@@ -29,7 +29,8 @@ impl Command for DeletePost {
     type Refusal = DeletePostRefusal;
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<(), DeletePostRefusal> {
-        let post = tx.lock_post(self.post)?.ok_or(Failure::Refused(DeletePostRefusal::NotFound))?;
+        let post =
+            tx.lock_post(self.post, Some(self.user))?.ok_or(Failure::Refused(DeletePostRefusal::NotFound))?;
         if post.author != self.user {
             return Err(Failure::Refused(DeletePostRefusal::NotYours));
         }

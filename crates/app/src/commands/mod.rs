@@ -1,5 +1,6 @@
 //! What can be done, one file per command.
 
+mod block_user;
 mod change_password;
 mod change_profile;
 mod create_comment;
@@ -7,7 +8,10 @@ mod create_post;
 mod delete_account;
 mod delete_comment;
 mod delete_post;
+mod dismiss;
 mod end_session;
+mod follow_team;
+mod follow_user;
 mod operate_account;
 mod react;
 mod refresh_session;
@@ -19,6 +23,7 @@ mod store_picture;
 mod touch_session;
 mod upload_media;
 
+pub use block_user::{BlockRefusal, BlockUser, UnblockUser};
 pub(crate) use change_password::ReplacePassword;
 pub use change_profile::{ChangeProfile, ChangeProfileRefusal};
 pub use create_comment::{CommentCreated, CreateComment, CreateCommentRefusal};
@@ -26,8 +31,11 @@ pub use create_post::{CreatePost, CreatePostRefusal};
 pub(crate) use delete_account::{DeleteAccount, DeleteAccountRuleRefusal};
 pub use delete_comment::{DeleteComment, DeleteCommentRefusal};
 pub use delete_post::{DeletePost, DeletePostRefusal};
+pub use dismiss::{Dismiss, DismissRefusal};
 pub(crate) use end_session::EndSession;
 pub use end_session::EndSessionRefusal;
+pub use follow_team::{FollowTeam, FollowTeamRefusal, UnfollowTeam};
+pub use follow_user::{FollowRefusal, FollowUser, Following, UnfollowUser};
 pub(crate) use operate_account::ResetPassword;
 pub use operate_account::{GrantRole, Operated, RestoreAccount, SuspendAccount, UnknownAccount};
 pub use react::{React, ReactRefusal};
@@ -38,7 +46,7 @@ pub use set_picture::RemovePicture;
 pub(crate) use set_picture::SetPicture;
 pub(crate) use sign_in::{Device, OpenSession, OpenSessionRefusal, Opened, Tokens};
 pub(crate) use store_picture::{StorePicture, StorePictureRefusal};
-pub(crate) use touch_session::TouchSession;
+pub(crate) use touch_session::{SEEN_TO, TouchSession};
 pub(crate) use upload_media::UploadMedia;
 
 use terrace_kernel::{Failure, StoreError};

@@ -32,7 +32,8 @@ impl Command for React {
     type Refusal = ReactRefusal;
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Self::Output, Self::Refusal> {
-        let post = tx.lock_post(self.post)?.ok_or(Failure::Refused(ReactRefusal::PostNotFound))?;
+        let post =
+            tx.lock_post(self.post, Some(self.fan))?.ok_or(Failure::Refused(ReactRefusal::PostNotFound))?;
         let before = tx.reaction(post.id, self.fan)?;
         if let Some(change) = ReactionCounts::change(before, self.kind) {
             if !tx.set_reaction(post.id, self.fan, self.kind, ctx.now())? {

@@ -1,5 +1,6 @@
 //! Exchanges a refresh token for a new pair.
 
+use super::SEEN_TO;
 use super::sign_in::{Device, Tokens, give_tokens};
 use crate::execute::Command;
 use crate::queries::OwnProfile;
@@ -49,6 +50,7 @@ impl Command for RefreshSession {
         }
         tx.mark_refresh_used(&self.presented, ctx.now())?;
         tx.touch_session(token.session_id, ctx.now(), Some(ctx.now().plus(self.device.life)))?;
+        tx.note_use(token.user_id, ctx.now(), ctx.now().minus(SEEN_TO))?;
         let tokens = give_tokens(tx, ctx, token.session_id, &self.device)?;
         let Some(profile) = OwnProfile::read(tx, token.user_id)? else {
             return Ok(Refreshed::Invalid);

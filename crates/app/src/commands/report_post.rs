@@ -29,7 +29,9 @@ impl Command for ReportPost {
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<(), ReportPostRefusal> {
         // Locked, so that a post that is being removed does not get a new child in the middle of it.
-        let post = tx.lock_post(self.post)?.ok_or(Failure::Refused(ReportPostRefusal::PostNotFound))?;
+        let post = tx
+            .lock_post(self.post, Some(self.fan))?
+            .ok_or(Failure::Refused(ReportPostRefusal::PostNotFound))?;
         tx.insert_report(post.id, self.fan, &self.reason, ctx.now())?;
         Ok(())
     }

@@ -1,8 +1,8 @@
 //! Sets one's own picture, or takes it away.
 
-use super::{StorePicture, StorePictureRefusal, present};
+use super::{ChangeProfileRefusal, StorePicture, StorePictureRefusal, present};
 use crate::execute::Command;
-use crate::queries::{NotFound, OwnProfile};
+use crate::queries::OwnProfile;
 use crate::store::Tx;
 use terrace_kernel::{Ctx, EventKind, Failure, MediaHash, NewEvent, Outcome, StoreError, Topic, UserId};
 
@@ -36,10 +36,14 @@ pub struct RemovePicture {
 impl Command for RemovePicture {
     const NAME: &'static str = "remove_picture";
     type Output = ();
-    type Refusal = NotFound;
+    type Refusal = ChangeProfileRefusal;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<(), NotFound> {
-        if change(tx, ctx, self.user, None)? { Ok(()) } else { Err(Failure::Refused(NotFound)) }
+    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<(), ChangeProfileRefusal> {
+        if change(tx, ctx, self.user, None)? {
+            Ok(())
+        } else {
+            Err(Failure::Refused(ChangeProfileRefusal::NoAccount))
+        }
     }
 }
 

@@ -84,6 +84,7 @@ pub(crate) fn open_session(
         expires_at: ctx.now().plus(device.life),
     };
     tx.insert_session(&session)?;
+    tx.note_sign_in(user, ctx.now())?;
     give_tokens(tx, ctx, session.id, device)
 }
 

@@ -1,12 +1,17 @@
-//! Notes that a session is in use.
+//! Notes that a session, and with it an account, is in use.
 
 use crate::execute::Command;
 use crate::store::Tx;
 use std::convert::Infallible;
-use terrace_kernel::{Ctx, Outcome, SessionId};
+use std::time::Duration;
+use terrace_kernel::{Ctx, Outcome, SessionId, UserId};
 
-/// Notes when a session was last used.
+/// How exactly it is kept when an account was last seen: more often it is not written.
+pub(crate) const SEEN_TO: Duration = Duration::from_hours(24);
+
+/// Notes when a session was last used, and its account last seen.
 pub(crate) struct TouchSession {
+    pub(crate) user: UserId,
     pub(crate) session: SessionId,
 }
 
@@ -16,6 +21,8 @@ impl Command for TouchSession {
     type Refusal = Infallible;
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<(), Infallible> {
-        Ok(tx.touch_session(self.session, ctx.now(), None)?)
+        tx.touch_session(self.session, ctx.now(), None)?;
+        tx.note_use(self.user, ctx.now(), ctx.now().minus(SEEN_TO))?;
+        Ok(())
     }
 }

@@ -4,6 +4,7 @@ use crate::execute::Query;
 use crate::store::ReadTx;
 use terrace_identity::{Account, AccountStatus, PublicProfile, Team};
 use terrace_kernel::{Failure, Outcome, StoreError, Timestamp, UserId};
+use terrace_social::Ties;
 
 /// There is no such thing (any more), or none that may be seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,20 +52,24 @@ impl Query for GetOwnProfile {
     }
 }
 
-/// What everybody may see of somebody.
+/// What everybody may see of somebody, and how they stand to who looks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PublicView {
     /// The profile.
     pub profile: PublicProfile,
     /// The favourite team.
     pub favorite_team: Option<Team>,
+    /// How they stand to who looks; nothing for who is signed out.
+    pub ties: Ties,
 }
 
-/// Finds the public profile of an active account.
+/// Finds the public profile of an active account that is not hidden from the reader.
 #[derive(Debug, Clone)]
 pub struct GetPublicProfile {
     /// Whose.
     pub user: UserId,
+    /// Who looks.
+    pub reader: Option<UserId>,
 }
 
 impl Query for GetPublicProfile {
@@ -74,10 +79,17 @@ impl Query for GetPublicProfile {
 
     fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<PublicView, NotFound> {
         let profile = tx.public_profile(self.user)?.ok_or(Failure::Refused(NotFound))?;
+        let ties = match self.reader {
+            Some(reader) if reader != self.user => tx.ties(reader, self.user)?,
+            Some(_) | None => Ties::default(),
+        };
+        if ties.hidden {
+            return Err(Failure::Refused(NotFound));
+        }
         let favorite_team = match profile.favorite_team {
             Some(team) => tx.team(team)?,
             None => None,
         };
-        Ok(PublicView { profile, favorite_team })
+        Ok(PublicView { profile, favorite_team, ties })
     }
 }

@@ -4,8 +4,8 @@ use super::NotFound;
 use crate::execute::Query;
 use crate::store::{KeptKey, KeyPlace, ReadTx};
 use terrace_identity::{AccountStatus, KeptSession};
-use terrace_kernel::{CommentId, Failure, Outcome, PostId, TimeKey, Timestamp, UserId};
-use terrace_social::{Comment, OwnReaction, OwnReport, Post};
+use terrace_kernel::{CommentId, Failure, Outcome, PostId, TeamId, TimeKey, Timestamp, UserId};
+use terrace_social::{Comment, OwnReaction, OwnReport, OwnTeamFollow, OwnTie, Post};
 
 /// Rows of one page: some 100 KiB of long posts at the most that is usual, 5 MiB at the very most.
 const PAGE: u32 = 500;
@@ -23,6 +23,14 @@ pub enum ExportPlace {
     Reactions(Option<PostId>),
     /// Reports.
     Reports(Option<PostId>),
+    /// Who is followed.
+    Follows(Option<UserId>),
+    /// Teams that are followed.
+    TeamFollows(Option<TeamId>),
+    /// Who is blocked.
+    Blocks(Option<UserId>),
+    /// Who is not to be recommended again.
+    Dismissals(Option<UserId>),
     /// Idempotency keys.
     Keys(Option<KeyPlace>),
 }
@@ -45,6 +53,14 @@ pub enum ExportRows {
     Reactions(Vec<OwnReaction>),
     /// Reports.
     Reports(Vec<OwnReport>),
+    /// Who is followed.
+    Follows(Vec<OwnTie>),
+    /// Teams that are followed.
+    TeamFollows(Vec<OwnTeamFollow>),
+    /// Who is blocked.
+    Blocks(Vec<OwnTie>),
+    /// Who is not to be recommended again.
+    Dismissals(Vec<OwnTie>),
     /// Idempotency keys.
     Keys(Vec<KeptKey>),
 }
@@ -106,8 +122,32 @@ impl Query for ReadExport {
             ExportPlace::Reports(after) => {
                 let rows = tx.reports_of(user, PAGE, *after)?;
                 let last = last_of_full(&rows).map(|report| report.post);
-                let next = last.map_or(ExportPlace::Keys(None), |id| ExportPlace::Reports(Some(id)));
+                let next = last.map_or(ExportPlace::Follows(None), |id| ExportPlace::Reports(Some(id)));
                 ExportPage { rows: ExportRows::Reports(rows), next: Some(next) }
+            }
+            ExportPlace::Follows(after) => {
+                let rows = tx.own_follows(user, PAGE, *after)?;
+                let last = last_of_full(&rows).map(|tie| tie.user);
+                let next = last.map_or(ExportPlace::TeamFollows(None), |id| ExportPlace::Follows(Some(id)));
+                ExportPage { rows: ExportRows::Follows(rows), next: Some(next) }
+            }
+            ExportPlace::TeamFollows(after) => {
+                let rows = tx.own_team_follows(user, PAGE, *after)?;
+                let last = last_of_full(&rows).map(|follow| follow.team);
+                let next = last.map_or(ExportPlace::Blocks(None), |id| ExportPlace::TeamFollows(Some(id)));
+                ExportPage { rows: ExportRows::TeamFollows(rows), next: Some(next) }
+            }
+            ExportPlace::Blocks(after) => {
+                let rows = tx.own_blocks(user, PAGE, *after)?;
+                let last = last_of_full(&rows).map(|tie| tie.user);
+                let next = last.map_or(ExportPlace::Dismissals(None), |id| ExportPlace::Blocks(Some(id)));
+                ExportPage { rows: ExportRows::Blocks(rows), next: Some(next) }
+            }
+            ExportPlace::Dismissals(after) => {
+                let rows = tx.own_dismissals(user, PAGE, *after)?;
+                let last = last_of_full(&rows).map(|tie| tie.user);
+                let next = last.map_or(ExportPlace::Keys(None), |id| ExportPlace::Dismissals(Some(id)));
+                ExportPage { rows: ExportRows::Dismissals(rows), next: Some(next) }
             }
             ExportPlace::Keys(after) => {
                 let rows = tx.keys_of(user, PAGE, after.as_ref())?;

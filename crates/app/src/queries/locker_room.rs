@@ -1,6 +1,6 @@
 //! The feed, posts and comments.
 
-use super::NotFound;
+use super::{NotFound, followed};
 use crate::execute::Query;
 use crate::store::ReadTx;
 use std::convert::Infallible;
@@ -8,7 +8,7 @@ use terrace_identity::AuthorCard;
 use terrace_kernel::{
     CommentId, Failure, Limit, Outcome, Page, Position, PostId, TeamId, TimeKey, Timestamp, UserId,
 };
-use terrace_social::{Comment, FeedFilter, PostView, ReactionKind};
+use terrace_social::{Comment, FeedFilter, PostView, SeenBy};
 
 /// Posts as one reader sees them.
 pub type PostPage = Page<PostView<AuthorCard>>;
@@ -20,11 +20,27 @@ pub enum FeedScope {
     All,
     /// The room of one team.
     Team(TeamId),
-    /// The rooms of the reader's own teams.
+    /// The rooms of the reader's own teams: those that they follow, and their favourite.
     OwnTeams,
+    /// Posts of the people and in the rooms of the teams that the reader follows, and their own; everybody's to who
+    /// follows nobody.
+    Following,
+    /// The later pages of what [`FeedScope::Following`] began with for who follows nobody: everybody's posts.
+    InsteadOfFollowing,
 }
 
-/// Reads a page of the feed, newest first: two statements, one more for `OwnTeams` and for an empty room.
+impl FeedScope {
+    /// Whether it takes a reader who is signed in.
+    pub const fn is_personal(self) -> bool {
+        match self {
+            Self::All | Self::Team(_) => false,
+            Self::OwnTeams | Self::Following | Self::InsteadOfFollowing => true,
+        }
+    }
+}
+
+/// Reads a page of the feed, newest first: two statements for what everybody sees (one more for an empty room), three
+/// for `OwnTeams`, at most five for `Following`.
 #[derive(Debug, Clone)]
 pub struct ReadFeed {
     /// Which part.
@@ -40,6 +56,9 @@ pub struct ReadFeed {
 /// A page of the feed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FeedPage {
+    /// Which part it is of: another than was asked for where that is [`FeedScope::Following`] and the reader follows
+    /// nobody. The next page is to be asked for under this one.
+    pub scope: FeedScope,
     /// The posts.
     pub page: PostPage,
     /// Where the stream goes on: what happened after it may not be in the page.
@@ -49,7 +68,7 @@ pub struct FeedPage {
 /// Why a feed was not read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FeedRefusal {
-    /// Only who is signed in has teams of their own.
+    /// Only who is signed in has teams of their own, and follows anybody.
     SignInFirst,
     /// No team has this id.
     UnknownTeam,
@@ -63,42 +82,57 @@ impl Query for ReadFeed {
     fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<FeedPage, FeedRefusal> {
         // Before the list: what commits between the two comes in the list and in the stream, never in neither.
         let position = tx.head()?;
-        let filter = match self.scope {
-            FeedScope::All => FeedFilter::All,
-            FeedScope::Team(team) => FeedFilter::Teams(vec![team]),
-            FeedScope::OwnTeams => {
-                let reader = self.reader.ok_or(Failure::Refused(FeedRefusal::SignInFirst))?;
-                let own = tx.account(reader)?.and_then(|account| account.favorite_team);
-                FeedFilter::Teams(own.into_iter().collect())
+        let (mut scope, limit, after) = (self.scope, self.limit, self.after);
+        let page = match scope {
+            FeedScope::All => tx.feed(FeedFilter::All, self.reader, limit, after)?,
+            FeedScope::Team(team) => {
+                let page = tx.feed(FeedFilter::Team(team), self.reader, limit, after)?;
+                if page.items.is_empty() && tx.team(team)?.is_none() {
+                    return Err(Failure::Refused(FeedRefusal::UnknownTeam));
+                }
+                page
+            }
+            FeedScope::OwnTeams => followed::read_own_teams(tx, self.signed_in()?, limit, after)?,
+            FeedScope::Following => {
+                if let Some(page) = followed::read_followed(tx, self.signed_in()?, limit, after)? {
+                    page
+                } else {
+                    scope = FeedScope::InsteadOfFollowing;
+                    tx.feed(FeedFilter::All, self.reader, limit, after)?
+                }
+            }
+            FeedScope::InsteadOfFollowing => {
+                tx.feed(FeedFilter::All, Some(self.signed_in()?), limit, after)?
             }
         };
-        let page = tx.feed(&filter, self.reader, self.limit, self.after)?;
-        if let FeedScope::Team(team) = self.scope
-            && page.items.is_empty()
-            && tx.team(team)?.is_none()
-        {
-            return Err(Failure::Refused(FeedRefusal::UnknownTeam));
-        }
-        Ok(FeedPage { page, position })
+        Ok(FeedPage { scope, page, position })
     }
 }
 
-/// Finds one's own reactions to some posts, in one statement.
-#[derive(Debug, Clone)]
-pub struct OwnReactions {
-    /// Whose.
-    pub reader: UserId,
-    /// To which posts.
-    pub posts: Vec<PostId>,
+impl ReadFeed {
+    fn signed_in(&self) -> Result<UserId, Failure<FeedRefusal>> {
+        self.reader.ok_or(Failure::Refused(FeedRefusal::SignInFirst))
+    }
 }
 
-impl Query for OwnReactions {
-    const NAME: &'static str = "own_reactions";
-    type Output = Vec<(PostId, ReactionKind)>;
+/// Finds what one reader sees otherwise than others of a page that was read for nobody in particular, in one statement.
+#[derive(Debug, Clone)]
+pub struct SeenByReader {
+    /// Who.
+    pub reader: UserId,
+    /// The page's posts.
+    pub posts: Vec<PostId>,
+    /// Who wrote them.
+    pub authors: Vec<UserId>,
+}
+
+impl Query for SeenByReader {
+    const NAME: &'static str = "seen_by_reader";
+    type Output = SeenBy;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
-        Ok(tx.own_reactions(self.reader, &self.posts)?)
+    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<SeenBy, Infallible> {
+        Ok(tx.seen_by(self.reader, &self.posts, &self.authors)?)
     }
 }
 
@@ -141,7 +175,7 @@ impl Query for ListComments {
 
     fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, NotFound> {
         tx.post(self.post, self.reader)?.ok_or(Failure::Refused(NotFound))?;
-        Ok(tx.comments(self.post, self.limit, self.after)?)
+        Ok(tx.comments(self.post, self.reader, self.limit, self.after)?)
     }
 }
 
@@ -152,6 +186,8 @@ pub struct GetComment {
     pub post: PostId,
     /// Which.
     pub comment: CommentId,
+    /// Who reads.
+    pub reader: Option<UserId>,
 }
 
 impl Query for GetComment {
@@ -161,7 +197,7 @@ impl Query for GetComment {
 
     fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, NotFound> {
         // A comment is not seen where its post is not.
-        tx.post(self.post, None)?.ok_or(Failure::Refused(NotFound))?;
-        tx.comment(self.post, self.comment)?.ok_or(Failure::Refused(NotFound))
+        tx.post(self.post, self.reader)?.ok_or(Failure::Refused(NotFound))?;
+        tx.comment(self.post, self.comment, self.reader)?.ok_or(Failure::Refused(NotFound))
     }
 }

@@ -3,6 +3,8 @@
 mod accounts;
 mod catalogue;
 mod export;
+mod followed;
+mod graph;
 mod locker_room;
 mod overview;
 mod sessions;
@@ -12,8 +14,9 @@ mod verify;
 pub use accounts::{GetOwnProfile, GetPublicProfile, NotFound, OwnProfile, PublicView};
 pub use catalogue::{GetLeague, GetTeam, ListLeagues, ListTeams};
 pub use export::{ExportPage, ExportPlace, ExportRows, ReadExport};
+pub use graph::{FollowPage, ListBlocks, ListFollowers, ListFollowing};
 pub use locker_room::{
-    FeedPage, FeedRefusal, FeedScope, GetComment, GetPost, ListComments, OwnReactions, PostPage, ReadFeed,
+    FeedPage, FeedRefusal, FeedScope, GetComment, GetPost, ListComments, PostPage, ReadFeed, SeenByReader,
 };
 pub use overview::{Overview, OverviewOf};
 pub(crate) use sessions::FindViewer;

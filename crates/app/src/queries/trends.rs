@@ -76,7 +76,7 @@ impl App {
     }
 }
 
-/// Three statements, one more for `OwnTeams` and for an empty room.
+/// Three statements, two more for `OwnTeams` and one for an empty room.
 struct ReadTrending {
     scope: TrendingScope,
     reader: Option<UserId>,
@@ -113,8 +113,12 @@ impl Query for ReadTrending {
             TrendingScope::Team(team) => TrendRoom::Teams(vec![team]),
             TrendingScope::OwnTeams => {
                 let reader = self.reader.ok_or(Failure::Refused(TrendingRefusal::SignInFirst))?;
-                let own = tx.account(reader)?.and_then(|account| account.favorite_team);
-                TrendRoom::Teams(own.into_iter().collect())
+                let favorite = tx.account(reader)?.and_then(|account| account.favorite_team);
+                let followed = tx.list_followed_teams(reader)?.into_iter().map(|follow| follow.team.id);
+                let mut own: Vec<_> = favorite.into_iter().chain(followed).collect();
+                own.sort_unstable();
+                own.dedup();
+                TrendRoom::Teams(own)
             }
         };
         let page = match self.place(tx, now)? {

@@ -236,8 +236,8 @@ impl Part {
 fn one_reader(plan: &Plan, side: &Side, pages: Vec<Vec<u8>>) -> Result<Sample> {
     let mut load = plan.load(side.terrace.address(), side.terrace.pid(), &[200]);
     // One connection needs no long runs: the pages are many, and every one is a measurement.
-    load.warm_up = load.warm_up.min(Duration::from_secs(1));
-    load.duration = load.duration.min(Duration::from_secs(4));
+    load.warm_up = load.warm_up.min(Duration::from_millis(500));
+    load.duration = load.duration.min(Duration::from_secs(2));
     let before = side.statements()?;
     let sample = drive(&load, vec![in_turn(pages)])?;
     let statements = (side.statements()? - before) / float(sample.answered.max(1));

@@ -3,6 +3,7 @@
 mod accounts;
 mod contest;
 mod feed;
+mod graph;
 mod posts;
 
 use crate::client::{Load, Sample};
@@ -11,11 +12,12 @@ use crate::numbers::{float, median};
 use crate::process;
 use crate::report::{Figure, Quantity};
 use crate::server::Terrace;
-use crate::world::{FANS, Ground};
+use crate::world::{FANS, Ground, Kind};
 use anyhow::Result;
-use clap::ValueEnum;
+use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// What there is to measure.
@@ -27,31 +29,44 @@ pub(crate) enum Scenario {
     Posts,
     /// What a session costs, sign-ins, and what a flood of them does to readers.
     Accounts,
+    /// Whom the follow graph suggests: how well, how quickly, in how much memory.
+    Graph,
 }
 
 impl Scenario {
-    pub(crate) const ALL: [Self; 3] = [Self::Feed, Self::Posts, Self::Accounts];
+    pub(crate) const ALL: [Self; 4] = [Self::Feed, Self::Posts, Self::Accounts, Self::Graph];
 
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Feed => "feed",
             Self::Posts => "posts",
             Self::Accounts => "accounts",
+            Self::Graph => "graph",
         }
     }
 
-    pub(crate) fn run(self, ground: &Ground, plan: &Plan) -> Result<Vec<Figure>> {
+    pub(crate) fn run(self, ground: &Ground, plan: &Plan, inputs: &Inputs) -> Result<Vec<Figure>> {
+        let on_database: fn(&Ground, &Plan, Kind) -> Result<Vec<Figure>> = match self {
+            Self::Feed => feed::run,
+            Self::Posts => posts::run,
+            Self::Accounts => accounts::run,
+            Self::Graph => return graph::run(ground, plan, inputs),
+        };
         let mut figures = Vec::new();
         for kind in ground.kinds() {
             eprintln!("{} on {}", self.name(), kind.name());
-            figures.extend(match self {
-                Self::Feed => feed::run(ground, plan, kind)?,
-                Self::Posts => posts::run(ground, plan, kind)?,
-                Self::Accounts => accounts::run(ground, plan, kind)?,
-            });
+            figures.extend(on_database(ground, plan, kind)?);
         }
         Ok(figures)
     }
+}
+
+/// What is measured besides what the harness makes itself.
+#[derive(Debug, Args)]
+pub(crate) struct Inputs {
+    /// Mutual follows to judge recommendations on: a header line, then two numbers `from,to` on each.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) graph: Option<PathBuf>,
 }
 
 /// How long and how often.
@@ -69,8 +84,8 @@ pub(crate) struct Plan {
 impl Plan {
     pub(crate) const FULL: Self = Self {
         runs: 5,
-        warm_up: Duration::from_secs(2),
-        duration: Duration::from_secs(8),
+        warm_up: Duration::from_secs(1),
+        duration: Duration::from_secs(3),
         small: 10_000,
         large: 1_000_000,
     };

@@ -10,6 +10,7 @@ use crate::settings::Settings;
 use crate::{app, machine, open, report};
 use std::process::ExitCode;
 use std::sync::Arc;
+use terrace_app::media::MediaStore;
 
 /// Prints the findings; ends with 1 when one of them says that something is wrong.
 pub(crate) async fn doctor(settings: Settings) -> anyhow::Result<ExitCode> {
@@ -18,11 +19,27 @@ pub(crate) async fn doctor(settings: Settings) -> anyhow::Result<ExitCode> {
     setup::machine(&settings, &mut findings);
     if setup::database_is_there(&settings, &mut findings) {
         look_at_database(&settings, &mut findings).await;
+        look_at_pictures(&settings, &mut findings).await;
     }
     for line in findings.lines() {
         report::line(&line)?;
     }
     Ok(if findings.any_failed() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// Whether the place of pictures answers. A folder is made with the database; to look must not make it.
+async fn look_at_pictures(settings: &Settings, findings: &mut Findings) {
+    if settings.media.media_url.is_none() && !settings.media_folder().exists() {
+        return findings.warn("pictures", "there is no folder for them yet: the next start makes it");
+    }
+    let place = match settings.open_media() {
+        Ok(place) => place,
+        Err(error) => return findings.fail("pictures", format!("{error:#}")),
+    };
+    match place.list(0).await {
+        Ok(_) => findings.ok("pictures", "their place answers"),
+        Err(error) => findings.fail("pictures", error.to_string()),
+    }
 }
 
 async fn look_at_database(settings: &Settings, findings: &mut Findings) {

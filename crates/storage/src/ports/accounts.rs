@@ -3,7 +3,7 @@
 use super::{digest, named};
 use crate::conn::{Conn, on};
 use crate::error::broken;
-use crate::schema::{credentials, users};
+use crate::schema::{credentials, presence, users};
 use crate::tx::DieselTx;
 use crate::types::{At, Key};
 use diesel::dsl::auto_type;
@@ -100,7 +100,7 @@ impl ProfileRow {
 
 #[derive(Insertable)]
 #[diesel(table_name = users, treat_none_as_default_value = false)]
-struct NewUserRow<'a> {
+pub(super) struct NewUserRow<'a> {
     id: Key,
     username: &'a str,
     username_key: &'a str,
@@ -115,11 +115,39 @@ struct NewUserRow<'a> {
 }
 
 #[derive(Insertable)]
-#[diesel(table_name = credentials)]
-struct NewCredentialsRow<'a> {
+#[diesel(table_name = credentials, treat_none_as_default_value = false)]
+pub(super) struct NewCredentialsRow<'a> {
     user_id: Key,
     password_hash: &'a str,
     updated_at: At,
+}
+
+impl<'a> NewUserRow<'a> {
+    pub(super) fn of(account: &'a NewAccount) -> Self {
+        Self {
+            id: Key::of(account.id),
+            username: account.username.as_str(),
+            username_key: account.username.key(),
+            display_name: &account.display_name,
+            bio: &account.bio,
+            favorite_team_id: account.favorite_team.map(Key::of),
+            time_zone: account.time_zone.name(),
+            role: account.role.as_str(),
+            status: ACTIVE,
+            created_at: At(account.created_at),
+            updated_at: At(account.created_at),
+        }
+    }
+}
+
+impl<'a> NewCredentialsRow<'a> {
+    pub(super) fn of(account: &'a NewAccount) -> Self {
+        Self {
+            user_id: Key::of(account.id),
+            password_hash: account.password.as_phc(),
+            updated_at: At(account.created_at),
+        }
+    }
 }
 
 /// What is `None` stays as it is.
@@ -198,19 +226,7 @@ impl AccountRead for DieselTx<'_> {
 
 impl AccountWrite for DieselTx<'_> {
     fn insert_account(&mut self, account: &NewAccount) -> Result<bool, StoreError> {
-        let user = NewUserRow {
-            id: Key::of(account.id),
-            username: account.username.as_str(),
-            username_key: account.username.key(),
-            display_name: &account.display_name,
-            bio: &account.bio,
-            favorite_team_id: account.favorite_team.map(Key::of),
-            time_zone: account.time_zone.name(),
-            role: account.role.as_str(),
-            status: ACTIVE,
-            created_at: At(account.created_at),
-            updated_at: At(account.created_at),
-        };
+        let user = NewUserRow::of(account);
         let inserted = on!(self.conn, |conn| {
             diesel::insert_into(users::table)
                 .values(&user)
@@ -222,11 +238,7 @@ impl AccountWrite for DieselTx<'_> {
         if inserted == 0 {
             return Ok(false);
         }
-        let password = NewCredentialsRow {
-            user_id: user.id,
-            password_hash: account.password.as_phc(),
-            updated_at: user.created_at,
-        };
+        let password = NewCredentialsRow::of(account);
         on!(self.conn, |conn| diesel::insert_into(credentials::table).values(&password).execute(conn))
             .map_err(broken("insert credentials"))?;
         Ok(true)
@@ -323,6 +335,8 @@ impl AccountWrite for DieselTx<'_> {
         if closed == 0 {
             return Ok(false);
         }
+        on!(self.conn, |conn| diesel::delete(presence::table.find(id)).execute(conn))
+            .map_err(broken("forget when an account was seen"))?;
         on!(self.conn, |conn| diesel::delete(credentials::table.find(id)).execute(conn))
             .map(|_| true)
             .map_err(broken("remove credentials"))

@@ -11,26 +11,71 @@ use diesel::sql_types::{BigInt, Nullable};
 use terrace_app::store::{Audit, CounterCheck, CounterMismatch};
 use terrace_kernel::StoreError;
 
-/// A counter of `posts` and the rows that it counts.
+/// A counter and the rows that it counts.
 struct Counter {
     name: &'static str,
-    column: &'static str,
-    /// Table and condition.
+    /// The table that carries it, and which of its rows.
+    of: &'static str,
+    /// What it says there.
+    stored: &'static str,
+    /// What a row of those that are counted belongs to.
+    owner: &'static str,
+    /// Table and condition of the rows that are counted.
     rows: &'static str,
 }
 
-const COUNTERS: [Counter; 7] = [
-    Counter { name: "posts.comment_count", column: "comment_count", rows: "comments" },
-    Counter { name: "posts.like_count", column: "like_count", rows: "reactions WHERE kind = 'like'" },
-    Counter { name: "posts.love_count", column: "love_count", rows: "reactions WHERE kind = 'love'" },
-    Counter { name: "posts.fire_count", column: "fire_count", rows: "reactions WHERE kind = 'fire'" },
-    Counter { name: "posts.clap_count", column: "clap_count", rows: "reactions WHERE kind = 'clap'" },
-    Counter { name: "posts.laugh_count", column: "laugh_count", rows: "reactions WHERE kind = 'laugh'" },
-    Counter { name: "posts.sad_count", column: "sad_count", rows: "reactions WHERE kind = 'sad'" },
+/// Deleted posts are left out: their children go in portions, and their counters stay behind on purpose.
+const POSTS: &str = "posts WHERE deleted_at IS NULL";
+
+const fn of_posts(name: &'static str, stored: &'static str, rows: &'static str) -> Counter {
+    Counter { name, of: POSTS, stored, owner: "post_id", rows }
+}
+
+const COUNTERS: [Counter; 11] = [
+    of_posts("posts.comment_count", "comment_count", "comments"),
+    of_posts("posts.like_count", "like_count", "reactions WHERE kind = 'like'"),
+    of_posts("posts.love_count", "love_count", "reactions WHERE kind = 'love'"),
+    of_posts("posts.fire_count", "fire_count", "reactions WHERE kind = 'fire'"),
+    of_posts("posts.clap_count", "clap_count", "reactions WHERE kind = 'clap'"),
+    of_posts("posts.laugh_count", "laugh_count", "reactions WHERE kind = 'laugh'"),
+    of_posts("posts.sad_count", "sad_count", "reactions WHERE kind = 'sad'"),
+    Counter {
+        name: "users.follower_count",
+        of: "users",
+        stored: "follower_count",
+        owner: "followee_id",
+        rows: "follows",
+    },
+    Counter {
+        name: "users.following_count",
+        of: "users",
+        stored: "following_count",
+        owner: "follower_id",
+        rows: "follows",
+    },
+    Counter {
+        name: "teams.follower_count",
+        of: "teams",
+        stored: "follower_count",
+        owner: "team_id",
+        rows: "team_follows",
+    },
+    // No counter, but of the same kind: of those who follow somebody who blocks them, or whom they block, there are
+    // none.
+    Counter {
+        name: "follows.beside_block",
+        of: "users",
+        stored: "0",
+        owner: "follower_id",
+        rows: BESIDE_BLOCK,
+    },
 ];
 
-/// The totals, once for each example, or once without one. Deleted posts are left out: their children go in
-/// portions, and their counters stay behind on purpose.
+const BESIDE_BLOCK: &str = "follows WHERE \
+    EXISTS (SELECT 1 FROM blocks WHERE blocker_id = follower_id AND blocked_id = followee_id) \
+    OR EXISTS (SELECT 1 FROM blocks WHERE blocker_id = followee_id AND blocked_id = follower_id)";
+
+/// The totals, once for each example, or once without one.
 #[derive(QueryableByName)]
 struct CheckRow {
     #[diesel(sql_type = BigInt)]
@@ -47,12 +92,13 @@ struct CheckRow {
 
 impl Counter {
     fn sql(&self) -> String {
-        let Self { column, rows, .. } = self;
+        let Self { of, stored, owner, rows, .. } = self;
         format!(
-            "WITH counts AS (SELECT post_id, COUNT(*) AS counted FROM {rows} GROUP BY post_id), \
+            "WITH counts AS (SELECT {owner} AS owner, COUNT(*) AS counted FROM {rows} GROUP BY {owner}), \
+             carriers AS (SELECT id, CAST({stored} AS bigint) AS stored FROM {of}), \
              compared AS (\
-                SELECT posts.id, posts.{column} AS stored, COALESCE(counts.counted, 0) AS counted \
-                FROM posts LEFT JOIN counts ON counts.post_id = posts.id WHERE posts.deleted_at IS NULL), \
+                SELECT carriers.id, carriers.stored, COALESCE(counts.counted, 0) AS counted \
+                FROM carriers LEFT JOIN counts ON counts.owner = carriers.id), \
              totals AS (\
                 SELECT COUNT(*) AS checked, COUNT(*) FILTER (WHERE stored <> counted) AS wrong FROM compared), \
              examples AS (\
@@ -92,14 +138,16 @@ impl Audit for DieselTx<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::harness::{Database, at, fan, post, run, uuid};
+    use super::super::harness::{Database, at, fan, post, run, team, uuid};
     use super::*;
-    use terrace_social::{PostWrite, ReactionCounts, ReactionKind, ReactionWrite};
+    use terrace_social::{
+        GraphWrite, PostWrite, ReactionCounts, ReactionKind, ReactionWrite, TeamFollowWrite,
+    };
 
     #[test]
     fn every_kind_of_reaction_has_its_check() {
         for kind in ReactionKind::ALL {
-            let counter = COUNTERS.iter().find(|counter| counter.column == format!("{kind}_count")).unwrap();
+            let counter = COUNTERS.iter().find(|counter| counter.stored == format!("{kind}_count")).unwrap();
             assert_eq!(counter.name, format!("posts.{kind}_count"));
             assert_eq!(counter.rows, format!("reactions WHERE kind = '{kind}'"));
         }
@@ -137,5 +185,32 @@ mod tests {
             Some(&CounterMismatch { row: uuid(11), stored: 2, counted: 0 })
         );
         assert!(checks.iter().filter(|check| check.wrong > 0).count() == 2);
+    }
+
+    #[test]
+    fn a_graph_that_lies_is_found() {
+        let mut database = Database::new();
+        let tx = &mut database.tx();
+        let ids = [1, 2, 3].map(|n| fan(tx, n));
+        let red = team(tx, 1);
+        assert!(tx.insert_follow(ids[0], ids[1], at(1)).unwrap());
+        assert!(tx.insert_follow(ids[2], ids[1], at(1)).unwrap());
+        assert!(tx.insert_block(ids[1], ids[0], at(1)).unwrap());
+        assert!(tx.insert_team_follow(ids[0], red, at(1)).unwrap());
+        let found: Vec<_> = tx
+            .audit_counters()
+            .unwrap()
+            .into_iter()
+            .flat_map(|check| check.examples.into_iter().map(move |example| (check.counter, example)))
+            .collect();
+        let lie = |row, counted| CounterMismatch { row: uuid(row), stored: 0, counted };
+        let expected = [
+            ("users.follower_count", lie(2, 2)),
+            ("users.following_count", lie(1, 1)),
+            ("users.following_count", lie(3, 1)),
+            ("teams.follower_count", lie(1, 1)),
+            ("follows.beside_block", lie(1, 1)),
+        ];
+        assert_eq!(found, expected);
     }
 }

@@ -1,6 +1,7 @@
 //! Comments.
 
 use super::accounts::{ACTIVE, CardRow};
+use super::blocks::not_hidden;
 use super::overfull;
 use super::posts::writable;
 use crate::conn::on;
@@ -46,6 +47,7 @@ impl CommentRead<AuthorCard> for DieselTx<'_> {
     fn comments(
         &mut self,
         post: PostId,
+        reader: Option<UserId>,
         limit: Limit,
         after: Option<TimeKey>,
     ) -> Result<Page<Comment<AuthorCard>>, StoreError> {
@@ -54,6 +56,7 @@ impl CommentRead<AuthorCard> for DieselTx<'_> {
                 .inner_join(users::table)
                 .filter(comments::post_id.eq(Key::of(post)))
                 .filter(users::status.eq(ACTIVE))
+                .filter(not_hidden(comments::author_id, reader))
                 .select((CommentRow::as_select(), CardRow::as_select()))
                 .into_boxed();
             if let Some(TimeKey { at, id }) = after {
@@ -67,7 +70,12 @@ impl CommentRead<AuthorCard> for DieselTx<'_> {
         Ok(Page::from_overfull(comments, limit, Comment::key))
     }
 
-    fn comment(&mut self, post: PostId, id: CommentId) -> Result<Option<Comment<AuthorCard>>, StoreError> {
+    fn comment(
+        &mut self,
+        post: PostId,
+        id: CommentId,
+        reader: Option<UserId>,
+    ) -> Result<Option<Comment<AuthorCard>>, StoreError> {
         let row: Option<(CommentRow, CardRow)> = on!(self.conn, |conn| {
             comments::table
                 .inner_join(users::table)
@@ -76,6 +84,7 @@ impl CommentRead<AuthorCard> for DieselTx<'_> {
                 .filter(comments::post_id.eq(Key::of(post)))
                 .filter(posts::deleted_at.is_null())
                 .filter(users::status.eq(ACTIVE))
+                .filter(not_hidden(comments::author_id, reader))
                 .select((CommentRow::as_select(), CardRow::as_select()))
                 .first(conn)
                 .optional()
@@ -86,8 +95,12 @@ impl CommentRead<AuthorCard> for DieselTx<'_> {
 }
 
 impl CommentWrite<AuthorCard> for DieselTx<'_> {
-    fn count_comment(&mut self, post: PostId) -> Result<Option<(Option<TeamId>, i64)>, StoreError> {
-        let post = writable(Key::of(post));
+    fn count_comment(
+        &mut self,
+        post: PostId,
+        by: UserId,
+    ) -> Result<Option<(Option<TeamId>, i64)>, StoreError> {
+        let post = writable(Key::of(post)).filter(not_hidden(posts::author_id, Some(by)));
         let counted: Option<(Option<Key>, i64)> = on!(self.conn, |conn| {
             diesel::update(post)
                 .set(posts::comment_count.eq(posts::comment_count + 1))
@@ -154,7 +167,7 @@ mod tests {
         comment(tx, 9, other, ana, 2);
         let (mut seen, mut after) = (Vec::new(), None);
         loop {
-            let page = tx.comments(id, Limit::new(2).unwrap(), after).unwrap();
+            let page = tx.comments(id, None, Limit::new(2).unwrap(), after).unwrap();
             seen.extend(page.items.iter().map(|comment| comment.id.as_uuid().as_u128()));
             match page.next {
                 Some(key) => after = Some(key),
@@ -171,14 +184,14 @@ mod tests {
         let ana = fan(tx, 1);
         let red = team(tx, 1);
         let (id, loose) = (post(tx, 10, ana, Some(red), 0), post(tx, 11, ana, None, 0));
-        assert_eq!(tx.count_comment(id).unwrap(), Some((Some(red), 1)));
-        assert_eq!(tx.count_comment(id).unwrap(), Some((Some(red), 2)));
+        assert_eq!(tx.count_comment(id, ana).unwrap(), Some((Some(red), 1)));
+        assert_eq!(tx.count_comment(id, ana).unwrap(), Some((Some(red), 2)));
         tx.uncount_comment(id).unwrap();
-        assert_eq!(tx.count_comment(id).unwrap(), Some((Some(red), 2)));
-        assert_eq!(tx.count_comment(loose).unwrap(), Some((None, 1)));
+        assert_eq!(tx.count_comment(id, ana).unwrap(), Some((Some(red), 2)));
+        assert_eq!(tx.count_comment(loose, ana).unwrap(), Some((None, 1)));
         assert!(tx.mark_post_deleted(id, at(1)).unwrap());
-        assert_eq!(tx.count_comment(id).unwrap(), None);
-        assert_eq!(tx.count_comment(PostId::from(uuid(99))).unwrap(), None);
+        assert_eq!(tx.count_comment(id, ana).unwrap(), None);
+        assert_eq!(tx.count_comment(PostId::from(uuid(99)), ana).unwrap(), None);
     }
 
     #[test]
@@ -188,13 +201,13 @@ mod tests {
         let (ana, bea) = (fan(tx, 1), fan(tx, 2));
         let (id, other) = (post(tx, 10, ana, None, 0), post(tx, 11, ana, None, 0));
         let (first, second) = (comment(tx, 1, id, bea, 1), comment(tx, 2, id, bea, 1));
-        assert_eq!(tx.comment(id, first).unwrap().map(|found| found.author.id), Some(bea));
-        assert_eq!(tx.comment(other, first).unwrap(), None);
+        assert_eq!(tx.comment(id, first, None).unwrap().map(|found| found.author.id), Some(bea));
+        assert_eq!(tx.comment(other, first, None).unwrap(), None);
         assert!(!tx.delete_comment(id, first, ana).unwrap());
         assert!(!tx.delete_comment(other, first, bea).unwrap());
         assert!(tx.delete_comment(id, first, bea).unwrap());
         assert!(!tx.delete_comment(id, first, bea).unwrap());
         assert!(tx.mark_post_deleted(id, at(1)).unwrap());
-        assert_eq!(tx.comment(id, second).unwrap(), None);
+        assert_eq!(tx.comment(id, second, None).unwrap(), None);
     }
 }

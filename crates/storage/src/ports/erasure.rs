@@ -207,7 +207,7 @@ mod tests {
 
     fn comment(tx: &mut DieselTx<'_>, n: u128, post: PostId, author: UserId) {
         let id = CommentId::from(uuid(n));
-        tx.count_comment(post).unwrap().unwrap();
+        tx.count_comment(post, author).unwrap().unwrap();
         tx.insert_comment(&NewComment { id, post, author, body: "Olé".to_owned(), created_at: at(1) })
             .unwrap();
     }
@@ -237,7 +237,7 @@ mod tests {
         told.sort_by_key(|erased| erased.post);
         assert_eq!(told.len(), 5);
         assert_eq!(told.last(), Some(&ErasedPost { post: PostId::from(uuid(14)), team: Some(red) }));
-        assert!(tx.lock_post(other).unwrap().is_some());
+        assert!(tx.lock_post(other, None).unwrap().is_some());
         assert_eq!(tx.posts_of(ana, 10, None).unwrap(), []);
     }
 
@@ -280,7 +280,7 @@ mod tests {
         assert_eq!(told, posts[1..]);
         assert_eq!([(); 3].map(|()| tx.erase_reports(ana, 3).unwrap()), [3, 1, 0]);
         for post in &posts[1..] {
-            let left = tx.lock_post(*post).unwrap().unwrap();
+            let left = tx.lock_post(*post, None).unwrap().unwrap();
             assert_eq!((left.comment_count, left.reactions.total(), left.reactions.like), (1, 1, 1));
         }
     }

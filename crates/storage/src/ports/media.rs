@@ -298,7 +298,7 @@ mod tests {
         tx.insert_post(&post).unwrap();
         assert!(!seen(tx, 55), "its author is not active");
         run(tx, "UPDATE users SET status = 'active', picture = NULL");
-        assert_eq!(tx.lock_post(id).unwrap().and_then(|post| post.image), Some(hash(7)));
+        assert_eq!(tx.lock_post(id, None).unwrap().and_then(|post| post.image), Some(hash(7)));
         assert!(seen(tx, 55));
         assert!(tx.mark_post_deleted(id, at(56)).unwrap());
         assert!(!seen(tx, 57));

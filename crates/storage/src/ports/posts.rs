@@ -1,21 +1,20 @@
 //! Posts.
 
 use super::accounts::{ACTIVE, CardRow};
-use super::{overfull, reactions};
+use super::blocks::not_hidden;
+use super::reactions;
 use crate::conn::{Conn, on};
 use crate::error::broken;
-use crate::plan::inert;
+use crate::plan::{beside, inert};
 use crate::schema::{posts, reactions as reaction_rows, users};
 use crate::tx::DieselTx;
 use crate::types::{At, Key, Uid};
-use diesel::dsl::{auto_type, exists};
+use diesel::dsl::{AsExprOf, auto_type, exists};
 use diesel::prelude::*;
-use diesel::sql_types::BigInt;
+use diesel::sql_types::{BigInt, Text};
 use terrace_identity::AuthorCard;
-use terrace_kernel::{Limit, MediaHash, Page, PostId, StoreError, TimeKey, Timestamp, UserId};
-use terrace_social::{
-    FeedFilter, NewPost, Post, PostRead, PostView, PostWrite, ReactionCounts, ReactionKind,
-};
+use terrace_kernel::{MediaHash, PostId, StoreError, Timestamp, UserId};
+use terrace_social::{NewPost, Post, PostRead, PostView, PostWrite, ReactionCounts};
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = posts)]
@@ -83,12 +82,12 @@ struct NewPostRow<'a> {
 /// Posts that are shown, with their authors. Says `deleted_at IS NULL` in the words of the indexes; the authors are
 /// read anyway, so that hiding one who is not active costs nothing.
 #[auto_type(no_type_alias)]
-fn shown() -> _ {
-    let active: &'static str = ACTIVE;
+pub(super) fn shown() -> _ {
+    let active: AsExprOf<&'static str, Text> = ACTIVE.into_sql::<Text>();
     posts::table
         .inner_join(users::table.on(users::id.eq(inert(posts::author_id))))
         .filter(posts::deleted_at.is_null())
-        .filter(users::status.eq(active))
+        .filter(users::status.eq(beside(active, posts::id)))
 }
 
 /// A post that is shown, to be locked without its author.
@@ -111,72 +110,13 @@ fn not_deleted(id: Key) -> _ {
 }
 
 impl PostRead<AuthorCard> for DieselTx<'_> {
-    fn feed(
-        &mut self,
-        filter: &FeedFilter,
-        reader: Option<UserId>,
-        limit: Limit,
-        after: Option<TimeKey>,
-    ) -> Result<Page<PostView<AuthorCard>>, StoreError> {
-        let teams: Option<Vec<Key>> = match filter {
-            FeedFilter::All => None,
-            FeedFilter::Teams(teams) => Some(teams.iter().copied().map(Key::of).collect()),
-        };
-        let rows: Vec<ViewRow> = on!(self.conn, |conn| {
-            let mut query = shown().into_boxed();
-            match teams.as_deref() {
-                None => {}
-                Some([]) => {
-                    return Ok(Page { items: Vec::new(), next: None });
-                }
-                Some([team]) => query = query.filter(posts::team_id.eq(*team)),
-                Some(several) => query = query.filter(posts::team_id.eq_any(several.iter().copied())),
-            }
-            if let Some(TimeKey { at, id }) = after {
-                // Two conditions instead of a comparison of pairs: the first bounds the range in the index.
-                query = query.filter(posts::created_at.le(At(at)));
-                query = query.filter(posts::created_at.lt(At(at)).or(posts::id.lt(Key(id))));
-            }
-            let page = query.order((posts::created_at.desc(), posts::id.desc())).limit(overfull(limit));
-            match reader {
-                Some(fan) => page
-                    .left_join(own(Key::of(fan)))
-                    .select((PostRow::as_select(), CardRow::as_select(), reaction_rows::kind.nullable()))
-                    .load(conn),
-                None => page
-                    .select((PostRow::as_select(), CardRow::as_select(), None::<String>.into_sql::<NoText>()))
-                    .load(conn),
-            }
-        })
-        .map_err(broken("read a feed"))?;
-        let views = rows.into_iter().map(into_view).collect::<Result<Vec<_>, _>>()?;
-        Ok(Page::from_overfull(views, limit, |view| view.post.key()))
-    }
-
-    fn own_reactions(
-        &mut self,
-        reader: UserId,
-        posts: &[PostId],
-    ) -> Result<Vec<(PostId, ReactionKind)>, StoreError> {
-        let posts = posts.iter().copied().map(Key::of);
-        let rows: Vec<(Key, String)> = on!(self.conn, |conn| {
-            reaction_rows::table
-                .filter(reaction_rows::post_id.eq_any(posts))
-                .filter(reaction_rows::user_id.eq(Key::of(reader)))
-                .select((reaction_rows::post_id, reaction_rows::kind))
-                .load(conn)
-        })
-        .map_err(broken("read one's own reactions"))?;
-        rows.into_iter().map(|(post, kind)| Ok((post.id(), reactions::kind(&kind)?))).collect()
-    }
-
     fn post(
         &mut self,
         id: PostId,
         reader: Option<UserId>,
     ) -> Result<Option<PostView<AuthorCard>>, StoreError> {
         let row: Option<ViewRow> = on!(self.conn, |conn| {
-            let post = shown().filter(posts::id.eq(Key::of(id)));
+            let post = shown().filter(posts::id.eq(Key::of(id))).filter(not_hidden(posts::author_id, reader));
             match reader {
                 Some(fan) => post
                     .left_join(own(Key::of(fan)))
@@ -235,8 +175,8 @@ impl PostWrite<AuthorCard> for DieselTx<'_> {
             .map_err(broken("insert a post"))
     }
 
-    fn lock_post(&mut self, id: PostId) -> Result<Option<Post>, StoreError> {
-        let post = writable(Key::of(id));
+    fn lock_post(&mut self, id: PostId, reader: Option<UserId>) -> Result<Option<Post>, StoreError> {
+        let post = writable(Key::of(id)).filter(not_hidden(posts::author_id, reader));
         let row: Option<PostRow> = match &mut self.conn {
             Conn::Pg(conn) => post.select(PostRow::as_select()).for_no_key_update().first(*conn).optional(),
             Conn::Sqlite(conn) => post.select(PostRow::as_select()).first(*conn).optional(),
@@ -279,74 +219,10 @@ impl PostWrite<AuthorCard> for DieselTx<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::harness::{Database, at, fan, plans_of, post, run, team, uuid};
+    use super::super::harness::{Database, at, fan, post, uuid};
     use super::*;
-    use terrace_kernel::{CommentId, TeamId};
+    use terrace_kernel::{CommentId, Limit};
     use terrace_social::{CommentRead, CommentWrite, NewComment, ReactionKind, ReactionWrite, ReportWrite};
-
-    /// The posts of a whole feed, read in pages of two.
-    fn read_through(tx: &mut DieselTx<'_>, filter: &FeedFilter, reader: Option<UserId>) -> Vec<u128> {
-        let (mut seen, mut after) = (Vec::new(), None);
-        loop {
-            let page = tx.feed(filter, reader, Limit::new(2).unwrap(), after).unwrap();
-            assert!(page.items.len() == 2 || page.next.is_none());
-            seen.extend(page.items.iter().map(|view| view.post.id.as_uuid().as_u128()));
-            match page.next {
-                Some(key) => after = Some(key),
-                None => return seen,
-            }
-        }
-    }
-
-    #[test]
-    fn a_feed_pages_through_posts_of_one_instant() {
-        let mut database = Database::new();
-        let tx = &mut database.tx();
-        let ana = fan(tx, 1);
-        for (n, micros) in [(14, 5), (10, 5), (12, 5), (11, 5), (13, 5), (20, 4), (9, 6)] {
-            post(tx, n, ana, None, micros);
-        }
-        let hidden = post(tx, 15, ana, None, 5);
-        assert!(tx.mark_post_deleted(hidden, at(9)).unwrap());
-        assert!(!tx.mark_post_deleted(hidden, at(9)).unwrap());
-        for reader in [None, Some(ana)] {
-            assert_eq!(read_through(tx, &FeedFilter::All, reader), [9, 14, 13, 12, 11, 10, 20]);
-        }
-        assert_eq!(tx.post(hidden, None).unwrap(), None);
-        assert_eq!(tx.lock_post(hidden).unwrap(), None);
-    }
-
-    #[test]
-    fn a_feed_of_teams_holds_their_rooms_only() {
-        let mut database = Database::new();
-        let tx = &mut database.tx();
-        let ana = fan(tx, 1);
-        let (red, blue, green) = (team(tx, 1), team(tx, 2), team(tx, 3));
-        for (n, room) in [(10, Some(red)), (11, Some(blue)), (12, None), (13, Some(green)), (14, Some(red))] {
-            post(tx, n, ana, room, i64::try_from(n).unwrap());
-        }
-        let mut of = |teams: Vec<TeamId>| read_through(tx, &FeedFilter::Teams(teams), Some(ana));
-        assert_eq!(of(vec![red]), [14, 10]);
-        assert_eq!(of(vec![red, blue]), [14, 11, 10]);
-        assert_eq!(of(vec![]), [0; 0]);
-    }
-
-    #[test]
-    fn a_reader_sees_the_author_and_only_their_own_reaction() {
-        let mut database = Database::new();
-        let tx = &mut database.tx();
-        let (ana, bea, zoe) = (fan(tx, 1), fan(tx, 2), fan(tx, 3));
-        let id = post(tx, 10, ana, None, 0);
-        tx.set_reaction(id, bea, Some(ReactionKind::Fire), at(1)).unwrap();
-        tx.set_reaction(id, zoe, Some(ReactionKind::Sad), at(1)).unwrap();
-        for (reader, own) in [(None, None), (Some(ana), None), (Some(bea), Some(ReactionKind::Fire))] {
-            let page = tx.feed(&FeedFilter::All, reader, Limit::default(), None).unwrap();
-            let alone = tx.post(id, reader).unwrap().unwrap();
-            assert_eq!(page.items, std::slice::from_ref(&alone));
-            assert_eq!((alone.my_reaction, alone.author.username.as_str()), (own, "fan1"));
-            assert_eq!(tx.lock_post(id).unwrap(), Some(alone.post));
-        }
-    }
 
     #[test]
     fn a_deleted_post_goes_in_bounded_portions() {
@@ -367,7 +243,7 @@ mod tests {
         tx.insert_report(id, bea, "spam", at(1)).unwrap();
 
         assert!(tx.remove_deleted_post(id, 100).unwrap(), "it is not marked deleted: there is nothing to do");
-        assert_eq!(tx.comments(id, Limit::default(), None).unwrap().items.len(), 3);
+        assert_eq!(tx.comments(id, None, Limit::default(), None).unwrap().items.len(), 3);
         assert!(tx.mark_post_deleted(id, at(2)).unwrap());
         let portions = [(); 4].map(|()| tx.remove_deleted_post(id, 2).unwrap());
         assert_eq!(
@@ -376,45 +252,7 @@ mod tests {
             "two comments; one and a reaction; one and a report"
         );
         assert!(tx.remove_deleted_post(id, 2).unwrap(), "what is gone stays gone");
-        assert_eq!(tx.comments(other, Limit::default(), None).unwrap().items.len(), 1);
+        assert_eq!(tx.comments(other, None, Limit::default(), None).unwrap().items.len(), 1);
         assert_eq!(tx.reaction(other, bea).unwrap(), Some(ReactionKind::Like));
-    }
-
-    #[test]
-    fn a_page_is_one_statement_that_walks_its_index() {
-        let mut database = Database::new();
-        let (filters, index) = {
-            let tx = &mut database.tx();
-            // What the planner knows of the tables once somebody analyses them does not change its mind.
-            for n in 1..=30 {
-                let author = fan(tx, n);
-                for post_of in 0..20 {
-                    post(tx, n * 1_000 + post_of, author, None, i64::try_from(post_of).unwrap());
-                }
-            }
-            run(tx, "ANALYZE");
-            (
-                [FeedFilter::All, FeedFilter::Teams(vec![team(tx, 1)])],
-                ["posts_newest ", "posts_newest_of_team "],
-            )
-        };
-        for (filter, index) in filters.iter().zip(index) {
-            for reader in [None, Some(UserId::from(uuid(1)))] {
-                for after in [None, Some(TimeKey { at: at(0), id: uuid(1) })] {
-                    let plans = plans_of(&mut database, |tx| {
-                        tx.feed(filter, reader, Limit::default(), after).unwrap();
-                    });
-                    let Some([plan]) = plans.as_deref() else {
-                        assert!(plans.is_none(), "one statement: {plans:?}");
-                        continue;
-                    };
-                    let plan = format!("{plan} ");
-                    assert!(plan.contains(&format!("INDEX {index}")), "{plan}");
-                    assert!(!plan.contains("TEMP B-TREE"), "{plan}");
-                    let (posts, authors) = (plan.find(" posts "), plan.find(" users "));
-                    assert!(posts < authors, "{plan}");
-                }
-            }
-        }
     }
 }

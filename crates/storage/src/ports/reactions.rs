@@ -104,7 +104,7 @@ mod tests {
                 tx.add_to_reaction_counts(id, &change).unwrap();
             }
             assert_eq!(tx.reaction(id, ana).unwrap(), after);
-            let counts = tx.lock_post(id).unwrap().unwrap().reactions;
+            let counts = tx.lock_post(id, None).unwrap().unwrap().reactions;
             assert_eq!(counts.total(), i64::from(after.is_some()));
             assert_eq!(after.map(|kind| counts.of(kind)), after.map(|_| 1));
         }

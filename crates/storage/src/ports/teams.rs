@@ -30,7 +30,7 @@ impl From<LeagueRow> for League {
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = teams)]
-struct TeamRow {
+pub(super) struct TeamRow {
     id: Key,
     key: String,
     name: String,

@@ -279,10 +279,10 @@ mod tests {
         }
     }
 
-    fn block(tx: &mut DieselTx<'_>, blocker: UserId, blocked: UserId) {
+    fn block(tx: &mut DieselTx<'_>, one: UserId, other: UserId) {
         let row = (
-            blocks::blocker_id.eq(Key::of(blocker)),
-            blocks::blocked_id.eq(Key::of(blocked)),
+            blocks::blocker_id.eq(Key::of(one)),
+            blocks::blocked_id.eq(Key::of(other)),
             blocks::created_at.eq(At(at(1))),
         );
         on!(tx.conn, |conn| diesel::insert_into(blocks::table).values(row).execute(conn)).unwrap();
@@ -339,7 +339,7 @@ mod tests {
         post(tx, 12, ana, None, 9);
         for (n, author) in [(1, ana), (2, bea), (3, bea), (4, zoe), (5, ana)] {
             let id = CommentId::from(uuid(n));
-            tx.count_comment(first).unwrap().unwrap();
+            tx.count_comment(first, author).unwrap().unwrap();
             let comment = NewComment { id, post: first, author, body: "Olé".to_owned(), created_at: at(6) };
             tx.insert_comment(&comment).unwrap();
         }

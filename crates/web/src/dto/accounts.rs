@@ -200,6 +200,10 @@ pub(crate) struct PublicProfile {
     follower_count: i64,
     /// How many fans are followed.
     following_count: i64,
+    /// Whether one follows them; false for who is signed out.
+    following: bool,
+    /// Whether they follow the one who looks; false for who is signed out.
+    follows_you: bool,
     /// When the account was registered.
     created_at: Time,
 }
@@ -216,6 +220,8 @@ impl From<&PublicView> for PublicProfile {
             favorite_team: view.favorite_team.as_ref().map(Team::from),
             follower_count: profile.follower_count,
             following_count: profile.following_count,
+            following: view.ties.following,
+            follows_you: view.ties.follows_you,
             created_at: Time(profile.created_at),
         }
     }

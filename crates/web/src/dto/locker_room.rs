@@ -160,6 +160,10 @@ pub(crate) struct PostList {
     pub(crate) next_cursor: Option<String>,
     /// Where the stream of changes goes on from this page.
     pub(crate) stream_position: i64,
+    /// With `scope=following`: these are everybody's posts, because one follows nobody. Left out otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub(crate) fallback: Option<bool>,
 }
 
 /// One comment.

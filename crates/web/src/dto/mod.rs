@@ -2,10 +2,12 @@
 
 pub(crate) mod accounts;
 pub(crate) mod catalogue;
+pub(crate) mod graph;
 pub(crate) mod locker_room;
 pub(crate) mod media;
 pub(crate) mod own_account;
 mod parts;
+pub(crate) mod recommended;
 pub(crate) mod trends;
 
 pub(crate) use parts::{IdText, Time, UserCard, given, media_url, nullable};

@@ -40,6 +40,14 @@ pub(crate) struct AccountExport {
     reactions: Vec<ExportedReaction>,
     /// Reports, in the order of the posts' ids.
     reports: Vec<ExportedReport>,
+    /// Fans who are followed, in the order of their ids.
+    follows: Vec<ExportedTie>,
+    /// Teams that are followed, in the order of their ids.
+    team_follows: Vec<ExportedTeamFollow>,
+    /// Fans who are blocked, in the order of their ids.
+    blocks: Vec<ExportedTie>,
+    /// Fans who are not to be recommended again, in the order of their ids.
+    dismissals: Vec<ExportedTie>,
     /// Idempotency keys under which an answer is still kept.
     idempotency_keys: Vec<ExportedKey>,
 }
@@ -191,6 +199,38 @@ impl From<&terrace_social::OwnReport> for ExportedReport {
             reason: report.reason.clone(),
             created_at: Time(report.created_at),
         }
+    }
+}
+
+/// Somebody who is followed, blocked or dismissed.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ExportedTie {
+    /// The account.
+    user_id: Uuid,
+    /// Since when.
+    since: Time,
+}
+
+impl From<&terrace_social::OwnTie> for ExportedTie {
+    fn from(tie: &terrace_social::OwnTie) -> Self {
+        Self { user_id: tie.user.as_uuid(), since: Time(tie.since) }
+    }
+}
+
+/// A team that is followed.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ExportedTeamFollow {
+    /// The team.
+    team_id: Uuid,
+    /// Since when.
+    since: Time,
+}
+
+impl From<&terrace_social::OwnTeamFollow> for ExportedTeamFollow {
+    fn from(follow: &terrace_social::OwnTeamFollow) -> Self {
+        Self { team_id: follow.team.as_uuid(), since: Time(follow.since) }
     }
 }
 

@@ -92,10 +92,12 @@ fn comment_created(outcome: &CommentCreated) -> StoredAnswer {
 )]
 #[get("/api/locker-room/{id}/comments/{commentId}")]
 pub(crate) async fn get_comment(
+    viewer: MaybeSignedIn,
     PathIds(post, comment): PathIds<PostId, CommentId>,
     app: Data<App>,
 ) -> Result<Json<CommentEnvelope>, ApiError> {
-    let comment = app.query(GetComment { post, comment }).await?;
+    let reader = viewer.0.map(|viewer| viewer.user_id);
+    let comment = app.query(GetComment { post, comment, reader }).await?;
     Ok(Json(CommentEnvelope { comment: Comment::from(&comment) }))
 }
 

@@ -4,7 +4,7 @@ use super::once::{created, keyed, respond};
 use super::page::{asked, next_cursor};
 use super::trends;
 use crate::dto::locker_room::{CreatePostBody, Post, PostEnvelope, PostList, ReactBody, ReportBody};
-use crate::error::{ApiError, Invalid};
+use crate::error::{ApiError, Code, Invalid};
 use crate::extract::{IdempotencyKey, JsonBody, MaybeSignedIn, PathId, Query, SignedIn};
 use crate::shell::Shell;
 use actix_web::http::header::ContentType;
@@ -13,10 +13,10 @@ use actix_web::{HttpResponse, delete, get, post};
 use serde::Deserialize;
 use terrace_app::App;
 use terrace_app::commands::{CreatePost, DeletePost, React, ReportPost};
-use terrace_app::queries::{FeedScope, GetPost, ReadFeed};
+use terrace_app::queries::{FeedPage, FeedScope, GetPost, ReadFeed};
 use terrace_app::store::StoredAnswer;
 use terrace_identity::AuthorCard;
-use terrace_kernel::{PostId, TeamId};
+use terrace_kernel::{PostId, TeamId, UserId};
 use terrace_social::{PostView, ReactionKind, post_body, report_reason};
 use utoipa::{IntoParams, ToSchema};
 
@@ -28,6 +28,8 @@ const FEED: &str = "feed";
 enum Scope {
     /// Everybody's posts.
     All,
+    /// Of the people and in the rooms of the teams that one follows, and one's own.
+    Following,
     /// The room of a team.
     Team,
 }
@@ -47,7 +49,7 @@ enum Sort {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 struct FeedQuery {
-    /// Which part is read; everybody's posts when left out.
+    /// Which part is read; everybody's posts when left out. `following`, and `team` without a team, take a session.
     #[param(inline)]
     scope: Option<Scope>,
     /// With `scope=team`: which team's room; one's own teams' when left out.
@@ -73,9 +75,24 @@ impl FeedQuery {
             .map_err(|error| ApiError::invalid_part("/teamId", error.to_string()))?;
         match (self.scope.unwrap_or(Scope::All), team) {
             (Scope::All, None) => Ok(FeedScope::All),
-            (Scope::All, Some(_)) => Err(ApiError::invalid_part("/teamId", "goes with scope=team only")),
+            (Scope::Following, None) => Ok(FeedScope::Following),
+            (Scope::All | Scope::Following, Some(_)) => {
+                Err(ApiError::invalid_part("/teamId", "goes with scope=team only"))
+            }
             (Scope::Team, Some(team)) => Ok(FeedScope::Team(team)),
             (Scope::Team, None) => Ok(FeedScope::OwnTeams),
+        }
+    }
+
+    /// The page that is asked for. A cursor of what who follows nobody gets goes on there.
+    fn page(&self, scope: FeedScope, reader: Option<UserId>) -> Result<ReadFeed, ApiError> {
+        let page = |scope| {
+            let page = asked(self.limit, self.cursor.as_deref(), FEED, &filter(scope))?;
+            Ok(ReadFeed { scope, reader, limit: page.limit, after: page.after })
+        };
+        match page(scope) {
+            Err(_) if scope == FeedScope::Following => page(FeedScope::InsteadOfFollowing),
+            result => result,
         }
     }
 }
@@ -83,8 +100,8 @@ impl FeedQuery {
 /// Read the feed.
 ///
 /// Newest first. Every post that existed when the first page was read appears exactly once while one pages on,
-/// whatever is posted meanwhile. Trending posts are those of one ranking, on every page; once it is gone, its cursors
-/// are 400 `cursor_expired`.
+/// whatever is posted meanwhile. Who follows nobody gets everybody's posts with `scope=following`, marked `fallback`.
+/// Trending posts are those of one ranking, on every page; once it is gone, its cursors are 400 `cursor_expired`.
 #[utoipa::path(
     tag = "Locker room",
     operation_id = "readFeed",
@@ -100,30 +117,43 @@ pub(crate) async fn read_feed(
     app: Data<App>,
 ) -> Result<HttpResponse, ApiError> {
     let scope = query.scope()?;
-    let filter = match scope {
-        FeedScope::All => "all".to_owned(),
-        FeedScope::Team(team) => team.to_string(),
-        FeedScope::OwnTeams => "own-teams".to_owned(),
-    };
+    let reader = viewer.0.map(|viewer| viewer.user_id);
+    if scope.is_personal() && reader.is_none() {
+        return Err(Code::AuthenticationRequired.into());
+    }
     match query.sort {
         None | Some(Sort::Recent) => {}
         Some(Sort::Trending) => {
             return trends::read_trending(viewer, scope, query.limit, query.cursor.as_deref(), &app).await;
         }
     }
-    let page = asked(query.limit, query.cursor.as_deref(), FEED, &filter)?;
-    let reader = viewer.0.map(|viewer| viewer.user_id);
-    let asked = ReadFeed { scope, reader, limit: page.limit, after: page.after };
-    if scope != FeedScope::OwnTeams {
-        let body = shell.feed_pages.body(&app, asked, FEED, &filter).await?;
-        return Ok(HttpResponse::Ok().content_type(ContentType::json()).body(body));
+    let asked = query.page(scope, reader)?;
+    if asked.scope.is_personal() {
+        return Ok(HttpResponse::Ok().json(post_list(&app.query(asked).await?)));
     }
-    let feed = app.query(asked).await?;
-    Ok(HttpResponse::Ok().json(PostList {
+    let body = shell.feed_pages.body(&app, asked).await?;
+    Ok(HttpResponse::Ok().content_type(ContentType::json()).body(body))
+}
+
+/// What tells the cursors of one feed from those of another.
+fn filter(scope: FeedScope) -> String {
+    match scope {
+        FeedScope::All => "all".to_owned(),
+        FeedScope::Team(team) => team.to_string(),
+        FeedScope::OwnTeams => "own-teams".to_owned(),
+        FeedScope::Following => "following".to_owned(),
+        FeedScope::InsteadOfFollowing => "instead-of-following".to_owned(),
+    }
+}
+
+/// A page of the feed, as it goes over the wire.
+pub(crate) fn post_list(feed: &FeedPage) -> PostList {
+    PostList {
         posts: feed.page.items.iter().map(Post::from).collect(),
-        next_cursor: next_cursor(feed.page.next.as_ref(), FEED, &filter),
+        next_cursor: next_cursor(feed.page.next.as_ref(), FEED, &filter(feed.scope)),
         stream_position: feed.position.get(),
-    }))
+        fallback: (feed.scope == FeedScope::InsteadOfFollowing).then_some(true),
+    }
 }
 
 /// Create a post.

@@ -4,17 +4,19 @@ mod accounts;
 mod catalogue;
 mod comments;
 mod cron;
+mod graph;
 mod locker_room;
 mod media;
 mod once;
 mod own_account;
 mod page;
 mod profile;
+mod recommended;
 mod refusals;
 mod sessions;
 mod trends;
 
-pub(crate) use page::next_cursor;
+pub(crate) use locker_room::post_list;
 
 use utoipa_actix_web::service_config::ServiceConfig;
 
@@ -55,6 +57,15 @@ pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
         .service(locker_room::react)
         .service(locker_room::take_reaction_back)
         .service(locker_room::report_post)
+        .service(graph::follow)
+        .service(graph::unfollow)
+        .service(graph::list_followers)
+        .service(graph::list_following)
+        .service(recommended::read_recommended)
+        .service(recommended::dismiss_recommended)
+        .service(graph::block)
+        .service(graph::unblock)
+        .service(graph::list_blocks)
         .service(media::upload_media)
         .service(media::get_media)
         .service(trends::get_trends)

@@ -4,7 +4,7 @@ use crate::dto::Time;
 use crate::dto::accounts::OwnProfile;
 use crate::dto::own_account::{
     AccountExport, DeleteAccountBody, ExportHead, ExportedComment, ExportedKey, ExportedPost,
-    ExportedReaction, ExportedReport, ExportedSession,
+    ExportedReaction, ExportedReport, ExportedSession, ExportedTeamFollow, ExportedTie,
 };
 use crate::error::{ApiError, Code};
 use crate::extract::{JsonBody, SignedIn};
@@ -160,6 +160,10 @@ fn list(rows: &ExportRows, current: SessionId) -> serde_json::Result<(&'static s
         ExportRows::Comments(rows) => ("comments", elements(rows, ExportedComment::from)?),
         ExportRows::Reactions(rows) => ("reactions", elements(rows, ExportedReaction::from)?),
         ExportRows::Reports(rows) => ("reports", elements(rows, ExportedReport::from)?),
+        ExportRows::Follows(rows) => ("follows", elements(rows, ExportedTie::from)?),
+        ExportRows::TeamFollows(rows) => ("teamFollows", elements(rows, ExportedTeamFollow::from)?),
+        ExportRows::Blocks(rows) => ("blocks", elements(rows, ExportedTie::from)?),
+        ExportRows::Dismissals(rows) => ("dismissals", elements(rows, ExportedTie::from)?),
         ExportRows::Keys(rows) => ("idempotencyKeys", elements(rows, ExportedKey::from)?),
     })
 }

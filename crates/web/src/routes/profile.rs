@@ -2,7 +2,7 @@
 
 use crate::dto::accounts::{ChangePasswordBody, ChangeProfileBody, OwnProfile, PublicProfile};
 use crate::error::{ApiError, Code, Invalid};
-use crate::extract::{JsonBody, PathId, SignedIn};
+use crate::extract::{JsonBody, MaybeSignedIn, PathId, SignedIn};
 use actix_web::web::{Data, Json};
 use actix_web::{HttpResponse, get, patch, put};
 use terrace_app::commands::ChangeProfile;
@@ -92,6 +92,8 @@ pub(crate) async fn change_password(
 }
 
 /// Read somebody's public profile.
+///
+/// Of two fans one of whom blocks the other, neither finds the other's.
 #[utoipa::path(
     tag = "Accounts",
     operation_id = "getPublicProfile",
@@ -101,8 +103,10 @@ pub(crate) async fn change_password(
 )]
 #[get("/api/users/{id}")]
 pub(crate) async fn get_public_profile(
+    viewer: MaybeSignedIn,
     PathId(user): PathId<UserId>,
     app: Data<App>,
 ) -> Result<Json<PublicProfile>, ApiError> {
-    Ok(Json(PublicProfile::from(&app.query(GetPublicProfile { user }).await?)))
+    let reader = viewer.0.map(|viewer| viewer.user_id);
+    Ok(Json(PublicProfile::from(&app.query(GetPublicProfile { user, reader }).await?)))
 }

@@ -3,15 +3,23 @@
 
 use crate::error::{ApiError, Code, Invalid};
 use terrace_app::commands::{
-    ChangeProfileRefusal, CreateCommentRefusal, CreatePostRefusal, DeleteCommentRefusal, DeletePostRefusal,
-    EndSessionRefusal, ReactRefusal, ReportPostRefusal,
+    BlockRefusal, ChangeProfileRefusal, CreateCommentRefusal, CreatePostRefusal, DeleteCommentRefusal,
+    DeletePostRefusal, DismissRefusal, EndSessionRefusal, FollowRefusal, FollowTeamRefusal, ReactRefusal,
+    ReportPostRefusal,
 };
 use terrace_app::media::{NotAnImage, UploadRefusal};
 use terrace_app::queries::{FeedRefusal, NotFound, TrendingRefusal};
-use terrace_app::{DeleteAccountRefusal, LoginRefusal, OnceRefusal, RefreshRefusal, RegisterRefusal};
+use terrace_app::{
+    DeleteAccountRefusal, LoginRefusal, OnceRefusal, RecommendRefusal, RefreshRefusal, RegisterRefusal,
+};
 
 fn no_post() -> ApiError {
     ApiError::new(Code::NotFound, "there is no such post")
+}
+
+/// In the same words whoever is not there, was put aside, or may not be seen.
+fn no_fan() -> ApiError {
+    ApiError::new(Code::NotFound, "there is no such fan")
 }
 
 /// The account went since its session was checked.
@@ -184,6 +192,51 @@ impl From<ReportPostRefusal> for ApiError {
     fn from(refusal: ReportPostRefusal) -> Self {
         match refusal {
             ReportPostRefusal::PostNotFound => no_post(),
+        }
+    }
+}
+
+impl From<FollowRefusal> for ApiError {
+    fn from(refusal: FollowRefusal) -> Self {
+        match refusal {
+            FollowRefusal::Oneself => Code::CannotFollowSelf.into(),
+            FollowRefusal::NotFound => no_fan(),
+            FollowRefusal::NotActive => no_longer(),
+        }
+    }
+}
+
+impl From<FollowTeamRefusal> for ApiError {
+    fn from(refusal: FollowTeamRefusal) -> Self {
+        match refusal {
+            FollowTeamRefusal::UnknownTeam => Self::new(Code::NotFound, "there is no such team"),
+            FollowTeamRefusal::NotActive => no_longer(),
+        }
+    }
+}
+
+impl From<BlockRefusal> for ApiError {
+    fn from(refusal: BlockRefusal) -> Self {
+        match refusal {
+            BlockRefusal::Oneself => Code::CannotBlockSelf.into(),
+            BlockRefusal::NotFound => no_fan(),
+            BlockRefusal::NotActive => no_longer(),
+        }
+    }
+}
+
+impl From<RecommendRefusal> for ApiError {
+    fn from(refusal: RecommendRefusal) -> Self {
+        match refusal {
+            RecommendRefusal::Busy => Self::unavailable("too many recommendations wait to be made", 1),
+        }
+    }
+}
+
+impl From<DismissRefusal> for ApiError {
+    fn from(refusal: DismissRefusal) -> Self {
+        match refusal {
+            DismissRefusal::NotFound => no_fan(),
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::page::{asked, next_cursor};
 use crate::dto::locker_room::{Post, PostList};
 use crate::dto::trends::TrendList;
-use crate::error::ApiError;
+use crate::error::{ApiError, Invalid};
 use crate::extract::MaybeSignedIn;
 use actix_web::web::{Data, Json};
 use actix_web::{HttpResponse, get};
@@ -39,6 +39,9 @@ pub(super) async fn read_trending(
         FeedScope::All => (TrendingScope::All, "all".to_owned()),
         FeedScope::Team(team) => (TrendingScope::Team(team), team.to_string()),
         FeedScope::OwnTeams => (TrendingScope::OwnTeams, "own-teams".to_owned()),
+        FeedScope::Following | FeedScope::InsteadOfFollowing => {
+            return Err(Invalid::at("/sort", "trending goes with the scopes all and team"));
+        }
     };
     let page = asked(limit, cursor, TRENDING, &filter)?;
     let reader = viewer.0.map(|viewer| viewer.user_id);
@@ -47,5 +50,6 @@ pub(super) async fn read_trending(
         posts: feed.page.items.iter().map(Post::from).collect(),
         next_cursor: next_cursor(feed.page.next.as_ref(), TRENDING, &filter),
         stream_position: feed.position.get(),
+        fallback: None,
     }))
 }

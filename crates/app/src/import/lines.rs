@@ -1,0 +1,216 @@
+//! The lines of an edge list: `from,to` in numbers, below a header. Read one at a time and never longer than a bound, so
+//! that a file may be of any size and hold anything.
+
+use std::fmt;
+use std::io::{self, BufRead};
+
+/// The longest line that is looked at, in bytes.
+const LONGEST: usize = 256;
+/// Numbers that fit into an identifier.
+const GREATEST: u64 = (1 << 62) - 1;
+
+/// One line of an edge list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// Which one, from 1; the header is the first.
+    pub number: u64,
+    /// The two numbers, or what is wrong with it.
+    pub edge: Result<(u64, u64), BadLine>,
+}
+
+/// What is wrong with a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BadLine {
+    /// It is too long to be looked at.
+    TooLong,
+    /// It is no text.
+    NotText,
+    /// It has other than two fields.
+    NotTwo,
+    /// A field is no number.
+    NotNumber,
+    /// A number is too great.
+    TooGreat,
+}
+
+impl fmt::Display for BadLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooLong => write!(f, "longer than {LONGEST} bytes"),
+            Self::NotText => f.write_str("not UTF-8"),
+            Self::NotTwo => f.write_str("not two fields apart by a comma"),
+            Self::NotNumber => f.write_str("not a whole number from 0 on"),
+            Self::TooGreat => write!(f, "a number above {GREATEST}"),
+        }
+    }
+}
+
+/// Why an edge list cannot be read at all.
+#[derive(Debug, thiserror::Error)]
+pub enum EdgeListError {
+    /// The file cannot be read.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// There is not even a header.
+    #[error("the file is empty: it has to begin with a header line such as from,to")]
+    Empty,
+    /// The first line is no header.
+    #[error("line 1: a header line with two names is expected, such as from,to")]
+    NoHeader,
+}
+
+/// Reads an edge list.
+#[derive(Debug)]
+pub struct EdgeList<R> {
+    input: R,
+    number: u64,
+    bytes: u64,
+    line: Vec<u8>,
+}
+
+impl<R: BufRead> EdgeList<R> {
+    /// Begins behind the header.
+    ///
+    /// # Errors
+    ///
+    /// When there is none, or the file cannot be read.
+    pub fn new(input: R) -> Result<Self, EdgeListError> {
+        let mut list = Self { input, number: 0, bytes: 0, line: Vec::with_capacity(LONGEST) };
+        let is_whole = list.read_line()?.ok_or(EdgeListError::Empty)?;
+        let header = std::str::from_utf8(&list.line).ok().filter(|_| is_whole);
+        let names: Vec<&str> = header.unwrap_or_default().trim_start_matches('\u{feff}').split(',').collect();
+        let is_name = |name: &&str| !bare(name).is_empty() && bare(name).parse::<f64>().is_err();
+        if names.len() == 2 && names.iter().all(is_name) { Ok(list) } else { Err(EdgeListError::NoHeader) }
+    }
+
+    /// How many bytes were read so far.
+    pub const fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// The next line that is not empty; none at the end.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read.
+    pub fn next_line(&mut self) -> io::Result<Option<Line>> {
+        loop {
+            let Some(is_whole) = self.read_line()? else { return Ok(None) };
+            if !is_whole {
+                return Ok(Some(Line { number: self.number, edge: Err(BadLine::TooLong) }));
+            }
+            if !self.line.iter().all(u8::is_ascii_whitespace) {
+                return Ok(Some(Line { number: self.number, edge: edge(&self.line) }));
+            }
+        }
+    }
+
+    /// Reads a line; says whether it was kept whole. Nothing at the end.
+    fn read_line(&mut self) -> io::Result<Option<bool>> {
+        self.line.clear();
+        let (mut is_whole, mut is_begun) = (true, false);
+        loop {
+            let chunk = self.input.fill_buf()?;
+            if chunk.is_empty() {
+                self.number += u64::from(is_begun);
+                return Ok(is_begun.then_some(is_whole));
+            }
+            is_begun = true;
+            let end = chunk.iter().position(|byte| *byte == b'\n');
+            let part = chunk.get(..end.unwrap_or(chunk.len())).unwrap_or_default();
+            if self.line.len() + part.len() > LONGEST {
+                is_whole = false;
+            } else {
+                self.line.extend_from_slice(part);
+            }
+            let used = part.len() + usize::from(end.is_some());
+            self.input.consume(used);
+            self.bytes += u64::try_from(used).unwrap_or(0);
+            if end.is_some() {
+                self.number += 1;
+                return Ok(Some(is_whole));
+            }
+        }
+    }
+}
+
+/// A field without what may stand around it.
+fn bare(field: &str) -> &str {
+    let field = field.trim();
+    field.strip_prefix('"').and_then(|inner| inner.strip_suffix('"')).unwrap_or(field)
+}
+
+fn edge(line: &[u8]) -> Result<(u64, u64), BadLine> {
+    let text = std::str::from_utf8(line).map_err(|_| BadLine::NotText)?;
+    let (from, to) = text.split_once(',').filter(|(_, to)| !to.contains(',')).ok_or(BadLine::NotTwo)?;
+    Ok((number(from)?, number(to)?))
+}
+
+fn number(field: &str) -> Result<u64, BadLine> {
+    let digits = bare(field);
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(BadLine::NotNumber);
+    }
+    digits.parse().ok().filter(|number| *number <= GREATEST).ok_or(BadLine::TooGreat)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::BadLine::{NotNumber, NotText, NotTwo, TooGreat, TooLong};
+    use super::*;
+
+    fn lines(text: &[u8]) -> Vec<Line> {
+        // A small buffer, so that lines are put together of pieces.
+        let mut list = EdgeList::new(io::BufReader::with_capacity(7, text)).unwrap();
+        let mut lines = Vec::new();
+        while let Some(line) = list.next_line().unwrap() {
+            lines.push(line);
+        }
+        assert_eq!(list.bytes(), u64::try_from(text.len()).unwrap());
+        lines
+    }
+
+    #[test]
+    fn edges_are_read_however_they_are_written() {
+        let text = "\u{feff}from,to\r\n1,2\r\n\n \"3\" , 007 \n4611686018427387903,0";
+        assert_eq!(
+            lines(text.as_bytes()),
+            [(2, (1, 2)), (4, (3, 7)), (5, (4_611_686_018_427_387_903, 0))]
+                .map(|(number, edge)| Line { number, edge: Ok(edge) })
+        );
+        assert_eq!(lines(b"a,b\n"), []);
+        assert_eq!(lines(b"a,b"), []);
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_line_is_told_with_its_number() {
+        let long = format!("1,{}\n", "2".repeat(LONGEST));
+        let text = [
+            b"from,to\n1\n1,2,3\n1;2\n-1,2\n1.5,2\nx,y\n1,\n,\n\xff\xfe,1\n1,4611686018427387904\n"
+                .as_slice(),
+            b"99999999999999999999,1\n1,\x002\n",
+            long.as_bytes(),
+            b"5,6\n",
+        ]
+        .concat();
+        let found = lines(&text);
+        let wrong: Vec<_> = found.iter().filter_map(|line| Some((line.number, line.edge.err()?))).collect();
+        let expected = [
+            NotTwo, NotTwo, NotTwo, NotNumber, NotNumber, NotNumber, NotNumber, NotNumber, NotText, TooGreat,
+            TooGreat, NotNumber, TooLong,
+        ];
+        assert_eq!(wrong, (2..).zip(expected).collect::<Vec<_>>());
+        assert_eq!(found.last(), Some(&Line { number: 15, edge: Ok((5, 6)) }));
+    }
+
+    #[test]
+    fn a_list_begins_with_a_header() {
+        let error = |text: &[u8]| EdgeList::new(text).unwrap_err().to_string();
+        assert!(error(b"").contains("empty"));
+        let long = "f".repeat(10_000);
+        for text in ["1,2\n3,4\n", "from\n", "a,b,c\n", ",\n", "\n1,2\n", "1.5,x\n", &long] {
+            assert!(error(text.as_bytes()).contains("line 1"), "{text}");
+        }
+        assert!(error(b"\xff,\xfe\n").contains("line 1"));
+    }
+}

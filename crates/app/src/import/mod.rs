@@ -1,0 +1,184 @@
+//! Brings a follow graph in from an edge list: fans who are known by a number, and mutual follows between them.
+//!
+//! A fan's identifier and name come from the number, and what is there already is left as it is: a list can be brought
+//! in again, or go on where a process that was killed left off, and in the end everything is there once. Of each batch
+//! one event tells that much has changed, not each follow: a million events would bury what happens in the stands, and
+//! whoever keeps the graph in memory reads it faster as a whole.
+
+mod lines;
+
+pub use lines::{BadLine, EdgeList, EdgeListError, Line};
+
+use crate::App;
+use crate::execute::{Command, unrefused};
+use crate::store::Tx;
+use std::collections::{BTreeSet, HashSet};
+use std::convert::Infallible;
+use terrace_identity::ports::NewAccount;
+use terrace_identity::{PasswordHash, Role, TimeZone, Username};
+use terrace_kernel::{Ctx, EventKind, NewEvent, Outcome, StoreError, Timestamp, Topic, UserId};
+use uuid::Builder;
+
+/// Edges that one transaction brings in. Other writes wait meanwhile, half a second or so; smaller ones would write the
+/// same pages of the database again and again.
+pub const IMPORT_BATCH: usize = 10_000;
+
+/// 2020-01-01T00:00:00Z in milliseconds: identifiers of fans who were brought in carry this time, which lies before the
+/// service's own, so that nobody else has one of them.
+const BEFORE_ALL: u64 = 1_577_836_800_000;
+
+/// What one batch came to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Imported {
+    /// Fans who are new.
+    pub fans: u64,
+    /// Follows that are new: two for an edge, one for each direction.
+    pub follows: u64,
+    /// Edges that brought nothing new: they were there, in the list or before it, or one of the two blocks the other.
+    pub duplicates: u64,
+    /// Edges of a number with itself.
+    pub selves: u64,
+    /// Edges that cannot be: the name of one of the two belongs to another account, or one was deleted or suspended.
+    pub left_out: u64,
+}
+
+impl std::ops::AddAssign for Imported {
+    fn add_assign(&mut self, other: Self) {
+        self.fans += other.fans;
+        self.follows += other.follows;
+        self.duplicates += other.duplicates;
+        self.selves += other.selves;
+        self.left_out += other.left_out;
+    }
+}
+
+/// Brings in fans who cannot sign in yet, and their follows, many at a time.
+pub trait FollowImportWrite {
+    /// Creates those of the accounts whose ids and names are free, as of people who were seen at the time of their
+    /// creation; says which.
+    fn insert_accounts(&mut self, accounts: &[NewAccount]) -> Result<Vec<UserId>, StoreError>;
+
+    /// Those of these accounts that are active, locked in the order of their ids until the transaction ends.
+    fn lock_active(&mut self, users: &[UserId]) -> Result<Vec<UserId>, StoreError>;
+
+    /// Creates those of these follows that there are not, but none beside a block; says which. The caller has locked
+    /// everybody concerned and counts them with [`Self::count_follows`].
+    fn insert_follows(
+        &mut self,
+        follows: &[(UserId, UserId)],
+        at: Timestamp,
+    ) -> Result<Vec<(UserId, UserId)>, StoreError>;
+
+    /// Counts these follows, which the caller has inserted, on both sides.
+    fn count_follows(&mut self, follows: &[(UserId, UserId)]) -> Result<(), StoreError>;
+}
+
+impl App {
+    /// Brings in a batch of edges between numbered fans, up to [`IMPORT_BATCH`] of them, each as a follow in either
+    /// direction.
+    pub async fn import_follows(&self, edges: Vec<(u64, u64)>) -> Result<Imported, StoreError> {
+        unrefused(self.execute(ImportFollows { edges }).await)
+    }
+}
+
+/// The identifier of the fan with this number.
+fn fan_id(number: u64) -> UserId {
+    // The last 62 bits are free; two in front of them are the variant's.
+    let mut bits = [0; 10];
+    let (_, last) = bits.split_at_mut(2);
+    last.copy_from_slice(&number.to_be_bytes());
+    UserId::from(Builder::from_unix_timestamp_millis(BEFORE_ALL, &bits).into_uuid())
+}
+
+struct ImportFollows {
+    edges: Vec<(u64, u64)>,
+}
+
+impl Command for ImportFollows {
+    const NAME: &'static str = "import_follows";
+    type Output = Imported;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Imported, Infallible> {
+        let mut imported = Imported::default();
+        let edges: Vec<(u64, u64)> = self.edges.iter().copied().filter(|(from, to)| from != to).collect();
+        imported.selves = count(self.edges.len() - edges.len());
+        let numbers: BTreeSet<u64> = edges.iter().flat_map(|(from, to)| [*from, *to]).collect();
+        let accounts = numbers.iter().map(|number| account(*number, ctx)).collect::<Result<Vec<_>, _>>()?;
+        imported.fans = count(tx.insert_accounts(&accounts)?.len());
+
+        let ids: Vec<UserId> = accounts.iter().map(|account| account.id).collect();
+        let active: HashSet<UserId> = tx.lock_active(&ids)?.into_iter().collect();
+        let pairs = edges.iter().map(|(from, to)| (fan_id(*from), fan_id(*to)));
+        let mut wanted: BTreeSet<(UserId, UserId)> = BTreeSet::new();
+        let mut lines = Vec::new();
+        for (from, to) in pairs {
+            if active.contains(&from) && active.contains(&to) {
+                wanted.extend([(from, to), (to, from)]);
+                lines.push((from, to));
+            } else {
+                imported.left_out += 1;
+            }
+        }
+        let wanted: Vec<(UserId, UserId)> = wanted.into_iter().collect();
+        let inserted = tx.insert_follows(&wanted, ctx.now())?;
+        imported.follows = count(inserted.len());
+        tx.count_follows(&inserted)?;
+        let mut fresh: HashSet<(UserId, UserId)> = inserted.iter().copied().collect();
+        for (from, to) in lines {
+            let is_new = fresh.remove(&(from, to)) | fresh.remove(&(to, from));
+            imported.duplicates += u64::from(!is_new);
+        }
+        if let Some((follower, _)) = inserted.first() {
+            tx.append(&follows_imported(*follower), ctx.now())?;
+        }
+        Ok(imported)
+    }
+}
+
+/// Tells that many follows came at once, one of them by `follower`.
+pub(crate) fn follows_imported(follower: UserId) -> NewEvent {
+    NewEvent {
+        topic: Topic::Graph,
+        kind: EventKind::FollowsImported,
+        actor: Some(follower),
+        team: None,
+        subject: follower.as_uuid(),
+        object: None,
+    }
+}
+
+/// The fan with this number. Nobody signs in as one before an operator gave the account a password.
+fn account(number: u64, ctx: &Ctx) -> Result<NewAccount, StoreError> {
+    let username = Username::parse(&format!("fan-{number}"))
+        .map_err(|error| StoreError::defect("name a fan who is brought in", error))?;
+    Ok(NewAccount {
+        id: fan_id(number),
+        display_name: format!("Fan {number}"),
+        username,
+        bio: String::new(),
+        favorite_team: None,
+        time_zone: TimeZone::UTC,
+        role: Role::Fan,
+        password: PasswordHash::of_nothing(),
+        created_at: ctx.now(),
+    })
+}
+
+fn count(number: usize) -> u64 {
+    u64::try_from(number).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_number_has_an_identifier_of_its_own_in_the_same_order() {
+        let numbers = [0, 1, 7126, u64::from(u32::MAX), 1 << 61, (1 << 62) - 1];
+        let ids: Vec<UserId> = numbers.into_iter().map(fan_id).collect();
+        assert!(ids.is_sorted_by(|one, other| one < other));
+        assert!(ids.iter().all(|id| id.as_uuid().get_version_num() == 7));
+        assert_eq!(fan_id(7).to_string(), "016f5e66-e800-7000-8000-000000000007");
+    }
+}

@@ -1,0 +1,141 @@
+//! The feed of whom one follows, beside everybody's: of a thousand who write much, and of a thousand quiet ones.
+
+use super::super::{Plan, mean, shown};
+use crate::client::{Sample, drive, in_turn};
+use crate::http;
+use crate::numbers::float;
+use crate::report::{Figure, Quantity, Target};
+use crate::rows::followed::{FOLLOWED, WRITERS};
+use crate::server::Terrace;
+use crate::world::{Fan, Ground, Kind};
+use anyhow::{Context, Result, ensure};
+use serde::Deserialize;
+use serde_json::json;
+use std::time::Duration;
+use terrace_kernel::Timestamp;
+
+const PATH: &str = "/api/locker-room";
+/// Posts of a page that is measured.
+const PAGE: usize = 25;
+/// How many cursors each feed is read at, at most.
+const CURSORS: usize = 3_000;
+/// With the cursors these make so many different pages of everybody's feed that none is asked for again before the
+/// service has forgotten it. Pages of whom one follows are never kept.
+const LENGTHS: [usize; 5] = [PAGE, PAGE - 1, PAGE + 1, PAGE - 2, PAGE + 2];
+/// A page of everybody's feed that comes from the database takes two statements, of whom one follows four or five.
+/// With fewer, some came from elsewhere.
+const FEWEST_STATEMENTS: [f64; 3] = [1.8, 3.8, 3.8];
+/// How much more than a page of everybody's a page may cost of those who write much, and of quiet ones.
+const TARGETS: [Target; 2] = [Target::AtMost(3.0), Target::AtMost(10.0)];
+
+pub(super) fn run(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure>> {
+    let (posts, deep) = (plan.large, plan.large / 2);
+    let world = ground.world(kind, "followed", 0)?;
+    eprintln!("  {}: {posts} posts by {WRITERS} authors", kind.name());
+    let [popular, quiet] = [world.fans.first(), world.fans.get(1)].map(|fan| fan.context("two readers"));
+    let (popular, quiet) = (popular?, quiet?);
+    world.fill_followed(posts, deep, popular, quiet)?;
+    let terrace = world.serve()?;
+    let mut feeds = [
+        Feed::of(&terrace, popular, "all")?,
+        Feed::of(&terrace, popular, "following")?,
+        Feed::of(&terrace, quiet, "following")?,
+    ];
+    let newer = feeds[0].newest.since(feeds[2].newest);
+    // Posts are a second apart.
+    ensure!(newer >= Duration::from_secs(deep), "the quiet ones posted {newer:?} before the newest post");
+    eprintln!("  pages of everybody's posts and of those whom one follows");
+    for _ in 0..plan.runs {
+        for (feed, fewest) in feeds.iter_mut().zip(FEWEST_STATEMENTS) {
+            feed.read(plan, &terrace, fewest)?;
+        }
+    }
+    let [everybody, popular, quiet] = feeds;
+    let what = [
+        format!("a page of {FOLLOWED} whom one follows by how much they write, {posts} posts"),
+        format!("a page of {FOLLOWED} quiet ones whom one follows, {deep} posts deep"),
+    ];
+    let figures = [popular, quiet].into_iter().zip(what).zip(TARGETS).map(|((feed, what), target)| {
+        let cost = Quantity::new(mean(&feed.samples), "ms");
+        let details = json!({
+            "followed": shown(&feed.samples),
+            "everybody": shown(&everybody.samples),
+            "differentPages": [feed.pages.len(), everybody.pages.len()],
+        });
+        Figure::plain(what, kind.name(), cost)
+            .against("of everybody's posts", mean(&everybody.samples), target)
+            .with(details)
+    });
+    Ok(figures.collect())
+}
+
+/// A feed as one reader reads it.
+struct Feed {
+    /// When its newest post was created.
+    newest: Timestamp,
+    pages: Vec<Vec<u8>>,
+    samples: Vec<Sample>,
+}
+
+impl Feed {
+    /// Finds its cursors by paging through its beginning.
+    fn of(terrace: &Terrace, reader: &Fan, scope: &str) -> Result<Self> {
+        let cookie = [("Cookie", reader.cookie.as_str())];
+        let mut caller = terrace.caller()?;
+        let (mut cursors, mut newest) = (Vec::new(), None);
+        let first = format!("{PATH}?scope={scope}&limit={}", PAGE / 4);
+        let mut target = first.clone();
+        while cursors.len() < CURSORS {
+            let answer = caller.get(&target, &cookie)?;
+            let page: FeedPage = serde_json::from_slice(&answer.body).context("not a page of the feed")?;
+            ensure!(page.fallback.is_none(), "{} follows nobody", reader.name);
+            if newest.is_none() {
+                newest = page.posts.first().map(|post| post.created_at.parse::<Timestamp>()).transpose()?;
+            }
+            let Some(cursor) = page.next_cursor else { break };
+            target = format!("{first}&cursor={cursor}");
+            cursors.push(cursor);
+        }
+        // What follows the last is no whole page.
+        cursors.truncate(cursors.len().saturating_sub(PAGE / 4 + 2));
+        let newest = newest.with_context(|| format!("the feed {scope} of {} is empty", reader.name))?;
+        ensure!(cursors.len() > PAGE, "the feed {scope} of {} has {} places", reader.name, cursors.len());
+        let pages = LENGTHS.iter().flat_map(|length| {
+            let targets = cursors
+                .iter()
+                .map(move |cursor| format!("{PATH}?scope={scope}&limit={length}&cursor={cursor}"));
+            targets.map(|target| http::request("GET", &target, &cookie, None))
+        });
+        Ok(Self { newest, pages: pages.collect(), samples: Vec::new() })
+    }
+
+    /// Fails when the pages did not come from the database.
+    fn read(&mut self, plan: &Plan, terrace: &Terrace, fewest: f64) -> Result<()> {
+        let mut load = plan.load(terrace.address(), terrace.pid(), &[200]);
+        // One connection needs no long runs: the pages are many, and every one is a measurement.
+        load.warm_up = load.warm_up.min(Duration::from_secs(1));
+        load.duration = load.duration.min(Duration::from_secs(4));
+        let statements =
+            || Ok::<_, anyhow::Error>(terrace.metrics()?.total("terrace_store_statement_seconds_count"));
+        let before = statements()?;
+        let sample = drive(&load, vec![in_turn(self.pages.clone())])?;
+        let taken = (statements()? - before) / float(sample.answered.max(1));
+        ensure!(taken >= fewest, "a page took {taken:.2} statements: some came from elsewhere");
+        self.samples.push(sample);
+        Ok(())
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct FeedPage {
+    posts: Vec<Post>,
+    next_cursor: Option<String>,
+    fallback: Option<bool>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Post {
+    created_at: String,
+}

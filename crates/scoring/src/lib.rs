@@ -1,0 +1,25 @@
+//! Points, seasons and boards: which season and board a record of points belongs to, what it counts for, and
+//! who stands where. Rules as pure functions and one data structure; no database, no web framework, no runtime.
+//!
+//! A [`NewAward`] becomes a [`PointsRecord`] stamped by [`Seasons`]; each record counts for the totals that
+//! [`PointsRecord::totals`] names; a [`Total`] per fan is what a [`RankIndex`] orders.
+
+mod board;
+mod ids;
+mod points;
+mod rank;
+mod record;
+mod season;
+mod seasons;
+mod source;
+mod total;
+
+pub use board::{Board, BoardScope, board_team};
+pub use ids::{BoardId, RecordId, SeasonId, TeamBoardId};
+pub use points::Points;
+pub use rank::{Percentile, RankIndex, RankIndexBuilder, RankKey, Ranked, Standing};
+pub use record::{AwardRefusal, NewAward, PointsRecord, ReversalRefusal, Writer, reason};
+pub use season::{MalformedSeasonKey, Season, SeasonKey, SeasonStatus, season_name};
+pub use seasons::{NewSeason, SeasonRefusal, Seasons, SeasonsError, Stamp};
+pub use source::{MalformedSourceKey, SourceKey, SourceKind};
+pub use total::{Total, TotalKey};

@@ -1,0 +1,274 @@
+//! Who stands where on a board.
+
+mod directory;
+mod fans;
+mod key;
+mod node;
+mod tree;
+
+pub use key::RankKey;
+
+use crate::{Points, Total};
+use fans::{Change, Fans};
+use terrace_kernel::{Timestamp, UserId};
+use tree::Tree;
+
+/// Keys per leaf (4 KiB) and children per node of the order.
+type Order = Tree<128, 64>;
+
+/// The fans of one board in their order ([`RankKey`]), kept as their totals change.
+///
+/// Everything but building is O(log n), a page O(log n + k). It holds a counted B+-tree of keys beside a table of
+/// fans: some 90 bytes a fan in all. It takes at most 2^32 fans, those who left included.
+///
+/// **Versions.** Of one fan only a higher version is taken, so that deliveries may come twice and in any order: the
+/// index is the one of the highest versions. Versions are those of the stored total, which every change raises, also
+/// one that takes the fan off the board; they stay below 2^63.
+///
+/// **Readers and writers.** It is made to stand behind a read-write lock. Snapshots that readers could keep would
+/// need the nodes shared and copied at each change, some ten kilobytes for thirty-two bytes; instead every call is
+/// short. No change moves more than a few nodes or one small table, whatever the size, so that a writer holds
+/// the lock for about a microsecond; pages are copied out; and a board is built outside the lock and swapped in.
+#[derive(Debug, Clone)]
+pub struct RankIndex {
+    fans: Fans,
+    order: Order,
+}
+
+/// A fan's line on a board.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ranked {
+    /// Their place in the list, from 1; no two share one.
+    pub position: usize,
+    /// 1 + the number of fans with strictly more points: ties share it.
+    pub rank: usize,
+    /// The fan.
+    pub user: UserId,
+    /// Their points.
+    pub points: Points,
+    /// Since when they have them.
+    pub reached_at: Timestamp,
+}
+
+impl Ranked {
+    /// Its sort values, from which the next page goes on.
+    pub const fn key(&self) -> RankKey {
+        RankKey { points: self.points, reached_at: self.reached_at, user: self.user }
+    }
+}
+
+/// How many of a board's fans have at most as many points as one of them, that one included, in hundredths of a
+/// percent, rounded down: 10,000 for the leaders. Ties share it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Percentile(u16);
+
+impl Percentile {
+    fn new(rank: usize, fans: usize) -> Self {
+        let at_most = (fans + 1).saturating_sub(rank);
+        let hundredths = at_most.saturating_mul(10_000).checked_div(fans).unwrap_or(0);
+        Self(u16::try_from(hundredths).unwrap_or(10_000).min(10_000))
+    }
+
+    /// Hundredths of a percent, 0 to 10,000.
+    pub const fn hundredths(self) -> u16 {
+        self.0
+    }
+}
+
+/// Where one fan stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Standing {
+    /// Their line.
+    pub ranked: Ranked,
+    /// How many they are level with or ahead of.
+    pub percentile: Percentile,
+    /// How many points they lack to share the next better rank; none at the top.
+    pub to_next: Option<Points>,
+}
+
+impl Default for RankIndex {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl RankIndex {
+    /// A board with nobody on it.
+    pub fn new() -> Self {
+        Self { fans: Fans::for_about(0), order: Tree::new() }
+    }
+
+    /// Lists a fan with their total, or moves them; `false` when as new a version was heard already, and nothing
+    /// changes.
+    pub fn apply(&mut self, user: UserId, total: &Total) -> bool {
+        self.hear(user, Some(total), total.version)
+    }
+
+    /// Takes a fan off the board (they left, opted out, were suspended or deleted) and closes the ranks; `false`
+    /// when as new a version was heard already. A later version lists them again.
+    pub fn remove(&mut self, user: UserId, version: u64) -> bool {
+        self.hear(user, None, version)
+    }
+
+    fn hear(&mut self, user: UserId, total: Option<&Total>, version: u64) -> bool {
+        let Some(Change { from, to }) = self.fans.hear(user, total, version) else { return false };
+        if from != to {
+            if let Some(from) = from {
+                self.order.remove(&from);
+            }
+            if let Some(to) = to {
+                self.order.insert(to);
+            }
+        }
+        true
+    }
+
+    /// How many fans are listed.
+    pub const fn len(&self) -> usize {
+        self.order.len()
+    }
+
+    /// Whether nobody is listed.
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The version of the latest that was heard of a fan, whether listed or not.
+    pub fn version(&self, user: UserId) -> Option<u64> {
+        self.fans.version(user)
+    }
+
+    /// How many fans have strictly more points.
+    pub fn count_above(&self, points: Points) -> usize {
+        self.order.count_while(|key| key.points > points)
+    }
+
+    /// Where a fan stands; `None` when they are not listed.
+    pub fn standing(&self, user: UserId) -> Option<Standing> {
+        let key = self.fans.listed(user)?;
+        let before = self.order.count_while(|other| other < key);
+        let (above, next) = match self.before(before) {
+            Some(level) if level.points == key.points => {
+                let above = self.count_above(key.points);
+                (above, self.before(above))
+            }
+            next => (before, next),
+        };
+        Some(Standing {
+            ranked: ranked(key, before + 1, above + 1),
+            percentile: Percentile::new(above + 1, self.len()),
+            to_next: next.map(|next| next.points.minus(key.points)),
+        })
+    }
+
+    /// The last of the first `count` fans.
+    fn before(&self, count: usize) -> Option<&RankKey> {
+        count.checked_sub(1).and_then(|last| self.order.get(last))
+    }
+
+    /// Up to `limit` fans, from the one with `offset` fans before it on.
+    pub fn page(&self, offset: usize, limit: usize) -> Vec<Ranked> {
+        let Some(first) = self.order.get(offset) else { return Vec::new() };
+        let mut page = Vec::with_capacity(limit.min(self.len() - offset));
+        let mut position = offset;
+        let mut points = first.points;
+        let mut rank = match self.before(offset) {
+            Some(last) if last.points == points => self.count_above(points) + 1,
+            Some(_) | None => offset + 1,
+        };
+        self.order.range(offset, limit, |key| {
+            position += 1;
+            if key.points != points {
+                (points, rank) = (key.points, position);
+            }
+            page.push(ranked(key, position, rank));
+        });
+        page
+    }
+
+    /// Up to `limit` fans that come after `key`, whether or not a fan stands there now.
+    pub fn page_after(&self, key: &RankKey, limit: usize) -> Vec<Ranked> {
+        self.page(self.order.count_while(|other| other <= key), limit)
+    }
+
+    /// A fan with up to `each_way` fans before and as many after them; `None` when they are not listed.
+    pub fn around(&self, user: UserId, each_way: usize) -> Option<Vec<Ranked>> {
+        let key = self.fans.listed(user)?;
+        let before = self.order.count_while(|other| other < key);
+        let offset = before.saturating_sub(each_way);
+        Some(self.page(offset, (before - offset).saturating_add(each_way).saturating_add(1)))
+    }
+
+    /// The bytes that it has allocated, spare room included. Walks the nodes: O(n / 128).
+    pub fn heap_bytes(&self) -> usize {
+        self.fans.heap_bytes() + self.order.heap_bytes()
+    }
+}
+
+const fn ranked(key: &RankKey, position: usize, rank: usize) -> Ranked {
+    Ranked { position, rank, user: key.user, points: key.points, reached_at: key.reached_at }
+}
+
+/// Makes the index of many fans at once: quickest when they come in the board's order, right in any. What is heard
+/// while it loads can be told to it, or to the finished index, before or after the stored totals.
+#[derive(Debug, Clone)]
+pub struct RankIndexBuilder {
+    fans: Fans,
+    /// The last key, as long as each came after the one before and nobody came twice.
+    ascending: Result<Option<RankKey>, OutOfOrder>,
+}
+
+#[derive(Debug, Clone)]
+struct OutOfOrder;
+
+impl RankIndexBuilder {
+    /// Begins the index of about `fans` fans; more or fewer only cost time or memory.
+    pub fn for_about(fans: usize) -> Self {
+        Self { fans: Fans::for_about(fans), ascending: Ok(None) }
+    }
+
+    /// As [`RankIndex::apply`].
+    pub fn apply(&mut self, user: UserId, total: &Total) -> bool {
+        self.hear(user, Some(total), total.version)
+    }
+
+    /// As [`RankIndex::remove`].
+    pub fn remove(&mut self, user: UserId, version: u64) -> bool {
+        self.hear(user, None, version)
+    }
+
+    fn hear(&mut self, user: UserId, total: Option<&Total>, version: u64) -> bool {
+        let Some(Change { from, to }) = self.fans.hear(user, total, version) else { return false };
+        self.ascending = match (&self.ascending, from, to) {
+            (Ok(last), None, Some(to)) if last.is_none_or(|last| last < to) => Ok(Some(to)),
+            (Ok(last), None, None) => Ok(*last),
+            (Ok(_) | Err(OutOfOrder), _, _) => Err(OutOfOrder),
+        };
+        true
+    }
+
+    /// The index. O(n), or O(n log n) when the fans did not come in order.
+    pub fn finish(self) -> RankIndex {
+        let len = self.fans.keys().count();
+        let order = if self.ascending.is_ok() {
+            Tree::from_ascending(self.fans.keys(), len)
+        } else {
+            let mut keys = Vec::with_capacity(len);
+            keys.extend(self.fans.keys());
+            keys.sort_unstable();
+            Tree::from_ascending(keys.into_iter(), len)
+        };
+        RankIndex { fans: self.fans, order }
+    }
+}
+
+impl FromIterator<(UserId, Total)> for RankIndex {
+    fn from_iter<I: IntoIterator<Item = (UserId, Total)>>(fans: I) -> Self {
+        let fans = fans.into_iter();
+        let mut builder = RankIndexBuilder::for_about(fans.size_hint().0);
+        for (user, total) in fans {
+            builder.apply(user, &total);
+        }
+        builder.finish()
+    }
+}

@@ -1,0 +1,281 @@
+//! Records of points: what was given or taken, for what, and what it counts for.
+
+use crate::{Points, RecordId, SeasonId, Seasons, SourceKey, SourceKind, Stamp, TeamBoardId, TotalKey};
+use terrace_kernel::text::{TextError, line};
+use terrace_kernel::{Timestamp, UserId};
+
+/// Who writes a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Writer {
+    /// The service, for what fans do.
+    Service,
+    /// Maintenance: backfills, repairs, corrections. It may write to closed seasons and take points.
+    Maintenance,
+}
+
+/// What a record says to the fan that it is for: one line of 1 to 200 characters.
+///
+/// # Errors
+///
+/// Says which rule the text breaks.
+pub fn reason(text: &str) -> Result<String, TextError> {
+    line(text, 1, 200)
+}
+
+/// A fact for which a fan is to get points.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewAward {
+    /// Who gets them.
+    pub user: UserId,
+    /// How many; zero is a record too (a quest without a bonus was completed).
+    pub amount: Points,
+    /// What it says to the fan, checked by [`reason`].
+    pub reason: String,
+    /// The fact.
+    pub source: SourceKey,
+    /// When it happened: for a backfill, then and not now.
+    pub at: Timestamp,
+}
+
+/// A record of points. It is never changed: what was wrong is taken back by another one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PointsRecord {
+    /// Its id.
+    pub id: RecordId,
+    /// Whose points.
+    pub user: UserId,
+    /// How many; below zero where they are taken.
+    pub amount: Points,
+    /// What it says to the fan.
+    pub reason: String,
+    /// The fact that it is for; unique with the user.
+    pub source: SourceKey,
+    /// The season that it counts in; without one it never counts.
+    pub season: Option<SeasonId>,
+    /// The team's board that it counts on, beside the season's global one.
+    pub board: Option<TeamBoardId>,
+    /// When what it is for happened.
+    pub at: Timestamp,
+}
+
+/// Why an award is not written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum AwardRefusal {
+    /// The season of its time is closed.
+    #[error("the season is closed")]
+    SeasonClosed,
+    /// More than [`Points::MAX_AWARD`], or less than its negative.
+    #[error("an award is at most {} points", Points::MAX_AWARD)]
+    TooLarge,
+    /// The service takes points only by reversal.
+    #[error("an award is not negative")]
+    Negative,
+    /// A reversal is made from the record that it takes back.
+    #[error("a reversal is no award")]
+    Reversal,
+}
+
+/// Why a record is not taken back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum ReversalRefusal {
+    /// Its season is closed.
+    #[error("the season is closed")]
+    SeasonClosed,
+    /// It takes another one back itself.
+    #[error("a reversal is not taken back")]
+    Reversal,
+}
+
+impl NewAward {
+    /// The record of this fact (`docs/spec.md`, scoring rules 4 to 6): its season is the one of its time, and
+    /// its board is `board`, that of the team that [`crate::board_team`] names. What happened before the first
+    /// counted season gets neither.
+    pub fn record(
+        self,
+        id: RecordId,
+        seasons: &Seasons,
+        board: Option<TeamBoardId>,
+        by: Writer,
+    ) -> Result<PointsRecord, AwardRefusal> {
+        let Self { user, amount, reason, source, at } = self;
+        if source.kind() == SourceKind::Reversal {
+            return Err(AwardRefusal::Reversal);
+        }
+        if amount > Points::MAX_AWARD || amount < -Points::MAX_AWARD {
+            return Err(AwardRefusal::TooLarge);
+        }
+        if amount < Points::ZERO && by == Writer::Service {
+            return Err(AwardRefusal::Negative);
+        }
+        let stamp = seasons.stamp(at, by).ok_or(AwardRefusal::SeasonClosed)?;
+        let board = if stamp == Stamp::Legacy { None } else { board };
+        Ok(PointsRecord { id, user, amount, reason, source, season: stamp.season(), board, at })
+    }
+}
+
+impl PointsRecord {
+    /// The record that takes this one back, at `at`. It counts for what this one counts for, so that every sum is
+    /// as if neither had been; its key lets it happen once.
+    pub fn reversal(
+        &self,
+        id: RecordId,
+        reason: String,
+        at: Timestamp,
+        seasons: &Seasons,
+        by: Writer,
+    ) -> Result<Self, ReversalRefusal> {
+        let source = self.source.reversal().ok_or(ReversalRefusal::Reversal)?;
+        if self.season.is_some_and(|season| !seasons.takes(season, by)) {
+            return Err(ReversalRefusal::SeasonClosed);
+        }
+        let &Self { user, amount, season, board, .. } = self;
+        Ok(Self { id, user, amount: -amount, reason, source, season, board, at })
+    }
+
+    /// The totals that it counts for (`docs/spec.md`, scoring rules 2, 3, 5 and 6): none without a season; else
+    /// the global one of its season and, when it has a board, that board's in its season.
+    pub fn totals(&self) -> impl Iterator<Item = TotalKey> + use<> {
+        let global = self.season.map(TotalKey::Global);
+        let team = self.season.zip(self.board).map(|(season, board)| TotalKey::Team(season, board));
+        global.into_iter().chain(team)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Season, SeasonStatus};
+    use uuid::Uuid;
+
+    const BOARD: TeamBoardId = TeamBoardId::from_uuid(Uuid::from_u128(77));
+
+    fn season_id(n: u128) -> SeasonId {
+        SeasonId::from_uuid(Uuid::from_u128(n))
+    }
+
+    fn at(micros: i64) -> Timestamp {
+        Timestamp::from_micros(micros)
+    }
+
+    /// Season 0 until 100, a closed one until 200, none until 300, an active one.
+    fn seasons() -> Seasons {
+        let season = |n, starts, ends: Option<i64>, status| Season {
+            id: season_id(n),
+            key: n.to_string().parse().unwrap(),
+            name: "A season".to_owned(),
+            starts_at: at(starts),
+            ends_at: ends.map(at),
+            status,
+        };
+        Seasons::new(vec![
+            season(1, 0, Some(100), SeasonStatus::Legacy),
+            season(2, 100, Some(200), SeasonStatus::Closed),
+            season(3, 300, None, SeasonStatus::Active),
+        ])
+        .unwrap()
+    }
+
+    fn award(amount: i64, time: i64) -> NewAward {
+        NewAward {
+            user: UserId::from_uuid(Uuid::from_u128(5)),
+            amount: Points::new(amount),
+            reason: "A quest".to_owned(),
+            source: SourceKey::game(Uuid::from_u128(6)),
+            at: at(time),
+        }
+    }
+
+    fn record(amount: i64, time: i64, by: Writer) -> Result<PointsRecord, AwardRefusal> {
+        award(amount, time).record(RecordId::from_uuid(Uuid::from_u128(8)), &seasons(), Some(BOARD), by)
+    }
+
+    #[test]
+    fn rules_1_and_4_a_record_has_the_season_of_its_time_and_its_board() {
+        for by in [Writer::Service, Writer::Maintenance] {
+            let record = record(10, 300, by).unwrap();
+            assert_eq!((record.season, record.board, record.at), (Some(season_id(3)), Some(BOARD), at(300)));
+        }
+    }
+
+    #[test]
+    fn rule_5_a_record_without_a_board_counts_globally_only() {
+        let record = award(10, 300)
+            .record(RecordId::from_uuid(Uuid::nil()), &seasons(), None, Writer::Maintenance)
+            .unwrap();
+        assert_eq!(record.board, None);
+        assert_eq!(record.totals().collect::<Vec<_>>(), [TotalKey::Global(season_id(3))]);
+    }
+
+    #[test]
+    fn rule_6_a_record_of_season_0_has_null_scopes_and_never_counts() {
+        let legacy = record(10, 99, Writer::Service).unwrap();
+        assert_eq!((legacy.season, legacy.board), (None, None));
+        assert_eq!(legacy.totals().count(), 0);
+        let between = record(10, 250, Writer::Service).unwrap();
+        assert_eq!((between.season, between.board), (None, Some(BOARD)));
+        assert_eq!(between.totals().count(), 0);
+    }
+
+    #[test]
+    fn rules_2_and_3_a_record_counts_for_its_board_and_for_its_season() {
+        let totals: Vec<_> = record(10, 300, Writer::Service).unwrap().totals().collect();
+        assert_eq!(totals, [TotalKey::Global(season_id(3)), TotalKey::Team(season_id(3), BOARD)]);
+    }
+
+    #[test]
+    fn an_award_for_a_closed_season_is_maintenances_only() {
+        assert_eq!(record(10, 150, Writer::Service), Err(AwardRefusal::SeasonClosed));
+        assert_eq!(record(10, 150, Writer::Maintenance).map(|record| record.season), Ok(Some(season_id(2))));
+    }
+
+    #[test]
+    fn amounts_are_bounded_and_only_maintenance_takes() {
+        let most = Points::MAX_AWARD.get();
+        for (amount, service, maintenance) in [
+            (0, None, None),
+            (most, None, None),
+            (most + 1, Some(AwardRefusal::TooLarge), Some(AwardRefusal::TooLarge)),
+            (-1, Some(AwardRefusal::Negative), None),
+            (-most, Some(AwardRefusal::Negative), None),
+            (i64::MIN, Some(AwardRefusal::TooLarge), Some(AwardRefusal::TooLarge)),
+        ] {
+            assert_eq!(record(amount, 300, Writer::Service).err(), service, "{amount}");
+            assert_eq!(record(amount, 300, Writer::Maintenance).err(), maintenance, "{amount}");
+        }
+        let mut reversal = award(10, 300);
+        reversal.source = reversal.source.reversal().unwrap();
+        let refused =
+            reversal.record(RecordId::from_uuid(Uuid::nil()), &seasons(), None, Writer::Maintenance);
+        assert_eq!(refused, Err(AwardRefusal::Reversal));
+    }
+
+    #[test]
+    fn a_reversal_counts_where_its_record_did() {
+        let reverse = |record: &PointsRecord, by| {
+            record.reversal(
+                RecordId::from_uuid(Uuid::from_u128(9)),
+                "Taken back".to_owned(),
+                at(400),
+                &seasons(),
+                by,
+            )
+        };
+        for time in [50, 250, 300] {
+            let record = record(10, time, Writer::Service).unwrap();
+            let reversal = reverse(&record, Writer::Service).unwrap();
+            assert_eq!((reversal.amount, reversal.at), (Points::new(-10), at(400)));
+            assert_eq!((reversal.season, reversal.board), (record.season, record.board));
+            assert_eq!(reversal.source.reversed(), Some(record.source));
+            assert_eq!(reverse(&reversal, Writer::Maintenance), Err(ReversalRefusal::Reversal));
+        }
+        let closed = record(10, 150, Writer::Maintenance).unwrap();
+        assert_eq!(reverse(&closed, Writer::Service), Err(ReversalRefusal::SeasonClosed));
+        assert!(reverse(&closed, Writer::Maintenance).is_ok());
+    }
+
+    #[test]
+    fn reasons_are_a_line() {
+        assert_eq!(reason(" Visited the dashboard ").as_deref(), Ok("Visited the dashboard"));
+        assert!(reason("").is_err() && reason("two\nlines").is_err() && reason(&"x".repeat(201)).is_err());
+    }
+}

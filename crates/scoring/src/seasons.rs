@@ -1,0 +1,373 @@
+//! All seasons together: which one an event falls into, and how one follows another.
+
+use crate::{Season, SeasonId, SeasonKey, SeasonStatus, Writer};
+use terrace_kernel::Timestamp;
+
+/// Every season of the service, in the order of time. No two overlap, at most one is active, and the legacy ones
+/// come before all that are counted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Seasons(Vec<Season>);
+
+/// Why seasons cannot stand together.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SeasonsError {
+    /// One ends before it starts.
+    #[error("season {0} ends before it starts")]
+    Backwards(SeasonKey),
+    /// Two share an instant.
+    #[error("seasons {0} and {1} overlap")]
+    Overlap(SeasonKey, SeasonKey),
+    /// Two share their key.
+    #[error("there are two seasons {0}")]
+    SameKey(SeasonKey),
+    /// Two are active.
+    #[error("seasons {0} and {1} are both active")]
+    TwoActive(SeasonKey, SeasonKey),
+    /// One without counted records comes after one with them.
+    #[error("legacy season {0} comes after a counted one")]
+    LateLegacy(SeasonKey),
+}
+
+/// What the time of an event says about the scopes of its record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stamp {
+    /// It counts in this season.
+    Season(SeasonId),
+    /// No season covers it: the record has no season, keeps its board, and never counts.
+    Between,
+    /// It was before the first counted season: the record has neither season nor board, and never counts
+    /// (`docs/spec.md`, scoring rule 6).
+    Legacy,
+}
+
+impl Stamp {
+    /// The record's season.
+    pub const fn season(self) -> Option<SeasonId> {
+        match self {
+            Self::Season(season) => Some(season),
+            Self::Between | Self::Legacy => None,
+        }
+    }
+}
+
+/// A season that is to be announced or started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewSeason {
+    /// Its id.
+    pub id: SeasonId,
+    /// Its key.
+    pub key: SeasonKey,
+    /// Its name, checked by [`crate::season_name`].
+    pub name: String,
+    /// Its first instant: now, or later.
+    pub starts_at: Timestamp,
+    /// The first instant after it; none to leave its end open.
+    pub ends_at: Option<Timestamp>,
+}
+
+/// Why a season is not started or closed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SeasonRefusal {
+    /// It would start in the past, where records have their season already.
+    #[error("a season cannot start in the past")]
+    StartsInPast,
+    /// It does not fit in with the others.
+    #[error(transparent)]
+    Conflict(#[from] SeasonsError),
+    /// There is none to close.
+    #[error("no season is active")]
+    NoneActive,
+}
+
+impl Seasons {
+    /// Takes seasons in any order, and checks that they can stand together.
+    pub fn new(mut seasons: Vec<Season>) -> Result<Self, SeasonsError> {
+        seasons.sort_by_key(|season| (season.starts_at, season.ends_at.is_none(), season.ends_at));
+        for season in &seasons {
+            if season.ends_at.is_some_and(|end| end < season.starts_at) {
+                return Err(SeasonsError::Backwards(season.key.clone()));
+            }
+        }
+        for (index, season) in seasons.iter().enumerate() {
+            let keys = |other: &Season| (season.key.clone(), other.key.clone());
+            for later in seasons.iter().skip(index + 1) {
+                if later.key == season.key {
+                    return Err(SeasonsError::SameKey(later.key.clone()));
+                }
+                if season.ends_at.is_none_or(|end| end > later.starts_at) {
+                    let (first, second) = keys(later);
+                    return Err(SeasonsError::Overlap(first, second));
+                }
+                if season.status == SeasonStatus::Active && later.status == SeasonStatus::Active {
+                    let (first, second) = keys(later);
+                    return Err(SeasonsError::TwoActive(first, second));
+                }
+                if season.is_counted() && !later.is_counted() {
+                    return Err(SeasonsError::LateLegacy(later.key.clone()));
+                }
+            }
+        }
+        Ok(Self(seasons))
+    }
+
+    /// Every season, the earliest first.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Season> {
+        self.0.iter()
+    }
+
+    /// A season by its id.
+    pub fn get(&self, id: SeasonId) -> Option<&Season> {
+        self.0.iter().find(|season| season.id == id)
+    }
+
+    /// The season whose boards are shown unless another is asked for.
+    pub fn active(&self) -> Option<&Season> {
+        self.0.iter().find(|season| season.status == SeasonStatus::Active)
+    }
+
+    /// The season that covers an instant, whatever its status.
+    pub fn at(&self, at: Timestamp) -> Option<&Season> {
+        self.0.iter().find(|season| season.covers(at))
+    }
+
+    /// What an event of that time is stamped with: the season that covers it, also when that was announced and
+    /// nobody has started it yet. `None` when that season is closed and the writer is not maintenance.
+    pub fn stamp(&self, at: Timestamp, by: Writer) -> Option<Stamp> {
+        let first = self.0.iter().find(|season| season.is_counted());
+        if first.is_none_or(|season| at < season.starts_at) {
+            return Some(Stamp::Legacy);
+        }
+        match self.at(at) {
+            None => Some(Stamp::Between),
+            Some(season) => self.takes(season.id, by).then_some(Stamp::Season(season.id)),
+        }
+    }
+
+    /// Whether that writer may still write records of a season: maintenance always, the service until the season
+    /// is closed.
+    pub fn takes(&self, season: SeasonId, by: Writer) -> bool {
+        by == Writer::Maintenance
+            || self
+                .get(season)
+                .is_some_and(|season| matches!(season.status, SeasonStatus::Planned | SeasonStatus::Active))
+    }
+
+    /// Starts a season now, or announces it for later. Says what is to be written, in this order: the season
+    /// before it, when its end was open and is now this one's start, and the new one. Nothing is deleted: a new
+    /// season's boards are empty because no record is of it.
+    pub fn start(&self, new: NewSeason, now: Timestamp) -> Result<Vec<Season>, SeasonRefusal> {
+        if new.starts_at < now {
+            return Err(SeasonRefusal::StartsInPast);
+        }
+        let NewSeason { id, key, name, starts_at, ends_at } = new;
+        let begins = starts_at.is_over(now);
+        let status = if begins { SeasonStatus::Active } else { SeasonStatus::Planned };
+        let mut after = self.0.clone();
+        let mut changed = Vec::new();
+        let open = |season: &&mut Season| season.ends_at.is_none() && season.starts_at < starts_at;
+        if let Some(before) = after.iter_mut().find(open) {
+            before.ends_at = Some(starts_at);
+            if begins && before.is_counted() {
+                before.status = SeasonStatus::Closed;
+            }
+            changed.push(before.clone());
+        }
+        let season = Season { id, key, name, starts_at, ends_at, status };
+        after.push(season.clone());
+        changed.push(season);
+        Self::new(after)?;
+        Ok(changed)
+    }
+
+    /// Closes the active season now. Says what is to be written.
+    pub fn close(&self, now: Timestamp) -> Result<Season, SeasonRefusal> {
+        let mut season = self.active().ok_or(SeasonRefusal::NoneActive)?.clone();
+        let end = season.ends_at.map_or(now, |end| end.min(now));
+        season.ends_at = Some(end.max(season.starts_at));
+        season.status = SeasonStatus::Closed;
+        Ok(season)
+    }
+
+    /// The seasons whose status time has changed, as they are to be written: closed when their end has come,
+    /// active when their start has. Closings come first.
+    pub fn due(&self, now: Timestamp) -> Vec<Season> {
+        let due = |season: &Season| {
+            let ended = season.ends_at.is_some_and(|end| end.is_over(now));
+            match season.status {
+                SeasonStatus::Planned | SeasonStatus::Active if ended => Some(SeasonStatus::Closed),
+                SeasonStatus::Planned if season.starts_at.is_over(now) => Some(SeasonStatus::Active),
+                SeasonStatus::Legacy
+                | SeasonStatus::Planned
+                | SeasonStatus::Active
+                | SeasonStatus::Closed => None,
+            }
+        };
+        // In the order of time no season starts before those that end by then.
+        self.0
+            .iter()
+            .filter_map(|season| due(season).map(|status| Season { status, ..season.clone() }))
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use uuid::Uuid;
+
+    fn at(micros: i64) -> Timestamp {
+        Timestamp::from_micros(micros)
+    }
+
+    fn id(n: u128) -> SeasonId {
+        SeasonId::from_uuid(Uuid::from_u128(n))
+    }
+
+    fn season(n: u128, key: &str, starts: i64, ends: Option<i64>, status: SeasonStatus) -> Season {
+        let key = key.parse().unwrap();
+        Season {
+            id: id(n),
+            key,
+            name: "A season".to_owned(),
+            starts_at: at(starts),
+            ends_at: ends.map(at),
+            status,
+        }
+    }
+
+    /// Season 0 until 100, a closed one, nothing from 200 to 300, Season 0.5, one to come.
+    fn history() -> Seasons {
+        Seasons::new(vec![
+            season(4, "1", 400, None, SeasonStatus::Planned),
+            season(1, "0", 0, Some(100), SeasonStatus::Legacy),
+            season(3, "0.5", 300, Some(400), SeasonStatus::Active),
+            season(2, "0.4", 100, Some(200), SeasonStatus::Closed),
+        ])
+        .unwrap()
+    }
+
+    fn new(n: u128, key: &str, starts: i64, ends: Option<i64>) -> NewSeason {
+        let Season { id, key, name, starts_at, ends_at, .. } =
+            season(n, key, starts, ends, SeasonStatus::Planned);
+        NewSeason { id, key, name, starts_at, ends_at }
+    }
+
+    #[test]
+    fn rule_4_a_record_is_stamped_with_the_season_of_its_events_time() {
+        for (time, service, maintenance) in [
+            (300, Some(Stamp::Season(id(3))), Some(Stamp::Season(id(3)))),
+            (399, Some(Stamp::Season(id(3))), Some(Stamp::Season(id(3)))),
+            // Announced, and nobody has started it yet.
+            (400, Some(Stamp::Season(id(4))), Some(Stamp::Season(id(4)))),
+            // Closed.
+            (150, None, Some(Stamp::Season(id(2)))),
+            // No season.
+            (250, Some(Stamp::Between), Some(Stamp::Between)),
+        ] {
+            assert_eq!(history().stamp(at(time), Writer::Service), service, "{time}");
+            assert_eq!(history().stamp(at(time), Writer::Maintenance), maintenance, "{time}");
+        }
+    }
+
+    #[test]
+    fn rule_6_what_was_before_the_first_counted_season_has_none() {
+        for time in [-5, 0, 99] {
+            for by in [Writer::Service, Writer::Maintenance] {
+                assert_eq!(history().stamp(at(time), by), Some(Stamp::Legacy), "{time}");
+            }
+        }
+        let none = Seasons::new(Vec::new()).unwrap();
+        assert_eq!(none.stamp(at(5), Writer::Service), Some(Stamp::Legacy));
+        let legacy_only = Seasons::new(vec![season(1, "0", 0, None, SeasonStatus::Legacy)]).unwrap();
+        assert_eq!(legacy_only.stamp(at(5), Writer::Maintenance), Some(Stamp::Legacy));
+    }
+
+    #[test]
+    fn seasons_stand_together_or_say_why_not() {
+        use SeasonStatus::{Active, Closed, Legacy, Planned};
+        let key = |text: &str| text.parse::<SeasonKey>().unwrap();
+        for (seasons, error) in [
+            (vec![season(1, "a", 10, Some(9), Closed)], SeasonsError::Backwards(key("a"))),
+            (
+                vec![season(1, "a", 0, Some(11), Closed), season(2, "b", 10, None, Active)],
+                SeasonsError::Overlap(key("a"), key("b")),
+            ),
+            (
+                vec![season(1, "a", 0, None, Active), season(2, "b", 10, None, Planned)],
+                SeasonsError::Overlap(key("a"), key("b")),
+            ),
+            (
+                vec![season(1, "a", 0, Some(10), Closed), season(2, "a", 10, None, Planned)],
+                SeasonsError::SameKey(key("a")),
+            ),
+            (
+                vec![season(1, "a", 0, Some(10), Active), season(2, "b", 10, None, Active)],
+                SeasonsError::TwoActive(key("a"), key("b")),
+            ),
+            (
+                vec![season(1, "a", 0, Some(10), Closed), season(2, "b", 10, None, Legacy)],
+                SeasonsError::LateLegacy(key("b")),
+            ),
+        ] {
+            assert_eq!(Seasons::new(seasons), Err(error));
+        }
+        // One that was closed in the instant of its start is empty and in nobody's way.
+        let brief = vec![season(1, "a", 10, None, Active), season(2, "b", 10, Some(10), Closed)];
+        assert_eq!(Seasons::new(brief).unwrap().at(at(10)).map(|season| season.id), Some(id(1)));
+    }
+
+    #[test]
+    fn rule_7_a_reset_is_a_new_season_and_the_last_one_stays() {
+        let seasons = Seasons::new(vec![season(1, "0.5", 0, None, SeasonStatus::Active)]).unwrap();
+        let changed = seasons.start(new(2, "1", 50, None), at(50)).unwrap();
+        assert_eq!(
+            changed,
+            [
+                season(1, "0.5", 0, Some(50), SeasonStatus::Closed),
+                season(2, "1", 50, None, SeasonStatus::Active),
+            ]
+        );
+        let after = Seasons::new(changed).unwrap();
+        assert_eq!(after.active().map(|season| season.id), Some(id(2)));
+        assert_eq!(after.stamp(at(50), Writer::Service), Some(Stamp::Season(id(2))));
+        assert_eq!(after.stamp(at(49), Writer::Service), None);
+    }
+
+    #[test]
+    fn a_season_is_announced_started_and_closed_by_time() {
+        let seasons = Seasons::new(vec![season(1, "0.5", 0, None, SeasonStatus::Active)]).unwrap();
+        let announced = Seasons::new(seasons.start(new(2, "1", 50, Some(80)), at(20)).unwrap()).unwrap();
+        assert_eq!(announced.get(id(1)).and_then(|season| season.ends_at), Some(at(50)));
+        assert_eq!(announced.active().map(|season| season.id), Some(id(1)));
+        assert_eq!(announced.due(at(49)), []);
+        let statuses = |now| announced.due(at(now)).into_iter().map(|s| (s.id, s.status)).collect::<Vec<_>>();
+        assert_eq!(statuses(50), [(id(1), SeasonStatus::Closed), (id(2), SeasonStatus::Active)]);
+        // Nobody looked for a whole season.
+        assert_eq!(statuses(80), [(id(1), SeasonStatus::Closed), (id(2), SeasonStatus::Closed)]);
+    }
+
+    #[test]
+    fn a_season_that_does_not_fit_is_not_started() {
+        let seasons = history();
+        assert_eq!(seasons.start(new(9, "9", 349, None), at(350)), Err(SeasonRefusal::StartsInPast));
+        for (season, now) in [
+            (new(9, "9", 350, None), 350),
+            (new(9, "0.5", 500, None), 350),
+            (new(9, "9", 390, Some(410)), 350),
+            (new(9, "9", 500, Some(499)), 350),
+        ] {
+            let refusal = seasons.start(season, at(now)).unwrap_err();
+            assert!(matches!(refusal, SeasonRefusal::Conflict(_)), "{refusal}");
+        }
+        assert!(seasons.start(new(9, "9", 210, Some(300)), at(205)).is_ok());
+    }
+
+    #[test]
+    fn closing_ends_the_active_season_now() {
+        assert_eq!(history().close(at(350)), Ok(season(3, "0.5", 300, Some(350), SeasonStatus::Closed)));
+        // It had ended by itself before anybody closed it.
+        assert_eq!(history().close(at(900)), Ok(season(3, "0.5", 300, Some(400), SeasonStatus::Closed)));
+        let none = Seasons::new(Vec::new()).unwrap();
+        assert_eq!(none.close(at(1)), Err(SeasonRefusal::NoneActive));
+    }
+}

@@ -1,0 +1,168 @@
+//! `terrace seed --follow-graph FILE`: brings an edge list in, batch by batch, and says how far it is.
+
+use crate::report;
+use anyhow::{Context, bail};
+use std::fs::File;
+use std::io::{self, BufReader, IsTerminal, Write};
+use std::mem;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use terrace_app::{App, BadLine, EdgeList, IMPORT_BATCH, Imported, Line};
+
+/// How much of an embedded database is kept in memory meanwhile: follows go everywhere into their indexes, and a page
+/// that is not there is read and written again for each.
+pub(crate) const CACHE_KIB: u32 = 262_144;
+/// Statements that write thousands of rows are not slow before this.
+pub(crate) const SLOW: Duration = Duration::from_secs(10);
+/// Others get one part of the time in so many.
+const TURN: u32 = 10;
+/// How many bad lines are shown.
+const SHOWN: usize = 20;
+
+/// An edge list whose beginning is good, and of which nothing was brought in yet.
+pub(crate) struct GraphFile {
+    path: PathBuf,
+    list: EdgeList<BufReader<File>>,
+    size: u64,
+    strict: bool,
+}
+
+/// Bad lines: how many, and the first of them.
+#[derive(Default)]
+struct BadLines {
+    count: u64,
+    first: Vec<(u64, BadLine)>,
+}
+
+impl BadLines {
+    fn note(&mut self, number: u64, bad: BadLine) {
+        self.count += 1;
+        if self.first.len() < SHOWN {
+            self.first.push((number, bad));
+        }
+    }
+
+    /// The first of them, one a line.
+    fn shown(&self) -> String {
+        let lines = self.first.iter().map(|(number, bad)| format!("\nline {number}: {bad}"));
+        let rest = self.count - u64::try_from(self.first.len()).unwrap_or(self.count);
+        let more = if rest > 0 { format!("\nand {rest} more") } else { String::new() };
+        lines.collect::<String>() + &more
+    }
+}
+
+/// Opens an edge list. A strict one is read to its end, so that nothing is written of one that is bad.
+pub(crate) fn open(path: &Path, strict: bool) -> anyhow::Result<GraphFile> {
+    if strict {
+        let mut bad = BadLines::default();
+        let (mut list, _) = read(path)?;
+        while let Some(Line { number, edge }) = list.next_line().with_context(|| cannot_read(path))? {
+            if let Err(why) = edge {
+                bad.note(number, why);
+            }
+        }
+        if bad.count > 0 {
+            let (name, lines) = (path.display(), lines(bad.count));
+            bail!("{name} has {lines} that cannot be read; nothing was brought in{}", bad.shown());
+        }
+    }
+    let (list, size) = read(path)?;
+    Ok(GraphFile { path: path.to_owned(), list, size, strict })
+}
+
+fn read(path: &Path) -> anyhow::Result<(EdgeList<BufReader<File>>, u64)> {
+    let file = File::open(path).with_context(|| cannot_read(path))?;
+    let size = file.metadata().with_context(|| cannot_read(path))?.len();
+    let list = EdgeList::new(BufReader::with_capacity(1 << 16, file)).with_context(|| cannot_read(path))?;
+    Ok((list, size))
+}
+
+fn cannot_read(path: &Path) -> String {
+    format!("cannot read {}", path.display())
+}
+
+impl GraphFile {
+    /// Brings everything in, and says what came of it.
+    pub(crate) async fn bring_in(mut self, app: &App) -> anyhow::Result<()> {
+        let (mut bad, mut all, mut edges) = (BadLines::default(), Imported::default(), 0_u64);
+        let mut batch = Vec::with_capacity(IMPORT_BATCH);
+        let mut progress = Progress::new(self.size);
+        loop {
+            let line = self.list.next_line().with_context(|| cannot_read(&self.path))?;
+            let is_last = line.is_none();
+            match line {
+                Some(Line { edge: Ok(edge), .. }) => {
+                    batch.push(edge);
+                    edges += 1;
+                }
+                Some(Line { number, edge: Err(why) }) if self.strict => {
+                    bail!("{} changed while it was brought in: line {number}: {why}", self.path.display());
+                }
+                Some(Line { number, edge: Err(why) }) => bad.note(number, why),
+                None => {}
+            }
+            if batch.len() == IMPORT_BATCH || (is_last && !batch.is_empty()) {
+                let batch = mem::replace(&mut batch, Vec::with_capacity(IMPORT_BATCH));
+                let begun = Instant::now();
+                all += app.import_follows(batch).await?;
+                // A server on the same embedded database looks only now and then whether it may write.
+                tokio::time::sleep(begun.elapsed() / TURN).await;
+                progress.show(self.list.bytes())?;
+            }
+            if is_last {
+                break;
+            }
+        }
+        progress.end()?;
+        report::line(&summary(edges, &all, &bad))?;
+        Ok(())
+    }
+}
+
+fn summary(edges: u64, all: &Imported, bad: &BadLines) -> String {
+    let Imported { fans, follows, duplicates, selves, left_out } = *all;
+    let mut text = format!("{}: {fans} new fans, {follows} new follows", lines(edges + bad.count));
+    for (count, what) in [
+        (duplicates, "nothing new"),
+        (selves, "self-follows"),
+        (left_out, "left out (a name is taken, or an account was closed)"),
+        (bad.count, "bad"),
+    ] {
+        if count > 0 {
+            text.extend(["\n", what, ": ", &lines(count)]);
+        }
+    }
+    text + &bad.shown()
+}
+
+fn lines(count: u64) -> String {
+    if count == 1 { "1 line".to_owned() } else { format!("{count} lines") }
+}
+
+/// A line on the terminal that says how far it is; nothing where nobody looks.
+struct Progress {
+    size: u64,
+    is_seen: bool,
+}
+
+impl Progress {
+    fn new(size: u64) -> Self {
+        Self { size, is_seen: io::stderr().is_terminal() }
+    }
+
+    fn show(&mut self, bytes: u64) -> io::Result<()> {
+        if !self.is_seen {
+            return Ok(());
+        }
+        let percent = (bytes.saturating_mul(100) / self.size.max(1)).min(100);
+        let done = usize::try_from(percent / 2).unwrap_or(0);
+        let mut terminal = io::stderr().lock();
+        write!(terminal, "\r[{:<50}] {percent:>3} %", "=".repeat(done))?;
+        terminal.flush()
+    }
+
+    /// Takes the line away.
+    fn end(&mut self) -> io::Result<()> {
+        if self.is_seen { write!(io::stderr().lock(), "\r{:<60}\r", "") } else { Ok(()) }
+    }
+}

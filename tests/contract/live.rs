@@ -1,0 +1,293 @@
+//! Rule 4 of the specification: recommendations derive from the current state of the follow graph, in every process,
+//! whatever happened and whoever wrote it.
+
+use anyhow::Result;
+use std::sync::Arc;
+use std::time::Duration;
+use terrace_testkit::app::commands::{
+    BlockUser, ChangeProfile, FollowTeam, FollowUser, RestoreAccount, SuspendAccount, UnblockUser,
+    UnfollowTeam, UnfollowUser,
+};
+use terrace_testkit::app::store::Tx;
+use terrace_testkit::app::{Command, Suggestion};
+use terrace_testkit::identity::{Password, ProfileChange};
+use terrace_testkit::kernel::{
+    Ctx, Entropy, EventKind, Failure, Limit, NewEvent, StoreError, TeamId, Topic, UserId,
+};
+use terrace_testkit::{DatabaseKind, Fan, PASSWORD, SeededEntropy, TestApp, on_each_database, pgtemp};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+on_each_database! {
+    the_live_graph_is_what_the_rows_are_after_any_history,
+    events_that_were_swept_do_not_matter,
+    a_follow_graph_that_is_brought_in_is_heard_of_elsewhere,
+    a_process_that_stops_gives_its_graph_up_and_the_next_begins_anew,
+}
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A process whose live models run, until this goes.
+pub(super) struct Living {
+    house: TestApp,
+    stop: watch::Sender<bool>,
+    running: Option<JoinHandle<()>>,
+}
+
+impl Living {
+    pub(super) fn on(house: TestApp) -> Self {
+        let (stop, stopped) = watch::channel(false);
+        let running = Some(house.spawn(Arc::clone(house.app()).run_live_models(stopped)));
+        Self { house, stop, running }
+    }
+
+    /// Waits until the models know of everything that has committed by now.
+    pub(super) fn catch_up(&self) {
+        let head = self.house.settled();
+        let known = async { timeout(PATIENCE, self.house.app().live_models_reach(head)).await };
+        assert!(self.house.run(known).is_ok(), "the live models do not hear of {head}");
+    }
+
+    pub(super) fn suggestions(&self, fan: UserId) -> Vec<Suggestion> {
+        let all = Limit::new(100).expect("a limit");
+        match self.house.run(self.house.app().recommended(fan, all)) {
+            Ok(suggestions) => suggestions,
+            Err(failure) => panic!("{failure:?}"),
+        }
+    }
+
+    pub(super) fn house(&self) -> &TestApp {
+        &self.house
+    }
+
+    /// Another process on the same database, whose models are loaded.
+    pub(super) fn again(&self) -> Self {
+        let again = Self::on(self.house.another().expect("another process"));
+        again.catch_up();
+        again
+    }
+
+    pub(super) fn stop(&mut self) {
+        self.stop.send_replace(true);
+        if let Some(running) = self.running.take() {
+            self.house.join(running);
+        }
+    }
+}
+
+impl Drop for Living {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+/// Follows without telling anybody, if that may be.
+pub(super) fn follow(tx: &mut dyn Tx, ctx: &Ctx, fan: UserId, other: UserId) -> Result<bool, StoreError> {
+    let pair = tx.lock_pair(fan, other)?;
+    let may = pair.is_some_and(|pair| pair.actor_active && pair.other_active);
+    let took = may && tx.insert_follow(fan, other, ctx.now())?;
+    if took {
+        tx.add_to_follow_counts(fan, other, 1)?;
+    }
+    Ok(took)
+}
+
+/// Something that fans or operators do.
+#[derive(Debug, Clone, Copy)]
+enum Deed {
+    Follow(UserId, UserId),
+    Unfollow(UserId, UserId),
+    Block(UserId, UserId),
+    Unblock(UserId, UserId),
+    FollowTeam(UserId, TeamId),
+    UnfollowTeam(UserId, TeamId),
+    Favor(UserId, Option<TeamId>),
+}
+
+/// Does it, unless the rules say no: to who is gone, or blocks.
+fn does(house: &TestApp, deed: Deed) {
+    match deed {
+        Deed::Favor(user, team) => {
+            let change = ProfileChange { favorite_team: Some(team), ..ProfileChange::default() };
+            tries(house, ChangeProfile { user, change });
+        }
+        Deed::Follow(fan, other) => tries(house, FollowUser { fan, other }),
+        Deed::Unfollow(fan, other) => tries(house, UnfollowUser { fan, other }),
+        Deed::Block(fan, other) => tries(house, BlockUser { fan, other }),
+        Deed::Unblock(fan, other) => tries(house, UnblockUser { fan, other }),
+        Deed::FollowTeam(fan, team) => tries(house, FollowTeam { fan, team }),
+        Deed::UnfollowTeam(fan, team) => tries(house, UnfollowTeam { fan, team }),
+    }
+}
+
+fn tries<C: Command>(house: &TestApp, command: C) {
+    if let Err(Failure::Broken(error)) = house.run(house.app().execute(command)) {
+        panic!("{}: {error}", C::NAME);
+    }
+}
+
+/// Numbers that follow from a seed.
+struct Dice(SeededEntropy);
+
+impl Dice {
+    fn below(&self, end: usize) -> usize {
+        let number = self.0.seed().first_chunk().copied().map(u64::from_le_bytes).expect("32 bytes");
+        usize::try_from(number % u64::try_from(end).expect("a small number")).expect("a small number")
+    }
+
+    fn deed(&self, fans: &[Fan], teams: &[TeamId]) -> Deed {
+        let one = self.below(fans.len());
+        let other = (one + 1 + self.below(fans.len() - 1)) % fans.len();
+        let (fan, other, team) = (fans[one].id, fans[other].id, teams[self.below(teams.len())]);
+        match self.below(20) {
+            0 => Deed::Block(fan, other),
+            1 => Deed::Unblock(fan, other),
+            2 | 3 => Deed::FollowTeam(fan, team),
+            4 => Deed::UnfollowTeam(fan, team),
+            5 => Deed::Favor(fan, Some(team)),
+            6 => Deed::Favor(fan, None),
+            7..=10 => Deed::Unfollow(fan, other),
+            _ => Deed::Follow(fan, other),
+        }
+    }
+}
+
+/// What everybody is recommended: the whole graph shows in it, with teams, followers and reasons.
+fn all_suggestions(living: &Living, fans: &[Fan]) -> Vec<Vec<Suggestion>> {
+    fans.iter().map(|fan| living.suggestions(fan.id)).collect()
+}
+
+/// Two processes write at once while both follow; then a third, which loads the rows as they are, knows the same.
+fn the_live_graph_is_what_the_rows_are_after_any_history(kind: DatabaseKind) -> Result<()> {
+    let house = Living::on(TestApp::start(kind)?);
+    let mut other = Living::on(house.house.another()?);
+    let fans: Vec<Fan> = (0..12).map(|n| house.house.fan(&format!("fan{n}"))).collect();
+    let teams = [house.house.team("foxes"), house.house.team("rovers")];
+    let dice = Dice(SeededEntropy::new(4));
+    for round in 0..4 {
+        std::thread::scope(|scope| {
+            for living in [&house, &other] {
+                let deeds: Vec<Deed> = (0..40).map(|_| dice.deed(&fans, &teams)).collect();
+                scope.spawn(move || deeds.into_iter().for_each(|deed| does(&living.house, deed)));
+            }
+        });
+        match round {
+            0 => drop(house.house.done(SuspendAccount { username: "fan1".to_owned() })),
+            1 => {
+                let viewer = house.house.viewer(fans[2].cookie).expect("signed in");
+                let password = Password::offer(PASSWORD.to_owned());
+                let gone = house.house.run(house.house.app().delete_account(&viewer, password));
+                assert!(gone.is_ok(), "{gone:?}");
+            }
+            2 => drop(other.house.done(RestoreAccount { username: "fan1".to_owned() })),
+            _ => {}
+        }
+        house.catch_up();
+        other.catch_up();
+        let anew = Living::on(house.house.another()?);
+        anew.catch_up();
+        let expected = all_suggestions(&anew, &fans);
+        assert!(expected.iter().any(|list| list.iter().any(|suggestion| suggestion.mutual_count > 0)));
+        assert_eq!(all_suggestions(&house, &fans), expected, "the first process in round {round}");
+        assert_eq!(all_suggestions(&other, &fans), expected, "the second process in round {round}");
+        if round == 2 {
+            other.stop();
+            other = Living::on(house.house.another()?);
+        }
+    }
+    Ok(())
+}
+
+/// Makes the next events ones that nobody can read any more.
+fn lose_events(house: &TestApp) -> Result<()> {
+    match house.kind() {
+        // The sweep comes before anybody could look.
+        DatabaseKind::Sqlite => house.write(|tx, ctx| {
+            let lost = ctx.new_id::<UserId>();
+            let event = NewEvent {
+                topic: Topic::Graph,
+                kind: EventKind::UserFollowed,
+                actor: Some(lost),
+                team: None,
+                subject: lost.as_uuid(),
+                object: None,
+            };
+            tx.append_all(&[event; 3], ctx.now())?;
+            let later = ctx.now().plus(Duration::from_secs(1));
+            assert!(tx.sweep_events(later, 1000)? > 0);
+            Ok(())
+        }),
+        DatabaseKind::Postgres => {
+            let lost = "UPDATE event_head SET position = position + 3 RETURNING 1";
+            assert_eq!(pgtemp::execute(house.url(), &[lost])?, "1");
+        }
+    }
+    Ok(())
+}
+
+/// A model that cannot read what it missed is loaded anew.
+fn events_that_were_swept_do_not_matter(kind: DatabaseKind) -> Result<()> {
+    let living = Living::on(TestApp::start(kind)?);
+    let house = &living.house;
+    let [mia, bo, ana] = ["mia", "bo_", "ana"].map(|name| house.fan(name).id);
+    does(house, Deed::Follow(mia, bo));
+    living.catch_up();
+    assert_eq!(living.suggestions(mia).first().map(|first| first.mutual_count), Some(0));
+    // Nobody is told of this one but by the loss.
+    house.write(move |tx, ctx| Ok(follow(tx, ctx, bo, ana)?));
+    lose_events(house)?;
+    living.catch_up();
+    let first = living.suggestions(mia).into_iter().next();
+    assert_eq!(first.map(|first| (first.card.id, first.mutual_count)), Some((ana, 1)));
+    // And it goes on following.
+    does(house, Deed::Unfollow(bo, ana));
+    living.catch_up();
+    assert!(living.suggestions(mia).iter().all(|suggestion| suggestion.mutual_count == 0));
+    Ok(())
+}
+
+/// An import tells of each batch once, and the graph is read anew while the old one answers.
+fn a_follow_graph_that_is_brought_in_is_heard_of_elsewhere(kind: DatabaseKind) -> Result<()> {
+    let living = Living::on(TestApp::start(kind)?);
+    let mia = living.house.fan("mia").id;
+    living.catch_up();
+    let importer = living.house.another()?;
+    let brought = importer.run(importer.app().import_follows(vec![(1, 2), (2, 3), (2, 3), (3, 3)]))?;
+    assert_eq!((brought.fans, brought.follows, brought.duplicates, brought.selves), (3, 4, 1, 1));
+    let fans: Vec<UserId> = importer.ask(|tx| tx.follows(None, 10)).into_iter().map(|(one, _)| one).collect();
+    does(&living.house, Deed::Follow(mia, fans[0]));
+    // The reload comes on its own, a moment later.
+    let reloaded = async {
+        loop {
+            let list = living.house.app().recommended(mia, Limit::default()).await.expect("a list");
+            if list.first().is_some_and(|first| first.mutual_count == 1) {
+                return;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    let reloaded = async { timeout(PATIENCE, reloaded).await };
+    assert!(living.house.run(reloaded).is_ok(), "nobody hears of the import");
+    Ok(())
+}
+
+/// Without a graph there is still an answer, of what the database knows by itself.
+fn a_process_that_stops_gives_its_graph_up_and_the_next_begins_anew(kind: DatabaseKind) -> Result<()> {
+    let mut living = Living::on(TestApp::start(kind)?);
+    let [mia, bo, ana] = ["mia", "bo_", "ana"].map(|name| living.house.fan(name).id);
+    does(&living.house, Deed::Follow(mia, bo));
+    does(&living.house, Deed::Follow(bo, ana));
+    living.catch_up();
+    assert_eq!(
+        living.suggestions(mia).first().map(|first| (first.card.id, first.mutual_count)),
+        Some((ana, 1))
+    );
+    living.stop();
+    let without = living.suggestions(mia);
+    assert_eq!(without.iter().map(|one| (one.card.id, one.mutual_count)).collect::<Vec<_>>(), [(ana, 0)]);
+    let again = Living::on(living.house.another()?);
+    again.catch_up();
+    assert_eq!(again.suggestions(mia).first().map(|first| first.mutual_count), Some(1));
+    Ok(())
+}
