@@ -4,6 +4,7 @@
 use crate::App;
 use crate::erasure::erase_account;
 use crate::execute::{Command, Query, unrefused};
+use crate::follower::Follower;
 use crate::store::{ReadTx, Tx};
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -80,7 +81,7 @@ impl App {
 
     /// Runs one durable consumer until `stop` turns true. Several processes may run it at once.
     pub async fn run_consumer(self: Arc<Self>, consumer: Consumer, mut stop: watch::Receiver<bool>) {
-        let mut bell = self.store.bell();
+        let mut follower = Follower::new(self.store.bell());
         let mut seen = Position::START;
         loop {
             let wait = match self.advance(consumer, &mut seen).await {
@@ -97,8 +98,7 @@ impl App {
             if !wait.is_zero() {
                 tokio::select! {
                     _ = stop.wait_for(|stop| *stop) => return,
-                    rung = bell.changed() => if rung.is_err() { return },
-                    () = tokio::time::sleep(wait) => {}
+                    rung = follower.wait(wait) => if !rung { return },
                 }
             }
         }

@@ -10,6 +10,7 @@ mod demo;
 mod demo_graph;
 mod erasure;
 mod execute;
+mod follower;
 mod housekeeping;
 mod import;
 mod jobs;

@@ -77,7 +77,8 @@ fn script() -> String {
          \\set id :base + :seq * {FANS} + :client_id\n\
          \\set author 100000000000 + :client_id\n\
          BEGIN ISOLATION LEVEL READ COMMITTED;\n\
-         INSERT INTO posts (id, author_id, team_id, body, created_at) VALUES ({id}, {fan}, NULL, '{body}', now());\n\
+         INSERT INTO posts (id, author_id, team_id, body, image, created_at) \
+         VALUES ({id}, {fan}, NULL, '{body}', NULL, now());\n\
          INSERT INTO outbox (topic, kind, actor_id, team_id, subject_id, object_id, created_at) \
          VALUES ('locker_room', 'post.created', {fan}, NULL, {id}, NULL, now());\n\
          SELECT posts.id, posts.author_id, posts.team_id, posts.body, posts.image, posts.comment_count, \
@@ -85,7 +86,10 @@ fn script() -> String {
          posts.created_at, users.id, users.username, users.display_name, users.picture, reactions.kind \
          FROM posts INNER JOIN users ON posts.author_id = users.id \
          LEFT OUTER JOIN reactions ON reactions.post_id = posts.id AND reactions.user_id = {fan} \
-         WHERE posts.deleted_at IS NULL AND posts.id = {id} LIMIT 1;\n\
+         WHERE posts.deleted_at IS NULL AND users.status = 'active' AND posts.id = {id} \
+         AND NOT EXISTS (SELECT 1 FROM blocks AS b WHERE b.blocker_id = {fan} AND b.blocked_id = posts.author_id) \
+         AND NOT EXISTS (SELECT 1 FROM blocks AS b WHERE b.blocked_id = {fan} AND b.blocker_id = posts.author_id) \
+         LIMIT 1;\n\
          COMMIT;\n"
     )
 }

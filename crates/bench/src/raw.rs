@@ -37,6 +37,7 @@ diesel::table! {
         username -> Text,
         display_name -> Text,
         picture -> Nullable<Binary>,
+        status -> Text,
     }
 }
 
@@ -61,8 +62,15 @@ diesel::table! {
     }
 }
 
+diesel::table! {
+    blocks (blocker_id, blocked_id) {
+        blocker_id -> Binary,
+        blocked_id -> Binary,
+    }
+}
+
 diesel::joinable!(posts -> users (author_id));
-diesel::allow_tables_to_appear_in_same_query!(posts, users, reactions);
+diesel::allow_tables_to_appear_in_same_query!(posts, users, reactions, blocks);
 
 #[derive(Insertable)]
 #[diesel(table_name = posts, treat_none_as_default_value = false)]
@@ -71,6 +79,7 @@ struct NewPost<'a> {
     author_id: &'a [u8],
     team_id: Option<&'a [u8]>,
     body: &'a str,
+    image: Option<&'a [u8]>,
     created_at: i64,
 }
 
@@ -161,7 +170,7 @@ impl RawLoop {
         let author = *author.and_then(|at| self.authors.get(at)).context("posts need authors")?;
         let (id, author) = (id.as_bytes().as_slice(), author.as_bytes().as_slice());
         let body = body(number);
-        let post = NewPost { id, author_id: author, team_id: None, body: &body, created_at };
+        let post = NewPost { id, author_id: author, team_id: None, body: &body, image: None, created_at };
         diesel::insert_into(posts::table).values(&post).execute(&mut self.conn)?;
         let event = NewEvent {
             topic: "locker_room",
@@ -174,11 +183,22 @@ impl RawLoop {
         };
         diesel::insert_into(events::table).values(&event).execute(&mut self.conn)?;
         let own = reactions::post_id.eq(posts::id).and(reactions::user_id.eq(author));
+        let hides = blocks::table
+            .filter(blocks::blocker_id.eq(author))
+            .filter(blocks::blocked_id.eq(posts::author_id))
+            .select(blocks::blocker_id);
+        let is_hidden = blocks::table
+            .filter(blocks::blocked_id.eq(author))
+            .filter(blocks::blocker_id.eq(posts::author_id))
+            .select(blocks::blocker_id);
         let card = (users::id, users::username, users::display_name, users::picture);
         let (_post, _author, _reaction): (PostRow, CardRow, Option<String>) = posts::table
             .inner_join(users::table)
             .filter(posts::deleted_at.is_null())
+            .filter(users::status.eq("active"))
             .filter(posts::id.eq(id))
+            .filter(diesel::dsl::not(diesel::dsl::exists(hides)))
+            .filter(diesel::dsl::not(diesel::dsl::exists(is_hidden)))
             .left_join(reactions::table.on(own))
             .select((PostRow::as_select(), card, reactions::kind.nullable()))
             .first(&mut self.conn)?;

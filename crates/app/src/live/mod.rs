@@ -18,6 +18,7 @@ pub(crate) use graph::Graph;
 
 use crate::App;
 use crate::execute::{Query, unrefused};
+use crate::follower::Follower;
 use crate::store::ReadTx;
 use std::convert::Infallible;
 use std::marker::PhantomData;
@@ -165,7 +166,7 @@ impl App {
     }
 
     async fn follow<M: LiveModel>(&self, live: &Arc<Live<M>>) {
-        let mut bell = self.store.bell();
+        let mut follower = Follower::new(self.store.bell());
         let mut known = None;
         // When the model is to be read anew, and when that may be.
         let mut due: Option<Instant> = Some(Instant::now());
@@ -205,11 +206,8 @@ impl App {
                     PAUSE
                 }
             };
-            if !wait.is_zero() {
-                tokio::select! {
-                    rung = bell.changed() => if rung.is_err() { return },
-                    () = tokio::time::sleep(wait) => {}
-                }
+            if !wait.is_zero() && !follower.wait(wait).await {
+                return;
             }
         }
     }

@@ -1,0 +1,74 @@
+//! How a reader of the event log waits for more of it.
+
+use std::time::Duration;
+use terrace_kernel::Position;
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep, sleep_until};
+
+/// What comes within this time of a look is looked at together: the bell rings with every commit, some hundred times
+/// a second on a busy evening, and every look is a statement or three.
+const GATHER: Duration = Duration::from_millis(25);
+
+/// The bell, as a reader of the log hears it: the first ring after a quiet while at once, and at most one in each
+/// [`GATHER`].
+pub(crate) struct Follower {
+    bell: watch::Receiver<Position>,
+    looked: Instant,
+}
+
+impl Follower {
+    pub(crate) fn new(bell: watch::Receiver<Position>) -> Self {
+        Self { bell, looked: Instant::now() }
+    }
+
+    /// Waits for the next look, `at_most` so long where nobody rings; false where nobody is left who could.
+    pub(crate) async fn wait(&mut self, at_most: Duration) -> bool {
+        tokio::select! {
+            rung = self.bell.changed() => if rung.is_err() { return false },
+            () = sleep(at_most) => {}
+        }
+        sleep_until(self.looked + GATHER).await;
+        // Before the look: what is rung for from here on may not be in it.
+        self.bell.borrow_and_update();
+        self.looked = Instant::now();
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Long enough that only a bell ends it.
+    const LONG: Duration = Duration::from_hours(1);
+
+    #[tokio::test]
+    async fn what_rings_while_it_gathers_is_heard_as_one() {
+        let ring = watch::Sender::new(Position::START);
+        let mut follower = Follower::new(ring.subscribe());
+        ring.send_replace(Position::START);
+        assert!(follower.wait(LONG).await);
+
+        ring.send_replace(Position::START);
+        let (ringing, ()) = tokio::join!(follower.wait(LONG), async {
+            tokio::task::yield_now().await;
+            ring.send_replace(Position::START);
+        });
+        assert!(ringing);
+        assert!(!follower.bell.has_changed().unwrap(), "the second ring is dealt with by the same look");
+    }
+
+    #[tokio::test]
+    async fn it_looks_without_being_rung_too() {
+        let ring = watch::Sender::new(Position::START);
+        assert!(Follower::new(ring.subscribe()).wait(Duration::ZERO).await);
+    }
+
+    #[tokio::test]
+    async fn without_a_bell_it_is_over() {
+        let ring = watch::Sender::new(Position::START);
+        let mut follower = Follower::new(ring.subscribe());
+        drop(ring);
+        assert!(!follower.wait(LONG).await);
+    }
+}
