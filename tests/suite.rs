@@ -61,6 +61,7 @@ mod http {
     mod first_visit;
     mod graph;
     mod idempotency;
+    mod leaderboard;
     mod locker_room;
     mod media;
     mod own_account;

@@ -122,6 +122,10 @@ impl Store for Watched {
         self.store.ready()
     }
 
+    fn settled(&self) -> BoxFuture<'_, Position> {
+        self.store.settled()
+    }
+
     fn changes(&self) -> u64 {
         Store::changes(&self.store)
     }

@@ -28,10 +28,15 @@ impl Follower {
             () = sleep(at_most) => {}
         }
         sleep_until(self.looked + GATHER).await;
+        self.look();
+        true
+    }
+
+    /// A look is taken now.
+    pub(crate) fn look(&mut self) {
         // Before the look: what is rung for from here on may not be in it.
         self.bell.borrow_and_update();
         self.looked = Instant::now();
-        true
     }
 }
 

@@ -2,7 +2,9 @@
 //! and what was asked. [`App`] runs them on a [`store::Store`]; the web shell and the binary call only it.
 
 mod accounts;
+mod awards;
 mod backfill;
+mod boards;
 mod catalogue;
 pub mod commands;
 mod consumers;
@@ -26,7 +28,9 @@ mod viewers;
 mod workers;
 
 pub use accounts::{DeleteAccountRefusal, ResetPasswordRefusal};
+pub use awards::{Awards, GiveRefusal, Given, TakeBackRefusal};
 pub use backfill::{Backfill, BackfillRead, BackfillWrite};
+pub use boards::{BoardLine, BoardPage, BoardRefusal, BoardState, ReadBoard, ShownBoard};
 pub use catalogue::{Catalogue, CatalogueError, CatalogueSummary};
 pub use consumers::{Consumer, Progress};
 pub use demo::{DEMO_FAN, DEMO_PASSWORD, DemoOutcome};
@@ -34,6 +38,7 @@ pub use execute::{Answered, Command, KeyedRequest, OnceRefusal, Query};
 pub use housekeeping::Swept;
 pub use import::{BadLine, EdgeList, EdgeListError, FollowImportWrite, IMPORT_BATCH, Imported, Line};
 pub use jobs::{AtOnce, Job, JobRead, JobRecord, JobWrite, Turn, registry as jobs};
+pub use live::BoardStamp;
 pub use login::{Grant, LoginRefusal, RefreshRefusal, RegisterRefusal, Registration, SignedUp};
 pub use passwords::{PasswordCost, Passwords, PasswordsBusy};
 pub use recommended::{RecommendRefusal, Suggestion, SuggestionReason};
@@ -41,14 +46,22 @@ pub use recommended::{RecommendRefusal, Suggestion, SuggestionReason};
 pub use terrace_identity::{Password, Role};
 pub use trends::Synced;
 
-use crate::live::{Graph, Live};
+use crate::commands::BoardChoice;
+use crate::live::{Graph, Live, Ranks};
 use crate::media::{MediaStore, NoMediaStore};
 use crate::workers::Workers;
+use moka::sync::Cache;
 use std::sync::Arc;
 use std::time::Duration;
 use store::Store;
 use terrace_kernel::{Clock, CtxSeed, Entropy, StoreError, Timestamp};
+use terrace_scoring::SeasonId;
 use viewers::Viewers;
+
+/// How many boards are remembered by what they were asked for.
+const FOUND_BOARDS: u64 = 10_000;
+/// How long: boards stay, and their teams' names change seldom.
+const BOARD_MEMORY: Duration = Duration::from_secs(1);
 
 /// Every bound that use cases go by.
 #[derive(Debug, Clone)]
@@ -135,6 +148,9 @@ pub struct App {
     renderers: Workers,
     graph: Arc<Live<Graph>>,
     recommenders: Workers,
+    ranks: Arc<Live<Ranks>>,
+    awards: Awards,
+    found_boards: Cache<(BoardChoice, SeasonId), Arc<ShownBoard>>,
     config: AppConfig,
 }
 
@@ -159,7 +175,22 @@ impl App {
         let recommenders =
             Workers::new("terrace_recommend_queue", config.recommend_workers, config.recommend_queue);
         let graph = Arc::default();
-        Self { store, clock, entropy, passwords, viewers, media, renderers, graph, recommenders, config }
+        let found_boards = Cache::builder().max_capacity(FOUND_BOARDS).time_to_live(BOARD_MEMORY).build();
+        Self {
+            store,
+            clock,
+            entropy,
+            passwords,
+            viewers,
+            media,
+            renderers,
+            graph,
+            recommenders,
+            ranks: Arc::default(),
+            awards: Awards::default(),
+            found_boards,
+            config,
+        }
     }
 
     /// The bounds that it goes by.

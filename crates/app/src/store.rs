@@ -11,10 +11,11 @@ use crate::media::{MediaRead, MediaWrite};
 use std::future::Future;
 use std::pin::Pin;
 use terrace_identity::{
-    AccountRead, AccountWrite, AuthorCard, PresenceWrite, SessionRead, SessionWrite, Team, TeamRead,
-    TeamWrite,
+    AccountRead, AccountWrite, AuthorCard, CardRead, PresenceWrite, SessionRead, SessionWrite, Team,
+    TeamRead, TeamWrite,
 };
 use terrace_kernel::{Event, EventLog, Position, StoreError, Timestamp, UserId};
+use terrace_scoring::{BoardRead, BoardWrite, PointsRead, PointsWrite};
 use terrace_social::{
     AuthoredRead, CommentRead, CommentWrite, DismissalWrite, ErasureWrite, FeedRead, FollowGraphRead,
     GraphErasure, GraphRead, GraphWrite, OwnGraphRead, PostRead, PostWrite, ReactionWrite, ReportWrite,
@@ -34,6 +35,12 @@ pub trait EventRead {
 
     /// Up to `limit` events after `after`, in order.
     fn events_after(&mut self, after: Position, limit: u32) -> Result<Vec<Event>, StoreError>;
+
+    /// The last that was appended and committed and has no public position yet; nothing where everything has one.
+    fn unpublished(&mut self) -> Result<Option<i64>, StoreError>;
+
+    /// Whether something up to what [`EventRead::unpublished`] said still has none.
+    fn is_unpublished(&mut self, up_to: i64) -> Result<bool, StoreError>;
 
     /// Where the durable consumer `name` stands: it has dealt with every event up to here.
     fn consumer_position(&mut self, name: &str) -> Result<Position, StoreError>;
@@ -245,6 +252,9 @@ pub trait ReadTx:
     + LeaseRead
     + BackfillRead
     + TrendRead<AuthorCard>
+    + CardRead
+    + PointsRead
+    + BoardRead
 {
 }
 
@@ -269,6 +279,9 @@ impl<T> ReadTx for T where
         + LeaseRead
         + BackfillRead
         + TrendRead<AuthorCard>
+        + CardRead
+        + PointsRead
+        + BoardRead
 {
 }
 
@@ -299,6 +312,8 @@ pub trait Tx:
     + BackfillWrite
     + TopicWrite
     + TrendWrite
+    + PointsWrite
+    + BoardWrite
 {
 }
 
@@ -328,6 +343,8 @@ impl<T> Tx for T where
         + BackfillWrite
         + TopicWrite
         + TrendWrite
+        + PointsWrite
+        + BoardWrite
 {
 }
 
@@ -388,6 +405,11 @@ pub trait Store: Send + Sync + 'static {
     /// Grows before anybody is told that a command of this process which appended an event was committed, and
     /// when events of other processes become public here. What was read when it stood lower may be stale.
     fn changes(&self) -> u64;
+
+    /// Waits, not for long, until whatever this process has committed has its public positions, and says the last of
+    /// them: who has read the log up to there knows of everything that somebody was told of here. Where another process
+    /// gives out the positions, its word may come later.
+    fn settled(&self) -> BoxFuture<'_, Position>;
 
     /// Rings after events became public. The value is a hint: whoever wakes reads the log.
     fn bell(&self) -> watch::Receiver<Position>;

@@ -11,7 +11,9 @@ mod username;
 
 pub use account::{Account, AccountStatus, AuthorCard, PublicProfile, Role, deleted_name};
 pub use password::{Password, PasswordError, PasswordHash};
-pub use ports::{AccountRead, AccountWrite, PresenceWrite, SessionRead, SessionWrite, TeamRead, TeamWrite};
+pub use ports::{
+    AccountRead, AccountWrite, CardRead, PresenceWrite, SessionRead, SessionWrite, TeamRead, TeamWrite,
+};
 pub use profile::{InvalidTimeZone, ProfileChange, TimeZone, bio, display_name};
 pub use session::{
     DeviceSession, KeptSession, NewSession, Secret, SessionKind, Token, TokenHash, TokenKind, Viewer,

@@ -2,8 +2,8 @@
 //! writes reports whether it took, and never decides by reading first.
 
 use crate::{
-    Account, AccountStatus, DeviceSession, KeptSession, League, NewSession, PasswordHash, ProfileChange,
-    PublicProfile, Role, Team, TimeZone, Token, TokenHash, Username, Viewer,
+    Account, AccountStatus, AuthorCard, DeviceSession, KeptSession, League, NewSession, PasswordHash,
+    ProfileChange, PublicProfile, Role, Team, TimeZone, Token, TokenHash, Username, Viewer,
 };
 use terrace_kernel::{
     LeagueId, Limit, MediaHash, Page, SessionId, StoreError, TeamId, TimeKey, Timestamp, UserId,
@@ -56,6 +56,12 @@ pub trait AccountRead {
 
     /// What a proof of one's own password is checked against.
     fn credentials_of(&mut self, id: UserId) -> Result<Option<Credentials>, StoreError>;
+}
+
+/// Reads what stands beside whatever a fan does.
+pub trait CardRead {
+    /// The cards of those of these accounts that are active, in no order.
+    fn cards(&mut self, users: &[UserId]) -> Result<Vec<AuthorCard>, StoreError>;
 }
 
 /// Writes accounts.

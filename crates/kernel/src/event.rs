@@ -80,6 +80,8 @@ named! {
         Account = "account",
         /// Who follows and who blocks whom.
         Graph = "graph",
+        /// Points, and who is on which board.
+        Leaderboard = "leaderboard",
     }
 }
 
@@ -123,12 +125,21 @@ named! {
         /// Follows were brought in, too many to be told one by one. Whoever keeps the follow graph in memory reads it
         /// anew. Subject and actor: an account that one of them begins with.
         FollowsImported = "follows.imported",
+        /// A record of points was written. Actor: whose points; team: the one that it was for; subject: the record;
+        /// detail: the totals that changed with it.
+        PointsAwarded = "points.awarded",
+        /// Totals changed in another way: somebody is listed on boards, or is not any more. Actor and subject: whose
+        /// totals; detail: those.
+        ScoreChanged = "score.changed",
+        /// A season was announced, began, or was closed. Subject: the season.
+        SeasonChanged = "season.changed",
     }
 }
 
 /// An event that a command appends in its own transaction. It carries identifiers, not contents: whoever
 /// tells it on reads the row as it is then, so that what was deleted meanwhile is never told, and an account
-/// that goes leaves no words behind in the log.
+/// that goes leaves no words behind in the log. Beside them stand the numbers that a total came to, where readers go
+/// by each of them in its turn ([`EventLog::append_told`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NewEvent {
     /// The log that it belongs to.
@@ -146,7 +157,7 @@ pub struct NewEvent {
 }
 
 /// An event in its public order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
     /// Its place.
     pub position: Position,
@@ -154,12 +165,17 @@ pub struct Event {
     pub at: Timestamp,
     /// What happened.
     pub what: NewEvent,
+    /// The numbers that it came to; see [`EventKind`].
+    pub detail: Option<Box<str>>,
 }
 
 /// Appends events to the log, in the transaction of the command that causes them.
 pub trait EventLog {
     /// Appends `event`; it becomes public, in order, after the transaction commits.
     fn append(&mut self, event: &NewEvent, at: Timestamp) -> Result<(), StoreError>;
+
+    /// Appends `event` with the numbers that it came to.
+    fn append_told(&mut self, event: &NewEvent, detail: &str, at: Timestamp) -> Result<(), StoreError>;
 
     /// Appends `events` in their order, in one round trip.
     fn append_all(&mut self, events: &[NewEvent], at: Timestamp) -> Result<(), StoreError>;

@@ -5,8 +5,10 @@
 //! [`PointsRecord::totals`] names; a [`Total`] per fan is what a [`RankIndex`] orders.
 
 mod board;
+mod change;
 mod ids;
 mod points;
+mod ports;
 mod rank;
 mod record;
 mod season;
@@ -15,8 +17,12 @@ mod source;
 mod total;
 
 pub use board::{Board, BoardScope, board_team};
+pub use change::{MalformedChanges, TotalChange, TotalChanges};
 pub use ids::{BoardId, RecordId, SeasonId, TeamBoardId};
 pub use points::Points;
+pub use ports::{
+    AwardOrder, Awarding, BoardOrder, BoardRead, BoardWrite, Membership, PointsRead, PointsWrite,
+};
 pub use rank::{Percentile, RankIndex, RankIndexBuilder, RankKey, Ranked, Standing};
 pub use record::{AwardRefusal, NewAward, PointsRecord, ReversalRefusal, Writer, reason};
 pub use season::{MalformedSeasonKey, Season, SeasonKey, SeasonStatus, season_name};

@@ -119,6 +119,11 @@ impl Season {
         self.starts_at <= at && !self.ends_at.is_some_and(|end| end.is_over(at))
     }
 
+    /// Whether its boards are the ones shown unless another season is asked for.
+    pub fn is_active(&self) -> bool {
+        self.status == SeasonStatus::Active
+    }
+
     /// Whether records can be of this season at all (`docs/spec.md`, scoring rule 6).
     pub fn is_counted(&self) -> bool {
         self.status != SeasonStatus::Legacy

@@ -5,7 +5,7 @@ use terrace_kernel::Timestamp;
 
 /// Every season of the service, in the order of time. No two overlap, at most one is active, and the legacy ones
 /// come before all that are counted.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Seasons(Vec<Season>);
 
 /// Why seasons cannot stand together.
@@ -123,6 +123,12 @@ impl Seasons {
     /// The season whose boards are shown unless another is asked for.
     pub fn active(&self) -> Option<&Season> {
         self.0.iter().find(|season| season.status == SeasonStatus::Active)
+    }
+
+    /// The season whose boards are shown unless another is asked for: the active one, or between seasons the last that
+    /// was.
+    pub fn shown(&self) -> Option<&Season> {
+        self.active().or_else(|| self.0.iter().rfind(|season| season.status == SeasonStatus::Closed))
     }
 
     /// The season that covers an instant, whatever its status.

@@ -42,9 +42,14 @@ impl Total {
 
     /// Adds a record that counts for it. One of zero points brings no new total, and so no new time.
     pub fn add(&mut self, record: &PointsRecord) {
-        self.points = self.points.plus(record.amount);
-        if record.amount != Points::ZERO {
-            self.reached_at = self.reached_at.max(record.at);
+        self.count(record.amount, record.at);
+    }
+
+    /// Adds so many points of that time.
+    pub fn count(&mut self, amount: Points, at: Timestamp) {
+        self.points = self.points.plus(amount);
+        if amount != Points::ZERO {
+            self.reached_at = self.reached_at.max(at);
         }
         self.version = self.version.saturating_add(1);
     }

@@ -119,6 +119,7 @@ async fn seed(wanted: Seed, settings: Settings) -> anyhow::Result<ExitCode> {
     let storage = open_with(config)?;
     bring_up_to_date(&storage)?;
     let app = app(&settings, &storage);
+    app.found_seasons().await.context("cannot make the first seasons")?;
     let summary = app.load_catalogue(Catalogue::embedded()?).await?;
     report::line(&format!("{} leagues and {} teams are up to date", summary.leagues, summary.teams))?;
     if settings.demo == Demo::Always {

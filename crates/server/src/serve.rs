@@ -27,6 +27,9 @@ pub(crate) async fn serve(settings: Settings) -> anyhow::Result<ExitCode> {
     bring_up_to_date(&storage)?;
     let media = Arc::new(settings.open_media()?);
     let app = Arc::new(app(&settings, &storage).with_media(media));
+    if app.found_seasons().await.context("cannot make the first seasons")? {
+        log::info!("the first seasons begin");
+    }
     let demo = load_demo(&app, settings.demo_on_serve()).await?;
     announce(&settings, &listeners, &storage, demo)?;
 

@@ -72,6 +72,9 @@ pub struct Blocked<A> {
 
 /// Reads the graph of fans. Its lists leave out accounts that are not active, and whoever the reader does not see.
 pub trait GraphRead<A> {
+    /// Those of `others` whom a block hides from `reader`, in no order.
+    fn hidden_among(&mut self, reader: UserId, others: &[UserId]) -> Result<Vec<UserId>, StoreError>;
+
     /// How `other` stands to `viewer`.
     fn ties(&mut self, viewer: UserId, other: UserId) -> Result<Ties, StoreError>;
 

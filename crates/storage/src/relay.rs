@@ -33,6 +33,8 @@ const LEASE: Duration = Duration::from_secs(5);
 const RENEW: Duration = Duration::from_millis(1500);
 /// How many events get their positions in one transaction.
 const BATCH: i64 = 500;
+/// How long readers wait for positions that ought to be there within milliseconds.
+const SETTLING: Duration = Duration::from_millis(250);
 /// The longest pause before connecting again.
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 /// The lease's name.
@@ -47,6 +49,10 @@ const EVENTS_CHANNEL: &str = "terrace_events";
 pub(crate) struct RelayCall {
     state: Mutex<CallState>,
     rung: Condvar,
+    /// Commits of this process that appended events.
+    committed: AtomicU64,
+    /// How many of them have been dealt with: they are public, or another process was told to see to it.
+    dealt: watch::Sender<u64>,
 }
 
 #[derive(Default)]
@@ -59,10 +65,21 @@ struct CallState {
 impl RelayCall {
     /// A commit appended events.
     pub(crate) fn ring(&self) {
+        self.committed.fetch_add(1, Ordering::AcqRel);
         let first = !std::mem::replace(&mut self.lock().rung, true);
         if first {
             self.rung.notify_one();
         }
+    }
+
+    /// Waits until what was committed before now is dealt with, or for so long that something must be wrong.
+    pub(crate) async fn settled(&self) {
+        let committed = self.committed.load(Ordering::Acquire);
+        if *self.dealt.borrow() >= committed {
+            return;
+        }
+        let mut dealt = self.dealt.subscribe();
+        drop(tokio::time::timeout(SETTLING, dealt.wait_for(|dealt| *dealt >= committed)).await);
     }
 
     /// What failed may work now: try again at once.
@@ -176,6 +193,8 @@ impl Relay {
     /// One look at everything that can have happened.
     fn turn(&self, watch: &mut Watch, rung: bool) -> Result<(), StoreError> {
         let mut wanted = rung;
+        // Before the rows are moved: what is committed from now on rings again.
+        let committed = self.call.committed.load(Ordering::Acquire);
         for notification in pg(&mut watch.session)?.notifications_iter() {
             let notification = notification.map_err(broken("read notifications"))?;
             if notification.channel == EVENTS_CHANNEL {
@@ -204,6 +223,9 @@ impl Relay {
             let conn = pg(&mut watch.session)?;
             quietly(conn, |conn| conn.batch_execute(&format!("NOTIFY {OUTBOX_CHANNEL}")))
                 .map_err(broken("notify"))?;
+        }
+        if wanted {
+            self.call.dealt.send_replace(committed);
         }
         Ok(())
     }
@@ -276,9 +298,9 @@ const MOVE: &str = "\
 WITH taken AS (
     DELETE FROM outbox WHERE seq IN (SELECT seq FROM outbox ORDER BY seq LIMIT $1) RETURNING *
 ), placed AS (
-    INSERT INTO events (position, topic, kind, actor_id, team_id, subject_id, object_id, created_at)
+    INSERT INTO events (position, topic, kind, actor_id, team_id, subject_id, object_id, created_at, detail)
     SELECT (SELECT position FROM event_head) + row_number() OVER (ORDER BY seq),
-           topic, kind, actor_id, team_id, subject_id, object_id, created_at
+           topic, kind, actor_id, team_id, subject_id, object_id, created_at, detail
     FROM taken
     RETURNING position
 ), moved AS (

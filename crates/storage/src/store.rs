@@ -369,6 +369,15 @@ impl Store for Storage {
         self.shared.changes.load(Ordering::Acquire)
     }
 
+    fn settled(&self) -> BoxFuture<'_, Position> {
+        Box::pin(async {
+            if let Some(relay) = &self.shared.relay {
+                relay.settled().await;
+            }
+            *self.shared.bell.borrow()
+        })
+    }
+
     fn bell(&self) -> watch::Receiver<Position> {
         self.shared.bell.subscribe()
     }

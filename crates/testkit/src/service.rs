@@ -257,6 +257,7 @@ impl ServiceBuilder {
         let pictures = tempfile::Builder::new().prefix("terrace-media-").tempdir()?;
         let app = Arc::new(app.with_media(Arc::new(MediaObjects::folder(pictures.path())?)));
         let runtime = Builder::new_current_thread().enable_all().build()?;
+        runtime.block_on(app.found_seasons())?;
         if self.catalogue {
             let catalogue = Catalogue::parse(LEAGUES, TEAMS)?;
             runtime.block_on(app.load_catalogue(catalogue))?;

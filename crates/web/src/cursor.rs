@@ -9,6 +9,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 use terrace_kernel::{TimeKey, Timestamp, UserId};
+use terrace_scoring::{Points, RankKey};
 use terrace_social::{EpochId, TrendKey};
 use uuid::Uuid;
 
@@ -58,6 +59,21 @@ impl CursorKey for TrendKey {
         let (epoch, rank) = bytes.split_first_chunk::<8>()?;
         let rank = i64::from_be_bytes(rank.try_into().ok()?);
         Some(Self { epoch: EpochId(i64::from_be_bytes(*epoch)), rank })
+    }
+}
+
+impl CursorKey for RankKey {
+    fn to_bytes(&self) -> Vec<u8> {
+        let Self { points, reached_at, user } = self;
+        let numbers = [points.get().to_be_bytes(), reached_at.as_micros().to_be_bytes()].concat();
+        [numbers.as_slice(), user.as_uuid().as_bytes()].concat()
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let (points, rest) = bytes.split_first_chunk::<8>()?;
+        let TimeKey { at, id } = TimeKey::from_bytes(rest)?;
+        let points = Points::new(i64::from_be_bytes(*points));
+        Some(Self { points, reached_at: at, user: UserId::from_uuid(id) })
     }
 }
 

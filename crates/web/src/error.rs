@@ -72,6 +72,8 @@ codes! {
     RequestTimeout = "request_timeout", REQUEST_TIMEOUT, "The request took too long to arrive";
     /// The name is in use or was.
     UsernameTaken = "username_taken", CONFLICT, "The username is taken";
+    /// The season is closed: it stays as it is.
+    SeasonClosed = "season_closed", CONFLICT, "The season is closed";
     /// A rule about state said no and has no name of its own.
     Conflict = "conflict", CONFLICT, "The state of the resource does not allow this";
     /// The body is larger than the route takes.

@@ -5,6 +5,7 @@
 
 mod auth;
 mod backend;
+mod board_pages;
 mod config;
 #[cfg(test)]
 mod connection_tests;

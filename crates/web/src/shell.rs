@@ -17,6 +17,7 @@
 //! 7. the routes, and [`fallback`](crate::fallback) for what none of them answers.
 
 use crate::backend::Backend;
+use crate::board_pages::BoardPages;
 use crate::config::WebConfig;
 use crate::docs::{self, Document};
 use crate::error::ApiError;
@@ -62,6 +63,7 @@ pub(crate) struct Shell {
     pub(crate) limits: RateLimits,
     pub(crate) document: Document,
     pub(crate) feed_pages: FeedPages,
+    pub(crate) board_pages: BoardPages,
     config: WebConfig,
     draining: AtomicBool,
 }
@@ -90,6 +92,7 @@ impl Shell {
             limits,
             document,
             feed_pages: FeedPages::new(),
+            board_pages: BoardPages::new(),
             config,
             draining: AtomicBool::new(false),
         }

@@ -40,6 +40,9 @@ impl Command for ChangeProfile {
             if !tx.change_profile(self.user, &self.change, ctx.now())? {
                 return Err(Failure::Refused(ChangeProfileRefusal::NoAccount));
             }
+            if self.change.leaderboard_visible.is_some() {
+                tx.relist(self.user, ctx.now())?;
+            }
             tx.append(
                 &NewEvent {
                     topic: Topic::Account,

@@ -49,6 +49,7 @@ impl Command for DeleteAccount {
         tx.remove_sessions_of(self.user, PORTION)?;
         tx.remove_keys_of(self.user, PORTION)?;
         tx.remove_presence(self.user)?;
+        tx.relist(self.user, ctx.now())?;
         // Their pictures go with them; those of the profile and of posts are hidden with the account.
         tx.remove_uploads_of(self.user)?;
         tx.append(

@@ -1,6 +1,8 @@
 //! What can be done, one file per command.
 
+mod award_points;
 mod block_user;
+mod board_membership;
 mod change_password;
 mod change_profile;
 mod create_comment;
@@ -17,13 +19,18 @@ mod react;
 mod refresh_session;
 mod register;
 mod report_post;
+mod reverse_points;
+mod seasons;
 mod set_picture;
 mod sign_in;
 mod store_picture;
 mod touch_session;
 mod upload_media;
 
+pub use award_points::AwardPoints;
 pub use block_user::{BlockRefusal, BlockUser, UnblockUser};
+pub use board_membership::{BoardChoice, BoardJoined, ChangeBoardMembership, MembershipRefusal};
+pub(crate) use board_membership::{EnsureTeamBoard, board_name};
 pub(crate) use change_password::ReplacePassword;
 pub use change_profile::{ChangeProfile, ChangeProfileRefusal};
 pub use create_comment::{CommentCreated, CreateComment, CreateCommentRefusal};
@@ -42,6 +49,9 @@ pub use react::{React, ReactRefusal};
 pub(crate) use refresh_session::{RefreshSession, Refreshed};
 pub(crate) use register::{Register, RegisterOutcome, RegisterRuleRefusal};
 pub use report_post::{ReportPost, ReportPostRefusal};
+pub use reverse_points::ReversePoints;
+pub use seasons::{CloseSeason, StartSeason};
+pub(crate) use seasons::{FoundSeasons, TurnSeasons};
 pub use set_picture::RemovePicture;
 pub(crate) use set_picture::SetPicture;
 pub(crate) use sign_in::{Device, OpenSession, OpenSessionRefusal, Opened, Tokens};

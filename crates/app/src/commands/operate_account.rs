@@ -66,6 +66,7 @@ impl Command for SuspendAccount {
         let changed = tx.set_status(user, AccountStatus::Active, AccountStatus::Suspended, ctx.now())?;
         if changed {
             tell(tx, ctx, EventKind::AccountSuspended, user)?;
+            tx.relist(user, ctx.now())?;
         }
         let sessions_ended = tx.end_other_sessions(user, None, ctx.now())?;
         Ok(Operated { user, changed, sessions_ended })
@@ -89,6 +90,7 @@ impl Command for RestoreAccount {
         let changed = tx.set_status(user, AccountStatus::Suspended, AccountStatus::Active, ctx.now())?;
         if changed {
             tell(tx, ctx, EventKind::AccountRestored, user)?;
+            tx.relist(user, ctx.now())?;
         }
         Ok(Operated { user, changed, sessions_ended: 0 })
     }

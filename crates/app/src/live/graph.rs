@@ -59,6 +59,7 @@ pub(crate) struct GraphChanges {
 
 impl LiveModel for Graph {
     const NAME: &'static str = "follow_graph";
+    const EXACT: bool = false;
     const FOLLOWS: &'static [EventKind] = &[
         EventKind::UserFollowed,
         EventKind::UserUnfollowed,

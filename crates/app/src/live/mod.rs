@@ -9,12 +9,19 @@
 //! them: the model is what the rows are, as of some moment not long ago. Every process has models of its own and hears
 //! of what all of them write.
 //!
+//! A model that has to be right as of a place in the log, and not merely of late, is told what became of each thing by
+//! the events themselves. The rows that it is loaded from hold more than the log told by then, so nobody reads it before
+//! it has dealt with everything that was committed when the last row was read ([`LiveModel::EXACT`]).
+//!
 //! Where events that a model needs were swept, or the log is not the one that it followed (a database that was
 //! restored), it is loaded anew. While it is, the one that there is goes on answering.
 
 mod graph;
+mod ranks;
 
 pub(crate) use graph::Graph;
+pub use ranks::BoardStamp;
+pub(crate) use ranks::Ranks;
 
 use crate::App;
 use crate::execute::{Query, unrefused};
@@ -25,7 +32,7 @@ use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 use terrace_kernel::{Event, EventKind, Outcome, Position, StoreError, Timestamp};
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio::task::spawn_blocking;
 
 /// Events that are dealt with in one go.
@@ -34,6 +41,8 @@ const BATCH: u32 = 256;
 const SLOW_POLL: Duration = Duration::from_secs(5);
 /// How long to wait after a failure.
 const PAUSE: Duration = Duration::from_secs(1);
+/// How often to look whether what was committed is public.
+const PUBLISHING: Duration = Duration::from_millis(5);
 /// A model that is to be loaded again and again is loaded for at most one part of the time in so many.
 const SHARE: u32 = 5;
 
@@ -41,6 +50,8 @@ const SHARE: u32 = 5;
 pub(crate) trait LiveModel: Send + Sync + Sized + 'static {
     /// What it is called in metrics and logs.
     const NAME: &'static str;
+    /// Whether it is what the log told up to its position, and nothing beyond: its changes are made of events alone.
+    const EXACT: bool;
     /// The events that concern it.
     const FOLLOWS: &'static [EventKind];
     /// The model while it is loaded.
@@ -59,6 +70,9 @@ pub(crate) trait LiveModel: Send + Sync + Sized + 'static {
 
     /// Brings the model up to what was looked up. The same may be told again, or something that the model knows.
     fn apply(&mut self, changes: Self::Changes);
+
+    /// Every event up to here is dealt with, for the first time.
+    fn begins_at(&mut self, _position: Position) {}
 }
 
 /// How far the loading is.
@@ -94,11 +108,13 @@ enum State {
 pub(crate) struct Live<M> {
     model: RwLock<Option<M>>,
     state: watch::Sender<State>,
+    /// Rings when somebody waits for the model to come further.
+    hurry: Notify,
 }
 
 impl<M> Default for Live<M> {
     fn default() -> Self {
-        Self { model: RwLock::new(None), state: watch::Sender::new(State::Absent) }
+        Self { model: RwLock::new(None), state: watch::Sender::new(State::Absent), hurry: Notify::new() }
     }
 }
 
@@ -115,6 +131,26 @@ impl<M: LiveModel> Live<M> {
         match tokio::time::timeout(patience, settled).await {
             Ok(Ok(state)) => *state != State::Absent,
             Ok(Err(_)) | Err(_) => false,
+        }
+    }
+
+    /// Up to where the model knows of every event; nothing where there is none that answers.
+    pub(crate) fn known(&self) -> Option<Position> {
+        match *self.state.borrow() {
+            State::UpTo(known) => Some(known),
+            State::Absent | State::Loading => None,
+        }
+    }
+
+    /// Has the model come up to `position` soon; says whether it did within `patience`.
+    pub(crate) async fn comes_up_to(&self, position: Position, patience: Duration) -> bool {
+        match self.known() {
+            None => false,
+            Some(known) if known >= position => true,
+            Some(_) => {
+                self.hurry.notify_one();
+                tokio::time::timeout(patience, self.reaches(position)).await.is_ok()
+            }
         }
     }
 
@@ -145,13 +181,13 @@ impl<M: LiveModel> Live<M> {
 impl App {
     /// Loads the live read models and keeps them current until `stop` turns true. Then they are gone.
     pub async fn run_live_models(self: Arc<Self>, stop: watch::Receiver<bool>) {
-        let graph = Arc::clone(&self.graph);
-        self.keep_live(graph, stop).await;
+        let (graph, ranks) = (Arc::clone(&self.graph), Arc::clone(&self.ranks));
+        tokio::join!(self.keep_live(graph, stop.clone()), self.keep_live(ranks, stop));
     }
 
     /// Waits until the live read models know of every event up to `position`.
     pub async fn live_models_reach(&self, position: Position) {
-        self.graph.reaches(position).await;
+        tokio::join!(self.graph.reaches(position), self.ranks.reaches(position));
     }
 
     async fn keep_live<M: LiveModel>(&self, live: Arc<Live<M>>, mut stop: watch::Receiver<bool>) {
@@ -206,8 +242,11 @@ impl App {
                     PAUSE
                 }
             };
-            if !wait.is_zero() && !follower.wait(wait).await {
-                return;
+            if !wait.is_zero() {
+                tokio::select! {
+                    heard = follower.wait(wait) => if !heard { return },
+                    () = live.hurry.notified() => follower.look(),
+                }
             }
         }
     }
@@ -219,16 +258,42 @@ impl App {
         let head = unrefused(self.query(Head).await)?;
         let draft: Arc<Mutex<M::Draft>> = Arc::default();
         while unrefused(self.query(Portion::<M> { draft: Arc::clone(&draft) }).await)? == Loading::More {}
-        let live = Arc::clone(live);
         let made = spawn_blocking(move || {
             let draft = std::mem::take(&mut *draft.lock().unwrap_or_else(PoisonError::into_inner));
-            live.replace(Some(M::finish(draft)), State::UpTo(head));
+            M::finish(draft)
         });
-        made.await.map_err(|error| StoreError::defect(M::NAME, error))?;
+        let mut model = made.await.map_err(|error| StoreError::defect(M::NAME, error))?;
+        let mut reached = head;
+        if M::EXACT {
+            let end = self.published().await?;
+            while reached < end {
+                let ahead = unrefused(self.query(LookUp::<M> { known: reached, model: PhantomData }).await)?;
+                let Some(ahead) = ahead.filter(|ahead| ahead.looked.as_ref().is_none_or(|l| !l.reload))
+                else {
+                    return Ok(Step { reached: head, next: Next::Lost });
+                };
+                ahead.looked.into_iter().for_each(|looked| model.apply(looked.changes));
+                reached = ahead.reached;
+            }
+        }
+        model.begins_at(reached);
+        let place = Arc::clone(live);
+        let placed = spawn_blocking(move || place.replace(Some(model), State::UpTo(reached)));
+        placed.await.map_err(|error| StoreError::defect(M::NAME, error))?;
         let took = begun.elapsed();
         metrics::histogram!("terrace_live_load_seconds", "model" => M::NAME).record(took.as_secs_f64());
         log::info!("live model {} was read in {took:.1?}", M::NAME);
-        Ok(Step { reached: head, next: Next::Loaded })
+        Ok(Step { reached, next: Next::Loaded })
+    }
+
+    /// Waits until everything that is committed by now has its public position, and says the last of them.
+    async fn published(&self) -> Result<Position, StoreError> {
+        if let Some(last) = unrefused(self.query(Unpublished).await)? {
+            while unrefused(self.query(IsUnpublished(last)).await)? {
+                tokio::time::sleep(PUBLISHING).await;
+            }
+        }
+        unrefused(self.query(Head).await)
     }
 
     /// Deals with the next events.
@@ -238,6 +303,13 @@ impl App {
             return Ok(Step { reached: known, next: Next::Lost });
         };
         let reload = looked.as_ref().is_some_and(|looked| looked.reload);
+        if reload && M::EXACT {
+            // What it holds is not what is asked for any more; the tables are asked until it is there again.
+            let live = Arc::clone(live);
+            let gone = spawn_blocking(move || live.replace(None, State::Loading));
+            gone.await.map_err(|error| StoreError::defect(M::NAME, error))?;
+            return Ok(Step { reached: known, next: Next::Lost });
+        }
         if let Some(Looked { changes, .. }) = looked {
             let live = Arc::clone(live);
             let applied = spawn_blocking(move || live.apply(changes, reached));
@@ -293,6 +365,32 @@ impl<M: LiveModel> Query for Portion<M> {
     fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Loading, Infallible> {
         let mut draft = self.draft.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(M::load(&mut draft, tx)?)
+    }
+}
+
+/// Finds the last event that is committed and not public.
+struct Unpublished;
+
+impl Query for Unpublished {
+    const NAME: &'static str = "live_unpublished";
+    type Output = Option<i64>;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Option<i64>, Infallible> {
+        Ok(tx.unpublished()?)
+    }
+}
+
+/// Finds whether an event up to this one is not public yet.
+struct IsUnpublished(i64);
+
+impl Query for IsUnpublished {
+    const NAME: &'static str = "live_is_unpublished";
+    type Output = bool;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<bool, Infallible> {
+        Ok(tx.is_unpublished(self.0)?)
     }
 }
 

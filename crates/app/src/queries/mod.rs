@@ -7,6 +7,7 @@ mod followed;
 mod graph;
 mod locker_room;
 mod overview;
+mod points;
 mod sessions;
 mod trends;
 mod verify;
@@ -19,6 +20,7 @@ pub use locker_room::{
     FeedPage, FeedRefusal, FeedScope, GetComment, GetPost, ListComments, PostPage, ReadFeed, SeenByReader,
 };
 pub use overview::{Overview, OverviewOf};
+pub use points::{OwnPoints, ReadOwnPoints};
 pub(crate) use sessions::FindViewer;
 pub use sessions::ListSessions;
 pub use trends::{TrendingPage, TrendingRefusal, TrendingScope, Trends};

@@ -63,7 +63,8 @@ impl Ranked {
 pub struct Percentile(u16);
 
 impl Percentile {
-    fn new(rank: usize, fans: usize) -> Self {
+    /// That of a rank among so many fans.
+    pub fn of(rank: usize, fans: usize) -> Self {
         let at_most = (fans + 1).saturating_sub(rank);
         let hundredths = at_most.saturating_mul(10_000).checked_div(fans).unwrap_or(0);
         Self(u16::try_from(hundredths).unwrap_or(10_000).min(10_000))
@@ -156,7 +157,7 @@ impl RankIndex {
         };
         Some(Standing {
             ranked: ranked(key, before + 1, above + 1),
-            percentile: Percentile::new(above + 1, self.len()),
+            percentile: Percentile::of(above + 1, self.len()),
             to_next: next.map(|next| next.points.minus(key.points)),
         })
     }

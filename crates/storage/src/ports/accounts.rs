@@ -10,7 +10,7 @@ use diesel::dsl::auto_type;
 use diesel::prelude::*;
 use terrace_identity::ports::{Credentials, NewAccount};
 use terrace_identity::{
-    Account, AccountRead, AccountStatus, AccountWrite, AuthorCard, PasswordHash, ProfileChange,
+    Account, AccountRead, AccountStatus, AccountWrite, AuthorCard, CardRead, PasswordHash, ProfileChange,
     PublicProfile, Role, TimeZone,
 };
 use terrace_kernel::{MediaHash, StoreError, Timestamp, UserId};
@@ -221,6 +221,21 @@ impl AccountRead for DieselTx<'_> {
         })
         .map_err(broken("read credentials"))?;
         row.map(into_credentials).transpose()
+    }
+}
+
+impl CardRead for DieselTx<'_> {
+    fn cards(&mut self, asked: &[UserId]) -> Result<Vec<AuthorCard>, StoreError> {
+        let asked = asked.iter().copied().map(Key::of);
+        let rows: Vec<CardRow> = on!(self.conn, |conn| {
+            users::table
+                .filter(users::id.eq_any(asked))
+                .filter(users::status.eq(ACTIVE))
+                .select(CardRow::as_select())
+                .load(conn)
+        })
+        .map_err(broken("read the cards of fans"))?;
+        rows.into_iter().map(CardRow::into_card).collect()
     }
 }
 

@@ -31,6 +31,7 @@ struct EventRow {
     subject_id: Key,
     object_id: Option<Key>,
     created_at: At,
+    detail: Option<String>,
 }
 
 impl EventRow {
@@ -43,7 +44,8 @@ impl EventRow {
             subject: self.subject_id.0,
             object: self.object_id.map(|key| key.0),
         };
-        Ok(Event { position: position("events", self.position)?, at: self.created_at.0, what })
+        let detail = self.detail.map(String::into_boxed_str);
+        Ok(Event { position: position("events", self.position)?, at: self.created_at.0, what, detail })
     }
 }
 
@@ -51,7 +53,7 @@ impl EventRow {
 /// of the outbox on PostgreSQL.
 #[derive(Insertable)]
 #[diesel(table_name = events, treat_none_as_default_value = false)]
-struct NewEventRow {
+struct NewEventRow<'a> {
     topic: &'static str,
     kind: &'static str,
     actor_id: Option<Key>,
@@ -59,10 +61,11 @@ struct NewEventRow {
     subject_id: Key,
     object_id: Option<Key>,
     created_at: At,
+    detail: Option<&'a str>,
 }
 
-impl NewEventRow {
-    fn new(event: &NewEvent, at: Timestamp) -> Self {
+impl<'a> NewEventRow<'a> {
+    fn new(event: &NewEvent, detail: Option<&'a str>, at: Timestamp) -> Self {
         Self {
             topic: event.topic.as_str(),
             kind: event.kind.as_str(),
@@ -71,13 +74,14 @@ impl NewEventRow {
             subject_id: Key(event.subject),
             object_id: event.object.map(Key),
             created_at: At(at),
+            detail,
         }
     }
 }
 
 #[derive(Insertable)]
 #[diesel(table_name = outbox, treat_none_as_default_value = false)]
-struct OutboxRow {
+struct OutboxRow<'a> {
     topic: &'static str,
     kind: &'static str,
     actor_id: Option<Key>,
@@ -85,10 +89,11 @@ struct OutboxRow {
     subject_id: Key,
     object_id: Option<Key>,
     created_at: At,
+    detail: Option<&'a str>,
 }
 
-impl OutboxRow {
-    fn new(event: &NewEvent, at: Timestamp) -> Self {
+impl<'a> OutboxRow<'a> {
+    fn new(event: &NewEvent, detail: Option<&'a str>, at: Timestamp) -> Self {
         Self {
             topic: event.topic.as_str(),
             kind: event.kind.as_str(),
@@ -97,6 +102,7 @@ impl OutboxRow {
             subject_id: Key(event.subject),
             object_id: event.object.map(Key),
             created_at: At(at),
+            detail,
         }
     }
 }
@@ -107,17 +113,11 @@ fn position(table: &'static str, stored: i64) -> Result<Position, StoreError> {
 
 impl EventLog for DieselTx<'_> {
     fn append(&mut self, event: &NewEvent, at: Timestamp) -> Result<(), StoreError> {
-        self.appended = true;
-        match &mut self.conn {
-            Conn::Pg(conn) => {
-                diesel::insert_into(outbox::table).values(&OutboxRow::new(event, at)).execute(*conn)
-            }
-            Conn::Sqlite(conn) => {
-                diesel::insert_into(events::table).values(&NewEventRow::new(event, at)).execute(*conn)
-            }
-        }
-        .map(drop)
-        .map_err(broken("append an event"))
+        self.append_one(event, None, at)
+    }
+
+    fn append_told(&mut self, event: &NewEvent, detail: &str, at: Timestamp) -> Result<(), StoreError> {
+        self.append_one(event, Some(detail), at)
     }
 
     fn append_all(&mut self, appended: &[NewEvent], at: Timestamp) -> Result<(), StoreError> {
@@ -127,11 +127,11 @@ impl EventLog for DieselTx<'_> {
         self.appended = true;
         match &mut self.conn {
             Conn::Pg(conn) => {
-                let rows: Vec<_> = appended.iter().map(|event| OutboxRow::new(event, at)).collect();
+                let rows: Vec<_> = appended.iter().map(|event| OutboxRow::new(event, None, at)).collect();
                 diesel::insert_into(outbox::table).values(&rows).execute(*conn)
             }
             Conn::Sqlite(conn) => {
-                let rows: Vec<_> = appended.iter().map(|event| NewEventRow::new(event, at)).collect();
+                let rows: Vec<_> = appended.iter().map(|event| NewEventRow::new(event, None, at)).collect();
                 diesel::insert_into(events::table).values(&rows).execute(*conn)
             }
         }
@@ -166,6 +166,30 @@ impl EventRead for DieselTx<'_> {
         rows.into_iter().map(EventRow::into_event).collect()
     }
 
+    fn unpublished(&mut self) -> Result<Option<i64>, StoreError> {
+        match &mut self.conn {
+            Conn::Pg(conn) => outbox::table
+                .select(outbox::seq)
+                .order(outbox::seq.desc())
+                .first(*conn)
+                .optional()
+                .map_err(broken("look into the outbox")),
+            // What is committed is public.
+            Conn::Sqlite(_) => Ok(None),
+        }
+    }
+
+    fn is_unpublished(&mut self, up_to: i64) -> Result<bool, StoreError> {
+        match &mut self.conn {
+            Conn::Pg(conn) => {
+                diesel::select(diesel::dsl::exists(outbox::table.filter(outbox::seq.le(up_to))))
+                    .get_result(*conn)
+                    .map_err(broken("look into the outbox"))
+            }
+            Conn::Sqlite(_) => Ok(false),
+        }
+    }
+
     fn consumer_position(&mut self, name: &str) -> Result<Position, StoreError> {
         let stored: Option<i64> = on!(self.conn, |conn| {
             event_consumers::table.find(name).select(event_consumers::position).first(conn).optional()
@@ -176,6 +200,25 @@ impl EventRead for DieselTx<'_> {
 }
 
 impl DieselTx<'_> {
+    fn append_one(
+        &mut self,
+        event: &NewEvent,
+        detail: Option<&str>,
+        at: Timestamp,
+    ) -> Result<(), StoreError> {
+        self.appended = true;
+        match &mut self.conn {
+            Conn::Pg(conn) => {
+                diesel::insert_into(outbox::table).values(&OutboxRow::new(event, detail, at)).execute(*conn)
+            }
+            Conn::Sqlite(conn) => {
+                diesel::insert_into(events::table).values(&NewEventRow::new(event, detail, at)).execute(*conn)
+            }
+        }
+        .map(drop)
+        .map_err(broken("append an event"))
+    }
+
     /// Reads a consumer's row and, on PostgreSQL, locks it; SQLite's writer has the database to itself.
     fn locked_consumer(&mut self, name: &str) -> Result<Option<i64>, StoreError> {
         let query = event_consumers::table.find(name).select(event_consumers::position);
@@ -242,8 +285,13 @@ mod tests {
         let all = tx.events_after(Position::START, 10).unwrap();
         assert_eq!(all.iter().map(|event| event.position.get()).collect::<Vec<_>>(), [1, 2, 3]);
         assert_eq!(all.first().map(|first| (first.what, first.at)), Some((event(1), at(9))));
+        tx.append_told(&event(4), "what it came to", at(9)).unwrap();
+        publish(tx);
+        let told = tx.events_after(Position::new(3).unwrap(), 1).unwrap();
+        assert_eq!(told.first().and_then(|told| told.detail.as_deref()), Some("what it came to"));
+        assert_eq!(all.first().and_then(|first| first.detail.as_deref()), None);
         assert_eq!(tx.events_after(Position::new(1).unwrap(), 1).unwrap(), all[1..2]);
-        assert_eq!(tx.head().unwrap(), Position::new(3).unwrap());
+        assert_eq!(tx.head().unwrap(), Position::new(4).unwrap());
     }
 
     #[test]

@@ -93,6 +93,24 @@ const COUNT_FOLLOW: &str = "UPDATE users SET \
     WHERE id IN ($1, $3)";
 
 impl GraphRead<AuthorCard> for DieselTx<'_> {
+    fn hidden_among(&mut self, reader: UserId, others: &[UserId]) -> Result<Vec<UserId>, StoreError> {
+        let reader = Key::of(reader);
+        let others: Vec<Key> = others.iter().copied().map(Key::of).collect();
+        let hidden: Vec<Key> = on!(self.conn, |conn| {
+            let blocked = blocks::table
+                .filter(blocks::blocker_id.eq(reader))
+                .filter(blocks::blocked_id.eq_any(others.iter().copied()))
+                .select(blocks::blocked_id);
+            let blocking = blocks::table
+                .filter(blocks::blocked_id.eq(reader))
+                .filter(blocks::blocker_id.eq_any(others.iter().copied()))
+                .select(blocks::blocker_id);
+            blocked.union(blocking).load(conn)
+        })
+        .map_err(broken("read who is hidden from a reader"))?;
+        Ok(hidden.into_iter().map(Key::id).collect())
+    }
+
     fn ties(&mut self, viewer: UserId, other: UserId) -> Result<Ties, StoreError> {
         let TiesRow { following, follows_you, hidden } = on!(self.conn, |conn| {
             diesel::sql_query(TIES)

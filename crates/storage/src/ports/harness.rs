@@ -93,7 +93,7 @@ pub(super) fn publish(tx: &mut DieselTx<'_>) {
         conn.batch_execute(
             "WITH taken AS (DELETE FROM outbox RETURNING *) \
              INSERT INTO events SELECT event_head.position + row_number() OVER (ORDER BY seq), \
-                topic, kind, actor_id, team_id, subject_id, object_id, created_at FROM taken, event_head; \
+                topic, kind, actor_id, team_id, subject_id, object_id, created_at, detail FROM taken, event_head; \
              UPDATE event_head SET position = (SELECT max(events.position) FROM events)",
         )
         .unwrap();

@@ -3,6 +3,7 @@
 pub(crate) mod accounts;
 pub(crate) mod catalogue;
 pub(crate) mod graph;
+pub(crate) mod leaderboard;
 pub(crate) mod locker_room;
 pub(crate) mod media;
 pub(crate) mod own_account;

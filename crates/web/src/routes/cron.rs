@@ -1,11 +1,15 @@
-//! What an operator's timer can ask for. The program does the same by itself on a schedule.
+//! What an operator's own programs can ask for. What is refreshed here the program refreshes by itself on a schedule, too.
 
 use crate::cron::CronCaller;
+use crate::dto::leaderboard::{AwardBody, AwardResult};
 use crate::dto::trends::SyncReport;
-use crate::error::ApiError;
+use crate::error::{ApiError, Invalid};
+use crate::extract::JsonBody;
 use actix_web::post;
 use actix_web::web::{Data, Json};
 use terrace_app::App;
+use terrace_app::commands::AwardPoints;
+use terrace_scoring::{NewAward, Points, SourceKey, SourceKind, Writer, reason};
 
 /// Refresh what is trending.
 ///
@@ -19,4 +23,43 @@ use terrace_app::App;
 #[post("/api/cron/sync-trends")]
 pub(crate) async fn sync_trends(_: CronCaller, app: Data<App>) -> Result<Json<SyncReport>, ApiError> {
     Ok(Json(app.into_inner().sync_trends().await?.into()))
+}
+
+/// Award points.
+///
+/// For what other services of the operator's know of: a ticket that was used, a game that was played. A fact pays a fan
+/// once, however often and by however many it is told.
+#[utoipa::path(
+    tag = "Platform",
+    operation_id = "awardPoints",
+    request_body = AwardBody,
+    responses((status = 200, description = "The points are written, or were before.", body = AwardResult)),
+    security(("cron" = [])),
+)]
+#[post("/api/cron/award-points")]
+pub(crate) async fn award_points(
+    _: CronCaller,
+    body: JsonBody<AwardBody>,
+    app: Data<App>,
+) -> Result<Json<AwardResult>, ApiError> {
+    let AwardBody { user_id, amount, reason: words, source, team_id, at } = body.into_inner();
+    let source: SourceKey = source.parse().map_err(|error| Invalid::at("/source", format!("{error}")))?;
+    if !matches!(source.kind(), SourceKind::Game | SourceKind::Import) {
+        return Err(Invalid::at("/source", "only games and imports are awarded from outside"));
+    }
+    let now = app.now();
+    let at = at.map_or(now, |at| at.0);
+    if at > now {
+        return Err(Invalid::at("/at", "lies in the future"));
+    }
+    let award = NewAward {
+        user: user_id.0,
+        amount: Points::new(amount),
+        reason: reason(&words).map_err(|error| Invalid::at("/reason", error.to_string()))?,
+        source,
+        at,
+    };
+    let team = team_id.map(|id| id.0);
+    let given = app.execute(AwardPoints { awards: app.awards(), award, team, by: Writer::Service }).await?;
+    Ok(Json(AwardResult::from(&given)))
 }

@@ -5,6 +5,7 @@ mod catalogue;
 mod comments;
 mod cron;
 mod graph;
+mod leaderboard;
 mod locker_room;
 mod media;
 mod once;
@@ -16,6 +17,7 @@ mod refusals;
 mod sessions;
 mod trends;
 
+pub(crate) use leaderboard::leaderboard_page;
 pub(crate) use locker_room::post_list;
 
 use utoipa_actix_web::service_config::ServiceConfig;
@@ -69,6 +71,13 @@ pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
         .service(media::upload_media)
         .service(media::get_media)
         .service(trends::get_trends)
+        // Leaderboard
+        .service(leaderboard::read_leaderboard)
+        .service(leaderboard::list_leaderboards)
+        .service(leaderboard::join_leaderboard)
+        .service(leaderboard::leave_leaderboard)
+        .service(leaderboard::read_points)
         // Platform
-        .service(cron::sync_trends);
+        .service(cron::sync_trends)
+        .service(cron::award_points);
 }

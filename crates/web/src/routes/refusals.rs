@@ -4,14 +4,16 @@
 use crate::error::{ApiError, Code, Invalid};
 use terrace_app::commands::{
     BlockRefusal, ChangeProfileRefusal, CreateCommentRefusal, CreatePostRefusal, DeleteCommentRefusal,
-    DeletePostRefusal, DismissRefusal, EndSessionRefusal, FollowRefusal, FollowTeamRefusal, ReactRefusal,
-    ReportPostRefusal,
+    DeletePostRefusal, DismissRefusal, EndSessionRefusal, FollowRefusal, FollowTeamRefusal,
+    MembershipRefusal, ReactRefusal, ReportPostRefusal,
 };
 use terrace_app::media::{NotAnImage, UploadRefusal};
 use terrace_app::queries::{FeedRefusal, NotFound, TrendingRefusal};
 use terrace_app::{
-    DeleteAccountRefusal, LoginRefusal, OnceRefusal, RecommendRefusal, RefreshRefusal, RegisterRefusal,
+    BoardRefusal, DeleteAccountRefusal, GiveRefusal, LoginRefusal, OnceRefusal, RecommendRefusal,
+    RefreshRefusal, RegisterRefusal,
 };
+use terrace_scoring::AwardRefusal;
 
 fn no_post() -> ApiError {
     ApiError::new(Code::NotFound, "there is no such post")
@@ -29,6 +31,44 @@ fn no_longer() -> ApiError {
 
 fn unknown_team(pointer: &str) -> ApiError {
     Invalid::at(pointer, "no team has this id")
+}
+
+fn no_board() -> ApiError {
+    ApiError::new(Code::NotFound, "there is no such board")
+}
+
+impl From<BoardRefusal> for ApiError {
+    fn from(refusal: BoardRefusal) -> Self {
+        match refusal {
+            BoardRefusal::UnknownBoard => no_board(),
+            BoardRefusal::UnknownTeam => Self::new(Code::NotFound, "there is no such team"),
+            BoardRefusal::UnknownSeason => Self::new(Code::NotFound, "there is no such season of this board"),
+        }
+    }
+}
+
+impl From<MembershipRefusal> for ApiError {
+    fn from(refusal: MembershipRefusal) -> Self {
+        match refusal {
+            MembershipRefusal::UnknownBoard => no_board(),
+            MembershipRefusal::UnknownTeam => Self::new(Code::NotFound, "there is no such team"),
+            MembershipRefusal::SeasonClosed | MembershipRefusal::NoSeason => Code::SeasonClosed.into(),
+            MembershipRefusal::NotActive => no_longer(),
+        }
+    }
+}
+
+impl From<GiveRefusal> for ApiError {
+    fn from(refusal: GiveRefusal) -> Self {
+        match refusal {
+            GiveRefusal::Rule(AwardRefusal::SeasonClosed) => Code::SeasonClosed.into(),
+            GiveRefusal::Rule(
+                rule @ (AwardRefusal::TooLarge | AwardRefusal::Negative | AwardRefusal::Reversal),
+            ) => Invalid::at("/amount", rule.to_string()),
+            GiveRefusal::NotActive => no_fan(),
+            GiveRefusal::UnknownTeam => unknown_team("/teamId"),
+        }
+    }
 }
 
 fn busy() -> ApiError {

@@ -1,0 +1,144 @@
+//! Giving points: the one way in which a record of points comes into the ledger.
+
+use crate::store::Tx;
+use std::sync::{Arc, PoisonError, RwLock};
+use terrace_kernel::{Ctx, Failure, Outcome, StoreError, TeamId, UserId};
+use terrace_scoring::{
+    AwardOrder, AwardRefusal, Awarding, BoardOrder, NewAward, PointsRecord, ReversalRefusal, Seasons,
+    SourceKey, Stamp, TotalChanges, Writer,
+};
+
+/// How often an award is tried anew before the seasons or boards that it meets are called a defect: each time something
+/// else was committed meanwhile, and neither seasons nor boards come often.
+const TRIES: u32 = 8;
+
+/// What stamps awards: the seasons as this process knows them. The store checks them with each award, and they are read
+/// anew where it finds others.
+#[derive(Debug, Clone, Default)]
+pub struct Awards {
+    known: Arc<RwLock<Arc<Seasons>>>,
+}
+
+/// What giving points came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Given {
+    /// The record was written.
+    Now {
+        /// The record.
+        record: PointsRecord,
+        /// The totals that it changed, as they are now.
+        changes: TotalChanges,
+    },
+    /// The fact has paid before, and nothing was written.
+    Before,
+}
+
+/// Why no points are given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GiveRefusal {
+    /// The award breaks a rule.
+    Rule(AwardRefusal),
+    /// There is no such account that gets points.
+    NotActive,
+    /// No team has this id.
+    UnknownTeam,
+}
+
+/// Why points are not taken back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TakeBackRefusal {
+    /// The fact has not paid.
+    NoRecord,
+    /// The reversal breaks a rule.
+    Rule(ReversalRefusal),
+    /// There is no such account.
+    NotActive,
+}
+
+impl Awards {
+    /// The seasons as they were when they were last read.
+    pub(crate) fn seasons(&self) -> Arc<Seasons> {
+        Arc::clone(&self.known.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Takes note of the seasons.
+    pub(crate) fn know(&self, seasons: Arc<Seasons>) {
+        *self.known.write().unwrap_or_else(PoisonError::into_inner) = seasons;
+    }
+
+    /// Gives points for a fact, in the caller's transaction: the record, the totals, the event. The season is that of
+    /// the award's time, and the board that of `activity`, or else of the fan's favourite team as it is now
+    /// (`docs/spec.md`, scoring rules 1, 4 and 5).
+    pub fn give(
+        &self,
+        tx: &mut dyn Tx,
+        ctx: &mut Ctx,
+        award: &NewAward,
+        activity: Option<TeamId>,
+        by: Writer,
+    ) -> Outcome<Given, GiveRefusal> {
+        let id = ctx.new_id();
+        let mut seasons = self.seasons();
+        for _ in 0..TRIES {
+            let mut record = award
+                .clone()
+                .record(id, &seasons, None, by)
+                .map_err(|refusal| Failure::Refused(GiveRefusal::Rule(refusal)))?;
+            let board = match seasons.stamp(award.at, by) {
+                Some(Stamp::Legacy) => BoardOrder::AsRecorded,
+                Some(Stamp::Season(_) | Stamp::Between) | None => BoardOrder::Of(activity),
+            };
+            match tx.award(&AwardOrder { record: &record, board, by, now: ctx.now() })? {
+                Awarding::Written { board, changes } => {
+                    record.board = board;
+                    return Ok(Given::Now { record, changes });
+                }
+                Awarding::AlreadyThere => return Ok(Given::Before),
+                Awarding::NotActive => return Err(Failure::Refused(GiveRefusal::NotActive)),
+                Awarding::Stale => {
+                    seasons = Arc::new(tx.seasons()?);
+                    self.know(Arc::clone(&seasons));
+                }
+                Awarding::NoBoard(team) => {
+                    if !tx.ensure_board(team, ctx.new_id(), ctx.now())? {
+                        return Err(Failure::Refused(GiveRefusal::UnknownTeam));
+                    }
+                }
+            }
+        }
+        Err(Failure::Broken(StoreError::Contended("the seasons change all the time".to_owned())))
+    }
+
+    /// Takes back what a fact has paid, once.
+    pub fn take_back(
+        &self,
+        tx: &mut dyn Tx,
+        ctx: &mut Ctx,
+        from: (UserId, &SourceKey),
+        reason: &str,
+        by: Writer,
+    ) -> Outcome<Given, TakeBackRefusal> {
+        let (user, source) = from;
+        let paid = tx.record(user, source)?.ok_or(Failure::Refused(TakeBackRefusal::NoRecord))?;
+        let id = ctx.new_id();
+        let mut seasons = self.seasons();
+        for _ in 0..TRIES {
+            let reversal = paid
+                .reversal(id, reason.to_owned(), ctx.now(), &seasons, by)
+                .map_err(|refusal| Failure::Refused(TakeBackRefusal::Rule(refusal)))?;
+            let order = AwardOrder { record: &reversal, board: BoardOrder::AsRecorded, by, now: ctx.now() };
+            match tx.award(&order)? {
+                Awarding::Written { changes, .. } => return Ok(Given::Now { record: reversal, changes }),
+                Awarding::AlreadyThere => return Ok(Given::Before),
+                Awarding::NotActive | Awarding::NoBoard(_) => {
+                    return Err(Failure::Refused(TakeBackRefusal::NotActive));
+                }
+                Awarding::Stale => {
+                    seasons = Arc::new(tx.seasons()?);
+                    self.know(Arc::clone(&seasons));
+                }
+            }
+        }
+        Err(Failure::Broken(StoreError::Contended("the seasons change all the time".to_owned())))
+    }
+}

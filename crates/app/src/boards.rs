@@ -1,0 +1,561 @@
+//! Leaderboards as they are read: from memory where the boards of the active season are there, as of a place in the event
+//! log, and from the tables while they are loaded, and for seasons that are over.
+
+use crate::App;
+use crate::commands::{BoardChoice, EnsureTeamBoard, board_name};
+use crate::execute::{Query, unrefused};
+use crate::live::BoardStamp;
+use crate::store::ReadTx;
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+use terrace_identity::AuthorCard;
+use terrace_kernel::{Failure, Limit, Outcome, Position, StoreError, Timestamp, UserId};
+use terrace_scoring::{
+    Board, BoardId, BoardScope, Percentile, RankIndex, RankKey, Ranked, Season, SeasonId, Seasons, Standing,
+};
+
+/// How long a reader waits for the boards in memory to hear of what was committed before it asked; then the tables are
+/// asked.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// What is asked of a board.
+#[derive(Debug, Clone)]
+pub struct ReadBoard {
+    /// Which.
+    pub board: BoardChoice,
+    /// In which season; none for the one that is shown.
+    pub season: Option<SeasonId>,
+    /// Whose neighbours are asked for, in place of the top.
+    pub around: Option<UserId>,
+    /// How many lines.
+    pub limit: Limit,
+    /// After which line.
+    pub after: Option<RankKey>,
+    /// Who reads.
+    pub reader: Option<UserId>,
+}
+
+/// Why a board is not shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BoardRefusal {
+    /// There is no such board.
+    UnknownBoard,
+    /// No team has this id.
+    UnknownTeam,
+    /// There is no such season, or the board has none of it.
+    UnknownSeason,
+}
+
+/// A board in a season, found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShownBoard {
+    /// The board.
+    pub board: Board,
+    /// What it is called.
+    pub name: String,
+    /// The season.
+    pub season: Season,
+}
+
+/// One line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BoardLine {
+    /// Who stands where.
+    pub ranked: Ranked,
+    /// The fan; none where the reader and they are hidden from each other.
+    pub user: Option<Arc<AuthorCard>>,
+}
+
+/// A page of a board.
+#[derive(Debug, Clone)]
+pub struct BoardPage {
+    /// The lines in order.
+    pub lines: Vec<BoardLine>,
+    /// Where the reader stands, if they are listed.
+    pub me: Option<Standing>,
+    /// How many are listed.
+    pub total: u64,
+    /// The place in the log as of which the page is right.
+    pub version: Position,
+    /// After which line the next page begins, when there is one.
+    pub next: Option<RankKey>,
+    /// From where a stream goes on.
+    pub stream_position: Position,
+    /// What tells the board's state from others; none where it was read from the tables.
+    pub stamp: Option<BoardStamp>,
+}
+
+/// A board's state in memory and how to read it.
+#[derive(Debug, Clone, Copy)]
+pub struct BoardState {
+    /// What tells it from others.
+    pub stamp: BoardStamp,
+    /// Up to where the log is known.
+    pub known: Position,
+}
+
+impl App {
+    /// What stamps awards.
+    pub fn awards(&self) -> crate::awards::Awards {
+        self.awards.clone()
+    }
+
+    /// Makes the first seasons where there are none; says whether it did.
+    pub async fn found_seasons(&self) -> Result<bool, StoreError> {
+        unrefused(self.execute(crate::commands::FoundSeasons).await)
+    }
+
+    /// Closes and begins the seasons that are due; says what changed.
+    pub async fn turn_seasons(&self) -> Result<Vec<Season>, StoreError> {
+        unrefused(self.execute(crate::commands::TurnSeasons).await)
+    }
+
+    /// Every season, as of now.
+    pub async fn seasons(&self) -> Result<Arc<Seasons>, StoreError> {
+        if self.ranks_are_current().await
+            && let Some(seasons) = self.ranks.read(|ranks| Arc::clone(ranks.seasons()))
+        {
+            return Ok(seasons);
+        }
+        let seasons = Arc::new(unrefused(self.query(ReadSeasons).await)?);
+        self.awards.know(Arc::clone(&seasons));
+        Ok(seasons)
+    }
+
+    /// Finds the board that is asked for; a team's is made when it is first asked for.
+    pub async fn find_board(
+        &self,
+        choice: BoardChoice,
+        season: Option<SeasonId>,
+    ) -> Outcome<Arc<ShownBoard>, BoardRefusal> {
+        let refused = |refusal| Failure::Refused(refusal);
+        let seasons = self.seasons().await.map_err(Failure::Broken)?;
+        let wanted = match season {
+            Some(id) => seasons.get(id).filter(|season| season.is_counted()),
+            None => seasons.shown(),
+        };
+        let wanted = wanted.ok_or(refused(BoardRefusal::UnknownSeason))?;
+        let place = (choice, wanted.id);
+        let found = match self.found_boards.get(&place) {
+            Some(found) if found.season == *wanted => found,
+            Some(_) | None => {
+                let found = Arc::new(self.look_for_board(choice, wanted, season.is_some()).await?);
+                self.found_boards.insert(place, Arc::clone(&found));
+                found
+            }
+        };
+        Ok(found)
+    }
+
+    async fn look_for_board(
+        &self,
+        choice: BoardChoice,
+        season: &Season,
+        season_asked: bool,
+    ) -> Outcome<ShownBoard, BoardRefusal> {
+        let refused = |refusal| Failure::Refused(refusal);
+        let found = unrefused(self.query(FindBoard { choice, season: season.id }).await);
+        let found = match (found.map_err(Failure::Broken)?, choice) {
+            (Some(found), _) => found,
+            (None, BoardChoice::Team(team)) => {
+                let made = unrefused(self.execute(EnsureTeamBoard(team)).await).map_err(Failure::Broken)?;
+                let made = made.ok_or(refused(BoardRefusal::UnknownTeam))?;
+                let again = FindBoard { choice: BoardChoice::Board(made.id), season: season.id };
+                let found = unrefused(self.query(again).await).map_err(Failure::Broken)?;
+                found.ok_or(refused(BoardRefusal::UnknownBoard))?
+            }
+            (None, BoardChoice::Board(_) | BoardChoice::Global) => {
+                return Err(refused(BoardRefusal::UnknownBoard));
+            }
+        };
+        let (board, name) = found;
+        // A global board shows its own season, whichever is the active one.
+        let season = match board.scope {
+            BoardScope::Global(own) if own != season.id => {
+                let seasons = self.seasons().await.map_err(Failure::Broken)?;
+                let own = seasons.get(own).filter(|_| !season_asked).cloned();
+                own.ok_or(refused(BoardRefusal::UnknownSeason))?
+            }
+            BoardScope::Global(_) | BoardScope::Team(_) => season.clone(),
+        };
+        Ok(ShownBoard { board, name, season })
+    }
+
+    /// Waits until the boards in memory know of everything that was committed before now, and says the state of one;
+    /// none where it is not kept in memory, or not now.
+    pub async fn board_state(&self, shown: &ShownBoard) -> Option<BoardState> {
+        if !self.ranks_are_current().await {
+            return None;
+        }
+        // Before the state: what is told from here on is not in it.
+        let known = self.ranks.known()?;
+        let is_kept = |ranks: &crate::live::Ranks| ranks.season() == Some(shown.season.id);
+        let stamp = self.ranks.read(|ranks| is_kept(ranks).then(|| ranks.stamp(shown.board.id))).flatten()?;
+        Some(BoardState { stamp, known })
+    }
+
+    async fn ranks_are_current(&self) -> bool {
+        self.ranks.known().is_some() && {
+            let settled = self.store.settled().await;
+            self.ranks.comes_up_to(settled, PATIENCE).await
+        }
+    }
+
+    /// Reads a page of a board that was found.
+    pub async fn read_board(&self, shown: &ShownBoard, asked: &ReadBoard) -> Result<BoardPage, StoreError> {
+        let mut page = match self.from_memory(shown, asked).await? {
+            Some(page) => page,
+            None => self.from_tables(shown, asked).await?,
+        };
+        // Where somebody stands who is hidden from the reader is not told to whoever asks for them.
+        let is_hidden = |line: &BoardLine| Some(line.ranked.user) == asked.around && line.user.is_none();
+        if page.lines.iter().any(is_hidden) {
+            page.lines.clear();
+            page.next = None;
+        }
+        Ok(page)
+    }
+
+    async fn from_memory(
+        &self,
+        shown: &ShownBoard,
+        asked: &ReadBoard,
+    ) -> Result<Option<BoardPage>, StoreError> {
+        let Some(BoardState { known, .. }) = self.board_state(shown).await else { return Ok(None) };
+        let read = self.ranks.read(|ranks| {
+            let cards = Arc::clone(ranks.cards());
+            let (rows, stamp) = ranks.board(shown.board.id, |index| Rows::of(index, asked));
+            (ranks.season() == Some(shown.season.id)).then_some((rows, stamp, cards))
+        });
+        let Some((rows, stamp, cards)) = read.flatten() else { return Ok(None) };
+        let users: Vec<UserId> = rows.lines.iter().map(|line| line.user).collect();
+        let since = cards.since();
+        let mut known_cards: Vec<Arc<AuthorCard>> = Vec::with_capacity(users.len());
+        let mut unknown = Vec::new();
+        for user in &users {
+            match cards.get(*user) {
+                Some(card) => known_cards.push(card),
+                None => unknown.push(*user),
+            }
+        }
+        if !unknown.is_empty() {
+            for card in unrefused(self.query(ReadCards(unknown)).await)? {
+                let card = Arc::new(card);
+                cards.keep(since, Arc::clone(&card));
+                known_cards.push(card);
+            }
+        }
+        let hidden = self.hidden(asked.reader, users).await?;
+        Ok(Some(rows.into_page(&known_cards, &hidden, (stamp.version, known), Some(stamp))))
+    }
+
+    async fn from_tables(&self, shown: &ShownBoard, asked: &ReadBoard) -> Result<BoardPage, StoreError> {
+        let query = ReadRows { season: shown.season.id, board: shown.board.id, asked: asked.clone() };
+        let (rows, head) = unrefused(self.query(query).await)?;
+        let users: Vec<UserId> = rows.lines.iter().map(|line| line.user).collect();
+        let cards = unrefused(self.query(ReadCards(users.clone())).await)?;
+        let cards: Vec<_> = cards.into_iter().map(Arc::new).collect();
+        let hidden = self.hidden(asked.reader, users).await?;
+        Ok(rows.into_page(&cards, &hidden, (head, head), None))
+    }
+
+    async fn hidden(&self, reader: Option<UserId>, users: Vec<UserId>) -> Result<Vec<UserId>, StoreError> {
+        match reader {
+            Some(reader) if !users.is_empty() => self.hidden_among(reader, users).await,
+            Some(_) | None => Ok(Vec::new()),
+        }
+    }
+
+    async fn hidden_among(&self, reader: UserId, others: Vec<UserId>) -> Result<Vec<UserId>, StoreError> {
+        unrefused(self.query(HiddenAmong { reader, others }).await)
+    }
+
+    /// Where a fan stands on a board.
+    pub async fn standing(&self, shown: &ShownBoard, user: UserId) -> Result<Option<Standing>, StoreError> {
+        if self.board_state(shown).await.is_some() {
+            let read = self.ranks.read(|ranks| {
+                let (standing, _) = ranks.board(shown.board.id, |index| index.standing(user));
+                (ranks.season() == Some(shown.season.id)).then_some(standing)
+            });
+            if let Some(standing) = read.flatten() {
+                return Ok(standing);
+            }
+        }
+        unrefused(self.query(ReadStanding { season: shown.season.id, board: shown.board.id, user }).await)
+    }
+
+    /// The boards of the season that is shown: those that the reader is on first, then the global one and the teams' in
+    /// the order in which they were made.
+    pub async fn list_boards(
+        &self,
+        reader: Option<UserId>,
+    ) -> Outcome<(Season, Vec<(Board, String)>), BoardRefusal> {
+        let seasons = self.seasons().await.map_err(Failure::Broken)?;
+        let season = seasons.shown().ok_or(Failure::Refused(BoardRefusal::UnknownSeason))?.clone();
+        let boards = unrefused(self.query(ListBoards { season: season.id, reader }).await);
+        Ok((season, boards.map_err(Failure::Broken)?))
+    }
+}
+
+/// The rows of a page, before names.
+struct Rows {
+    lines: Vec<Ranked>,
+    me: Option<Standing>,
+    total: u64,
+    next: Option<RankKey>,
+}
+
+impl Rows {
+    fn of(index: &RankIndex, asked: &ReadBoard) -> Self {
+        let limit = usize::from(asked.limit.rows());
+        let mut lines = match (asked.around, &asked.after) {
+            (Some(user), _) => around(index, user, limit),
+            (None, Some(key)) => index.page_after(key, limit + 1),
+            (None, None) => index.page(0, limit + 1),
+        };
+        let more = lines.len() > limit;
+        lines.truncate(limit);
+        Self {
+            next: if more { lines.last().map(Ranked::key) } else { None },
+            lines,
+            me: asked.reader.and_then(|reader| index.standing(reader)),
+            total: u64::try_from(index.len()).unwrap_or(u64::MAX),
+        }
+    }
+
+    fn into_page(
+        self,
+        cards: &[Arc<AuthorCard>],
+        hidden: &[UserId],
+        (version, stream_position): (Position, Position),
+        stamp: Option<BoardStamp>,
+    ) -> BoardPage {
+        let Self { lines, me, total, next } = self;
+        let by_id: std::collections::HashMap<UserId, &Arc<AuthorCard>> =
+            cards.iter().map(|card| (card.id, card)).collect();
+        let line = |ranked: Ranked| BoardLine {
+            user: by_id
+                .get(&ranked.user)
+                .filter(|_| !hidden.contains(&ranked.user))
+                .map(|card| Arc::clone(card)),
+            ranked,
+        };
+        BoardPage {
+            lines: lines.into_iter().map(line).collect(),
+            me,
+            total,
+            version,
+            next,
+            stream_position,
+            stamp,
+        }
+    }
+}
+
+/// Up to `limit` lines with the fan in their middle, and one more where the board goes on.
+fn around(index: &RankIndex, user: UserId, limit: usize) -> Vec<Ranked> {
+    let Some(standing) = index.standing(user) else { return Vec::new() };
+    let offset = standing.ranked.position.saturating_sub(1).saturating_sub(limit / 2);
+    index.page(offset, limit + 1)
+}
+
+/// Reads the seasons.
+struct ReadSeasons;
+
+impl Query for ReadSeasons {
+    const NAME: &'static str = "read_seasons";
+    type Output = Seasons;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Seasons, Infallible> {
+        Ok(tx.seasons()?)
+    }
+}
+
+/// Finds a board and its name.
+struct FindBoard {
+    choice: BoardChoice,
+    season: SeasonId,
+}
+
+impl Query for FindBoard {
+    const NAME: &'static str = "find_board";
+    type Output = Option<(Board, String)>;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+        let board = match self.choice {
+            BoardChoice::Global => tx.global_board(self.season)?,
+            BoardChoice::Board(id) => tx.board(id)?,
+            BoardChoice::Team(team) => tx.board_of_team(team)?,
+        };
+        let Some(board) = board else { return Ok(None) };
+        let name = board_name(tx, &board)?;
+        Ok(Some((board, name)))
+    }
+}
+
+/// Reads cards.
+struct ReadCards(Vec<UserId>);
+
+impl Query for ReadCards {
+    const NAME: &'static str = "read_cards";
+    type Output = Vec<AuthorCard>;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+        Ok(if self.0.is_empty() { Vec::new() } else { tx.cards(&self.0)? })
+    }
+}
+
+/// Finds whom a block hides from a reader.
+struct HiddenAmong {
+    reader: UserId,
+    others: Vec<UserId>,
+}
+
+impl Query for HiddenAmong {
+    const NAME: &'static str = "hidden_among";
+    type Output = Vec<UserId>;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+        Ok(tx.hidden_among(self.reader, &self.others)?)
+    }
+}
+
+/// Lists boards, the reader's first.
+struct ListBoards {
+    season: SeasonId,
+    reader: Option<UserId>,
+}
+
+impl Query for ListBoards {
+    const NAME: &'static str = "list_boards";
+    type Output = Vec<(Board, String)>;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+        let joined = match self.reader {
+            Some(reader) => tx.boards_joined(reader)?,
+            None => Vec::new(),
+        };
+        let mut boards = tx.boards(self.season)?;
+        let is_team = |board: &Board| matches!(board.scope, BoardScope::Team(_));
+        boards.sort_by_key(|board| (!(is_team(board) && joined.contains(&board.id)), is_team(board)));
+        boards.into_iter().map(|board| Ok((board, board_name(tx, &board)?))).collect()
+    }
+}
+
+/// Reads where a fan stands from the tables.
+struct ReadStanding {
+    season: SeasonId,
+    board: BoardId,
+    user: UserId,
+}
+
+impl Query for ReadStanding {
+    const NAME: &'static str = "read_standing";
+    type Output = Option<Standing>;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+        let total = tx.count_listed(self.season, self.board)?;
+        Ok(standing(tx, (self.season, self.board), self.user, total)?)
+    }
+}
+
+fn standing(
+    tx: &mut dyn ReadTx,
+    (season, board): (SeasonId, BoardId),
+    user: UserId,
+    total: u64,
+) -> Result<Option<Standing>, StoreError> {
+    let Some(key) = tx.listed(season, board, user)? else { return Ok(None) };
+    let before = tx.count_before(season, board, &key)?;
+    let above = tx.count_above(season, board, key.points)?;
+    let next = tx.next_above(season, board, key.points)?;
+    Ok(Some(Standing {
+        ranked: ranked(&key, before, above),
+        percentile: Percentile::of(small(above) + 1, small(total)),
+        to_next: next.map(|next| next.minus(key.points)),
+    }))
+}
+
+fn small(count: u64) -> usize {
+    usize::try_from(count).unwrap_or(usize::MAX)
+}
+
+fn ranked(key: &RankKey, before: u64, above: u64) -> Ranked {
+    Ranked {
+        position: small(before) + 1,
+        rank: small(above) + 1,
+        user: key.user,
+        points: key.points,
+        reached_at: key.reached_at,
+    }
+}
+
+/// Reads a page from the tables: the same rows as [`Rows::of`] makes of the index.
+struct ReadRows {
+    season: SeasonId,
+    board: BoardId,
+    asked: ReadBoard,
+}
+
+impl Query for ReadRows {
+    const NAME: &'static str = "read_board_rows";
+    type Output = (Rows, Position);
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+        // Before the rows: what is not in them comes after it.
+        let head = tx.head()?;
+        let (season, board, limit) = (self.season, self.board, self.asked.limit.rows());
+        let overfull = u32::from(limit) + 1;
+        let mut keys = match (self.asked.around, &self.asked.after) {
+            (Some(user), _) => match tx.listed(season, board, user)? {
+                Some(key) => {
+                    let mut keys = tx.ranked_before(season, board, u32::from(limit) / 2, &key)?;
+                    keys.reverse();
+                    keys.push(key);
+                    let rest = overfull.saturating_sub(u32::try_from(keys.len()).unwrap_or(overfull));
+                    keys.extend(tx.ranked(season, board, rest, Some(&key))?);
+                    keys
+                }
+                None => Vec::new(),
+            },
+            (None, after) => tx.ranked(season, board, overfull, after.as_ref())?,
+        };
+        let more = keys.len() > usize::from(limit);
+        keys.truncate(usize::from(limit));
+        let total = tx.count_listed(season, board)?;
+        let mut lines: Vec<Ranked> = Vec::with_capacity(keys.len());
+        for key in &keys {
+            let line = match lines.last() {
+                None => {
+                    let before = tx.count_before(season, board, key)?;
+                    ranked(key, before, tx.count_above(season, board, key.points)?)
+                }
+                Some(last) if last.points == key.points => Ranked {
+                    position: last.position + 1,
+                    user: key.user,
+                    reached_at: key.reached_at,
+                    ..*last
+                },
+                Some(last) => {
+                    let before = u64::try_from(last.position).unwrap_or(u64::MAX);
+                    ranked(key, before, before)
+                }
+            };
+            lines.push(line);
+        }
+        let me = match self.asked.reader {
+            Some(reader) => standing(tx, (season, board), reader, total)?,
+            None => None,
+        };
+        let next = if more { lines.last().map(Ranked::key) } else { None };
+        Ok((Rows { lines, me, total, next }, head))
+    }
+}

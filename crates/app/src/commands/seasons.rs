@@ -1,0 +1,116 @@
+//! What operators and the clock do to seasons. A season ends by the next one's beginning or by being closed; nothing is
+//! deleted (spec, leaderboard scoring rules 6 and 7).
+
+use crate::execute::Command;
+use crate::store::Tx;
+use std::convert::Infallible;
+use terrace_kernel::{Ctx, Failure, Outcome, StoreError, Timestamp};
+use terrace_scoring::{NewSeason, Season, SeasonKey, SeasonRefusal, SeasonStatus};
+
+/// Makes the first seasons, where there are none: Season 0, whose records never count, until now, and Season 0.5 from
+/// now on.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FoundSeasons;
+
+/// The keys and names of the first seasons.
+const FIRST: [(&str, &str); 2] = [("0", "Season 0"), ("0.5", "Season 0.5")];
+
+impl Command for FoundSeasons {
+    const NAME: &'static str = "found_seasons";
+    /// Whether there were none.
+    type Output = bool;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<bool, Infallible> {
+        if tx.seasons()?.iter().next().is_some() {
+            return Ok(false);
+        }
+        let now = ctx.now();
+        let spans =
+            [(Timestamp::from_micros(0), Some(now), SeasonStatus::Legacy), (now, None, SeasonStatus::Active)];
+        for ((key, name), (starts_at, ends_at, status)) in FIRST.into_iter().zip(spans) {
+            let key = key.parse().map_err(|error| StoreError::defect("found_seasons", error))?;
+            let season = Season { id: ctx.new_id(), key, name: name.to_owned(), starts_at, ends_at, status };
+            // Of several processes that start at once the first one's are there when the others have waited for it.
+            if !tx.add_season(&season, ctx.new_id(), now)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// Starts a season now, which closes the one before it, or announces one.
+#[derive(Debug, Clone)]
+pub struct StartSeason {
+    /// Its key.
+    pub key: SeasonKey,
+    /// Its name, checked by `terrace_scoring::season_name`.
+    pub name: String,
+    /// When; none for now.
+    pub starts_at: Option<Timestamp>,
+    /// Its end; none to leave that open.
+    pub ends_at: Option<Timestamp>,
+}
+
+impl Command for StartSeason {
+    const NAME: &'static str = "start_season";
+    /// What was written.
+    type Output = Vec<Season>;
+    type Refusal = SeasonRefusal;
+
+    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Vec<Season>, SeasonRefusal> {
+        tx.lock_seasons()?;
+        let new = NewSeason {
+            id: ctx.new_id(),
+            key: self.key.clone(),
+            name: self.name.clone(),
+            starts_at: self.starts_at.unwrap_or_else(|| ctx.now()),
+            ends_at: self.ends_at,
+        };
+        let changed = tx.seasons()?.start(new, ctx.now()).map_err(Failure::Refused)?;
+        put(tx, ctx, changed)
+    }
+}
+
+/// Closes the active season now.
+#[derive(Debug, Clone, Copy)]
+pub struct CloseSeason;
+
+impl Command for CloseSeason {
+    const NAME: &'static str = "close_season";
+    type Output = Vec<Season>;
+    type Refusal = SeasonRefusal;
+
+    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Vec<Season>, SeasonRefusal> {
+        tx.lock_seasons()?;
+        let closed = tx.seasons()?.close(ctx.now()).map_err(Failure::Refused)?;
+        put(tx, ctx, vec![closed])
+    }
+}
+
+/// Closes the seasons whose end has come, and begins those whose start has.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TurnSeasons;
+
+impl Command for TurnSeasons {
+    const NAME: &'static str = "turn_seasons";
+    /// What was written.
+    type Output = Vec<Season>;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Vec<Season>, Infallible> {
+        if tx.seasons()?.due(ctx.now()).is_empty() {
+            return Ok(Vec::new());
+        }
+        tx.lock_seasons()?;
+        let due = tx.seasons()?.due(ctx.now());
+        put(tx, ctx, due)
+    }
+}
+
+fn put<R>(tx: &mut dyn Tx, ctx: &mut Ctx, seasons: Vec<Season>) -> Outcome<Vec<Season>, R> {
+    let boards: Vec<_> = seasons.iter().map(|season| (season.clone(), ctx.new_id())).collect();
+    tx.put_seasons(&boards, ctx.now())?;
+    Ok(seasons)
+}

@@ -1,0 +1,233 @@
+//! The boards of the active season as a live model: who stands where, exactly as of a place in the event log.
+
+use super::{LiveModel, Loading, Looked};
+use crate::store::ReadTx;
+use moka::sync::Cache;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use terrace_identity::AuthorCard;
+use terrace_kernel::{Event, EventKind, Position, StoreError, UserId};
+use terrace_scoring::{BoardId, RankIndex, RankIndexBuilder, SeasonId, Seasons, TotalChanges};
+
+/// Totals that one portion reads: some tens of milliseconds of a reading connection.
+const PORTION: u32 = 50_000;
+/// How many fans' cards are kept; some 250 bytes each.
+const MOST_CARDS: u64 = 50_000;
+
+/// The boards of the active season, and what of fans stands beside their lines.
+pub(crate) struct Ranks {
+    seasons: Arc<Seasons>,
+    season: Option<SeasonId>,
+    boards: HashMap<BoardId, Ranking>,
+    /// Where boards begin that nobody is on yet.
+    begun: Position,
+    /// Grows with whatever changes how lines look without changing who stands where: names, pictures, blocks.
+    looks: u64,
+    cards: Arc<Cards>,
+}
+
+struct Ranking {
+    index: RankIndex,
+    version: Position,
+}
+
+/// What tells a board's state from every other one of this process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BoardStamp {
+    /// The place in the log of what last changed the board: it is right as of there, and of everything after it up to
+    /// what the process knows.
+    pub version: Position,
+    /// What tells apart how its lines look.
+    pub looks: u64,
+}
+
+impl Ranks {
+    /// Every season.
+    pub(crate) const fn seasons(&self) -> &Arc<Seasons> {
+        &self.seasons
+    }
+
+    /// The season whose boards these are.
+    pub(crate) const fn season(&self) -> Option<SeasonId> {
+        self.season
+    }
+
+    /// What asks about a board; one that nobody is on is empty.
+    pub(crate) fn board<T>(&self, board: BoardId, ask: impl FnOnce(&RankIndex) -> T) -> (T, BoardStamp) {
+        match self.boards.get(&board) {
+            Some(ranking) => (ask(&ranking.index), self.stamp(board)),
+            None => (ask(&RankIndex::new()), self.stamp(board)),
+        }
+    }
+
+    /// The board's state.
+    pub(crate) fn stamp(&self, board: BoardId) -> BoardStamp {
+        let version = self.boards.get(&board).map_or(self.begun, |ranking| ranking.version);
+        BoardStamp { version, looks: self.looks }
+    }
+
+    /// The cards of fans.
+    pub(crate) const fn cards(&self) -> &Arc<Cards> {
+        &self.cards
+    }
+
+    /// The bytes that the boards take.
+    fn heap_bytes(&self) -> usize {
+        self.boards.values().map(|ranking| ranking.index.heap_bytes()).sum()
+    }
+}
+
+/// Cards of fans, forgotten as soon as the log tells that one changed.
+pub(crate) struct Cards {
+    known: Cache<UserId, Arc<AuthorCard>>,
+    /// Counts changes: a card that was on its way while one was told is not kept.
+    changes: AtomicU64,
+}
+
+impl Cards {
+    fn new() -> Self {
+        Self { known: Cache::new(MOST_CARDS), changes: AtomicU64::new(0) }
+    }
+
+    /// To be asked before cards are read that are to be kept.
+    pub(crate) fn since(&self) -> u64 {
+        self.changes.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn get(&self, user: UserId) -> Option<Arc<AuthorCard>> {
+        self.known.get(&user)
+    }
+
+    /// Keeps a card that was read, unless one changed since.
+    pub(crate) fn keep(&self, since: u64, card: Arc<AuthorCard>) {
+        let user = card.id;
+        self.known.insert(user, card);
+        // After the insertion: whichever of the two sees the other forgets it.
+        if self.since() != since {
+            self.known.invalidate(&user);
+        }
+    }
+
+    fn forget(&self, user: UserId) {
+        self.changes.fetch_add(1, Ordering::AcqRel);
+        self.known.invalidate(&user);
+    }
+}
+
+/// The boards while they are loaded.
+#[derive(Default)]
+pub(crate) struct Draft {
+    seasons: Option<Arc<Seasons>>,
+    season: Option<SeasonId>,
+    boards: HashMap<BoardId, RankIndexBuilder>,
+    after: Option<(BoardId, UserId)>,
+}
+
+/// What events told.
+#[derive(Default)]
+pub(crate) struct RankChanges {
+    scores: Vec<(Position, UserId, TotalChanges)>,
+    /// Whose card may be another now.
+    renamed: Vec<UserId>,
+    /// Whether lines look otherwise.
+    looks: bool,
+}
+
+impl LiveModel for Ranks {
+    const NAME: &'static str = "ranks";
+    const EXACT: bool = true;
+    const FOLLOWS: &'static [EventKind] = &[
+        EventKind::PointsAwarded,
+        EventKind::ScoreChanged,
+        EventKind::SeasonChanged,
+        EventKind::ProfileChanged,
+        EventKind::AccountDeleted,
+        EventKind::AccountSuspended,
+        EventKind::AccountRestored,
+        EventKind::UserBlocked,
+        EventKind::UserUnblocked,
+    ];
+    type Draft = Draft;
+    type Changes = RankChanges;
+
+    fn load(draft: &mut Draft, tx: &mut dyn ReadTx) -> Result<Loading, StoreError> {
+        if draft.seasons.is_none() {
+            let seasons = tx.seasons()?;
+            draft.season = seasons.active().map(|season| season.id);
+            draft.seasons = Some(Arc::new(seasons));
+        }
+        let Some(season) = draft.season else { return Ok(Loading::Whole) };
+        let totals = tx.listed_totals(season, PORTION, draft.after)?;
+        for (board, user, total) in &totals {
+            let builder = draft.boards.entry(*board).or_insert_with(|| RankIndexBuilder::for_about(0));
+            builder.apply(*user, total);
+        }
+        draft.after = totals.last().map(|(board, user, _)| (*board, *user));
+        let is_full = u32::try_from(totals.len()).is_ok_and(|count| count >= PORTION);
+        Ok(if is_full { Loading::More } else { Loading::Whole })
+    }
+
+    fn finish(draft: Draft) -> Self {
+        let Draft { seasons, season, boards, after: _ } = draft;
+        let ranking =
+            |builder: RankIndexBuilder| Ranking { index: builder.finish(), version: Position::START };
+        Self {
+            seasons: seasons.unwrap_or_default(),
+            season,
+            boards: boards.into_iter().map(|(board, builder)| (board, ranking(builder))).collect(),
+            begun: Position::START,
+            looks: 0,
+            cards: Arc::new(Cards::new()),
+        }
+    }
+
+    fn look_up(_tx: &mut dyn ReadTx, events: &[Event]) -> Result<Looked<RankChanges>, StoreError> {
+        let mut looked = Looked { changes: RankChanges::default(), reload: false };
+        for event in events {
+            let user = UserId::from_uuid(event.what.subject);
+            match (event.what.kind, event.what.actor) {
+                (EventKind::PointsAwarded | EventKind::ScoreChanged, Some(actor)) => {
+                    let detail = event.detail.as_deref().unwrap_or_default();
+                    let changes = detail.parse().map_err(|error| StoreError::defect("ranks", error))?;
+                    looked.changes.scores.push((event.position, actor, changes));
+                }
+                (EventKind::SeasonChanged, _) => looked.reload = true,
+                (EventKind::UserBlocked | EventKind::UserUnblocked, _) => looked.changes.looks = true,
+                (_, _) => looked.changes.renamed.push(user),
+            }
+        }
+        Ok(looked)
+    }
+
+    fn apply(&mut self, changes: RankChanges) {
+        let RankChanges { scores, renamed, looks } = changes;
+        for (position, user, changes) in scores {
+            for change in changes.0.into_iter().filter(|change| Some(change.season) == self.season) {
+                let ranking = self
+                    .boards
+                    .entry(change.board)
+                    .or_insert_with(|| Ranking { index: RankIndex::new(), version: Position::START });
+                if change.is_listed {
+                    ranking.index.apply(user, &change.total);
+                } else {
+                    ranking.index.remove(user, change.total.version);
+                }
+                ranking.version = position;
+            }
+        }
+        if looks || !renamed.is_empty() {
+            self.looks += 1;
+        }
+        renamed.into_iter().for_each(|user| self.cards.forget(user));
+    }
+
+    fn begins_at(&mut self, position: Position) {
+        self.begun = position;
+        for ranking in self.boards.values_mut() {
+            ranking.version = position;
+        }
+        let fans: usize = self.boards.values().map(|ranking| ranking.index.len()).sum();
+        log::debug!("{} boards with {fans} lines take {} bytes", self.boards.len(), self.heap_bytes());
+    }
+}

@@ -1,0 +1,98 @@
+//! Pages of boards as they go over the wire, encoded once for each state of a board.
+//!
+//! A page is kept with the stamp of the board that it was read from, and is given again as long as the board stands at
+//! that stamp: whoever was told of points finds them, because the board is brought up to what was committed before it is
+//! asked for its stamp. A reader who is signed in has pages of their own.
+
+use crate::error::ApiError;
+use crate::etag::{tag_of, tagged};
+use crate::routes::leaderboard_page;
+use actix_web::HttpResponse;
+use bytes::Bytes;
+use moka::sync::Cache;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use terrace_app::{App, BoardStamp, ReadBoard, ShownBoard};
+use terrace_identity::Viewer;
+use terrace_kernel::UserId;
+use terrace_scoring::{BoardId, RankKey, SeasonId};
+
+/// How many bytes of pages are kept.
+const MOST_BYTES: u64 = 64 * 1024 * 1024;
+/// How long a page is kept although nothing seems to change: what is said of the board beside its lines may be this old.
+const LONGEST: Duration = Duration::from_secs(1);
+const JSON: &str = "application/json";
+/// The last field of a page.
+const STREAM_POSITION: &[u8] = b"\"streamPosition\":";
+
+/// What tells one page from another.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Name {
+    board: BoardId,
+    season: SeasonId,
+    reader: Option<UserId>,
+    around: Option<UserId>,
+    limit: u8,
+    after: Option<RankKey>,
+}
+
+/// A page, encoded.
+struct Encoded {
+    stamp: BoardStamp,
+    at: Instant,
+    body: Bytes,
+    tag: String,
+}
+
+/// The pages that are kept.
+#[derive(Clone)]
+pub(crate) struct BoardPages(Cache<Name, Arc<Encoded>>);
+
+impl BoardPages {
+    pub(crate) fn new() -> Self {
+        let weigh = |_: &Name, page: &Arc<Encoded>| u32::try_from(page.body.len() + 256).unwrap_or(u32::MAX);
+        Self(Cache::builder().weigher(weigh).max_capacity(MOST_BYTES).build())
+    }
+
+    /// What cursors of the board go by.
+    pub(crate) fn filter(shown: &ShownBoard) -> String {
+        format!("{}/{}", shown.season.id, shown.board.id)
+    }
+
+    /// The answer to who reads.
+    pub(crate) async fn answer(
+        &self,
+        app: &App,
+        shown: &ShownBoard,
+        asked: ReadBoard,
+        viewer: Option<&Viewer>,
+    ) -> Result<HttpResponse, ApiError> {
+        let name = Name {
+            board: shown.board.id,
+            season: shown.season.id,
+            reader: asked.reader,
+            around: asked.around,
+            limit: asked.limit.rows(),
+            after: asked.after,
+        };
+        let is_private = viewer.is_some();
+        if let Some(state) = app.board_state(shown).await
+            && let Some(kept) = self.0.get(&name)
+            && kept.stamp == state.stamp
+            && kept.at.elapsed() < LONGEST
+        {
+            return Ok(tagged(is_private, &kept.tag, JSON, kept.body.clone()));
+        }
+        let at = Instant::now();
+        let page = app.read_board(shown, &asked).await?;
+        let body = leaderboard_page(shown, &page, &Self::filter(shown));
+        let body: Bytes = serde_json::to_vec(&body).map_err(ApiError::internal)?.into();
+        // What streams go on from moves with everything that happens elsewhere, and is no other content.
+        let stable = body.windows(STREAM_POSITION.len()).rposition(|field| field == STREAM_POSITION);
+        let tag = tag_of(viewer, body.get(..stable.unwrap_or(body.len())).unwrap_or_default());
+        if let Some(stamp) = page.stamp {
+            self.0.insert(name, Arc::new(Encoded { stamp, at, body: body.clone(), tag: tag.clone() }));
+        }
+        Ok(tagged(is_private, &tag, JSON, body))
+    }
+}
