@@ -21,6 +21,7 @@ mod login;
 pub mod media;
 mod passwords;
 pub mod queries;
+mod quests;
 mod recommended;
 pub mod store;
 mod trends;
@@ -41,6 +42,7 @@ pub use jobs::{AtOnce, Job, JobRead, JobRecord, JobWrite, Turn, registry as jobs
 pub use live::BoardStamp;
 pub use login::{Grant, LoginRefusal, RefreshRefusal, RegisterRefusal, Registration, SignedUp};
 pub use passwords::{PasswordCost, Passwords, PasswordsBusy};
+pub use quests::{Checked, NotActive, QuestBook, QuestContent, QuestContentError, QuestSummary};
 pub use recommended::{RecommendRefusal, Suggestion, SuggestionReason};
 /// The words of operators, for a program that names no domain.
 pub use terrace_identity::{Password, Role};
@@ -151,6 +153,7 @@ pub struct App {
     ranks: Arc<Live<Ranks>>,
     awards: Awards,
     found_boards: Cache<(BoardChoice, SeasonId), Arc<ShownBoard>>,
+    quest_books: Cache<(), Arc<QuestBook>>,
     config: AppConfig,
 }
 
@@ -189,6 +192,7 @@ impl App {
             ranks: Arc::default(),
             awards: Awards::default(),
             found_boards,
+            quest_books: Cache::builder().max_capacity(1).time_to_live(BOARD_MEMORY).build(),
             config,
         }
     }

@@ -15,6 +15,7 @@ use terrace_identity::{
     TeamRead, TeamWrite,
 };
 use terrace_kernel::{Event, EventLog, Position, StoreError, Timestamp, UserId};
+use terrace_quests::{QuestRead, QuestWrite};
 use terrace_scoring::{BoardRead, BoardWrite, PointsRead, PointsWrite};
 use terrace_social::{
     AuthoredRead, CommentRead, CommentWrite, DismissalWrite, ErasureWrite, FeedRead, FollowGraphRead,
@@ -255,6 +256,7 @@ pub trait ReadTx:
     + CardRead
     + PointsRead
     + BoardRead
+    + QuestRead
 {
 }
 
@@ -282,6 +284,7 @@ impl<T> ReadTx for T where
         + CardRead
         + PointsRead
         + BoardRead
+        + QuestRead
 {
 }
 
@@ -314,6 +317,7 @@ pub trait Tx:
     + TrendWrite
     + PointsWrite
     + BoardWrite
+    + QuestWrite
 {
 }
 
@@ -345,6 +349,7 @@ impl<T> Tx for T where
         + TrendWrite
         + PointsWrite
         + BoardWrite
+        + QuestWrite
 {
 }
 

@@ -27,7 +27,7 @@ pub use content::{
 pub use facts::{FactGroup, Facts};
 pub use ids::{QuestId, StepId};
 pub use key::{AchievementKey, MalformedKey, QuestKey, StepKey};
-pub use ports::{QuestRead, QuestWrite};
+pub use ports::{FanProgress, QuestRead, QuestWrite};
 pub use progress::{Advance, StartRefusal, StepRefusal, advance, met_steps, start};
 pub use quest::{Cadence, Quest, Step};
 pub use run::{MalformedPeriod, Period, Run, RunStatus, StepDone};

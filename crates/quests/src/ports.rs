@@ -3,12 +3,13 @@
 
 use crate::{AchievementKey, Facts, Period, Quest, QuestId, QuestKey, Run, StepDone, StepId, Visits};
 use chrono::NaiveDate;
+use chrono_tz::Tz;
 use terrace_kernel::{StoreError, Timestamp, UserId};
 
 /// Reads quests, and how far fans are. Completed quests as fans read of them are not here: they are derived from the
 /// records of points.
 pub trait QuestRead {
-    /// Every quest, those that were taken out of the content included, in the order of their keys.
+    /// Every quest, those that were taken out of the content included, in the order of the content.
     fn quests(&mut self) -> Result<Vec<Quest>, StoreError>;
 
     /// Those of these runs of a fan that there are, with the steps done in each.
@@ -25,18 +26,49 @@ pub trait QuestRead {
     /// What is known of a fan, but for the rank, which stays `None`.
     fn facts(&mut self, user: UserId) -> Result<Facts, StoreError>;
 
-    /// A fan's visits.
-    fn visits(&mut self, user: UserId) -> Result<Option<Visits>, StoreError>;
+    /// The zone of a fan whose account is active, and their visits.
+    fn visits_and_zone(&mut self, user: UserId) -> Result<Option<(Tz, Option<Visits>)>, StoreError>;
+
+    /// What a check of a fan's progress goes by, of an account that is active.
+    fn progress_of(&mut self, user: UserId) -> Result<Option<FanProgress>, StoreError>;
+
+    /// Those of these quests that a fan has completed, on whatever day.
+    fn completed_among(&mut self, user: UserId, quests: &[QuestId]) -> Result<Vec<QuestId>, StoreError>;
+
+    /// Those of these fans who are in one of these quests and have not completed it, in no order.
+    fn active_among(&mut self, users: &[UserId], quests: &[QuestId]) -> Result<Vec<UserId>, StoreError>;
+
+    /// How many quests a fan has completed; a daily one counts once for each day.
+    fn count_completed_quests(&mut self, user: UserId) -> Result<u64, StoreError>;
 
     /// The achievements that a fan has, and since when.
     fn achievements_of(&mut self, user: UserId) -> Result<Vec<(AchievementKey, Timestamp)>, StoreError>;
 }
 
+/// What a check of a fan's progress goes by, beside the runs.
+#[derive(Debug, Clone)]
+pub struct FanProgress {
+    /// The fan's zone.
+    pub zone: Tz,
+    /// Their visits.
+    pub visits: Option<Visits>,
+    /// What is known of them, but for the rank.
+    pub facts: Facts,
+    /// How many quests they have completed.
+    pub quests_completed: u64,
+    /// The achievements that they have.
+    pub achievements: Vec<AchievementKey>,
+}
+
 /// Writes quests, and how far fans are.
-pub trait QuestWrite {
-    /// Writes a quest with its steps and prerequisites, over the one of the same key if there is one. What fans did in
-    /// steps that are not among them any more is kept.
-    fn put_quest(&mut self, quest: &Quest) -> Result<(), StoreError>;
+pub trait QuestWrite: QuestRead {
+    /// As [`QuestRead::visits_and_zone`], with the account locked until the transaction ends: it stays active, and nobody
+    /// else brings the fan forward meanwhile.
+    fn lock_fan(&mut self, user: UserId) -> Result<Option<(Tz, Option<Visits>)>, StoreError>;
+
+    /// Writes quests with their steps and prerequisites, each over the one of the same id if there is one. What fans did
+    /// in steps that are not among them any more is kept.
+    fn put_quests(&mut self, quests: &[Quest]) -> Result<(), StoreError>;
 
     /// Retires every quest whose key is not among these; says how many were not retired before.
     fn retire_quests(&mut self, keep: &[QuestKey]) -> Result<u64, StoreError>;

@@ -69,9 +69,10 @@ impl DieselTx<'_> {
             quests::table.order((quests::place, quests::key)).select(QuestRow::as_select()).load(conn)
         })
         .map_err(&fail)?;
-        let required: Vec<(Key, Key)> =
-            on!(self.conn, |conn| quest_prerequisites::table.order(quest_prerequisites::required_id).load(conn))
-                .map_err(&fail)?;
+        let required: Vec<(Key, Key)> = on!(self.conn, |conn| quest_prerequisites::table
+            .order(quest_prerequisites::required_id)
+            .load(conn))
+        .map_err(&fail)?;
         let mut steps: HashMap<Key, Vec<Step>> = HashMap::new();
         let step_rows: Vec<StepRow> = on!(self.conn, |conn| {
             quest_steps::table
@@ -168,7 +169,11 @@ impl DieselTx<'_> {
     }
 
     /// Writes which quests come before a quest: once all are there.
-    pub(super) fn write_prerequisites(&mut self, quest: QuestId, required: &[QuestId]) -> Result<(), StoreError> {
+    pub(super) fn write_prerequisites(
+        &mut self,
+        quest: QuestId,
+        required: &[QuestId],
+    ) -> Result<(), StoreError> {
         let fail = broken("write what comes before a quest");
         let own = quest_prerequisites::table.filter(quest_prerequisites::quest_id.eq(Key::of(quest)));
         on!(self.conn, |conn| diesel::delete(own).execute(conn)).map_err(&fail)?;

@@ -7,13 +7,14 @@ use crate::schema::{quest_steps, user_achievements, user_quest_status, user_step
 use crate::tx::DieselTx;
 use crate::types::{At, Key, Uid};
 use chrono::NaiveDate;
+use chrono_tz::Tz;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Bool};
+use diesel::sql_types::{BigInt, Bool, Text};
 use std::collections::HashMap;
 use terrace_kernel::{StoreError, Timestamp, UserId};
 use terrace_quests::{
-    AchievementKey, Facts, Period, Quest, QuestId, QuestKey, QuestRead, QuestWrite, Run, RunStatus, StepDone,
-    StepId, Visits,
+    AchievementKey, Facts, FanProgress, Period, Quest, QuestId, QuestKey, QuestRead, QuestWrite, Run,
+    RunStatus, StepDone, StepId, Visits,
 };
 
 #[derive(Queryable, Selectable)]
@@ -43,16 +44,23 @@ type DoneRow = (Key, String, Key, At);
 
 /// What is known of a fan in one statement. Distinct and surviving things only: edges that are there, boards that were
 /// not left.
-const FACTS: &str = "SELECT \
-    users.picture IS NOT NULL AS has_picture, users.favorite_team_id IS NOT NULL AS has_favorite_team, \
-    users.display_name <> '' AS has_display_name, users.bio <> '' AS has_bio, \
-    users.follower_count AS followers, users.following_count AS follows, \
-    (SELECT COUNT(*) FROM leaderboard_entries e JOIN leaderboards b ON b.id = e.leaderboard_id \
-        WHERE e.user_id = users.id AND e.left_at IS NULL AND b.team_id IS NOT NULL) AS boards_joined, \
-    coalesce((SELECT t.points FROM seasons s JOIN leaderboards b ON b.season_id = s.id \
-        JOIN board_totals t ON t.season_id = s.id AND t.leaderboard_id = b.id AND t.user_id = users.id \
-        WHERE s.status = 'active'), 0) AS season_points \
-    FROM users WHERE users.id = $1";
+fn facts(aggregate: &str) -> String {
+    format!(
+        "SELECT users.picture IS NOT NULL AS has_picture, users.favorite_team_id IS NOT NULL AS has_favorite_team, \
+            users.display_name <> '' AS has_display_name, users.bio <> '' AS has_bio, \
+            users.follower_count AS followers, users.following_count AS follows, \
+            (SELECT COUNT(*) FROM leaderboard_entries e JOIN leaderboards b ON b.id = e.leaderboard_id \
+                WHERE e.user_id = users.id AND e.left_at IS NULL AND b.team_id IS NOT NULL) AS boards_joined, \
+            coalesce((SELECT t.points FROM seasons s JOIN leaderboards b ON b.season_id = s.id \
+                JOIN board_totals t ON t.season_id = s.id AND t.leaderboard_id = b.id AND t.user_id = users.id \
+                WHERE s.status = 'active'), 0) AS season_points, \
+            (SELECT COUNT(*) FROM user_quest_status q WHERE q.user_id = users.id AND q.status = 'completed') \
+                AS quests_completed, \
+            coalesce((SELECT {aggregate}(a.achievement_key, ' ') FROM user_achievements a \
+                WHERE a.user_id = users.id), '') AS achievements \
+         FROM users WHERE users.id = $1"
+    )
+}
 
 #[derive(QueryableByName)]
 struct FactsRow {
@@ -72,6 +80,26 @@ struct FactsRow {
     boards_joined: i64,
     #[diesel(sql_type = BigInt)]
     season_points: i64,
+    #[diesel(sql_type = BigInt)]
+    quests_completed: i64,
+    #[diesel(sql_type = Text)]
+    achievements: String,
+}
+
+impl FactsRow {
+    fn into_facts(self) -> Facts {
+        Facts {
+            follows: count(self.follows),
+            followers: count(self.followers),
+            has_picture: self.has_picture,
+            has_favorite_team: self.has_favorite_team,
+            has_display_name: self.has_display_name,
+            has_bio: self.has_bio,
+            boards_joined: count(self.boards_joined),
+            season_points: self.season_points,
+            rank: None,
+        }
+    }
 }
 
 fn count(stored: i64) -> u64 {
@@ -79,6 +107,14 @@ fn count(stored: i64) -> u64 {
 }
 
 impl DieselTx<'_> {
+    fn facts_row(&mut self, user: UserId, aggregate: &str) -> Result<Option<FactsRow>, StoreError> {
+        let facts = facts(aggregate);
+        on!(self.conn, |conn| {
+            diesel::sql_query(facts).bind::<Uid, _>(Key::of(user)).get_result(conn).optional()
+        })
+        .map_err(broken("read what is known of a fan"))
+    }
+
     /// The steps done by a fan in these runs.
     fn with_steps(
         &mut self,
@@ -158,25 +194,80 @@ impl QuestRead for DieselTx<'_> {
     }
 
     fn facts(&mut self, user: UserId) -> Result<Facts, StoreError> {
-        let row: Option<FactsRow> = on!(self.conn, |conn| {
-            diesel::sql_query(FACTS).bind::<Uid, _>(Key::of(user)).get_result(conn).optional()
-        })
-        .map_err(broken("read what is known of a fan"))?;
-        Ok(row.map_or_else(Facts::default, |row| Facts {
-            follows: count(row.follows),
-            followers: count(row.followers),
-            has_picture: row.has_picture,
-            has_favorite_team: row.has_favorite_team,
-            has_display_name: row.has_display_name,
-            has_bio: row.has_bio,
-            boards_joined: count(row.boards_joined),
-            season_points: row.season_points,
-            rank: None,
+        let aggregate = match &self.conn {
+            Conn::Pg(_) => "string_agg",
+            Conn::Sqlite(_) => "group_concat",
+        };
+        Ok(self.facts_row(user, aggregate)?.map_or_else(Facts::default, FactsRow::into_facts))
+    }
+
+    fn visits_and_zone(&mut self, user: UserId) -> Result<Option<(Tz, Option<Visits>)>, StoreError> {
+        self.read_visits(user, false)
+    }
+
+    fn progress_of(&mut self, user: UserId) -> Result<Option<FanProgress>, StoreError> {
+        let Some((zone, visits)) = self.read_visits(user, false)? else { return Ok(None) };
+        let aggregate = match &self.conn {
+            Conn::Pg(_) => "string_agg",
+            Conn::Sqlite(_) => "group_concat",
+        };
+        let Some(row) = self.facts_row(user, aggregate)? else { return Ok(None) };
+        let achievements = row.achievements.split_whitespace();
+        Ok(Some(FanProgress {
+            zone,
+            visits,
+            quests_completed: count(row.quests_completed),
+            achievements: achievements
+                .map(|key| named("user_achievements", "achievement_key", key))
+                .collect::<Result<_, _>>()?,
+            facts: row.into_facts(),
         }))
     }
 
-    fn visits(&mut self, user: UserId) -> Result<Option<Visits>, StoreError> {
-        self.read_visits(user)
+    fn completed_among(&mut self, user: UserId, quests: &[QuestId]) -> Result<Vec<QuestId>, StoreError> {
+        if quests.is_empty() {
+            return Ok(Vec::new());
+        }
+        let quests = quests.iter().copied().map(Key::of);
+        let rows: Vec<Key> = on!(self.conn, |conn| {
+            user_quest_status::table
+                .filter(user_quest_status::user_id.eq(Key::of(user)))
+                .filter(user_quest_status::quest_id.eq_any(quests))
+                .filter(user_quest_status::status.eq(RunStatus::Completed.as_str()))
+                .select(user_quest_status::quest_id)
+                .distinct()
+                .load(conn)
+        })
+        .map_err(broken("find which quests a fan completed"))?;
+        Ok(rows.into_iter().map(Key::id).collect())
+    }
+
+    fn active_among(&mut self, users: &[UserId], quests: &[QuestId]) -> Result<Vec<UserId>, StoreError> {
+        let users = users.iter().copied().map(Key::of);
+        let quests = quests.iter().copied().map(Key::of);
+        let rows: Vec<Key> = on!(self.conn, |conn| {
+            user_quest_status::table
+                .filter(user_quest_status::user_id.eq_any(users))
+                .filter(user_quest_status::quest_id.eq_any(quests))
+                .filter(user_quest_status::status.eq(RunStatus::Active.as_str()))
+                .select(user_quest_status::user_id)
+                .distinct()
+                .load(conn)
+        })
+        .map_err(broken("find who is in a quest"))?;
+        Ok(rows.into_iter().map(Key::id).collect())
+    }
+
+    fn count_completed_quests(&mut self, user: UserId) -> Result<u64, StoreError> {
+        on!(self.conn, |conn| {
+            user_quest_status::table
+                .filter(user_quest_status::user_id.eq(Key::of(user)))
+                .filter(user_quest_status::status.eq(RunStatus::Completed.as_str()))
+                .count()
+                .get_result::<i64>(conn)
+        })
+        .map(count)
+        .map_err(broken("count the quests that a fan completed"))
     }
 
     fn achievements_of(&mut self, user: UserId) -> Result<Vec<(AchievementKey, Timestamp)>, StoreError> {
@@ -194,6 +285,10 @@ impl QuestRead for DieselTx<'_> {
 }
 
 impl QuestWrite for DieselTx<'_> {
+    fn lock_fan(&mut self, user: UserId) -> Result<Option<(Tz, Option<Visits>)>, StoreError> {
+        self.read_visits(user, true)
+    }
+
     fn put_quests(&mut self, quests: &[Quest]) -> Result<(), StoreError> {
         for (place, quest) in quests.iter().enumerate() {
             self.write_quest(quest, place)?;

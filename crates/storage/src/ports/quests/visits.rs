@@ -1,12 +1,14 @@
 //! Daily visits.
 
-use crate::conn::on;
+use crate::conn::{Conn, on};
 use crate::error::broken;
+use crate::ports::accounts::ACTIVE;
 use crate::ports::{corrupt, named};
-use crate::schema::daily_visits;
+use crate::schema::{daily_visits, users};
 use crate::tx::DieselTx;
 use crate::types::{At, Key};
 use chrono::NaiveDate;
+use chrono_tz::Tz;
 use diesel::prelude::*;
 use terrace_kernel::{StoreError, UserId};
 use terrace_quests::{Visits, ZoneChange};
@@ -53,12 +55,40 @@ impl VisitsRow {
 }
 
 impl DieselTx<'_> {
-    pub(super) fn read_visits(&mut self, user: UserId) -> Result<Option<Visits>, StoreError> {
-        let row: Option<VisitsRow> = on!(self.conn, |conn| {
-            daily_visits::table.find(Key::of(user)).select(VisitsRow::as_select()).first(conn).optional()
+    /// The zone of an active account, locked where that is wished, and its visits.
+    pub(super) fn read_visits(
+        &mut self,
+        user: UserId,
+        locks: bool,
+    ) -> Result<Option<(Tz, Option<Visits>)>, StoreError> {
+        let account = users::table.filter(users::id.eq(Key::of(user))).filter(users::status.eq(ACTIVE));
+        if let Conn::Pg(conn) = &mut self.conn
+            && locks
+        {
+            // In a statement of its own: what is joined to nothing cannot be locked.
+            let locked: Option<Key> = account
+                .select(users::id)
+                .for_no_key_update()
+                .first(*conn)
+                .optional()
+                .map_err(broken("lock a fan"))?;
+            if locked.is_none() {
+                return Ok(None);
+            }
+        }
+        let row: Option<(String, Option<VisitsRow>)> = on!(self.conn, |conn| {
+            users::table
+                .left_join(daily_visits::table.on(daily_visits::user_id.eq(users::id)))
+                .filter(users::id.eq(Key::of(user)))
+                .filter(users::status.eq(ACTIVE))
+                .select((users::time_zone, Option::<VisitsRow>::as_select()))
+                .first(conn)
+                .optional()
         })
         .map_err(broken("read a fan's visits"))?;
-        row.map(VisitsRow::into_visits).transpose()
+        let Some((zone, visits)) = row else { return Ok(None) };
+        let zone = named("users", "time_zone", &zone)?;
+        Ok(Some((zone, visits.map(VisitsRow::into_visits).transpose()?)))
     }
 
     pub(super) fn write_visits(
@@ -78,23 +108,25 @@ impl DieselTx<'_> {
             daily_visits::longest.eq(column(visits.longest)),
             daily_visits::freezes.eq(column(visits.freezes)),
         );
-        let expected = expected_last.map(date);
-        on!(self.conn, |conn| {
-            let unchanged = daily_visits::table
-                .find(Key::of(user))
-                .filter(daily_visits::last_paid.is_not_distinct_from(expected.clone()));
-            diesel::update(unchanged).set(values.clone()).execute(conn).and_then(|rows| {
-                if rows == 1 || expected_last.is_some() {
-                    return Ok(rows);
-                }
-                diesel::insert_into(daily_visits::table)
-                    .values((daily_visits::user_id.eq(Key::of(user)), values))
-                    .on_conflict(daily_visits::user_id)
-                    .do_nothing()
-                    .execute(conn)
-            })
-        })
-        .map(|rows| rows == 1)
-        .map_err(broken("write a fan's visits"))
+        let own = daily_visits::table.find(Key::of(user));
+        let written = on!(self.conn, |conn| match expected_last {
+            Some(last) => {
+                let unchanged = own.filter(daily_visits::last_paid.eq(date(last)));
+                diesel::update(unchanged).set(values).execute(conn)
+            }
+            None => diesel::insert_into(daily_visits::table)
+                .values((daily_visits::user_id.eq(Key::of(user)), values.clone()))
+                .on_conflict(daily_visits::user_id)
+                .do_nothing()
+                .execute(conn)
+                .and_then(|rows| {
+                    if rows == 1 {
+                        return Ok(rows);
+                    }
+                    let unpaid = own.filter(daily_visits::last_paid.is_null());
+                    diesel::update(unpaid).set(values).execute(conn)
+                }),
+        });
+        written.map(|rows| rows == 1).map_err(broken("write a fan's visits"))
     }
 }
