@@ -150,3 +150,80 @@ impl Achievement {
         is_unlocked || !self.is_secret
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn achievement(goal: &str) -> Achievement {
+        Achievement {
+            key: "popular".parse().unwrap(),
+            title: "Popular".to_owned(),
+            description: String::new(),
+            is_secret: true,
+            goal: goal.parse().unwrap(),
+        }
+    }
+
+    #[test]
+    fn an_achievement_is_reached_at_its_target() {
+        let none = AchievementFacts::default();
+        let with = |facts| AchievementFacts { facts, ..none };
+        for (goal, known, progress) in [
+            ("follows:3", with(Facts { follows: 2, ..none.facts }), (2, 3)),
+            ("follows:3", with(Facts { follows: 4, ..none.facts }), (3, 3)),
+            ("followers:2", with(Facts { followers: 2, ..none.facts }), (2, 2)),
+            ("boards_joined:2", with(Facts { boards_joined: 1, ..none.facts }), (1, 2)),
+            ("quests_completed:5", AchievementFacts { quests_completed: 5, ..none }, (5, 5)),
+            ("visit_streak:7", AchievementFacts { longest_streak: 6, ..none }, (6, 7)),
+            ("season_points:10", with(Facts { season_points: -3, ..none.facts }), (0, 10)),
+            ("season_points:10", with(Facts { season_points: 11, ..none.facts }), (10, 10)),
+            ("complete_profile", with(Facts { has_bio: true, ..none.facts }), (1, 4)),
+        ] {
+            let achievement = achievement(goal);
+            assert_eq!(achievement.progress(&known), progress, "{goal}");
+            assert_eq!(achievement.is_reached(&known), progress.0 == progress.1, "{goal}");
+            assert!(!achievement.is_reached(&none), "{goal}");
+        }
+    }
+
+    #[test]
+    fn a_secret_one_is_hidden_until_it_is_unlocked() {
+        let secret = achievement("follows:1");
+        let open = Achievement { is_secret: false, ..secret.clone() };
+        assert_eq!((secret.is_shown(false), secret.is_shown(true)), (false, true));
+        assert_eq!((open.is_shown(false), open.is_shown(true)), (true, true));
+    }
+
+    #[test]
+    fn goals_are_read_as_they_are_written() {
+        for text in [
+            "follows:1",
+            "followers:10",
+            "boards_joined:2",
+            "quests_completed:3",
+            "visit_streak:30",
+            "season_points:1000000000000",
+            "complete_profile",
+        ] {
+            assert_eq!(text.parse::<Goal>().map(|goal| goal.to_string()), Ok(text.to_owned()));
+        }
+        for wrong in [
+            "",
+            "follows",
+            "follows:",
+            "follows:0",
+            "follows:-1",
+            "follows:01",
+            "follows:1:1",
+            "follows:1000000001",
+            "season_points",
+            "season_points:1000000000001",
+            "complete_profile:1",
+            "complete_profile:4",
+            "fame:1",
+        ] {
+            assert_eq!(wrong.parse::<Goal>(), Err(MalformedGoal), "{wrong}");
+        }
+    }
+}

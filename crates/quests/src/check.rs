@@ -216,3 +216,179 @@ impl FromStr for Check {
         if check.to_string() == text { Ok(check) } else { Err(MalformedCheck) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each check, the facts that just meet it, and those that just do not.
+    fn table() -> [(Check, Facts, Facts); 8] {
+        let none = Facts::default();
+        let whole = Facts {
+            has_picture: true,
+            has_favorite_team: true,
+            has_display_name: true,
+            has_bio: true,
+            ..none
+        };
+        [
+            (
+                Check::FollowUser { count: 3 },
+                Facts { follows: 3, ..none },
+                Facts { follows: 2, followers: 9, ..none },
+            ),
+            (
+                Check::UploadProfilePicture,
+                Facts { has_picture: true, ..none },
+                Facts { has_picture: false, ..whole },
+            ),
+            (
+                Check::ChooseFavoriteTeam,
+                Facts { has_favorite_team: true, ..none },
+                Facts { has_favorite_team: false, ..whole },
+            ),
+            (Check::CompleteProfile, whole, Facts { has_bio: false, ..whole }),
+            (
+                Check::GetFollowers { count: 2 },
+                Facts { followers: 2, ..none },
+                Facts { followers: 1, follows: 9, ..none },
+            ),
+            (Check::JoinLeaderboard, Facts { boards_joined: 1, ..none }, none),
+            (
+                Check::PointsThreshold { points: 100 },
+                Facts { season_points: 100, ..none },
+                Facts { season_points: 99, ..none },
+            ),
+            (
+                Check::RankThreshold { rank: 10 },
+                Facts { rank: Some(10), ..none },
+                Facts { rank: Some(11), ..none },
+            ),
+        ]
+    }
+
+    #[test]
+    fn each_of_the_eight_checks_holds_from_its_threshold_on() {
+        for (check, met, not_met) in table() {
+            assert!(check.is_met(&met), "{check}");
+            assert!(!check.is_met(&not_met), "{check}");
+            assert!(!check.is_met(&Facts::default()), "{check}");
+            let (have, target) = check.progress(&met);
+            assert_eq!(have, target, "{check}");
+            assert!(check.progress(&not_met).0 < target, "{check}");
+        }
+        let most = Facts {
+            follows: u64::MAX,
+            followers: u64::MAX,
+            has_picture: true,
+            has_favorite_team: true,
+            has_display_name: true,
+            has_bio: true,
+            boards_joined: u64::MAX,
+            season_points: i64::MAX,
+            rank: Some(1),
+        };
+        for (check, ..) in table() {
+            let (have, target) = check.progress(&most);
+            assert_eq!(have, target, "{check}");
+        }
+    }
+
+    #[test]
+    fn a_complete_profile_is_all_four_parts() {
+        let part = |n| Facts {
+            has_display_name: n & 1 != 0,
+            has_bio: n & 2 != 0,
+            has_picture: n & 4 != 0,
+            has_favorite_team: n & 8 != 0,
+            ..Facts::default()
+        };
+        for n in 0_u32..16 {
+            assert_eq!(Check::CompleteProfile.is_met(&part(n)), n == 15);
+            assert_eq!(Check::CompleteProfile.progress(&part(n)), (u64::from(n.count_ones()), 4));
+        }
+    }
+
+    #[test]
+    fn progress_goes_by_what_is_left_and_never_below_nothing() {
+        let debt = Facts { season_points: -5, follows: 1, ..Facts::default() };
+        assert_eq!(Check::PointsThreshold { points: 10 }.progress(&debt), (0, 10));
+        assert_eq!(Check::FollowUser { count: 3 }.progress(&debt), (1, 3));
+        assert_eq!(Check::RankThreshold { rank: 3 }.progress(&debt), (0, 1));
+    }
+
+    #[test]
+    fn checks_are_read_as_they_are_written() {
+        for ((check, ..), (kind, text)) in table().into_iter().zip(KINDS.into_iter().zip([
+            "follow_user:3",
+            "upload_profile_picture",
+            "choose_favorite_team",
+            "complete_profile",
+            "get_followers:2",
+            "join_leaderboard",
+            "points_threshold:100",
+            "rank_threshold:10",
+        ])) {
+            assert_eq!((check.kind(), check.to_string().as_str()), (kind, text));
+            assert_eq!(text.parse(), Ok(check));
+            assert_eq!(Check::from_parts(kind, check.parameter()), Ok(check));
+        }
+        for wrong in [
+            "",
+            "Follow_user:3",
+            "follow_user",
+            "follow_user:",
+            "follow_user:0",
+            "follow_user:-1",
+            "follow_user:03",
+            "follow_user:+3",
+            "follow_user:3:3",
+            "follow_user:99999999999",
+            "points_threshold:1000000000001",
+            "complete_profile:1",
+            "complete_profile:",
+            "rank_threshold: 3",
+        ] {
+            assert_eq!(wrong.parse::<Check>(), Err(MalformedCheck), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn parameters_are_those_of_the_kind() {
+        for (kind, given, wrong) in [
+            ("dance", vec![], CheckError::UnknownKind),
+            ("follow_user", vec![], CheckError::Missing("count")),
+            ("follow_user", vec![("points", 3)], CheckError::Missing("count")),
+            ("follow_user", vec![("count", 3), ("rank", 3)], CheckError::Unneeded("rank")),
+            ("follow_user", vec![("count", 3), ("count", 3)], CheckError::Unneeded("count")),
+            ("join_leaderboard", vec![("count", 1)], CheckError::Unneeded("count")),
+            ("get_followers", vec![("count", 0)], CheckError::OutOfBounds("count", 1_000_000_000)),
+            ("rank_threshold", vec![("rank", i64::MAX)], CheckError::OutOfBounds("rank", 1_000_000_000)),
+            ("points_threshold", vec![("points", -1)], CheckError::OutOfBounds("points", Check::MAX_POINTS)),
+        ] {
+            assert_eq!(Check::from_parts(kind, given), Err(wrong), "{kind}");
+        }
+    }
+
+    #[test]
+    fn a_check_says_which_facts_it_reads() {
+        // Facts of other groups do not matter to it.
+        for (check, met, not_met) in table() {
+            let swapped = |into: Facts, from: Facts| match check.facts_needed() {
+                FactGroup::Profile => Facts {
+                    has_picture: from.has_picture,
+                    has_favorite_team: from.has_favorite_team,
+                    has_display_name: from.has_display_name,
+                    has_bio: from.has_bio,
+                    ..into
+                },
+                FactGroup::Graph => Facts { follows: from.follows, followers: from.followers, ..into },
+                FactGroup::Boards => Facts { boards_joined: from.boards_joined, ..into },
+                FactGroup::Points => Facts { season_points: from.season_points, ..into },
+                FactGroup::Rank => Facts { rank: from.rank, ..into },
+            };
+            assert!(check.is_met(&swapped(not_met, met)), "{check}");
+            assert!(!check.is_met(&swapped(met, not_met)), "{check}");
+        }
+    }
+}

@@ -135,3 +135,106 @@ impl Quest {
         }
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use uuid::Uuid;
+
+    pub(crate) fn step_id(n: u32) -> StepId {
+        StepId::from_uuid(Uuid::from_u128(1_000 + u128::from(n)))
+    }
+
+    pub(crate) fn at(micros: i64) -> Timestamp {
+        Timestamp::from_micros(micros)
+    }
+
+    pub(crate) fn done(steps: &[u32]) -> Vec<StepDone> {
+        steps.iter().map(|n| StepDone { step: step_id(*n), at: at(0) }).collect()
+    }
+
+    /// A quest of as many steps as there are letters: `r` required, `o` optional; step n pays n points, and the bonus is
+    /// 100.
+    pub(crate) fn quest(steps: &str) -> Quest {
+        let step = |(letter, position)| Step {
+            id: step_id(position),
+            key: format!("step-{position}").parse().unwrap(),
+            title: format!("Step {position}"),
+            position,
+            is_required: letter == 'r',
+            points: i64::from(position),
+            check: None,
+        };
+        Quest {
+            id: QuestId::from_uuid(Uuid::from_u128(1)),
+            key: "welcome".parse().unwrap(),
+            title: "Welcome".to_owned(),
+            description: String::new(),
+            cadence: Cadence::Once,
+            team: None,
+            bonus: 100,
+            is_onboarding: false,
+            is_sequential: false,
+            opens_at: None,
+            closes_at: None,
+            prerequisites: Vec::new(),
+            steps: steps.chars().zip(1..).map(step).collect(),
+            is_retired: false,
+        }
+    }
+
+    #[test]
+    fn rule_3_a_quest_is_complete_with_all_its_required_steps() {
+        for (steps, completed, is_complete) in [
+            ("rr", &[][..], false),
+            ("rr", &[1], false),
+            ("rr", &[2], false),
+            ("rr", &[2, 1], true),
+            ("ror", &[1, 3], true),
+            ("ror", &[1, 2], false),
+            // Where none is required, all are.
+            ("oo", &[1], false),
+            ("oo", &[1, 2], true),
+            // Steps that are not there any more do not count.
+            ("r", &[7], false),
+            ("r", &[1, 7], true),
+            ("", &[], false),
+        ] {
+            assert_eq!(quest(steps).is_complete(&done(completed)), is_complete, "{steps}, {completed:?}");
+        }
+    }
+
+    #[test]
+    fn a_quest_is_open_in_its_window() {
+        for (opens, closes, now, is_open) in [
+            (None, None, 5, true),
+            (Some(5), None, 4, false),
+            (Some(5), None, 5, true),
+            (None, Some(5), 4, true),
+            (None, Some(5), 5, false),
+            (Some(3), Some(5), 4, true),
+        ] {
+            let windowed = Quest { opens_at: opens.map(at), closes_at: closes.map(at), ..quest("r") };
+            assert_eq!(windowed.is_open(at(now)), is_open, "{opens:?} {closes:?} {now}");
+            assert!(!Quest { is_retired: true, ..windowed }.is_open(at(now)));
+        }
+    }
+
+    #[test]
+    fn its_points_are_all_that_it_can_pay() {
+        assert_eq!(quest("ror").total_points(), 1 + 2 + 3 + 100);
+        let mut rich = quest("r");
+        rich.steps[0].points = i64::MAX;
+        assert_eq!(rich.total_points(), i64::MAX);
+    }
+
+    #[test]
+    fn a_daily_quest_has_a_run_for_each_date() {
+        let date = "2026-05-01".parse().unwrap();
+        assert_eq!(Cadence::Once.period(date), Period::Once);
+        assert_eq!(Cadence::Daily.period(date), Period::Day(date));
+        for cadence in Cadence::ALL {
+            assert_eq!(cadence.to_string().parse(), Ok(cadence));
+        }
+    }
+}

@@ -121,3 +121,29 @@ pub struct StepDone {
     /// When.
     pub at: Timestamp,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_period_is_never_null_and_has_one_spelling() {
+        let day = Period::Day("2026-05-01".parse().unwrap());
+        for (period, text) in [(Period::Once, ""), (day, "2026-05-01")] {
+            assert_eq!(period.to_string(), text);
+            assert_eq!(text.parse(), Ok(period));
+        }
+        for wrong in [" ", "once", "2026-5-1", "2026-05-01 ", "2026-02-30"] {
+            assert_eq!(wrong.parse::<Period>(), Err(MalformedPeriod), "{wrong}");
+        }
+        assert_eq!((Period::Once.local_date(), day.local_date()), (None, "2026-05-01".parse().ok()));
+    }
+
+    #[test]
+    fn statuses_are_read_as_they_are_written() {
+        for status in RunStatus::ALL {
+            assert_eq!(status.to_string().parse(), Ok(status));
+        }
+        assert!("available".parse::<RunStatus>().is_err());
+    }
+}

@@ -28,3 +28,25 @@ pub fn match_by_title(quests: &[Quest], title: &str) -> Match {
 fn folded(title: &str) -> String {
     title.split_whitespace().map(str::to_lowercase).collect::<Vec<_>>().join(" ")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::quest::tests::{quest, step_id};
+
+    #[test]
+    fn a_title_means_the_step_that_is_called_so() {
+        let mut quests = [quest("rrr")];
+        for (step, title) in quests[0].steps.iter_mut().zip(["Follow a fan", "Überraschung", "follow  A fan"])
+        {
+            step.title = title.to_owned();
+        }
+        assert_eq!(match_by_title(&quests, " \tÜBERRASCHUNG\n"), Match::One(step_id(2)));
+        assert_eq!(match_by_title(&quests, "Follow a  FAN"), Match::Several);
+        for unknown in ["", "Follow", "Follow a fan!", "Followafan"] {
+            assert_eq!(match_by_title(&quests, unknown), Match::None, "{unknown}");
+        }
+        quests[0].steps.truncate(2);
+        assert_eq!(match_by_title(&quests, "Follow a  FAN"), Match::One(step_id(1)));
+    }
+}

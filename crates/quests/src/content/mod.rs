@@ -409,3 +409,6 @@ fn cycle(drafts: &[QuestDraft], start: &QuestDraft) -> Option<Vec<String>> {
     }
     None
 }
+
+#[cfg(test)]
+mod tests;
