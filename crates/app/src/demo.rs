@@ -3,10 +3,12 @@
 
 use crate::App;
 use crate::catalogue::Catalogue;
+use crate::commands::LoadQuests;
 use crate::demo_graph;
 use crate::execute::Command;
 use crate::import::follows_imported;
 use crate::passwords::PasswordFailure;
+use crate::quests::QuestContent;
 use crate::store::Tx;
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap};
@@ -93,7 +95,11 @@ impl App {
                 return Err(StoreError::Unavailable("too many sign-ins at once".to_owned()));
             }
         };
-        match self.execute(LoadDemo { demo, catalogue, password, only_if_new }).await {
+        let quests =
+            QuestContent::embedded().map_err(|error| StoreError::defect("read the quests", error))?;
+        let loaded = self.execute(LoadDemo { demo, catalogue, quests, password, only_if_new }).await;
+        self.forget_quest_book();
+        match loaded {
             Ok(outcome) | Err(Failure::Refused(outcome)) => Ok(outcome),
             Err(Failure::Broken(error)) => Err(error),
         }
@@ -103,6 +109,7 @@ impl App {
 struct LoadDemo {
     demo: Demo,
     catalogue: Catalogue,
+    quests: QuestContent,
     password: PasswordHash,
     only_if_new: bool,
 }
@@ -117,6 +124,11 @@ impl Command for LoadDemo {
             return Err(Failure::Refused(DemoOutcome::NotNew));
         }
         let teams = self.catalogue.load(tx, ctx)?;
+        let quests = LoadQuests { content: self.quests.clone() }.run(tx, ctx);
+        quests.map_err(|failure| match failure {
+            Failure::Refused(refusal) => Failure::Broken(StoreError::defect("load the quests", refusal)),
+            Failure::Broken(error) => Failure::Broken(error),
+        })?;
         let Some(fans) = self.load_fans(tx, ctx, &teams)? else {
             return Err(Failure::Refused(DemoOutcome::AlreadyThere));
         };

@@ -33,7 +33,7 @@ pub use awards::{Awards, GiveRefusal, Given, TakeBackRefusal};
 pub use backfill::{Backfill, BackfillRead, BackfillWrite};
 pub use boards::{BoardLine, BoardPage, BoardRefusal, BoardsNow, ReadBoard, ShownBoard};
 pub use catalogue::{Catalogue, CatalogueError, CatalogueSummary};
-pub use consumers::{Consumer, Progress};
+pub use consumers::{Consumer, Handle, Progress};
 pub use demo::{DEMO_FAN, DEMO_PASSWORD, DemoOutcome};
 pub use execute::{Answered, Command, KeyedRequest, OnceRefusal, Query};
 pub use housekeeping::Swept;

@@ -18,7 +18,7 @@ use mimalloc::MiMalloc;
 use std::process::ExitCode;
 use std::sync::Arc;
 use terrace_app::queries::Verify;
-use terrace_app::{App, Catalogue};
+use terrace_app::{App, Catalogue, QuestContent};
 use terrace_storage::{Storage, StorageConfig};
 
 /// The system's keeps what a flood of sign-ins needed, 19 MiB for each thread that ever hashed; this one gives it back.
@@ -122,6 +122,9 @@ async fn seed(wanted: Seed, settings: Settings) -> anyhow::Result<ExitCode> {
     app.found_seasons().await.context("cannot make the first seasons")?;
     let summary = app.load_catalogue(Catalogue::embedded()?).await?;
     report::line(&format!("{} leagues and {} teams are up to date", summary.leagues, summary.teams))?;
+    let quests = app.load_quests(QuestContent::embedded()?).await;
+    let quests = quests.map_err(|failure| anyhow::anyhow!("cannot load the quests: {failure:?}"))?;
+    report::line(&format!("{} quests with {} steps are up to date", quests.quests, quests.steps))?;
     if settings.demo == Demo::Always {
         report::line(&report::demo(app.load_demo(false).await?))?;
     }

@@ -8,7 +8,8 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use terrace_kernel::{Limit, Outcome, Page, TimeKey, Timestamp, UserId};
 use terrace_quests::{
-    Achievement, AchievementFacts, AchievementKey, Facts, QuestId, Run, StepDone, Visits, met_steps,
+    Achievement, AchievementFacts, AchievementKey, Facts, QuestId, Run, RunStatus, StepDone, Visits,
+    met_steps,
 };
 use terrace_scoring::{PointsRecord, SourceKey};
 
@@ -67,11 +68,13 @@ impl Query for FindProgress {
         let facts = Facts { rank: self.rank, ..state.facts };
         let visits = state.visits.unwrap_or_else(|| Visits::none(state.zone));
         let today = visits.date(state.zone, now);
-        let met = tx.open_runs(self.user, today)?.iter().any(|(run, done)| {
-            self.book
-                .quest(run.quest)
-                .is_some_and(|quest| !met_steps(quest, run, done, &facts, now).is_empty())
-        });
+        let is_due = |(run, done): &(Run, Vec<StepDone>)| {
+            self.book.quest(run.quest).is_some_and(|quest| {
+                !met_steps(quest, run, done, &facts, now).is_empty()
+                    || (run.status == RunStatus::Active && quest.is_complete(done))
+            })
+        };
+        let met = tx.open_runs(self.user, today)?.iter().any(is_due);
         let known = AchievementFacts {
             facts,
             quests_completed: state.quests_completed,

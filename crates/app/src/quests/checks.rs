@@ -1,12 +1,12 @@
 //! Progress checks: steps whose condition holds are completed, whoever or whatever brought it about (spec §1 rule 5).
 
 use super::progress::not_given;
-use super::{Checked, NotActive, Progress, QuestBook, pay_step, tell};
+use super::{Checked, NotActive, Progress, QuestBook, pay_quest, pay_step, tell};
 use crate::awards::Awards;
 use crate::store::Tx;
 use std::collections::BTreeSet;
 use terrace_kernel::{Ctx, Event, EventKind, Failure, Outcome, StoreError, UserId};
-use terrace_quests::{AchievementFacts, Check, Quest, RunStatus, Visits, met_steps};
+use terrace_quests::{AchievementFacts, Check, Quest, Run, RunStatus, StepDone, Visits, met_steps};
 
 /// Completes what a fan has fulfilled in the quests that they are in, and grants the achievements that they have come to.
 /// What they fulfil by that itself is seen, too: points may reach a threshold.
@@ -28,7 +28,8 @@ pub(crate) fn check_fan(
         facts.rank = rank;
         for (run, done) in tx.open_runs(user, today)? {
             let Some(quest) = book.quest(run.quest) else { continue };
-            if met_steps(quest, &run, &done, &facts, ctx.now()).is_empty() {
+            let is_due = is_left_complete(quest, &run, &done);
+            if !is_due && met_steps(quest, &run, &done, &facts, ctx.now()).is_empty() {
                 continue;
             }
             // Locked, and looked at again: somebody else may be at it.
@@ -37,13 +38,14 @@ pub(crate) fn check_fan(
             for id in met_steps(quest, &progress.run, &progress.done, &facts, ctx.now()) {
                 let Some(step) = quest.step(id) else { continue };
                 let mut after = progress.done.clone();
-                after.push(terrace_quests::StepDone { step: id, at: ctx.now() });
+                after.push(StepDone { step: id, at: ctx.now() });
                 let completes = progress.run.status == RunStatus::Active && quest.is_complete(&after);
                 pay_step(tx, ctx, awards, &mut progress, (step, completes), &mut checked)
                     .map_err(|failure| not_given(failure, NotActive))?;
-                if completes {
-                    progress.run.status = RunStatus::Completed;
-                }
+            }
+            if is_left_complete(quest, &progress.run, &progress.done) {
+                pay_quest(tx, ctx, awards, &mut progress, &mut checked)
+                    .map_err(|failure| not_given(failure, NotActive))?;
             }
         }
         if checked.steps.len() == before {
@@ -52,6 +54,11 @@ pub(crate) fn check_fan(
     }
     grant_achievements(tx, ctx, book, user, visits.longest)?;
     Ok(checked)
+}
+
+/// Whether a change of the quest left nothing to be done in it.
+fn is_left_complete(quest: &Quest, run: &Run, done: &[StepDone]) -> bool {
+    run.status == RunStatus::Active && quest.is_complete(done)
 }
 
 /// Grants the achievements that a fan has come to and does not have.

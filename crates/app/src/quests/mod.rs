@@ -7,7 +7,7 @@ mod progress;
 
 pub(crate) use checks::{check_after, check_fan};
 pub use content::{QuestContent, QuestContentError, QuestSummary};
-pub(crate) use progress::{Progress, not_given, pay_step, period_of, tell};
+pub(crate) use progress::{Progress, not_given, pay_quest, pay_step, period_of, tell};
 
 use crate::App;
 use crate::commands::{CheckProgress, CompleteStep, CompleteStepRefusal, LoadQuests, StepCompleted};
@@ -76,6 +76,11 @@ impl App {
         Ok(book)
     }
 
+    /// Has the quests read anew.
+    pub(crate) fn forget_quest_book(&self) {
+        self.quest_books.invalidate_all();
+    }
+
     /// Loads quests by their keys; those that are not among them any more are retired.
     ///
     /// # Errors
@@ -83,7 +88,7 @@ impl App {
     /// Refuses content that does not go with the teams that there are, and changes nothing.
     pub async fn load_quests(&self, content: QuestContent) -> Outcome<QuestSummary, QuestContentError> {
         let loaded = self.execute(LoadQuests { content }).await;
-        self.quest_books.invalidate_all();
+        self.forget_quest_book();
         loaded
     }
 

@@ -4,7 +4,7 @@ use super::Checked;
 use crate::awards::{Awards, GiveRefusal};
 use crate::store::{ReadTx, Tx};
 use terrace_kernel::{Ctx, EventKind, Failure, NewEvent, Outcome, StoreError, Timestamp, Topic, UserId};
-use terrace_quests::{Cadence, Period, Quest, Run, Step, StepDone, Visits};
+use terrace_quests::{Cadence, Period, Quest, Run, RunStatus, Step, StepDone, Visits};
 use terrace_scoring::{NewAward, Points, SourceKey, Writer};
 use uuid::Uuid;
 
@@ -54,14 +54,30 @@ pub(crate) fn pay_step(
         let source = SourceKey::quest_step(step.id.as_uuid(), date);
         checked.points += give(tx, ctx, awards, user, quest, (step.points, &step.title, source))?;
     }
-    if completes_quest && tx.complete_run(user, quest.id, run.period, now)? {
-        checked.quests.push(quest.id);
-        tell(tx, now, EventKind::QuestCompleted, user, quest.id.as_uuid())?;
-        // Also when it is nothing: completed quests are read from the records.
-        let source = SourceKey::quest(quest.id.as_uuid(), date);
-        checked.points += give(tx, ctx, awards, user, quest, (quest.bonus, &quest.title, source))?;
+    if completes_quest {
+        pay_quest(tx, ctx, awards, progress, checked)?;
     }
     Ok(true)
+}
+
+/// Completes a quest whose required steps are all done, and pays its bonus.
+pub(crate) fn pay_quest(
+    tx: &mut dyn Tx,
+    ctx: &mut Ctx,
+    awards: &Awards,
+    progress: &mut Progress<'_>,
+    checked: &mut Checked,
+) -> Outcome<(), GiveRefusal> {
+    let Progress { user, quest, run, done: _ } = progress;
+    if tx.complete_run(*user, quest.id, run.period, ctx.now())? {
+        run.status = RunStatus::Completed;
+        checked.quests.push(quest.id);
+        tell(tx, ctx.now(), EventKind::QuestCompleted, *user, quest.id.as_uuid())?;
+        // Also when it is nothing: completed quests are read from the records.
+        let source = SourceKey::quest(quest.id.as_uuid(), run.period.local_date());
+        checked.points += give(tx, ctx, awards, *user, quest, (quest.bonus, &quest.title, source))?;
+    }
+    Ok(())
 }
 
 fn give(

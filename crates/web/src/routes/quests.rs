@@ -11,7 +11,7 @@ use crate::extract::{JsonBody, MaybeSignedIn, Query, SignedIn};
 use crate::shell::Shell;
 use actix_web::web::{Data, Json};
 use actix_web::{HttpResponse, get, post};
-use terrace_app::commands::{CompleteStep, StartQuest, VisitDaily};
+use terrace_app::commands::{StartQuest, VisitDaily};
 use terrace_app::queries::{OwnRuns, ReadAchievements, ReadCompletedQuests, ReadOwnRuns};
 use terrace_app::{App, QuestBook};
 use terrace_kernel::UserId;
