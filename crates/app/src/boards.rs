@@ -8,7 +8,8 @@ use crate::live::BoardStamp;
 use crate::store::ReadTx;
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 use terrace_identity::AuthorCard;
 use terrace_kernel::{Failure, Limit, Outcome, Position, StoreError, Timestamp, UserId};
 use terrace_scoring::{
@@ -18,6 +19,11 @@ use terrace_scoring::{
 /// How long a reader waits for the boards in memory to hear of what was committed before it asked; then the tables are
 /// asked.
 const PATIENCE: Duration = Duration::from_millis(500);
+/// How long a reader waits for the tables to hold no more of a board than the event log tells; it rarely takes
+/// milliseconds, and the boards in memory may be there before.
+const PUBLISHING: Duration = Duration::from_secs(5);
+/// How often it is looked whether they do.
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// What is asked of a board.
 #[derive(Debug, Clone)]
@@ -93,6 +99,8 @@ pub struct BoardState {
     pub stamp: BoardStamp,
     /// Up to where the log is known.
     pub known: Position,
+    /// Up to where pages from the tables told of it before; it knows of that, too.
+    told: Position,
 }
 
 impl App {
@@ -113,7 +121,7 @@ impl App {
 
     /// Every season, as of now.
     pub async fn seasons(&self) -> Result<Arc<Seasons>, StoreError> {
-        if self.ranks_are_current().await
+        if self.ranks_are_current().await.is_some()
             && let Some(seasons) = self.ranks.read(|ranks| Arc::clone(ranks.seasons()))
         {
             return Ok(seasons);
@@ -185,29 +193,26 @@ impl App {
     /// Waits until the boards in memory know of everything that was committed before now, and says the state of one;
     /// none where it is not kept in memory, or not now.
     pub async fn board_state(&self, shown: &ShownBoard) -> Option<BoardState> {
-        if !self.ranks_are_current().await {
-            return None;
-        }
+        let told = self.ranks_are_current().await?;
         // Before the state: what is told from here on is not in it.
         let known = self.ranks.known()?;
         let is_kept = |ranks: &crate::live::Ranks| ranks.season() == Some(shown.season.id);
         let stamp = self.ranks.read(|ranks| is_kept(ranks).then(|| ranks.stamp(shown.board.id))).flatten()?;
-        Some(BoardState { stamp, known })
+        Some(BoardState { stamp: stamp.after(told), known, told })
     }
 
-    async fn ranks_are_current(&self) -> bool {
-        self.ranks.known().is_some() && {
-            let settled = self.store.settled().await;
-            self.ranks.comes_up_to(settled, PATIENCE).await
-        }
+    /// Waits until the boards in memory know of everything that was committed before now, and of everything that pages
+    /// from the tables told; says up to where those did, or nothing where the boards are not there.
+    async fn ranks_are_current(&self) -> Option<Position> {
+        self.ranks.known()?;
+        let told = Position::new(self.tables_told.load(Ordering::Acquire)).unwrap_or(Position::START);
+        let settled = self.store.settled().await.max(told);
+        self.ranks.comes_up_to(settled, PATIENCE).await.then_some(told)
     }
 
     /// Reads a page of a board that was found.
     pub async fn read_board(&self, shown: &ShownBoard, asked: &ReadBoard) -> Result<BoardPage, StoreError> {
-        let mut page = match self.from_memory(shown, asked).await? {
-            Some(page) => page,
-            None => self.from_tables(shown, asked).await?,
-        };
+        let mut page = self.page(shown, asked).await?;
         // Where somebody stands who is hidden from the reader is not told to whoever asks for them.
         let is_hidden = |line: &BoardLine| Some(line.ranked.user) == asked.around && line.user.is_none();
         if page.lines.iter().any(is_hidden) {
@@ -217,18 +222,35 @@ impl App {
         Ok(page)
     }
 
+    async fn page(&self, shown: &ShownBoard, asked: &ReadBoard) -> Result<BoardPage, StoreError> {
+        let begun = Instant::now();
+        loop {
+            if let Some(page) = self.from_memory(shown, asked).await? {
+                return Ok(page);
+            }
+            if let Some(page) = self.from_tables(shown, asked).await? {
+                return Ok(page);
+            }
+            if begun.elapsed() > PUBLISHING {
+                return Err(StoreError::Contended("the board changes faster than it is told of".to_owned()));
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+
     async fn from_memory(
         &self,
         shown: &ShownBoard,
         asked: &ReadBoard,
     ) -> Result<Option<BoardPage>, StoreError> {
-        let Some(BoardState { known, .. }) = self.board_state(shown).await else { return Ok(None) };
+        let Some(BoardState { known, told, .. }) = self.board_state(shown).await else { return Ok(None) };
         let read = self.ranks.read(|ranks| {
             let cards = Arc::clone(ranks.cards());
             let (rows, stamp) = ranks.board(shown.board.id, |index| Rows::of(index, asked));
             (ranks.season() == Some(shown.season.id)).then_some((rows, stamp, cards))
         });
         let Some((rows, stamp, cards)) = read.flatten() else { return Ok(None) };
+        let stamp = stamp.after(told);
         let users: Vec<UserId> = rows.lines.iter().map(|line| line.user).collect();
         let since = cards.since();
         let mut known_cards: Vec<Arc<AuthorCard>> = Vec::with_capacity(users.len());
@@ -247,17 +269,26 @@ impl App {
             }
         }
         let hidden = self.hidden(asked.reader, users).await?;
-        Ok(Some(rows.into_page(&known_cards, &hidden, (stamp.version, known), Some(stamp))))
+        Ok(Some(rows.into_page(&known_cards, &hidden, (stamp.version, known.max(stamp.version)), Some(stamp))))
     }
 
-    async fn from_tables(&self, shown: &ShownBoard, asked: &ReadBoard) -> Result<BoardPage, StoreError> {
+    /// The page as the tables have it; nothing where they have more than the event log tells, so that it is right as of
+    /// no place in the log.
+    async fn from_tables(
+        &self,
+        shown: &ShownBoard,
+        asked: &ReadBoard,
+    ) -> Result<Option<BoardPage>, StoreError> {
         let query = ReadRows { season: shown.season.id, board: shown.board.id, asked: asked.clone() };
-        let (rows, head) = unrefused(self.query(query).await)?;
+        let Some((rows, head)) = unrefused(self.query(query).await)? else { return Ok(None) };
+        if shown.season.is_active() {
+            self.tables_told.fetch_max(head.get(), Ordering::AcqRel);
+        }
         let users: Vec<UserId> = rows.lines.iter().map(|line| line.user).collect();
         let cards = unrefused(self.query(ReadCards(users.clone())).await)?;
         let cards: Vec<_> = cards.into_iter().map(Arc::new).collect();
         let hidden = self.hidden(asked.reader, users).await?;
-        Ok(rows.into_page(&cards, &hidden, (head, head), None))
+        Ok(Some(rows.into_page(&cards, &hidden, (head, head), None)))
     }
 
     async fn hidden(&self, reader: Option<UserId>, users: Vec<UserId>) -> Result<Vec<UserId>, StoreError> {
@@ -457,6 +488,7 @@ struct ReadStanding {
 
 impl Query for ReadStanding {
     const NAME: &'static str = "read_standing";
+    const IN_ONE_STATE: bool = true;
     type Output = Option<Standing>;
     type Refusal = Infallible;
 
@@ -506,12 +538,16 @@ struct ReadRows {
 
 impl Query for ReadRows {
     const NAME: &'static str = "read_board_rows";
-    type Output = (Rows, Position);
+    const IN_ONE_STATE: bool = true;
+    /// Nothing where the rows are not those as of a place in the log.
+    type Output = Option<(Rows, Position)>;
     type Refusal = Infallible;
 
     fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
-        // Before the rows: what is not in them comes after it.
         let head = tx.head()?;
+        if !tx.is_told(self.season, self.board)? {
+            return Ok(None);
+        }
         let (season, board, limit) = (self.season, self.board, self.asked.limit.rows());
         let overfull = u32::from(limit) + 1;
         let mut keys = match (self.asked.around, &self.asked.after) {
@@ -556,6 +592,6 @@ impl Query for ReadRows {
             None => None,
         };
         let next = if more { lines.last().map(Ranked::key) } else { None };
-        Ok((Rows { lines, me, total, next }, head))
+        Ok(Some((Rows { lines, me, total, next }, head)))
     }
 }

@@ -140,6 +140,10 @@ pub trait BoardRead {
         before: &RankKey,
     ) -> Result<Vec<RankKey>, StoreError>;
 
+    /// Whether the event log tells of every change of the board that this transaction sees: only then are rows that were
+    /// read in one state of the database those as of the head of the log.
+    fn is_told(&mut self, season: SeasonId, board: BoardId) -> Result<bool, StoreError>;
+
     /// How many are listed.
     fn count_listed(&mut self, season: SeasonId, board: BoardId) -> Result<u64, StoreError>;
 
