@@ -21,6 +21,8 @@ mod house {
 /// The use cases on both databases, without a network.
 mod contract {
     mod accounts;
+    mod boards;
+    mod boards_told;
     mod cost;
     mod counters;
     mod deletion;
@@ -37,6 +39,9 @@ mod contract {
     mod operators;
     mod order;
     mod paging;
+    mod points;
+    mod points_crowd;
+    mod points_histories;
     mod recommended;
     mod replica;
     mod schema;

@@ -269,7 +269,12 @@ impl App {
             }
         }
         let hidden = self.hidden(asked.reader, users).await?;
-        Ok(Some(rows.into_page(&known_cards, &hidden, (stamp.version, known.max(stamp.version)), Some(stamp))))
+        Ok(Some(rows.into_page(
+            &known_cards,
+            &hidden,
+            (stamp.version, known.max(stamp.version)),
+            Some(stamp),
+        )))
     }
 
     /// The page as the tables have it; nothing where they have more than the event log tells, so that it is right as of
