@@ -12,7 +12,7 @@ use terrace_testkit::app::commands::{
 };
 use terrace_testkit::app::{BoardPage, BoardRefusal, ReadBoard, ShownBoard};
 use terrace_testkit::identity::ProfileChange;
-use terrace_testkit::kernel::{Clock, Entropy, Limit, TeamId, UserId};
+use terrace_testkit::kernel::{Entropy, Limit, TeamId, UserId};
 use terrace_testkit::scoring::{RankKey, Ranked, SeasonId, Standing, Writer};
 use terrace_testkit::{DatabaseKind, SeededEntropy, TestApp, on_each_database};
 

@@ -5,15 +5,14 @@ use terrace_testkit::app::App;
 use terrace_testkit::kernel::{Event, EventKind, Limit, Position, Timestamp, UserId};
 use terrace_testkit::question;
 use terrace_testkit::scoring::{
-    BoardId, Points, PointsRecord, Ranked, SeasonId, Seasons, Total, TotalChange, TotalChanges,
+    BoardId, Points, PointsRecord, Ranked, RecordId, SeasonId, Seasons, Total, TotalChange, TotalChanges,
 };
-use uuid::Uuid;
 
 /// Every change of a total, by the place of the event that told of it.
 pub(crate) struct Told {
     changes: Vec<(Position, UserId, TotalChange)>,
-    /// Every record, by its id.
-    pub(crate) records: BTreeMap<Uuid, PointsRecord>,
+    /// Every record that was told of, by its id.
+    pub(crate) records: BTreeMap<RecordId, PointsRecord>,
 }
 
 impl Told {
@@ -33,7 +32,7 @@ impl Told {
                 let most = Limit::new(100).expect("a limit");
                 let page = question(move |tx| tx.records(fan, most, after));
                 let page = app.query(page).await.expect("records");
-                records.extend(page.items.into_iter().map(|record| (record.id.as_uuid(), record)));
+                records.extend(page.items.into_iter().map(|record| (record.id, record)));
                 after = page.next;
                 if after.is_none() {
                     break;
@@ -45,7 +44,7 @@ impl Told {
         let mut told = 0;
         for event in &events {
             let fan = event.what.actor.expect("somebody's points");
-            let record = records.get(&event.what.subject);
+            let record = records.get(&RecordId::from_uuid(event.what.subject));
             assert_eq!(record.is_some(), event.what.kind == EventKind::PointsAwarded, "{event:?}");
             told += usize::from(record.is_some());
             let totals: TotalChanges = event.detail.as_deref().unwrap_or_default().parse().expect("totals");
