@@ -7,6 +7,7 @@ mod crash {
     mod dice;
     mod kill;
     mod outage;
+    mod ranks;
     mod stop;
     mod together;
 }
@@ -22,7 +23,7 @@ mod house {
 mod contract {
     mod accounts;
     mod boards;
-    mod boards_told;
+    pub(crate) mod boards_told;
     mod cost;
     mod counters;
     mod deletion;

@@ -71,6 +71,11 @@ impl Told {
         Self { changes, records }
     }
 
+    /// The place of the last change.
+    pub(crate) fn last(&self) -> Position {
+        self.changes.last().map_or(Position::START, |(position, ..)| *position)
+    }
+
     /// The board as of `version`: of each fan the last that was told by then, sorted.
     pub(crate) fn board(&self, season: SeasonId, board: BoardId, version: Position) -> Vec<Ranked> {
         let mut last: BTreeMap<UserId, &TotalChange> = BTreeMap::new();
