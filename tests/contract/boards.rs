@@ -2,7 +2,8 @@
 
 use super::boards_told::Told;
 use super::live::Living;
-use super::points::{SECOND, active, award, board_of, favour, founded, start_season, unbroken};
+use super::points;
+use super::points::{SECOND, active, award, board_of, favour, founded, start_season};
 use anyhow::Result;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -43,12 +44,14 @@ fn top(board: BoardChoice) -> ReadBoard {
 }
 
 fn found(house: &TestApp, board: BoardChoice, season: Option<SeasonId>) -> Arc<ShownBoard> {
-    unbroken(house.run(house.app().find_board(board, season))).expect("a board")
+    points::found(house, board, season).expect("a board")
 }
 
 fn read(house: &TestApp, asked: &ReadBoard) -> (Arc<ShownBoard>, BoardPage) {
     let shown = found(house, asked.board, asked.season);
-    let page = house.run(house.app().read_board(&shown, asked)).expect("a page");
+    let app = house.app();
+    let page =
+        house.run(async { app.read_board(app.boards_now().await, &shown, asked).await }).expect("a page");
     (shown, page)
 }
 
@@ -168,6 +171,15 @@ fn after_an_award_the_next_read_shows_it(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
+/// Lets those end who go on until it is over, also where the test fails before.
+struct Ends<'o>(&'o AtomicBool);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
 /// A page that somebody got.
 struct Kept {
     shown: Arc<ShownBoard>,
@@ -226,7 +238,9 @@ fn keep_reading(
 fn check_all(house: &TestApp, kept: &[Kept]) {
     house.settled();
     let told = house.run(Told::read(house.app()));
-    kept.iter().for_each(|kept| kept.check(&told));
+    for kept in kept {
+        kept.check(&told);
+    }
 }
 
 /// Two processes that keep boards in memory, and one that does not: each is read while all of them write.
@@ -255,9 +269,11 @@ fn every_page_is_a_sort_of_what_was_told_up_to_its_version(kind: DatabaseKind) -
                 })
             })
             .collect();
-        let written = writers.into_iter().map(|writer| writer.join()).collect::<Vec<_>>();
-        over.store(true, Ordering::SeqCst);
-        written.into_iter().for_each(|writer| writer.expect("a writer"));
+        let ending = Ends(over);
+        for writer in writers {
+            writer.join().expect("a writer");
+        }
+        drop(ending);
         readers.into_iter().flat_map(|reader| reader.join().expect("a reader")).collect()
     });
     assert!(
@@ -305,20 +321,24 @@ fn while_boards_are_loaded_pages_are_right(kind: DatabaseKind) -> Result<()> {
                 }
             })
         });
+        let ending = Ends(&over);
         let mut kept = Vec::new();
         for seed in 0..8 {
             let living = Living::on(writer.another().expect("another process"));
             let loaded = AtomicBool::new(false);
             let read = thread::scope(|scope| {
                 let reading = scope.spawn(|| keep_reading(living.house(), &loaded, &fans, &boards, seed));
+                let ending = Ends(&loaded);
                 living.catch_up();
-                loaded.store(true, Ordering::SeqCst);
+                drop(ending);
                 reading.join().expect("a reader")
             });
             kept.extend(read);
         }
-        over.store(true, Ordering::SeqCst);
-        writing.into_iter().for_each(|writing| writing.join().expect("a writer"));
+        drop(ending);
+        for writing in writing {
+            writing.join().expect("a writer");
+        }
         kept
     });
     assert!(kept.iter().any(|kept| kept.page.stamp.is_none()), "nobody read while boards were loaded");
@@ -366,7 +386,7 @@ fn a_season_that_begins_is_seen_at_once(kind: DatabaseKind) -> Result<()> {
     house.done(CloseSeason);
     assert_eq!(found(house, BoardChoice::Global, None).season.id, last);
     let unknown: SeasonId = "0190a6f2-7c1e-7000-8000-000000000000".parse()?;
-    let refused = unbroken(house.run(house.app().find_board(BoardChoice::Global, Some(unknown))));
+    let refused = points::found(house, BoardChoice::Global, Some(unknown));
     assert_eq!(refused.err(), Some(BoardRefusal::UnknownSeason));
     Ok(())
 }

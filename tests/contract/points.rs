@@ -2,11 +2,12 @@
 //! the legacy entries.
 
 use anyhow::Result;
+use std::sync::Arc;
 use std::time::Duration;
 use terrace_testkit::app::commands::{
-    AwardPoints, ChangeProfile, CloseSeason, ReversePoints, StartSeason, SuspendAccount,
+    AwardPoints, BoardChoice, ChangeProfile, CloseSeason, ReversePoints, StartSeason, SuspendAccount,
 };
-use terrace_testkit::app::{Command, GiveRefusal, Given, TakeBackRefusal};
+use terrace_testkit::app::{BoardRefusal, Command, GiveRefusal, Given, ShownBoard, TakeBackRefusal};
 use terrace_testkit::identity::{Password, ProfileChange};
 use terrace_testkit::kernel::{
     Clock, EventKind, Failure, Limit, Outcome, Position, TeamId, Timestamp, UserId,
@@ -120,6 +121,16 @@ pub(super) fn board_of(house: &TestApp, team: TeamId) -> BoardId {
     house.ask(move |tx| tx.board_of_team(team)).expect("a team's board").id
 }
 
+/// The board that is asked for, as whoever reads it finds it.
+pub(super) fn found(
+    house: &TestApp,
+    board: BoardChoice,
+    season: Option<SeasonId>,
+) -> Result<Arc<ShownBoard>, BoardRefusal> {
+    let app = house.app();
+    unbroken(house.run(async { app.find_board(app.boards_now().await, board, season).await }))
+}
+
 /// A fan's totals of a season, by board.
 pub(super) fn totals(house: &TestApp, user: UserId, season: SeasonId) -> Vec<TotalChange> {
     let mut totals = house.ask(move |tx| tx.totals_of(user, season));
@@ -158,7 +169,7 @@ fn rule_1_an_award_is_recorded_with_its_season_and_board_and_told_of(kind: Datab
     let record = written(house.done(for_team(team, award(&house, fan, 5, "one"))));
     let (season, board) = (active(&house), board_of(&house, team));
     assert_eq!((record.season, record.board.map(BoardId::from)), (Some(season.id), Some(board)));
-    assert_eq!(ledger(&house, fan), [record.clone()]);
+    assert_eq!(ledger(&house, fan), std::slice::from_ref(&record));
     // One event, of that record and with the totals as they are.
     let told = house.log(before);
     let [event] = &told[..] else { panic!("{told:?}") };

@@ -2,7 +2,7 @@
 //! happens in the same moment.
 
 use super::points::{
-    active, award, board_of, fact, founded, global, ledger, points_on, start_season, totals, unbroken,
+    active, award, board_of, fact, found, founded, global, ledger, points_on, start_season, totals, unbroken,
 };
 use anyhow::Result;
 use std::sync::Arc;
@@ -56,7 +56,7 @@ fn awards_of_one_fan_at_once_all_count(kind: DatabaseKind) -> Result<()> {
     let fan = house.fan("mia").id;
     let teams = [None, Some(house.team("foxes")), Some(house.team("rovers"))];
     let given = house.together((0..60).map(|n: usize| {
-        let app = Arc::clone(if n % 2 == 0 { house.app() } else { other.app() });
+        let app = Arc::clone(if n.is_multiple_of(2) { house.app() } else { other.app() });
         let award = AwardPoints { team: teams[n % 3], ..award(&house, fan, 1, &n.to_string()) };
         async move { app.execute(award).await }
     }));
@@ -93,8 +93,8 @@ fn two_at_once_make_one_team_board(kind: DatabaseKind) -> Result<()> {
             let looking: Vec<_> = [&house, &other]
                 .map(|process| {
                     scope.spawn(move || {
-                        let found = process.run(process.app().find_board(BoardChoice::Team(team), None));
-                        Some(unbroken(found).expect("a board").board.id)
+                        let found = found(process, BoardChoice::Team(team), None);
+                        Some(found.expect("a board").board.id)
                     })
                 })
                 .into_iter()
@@ -160,7 +160,7 @@ impl Shown {
             let change = ProfileChange { leaderboard_visible: Some(visible), ..ProfileChange::default() };
             ChangeProfile { user: fan.id, change }
         };
-        let username = fan.card.username.to_string();
+        let username = fan.card.username.clone();
         let membership =
             |joins| ChangeBoardMembership { user: fan.id, board: BoardChoice::Team(team), joins };
         match change {

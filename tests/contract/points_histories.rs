@@ -1,12 +1,12 @@
 //! Random histories of points: what the store keeps beside the ledger is what a naive sum makes of it, written straight
 //! from the scoring rules of spec §1.
 
-use super::points::{fact, founded, ledger, seasons, start_season, sum, totals, unbroken};
+use super::points::{fact, found, founded, ledger, seasons, start_season, sum, totals, unbroken};
 use anyhow::Result;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
-use terrace_testkit::app::commands::{AwardPoints, ChangeProfile, CloseSeason, ReversePoints};
+use terrace_testkit::app::commands::{AwardPoints, BoardChoice, ChangeProfile, CloseSeason, ReversePoints};
 use terrace_testkit::app::{App, Given};
 use terrace_testkit::identity::ProfileChange;
 use terrace_testkit::kernel::{Clock, Entropy, TeamId, Timestamp, UserId};
@@ -264,9 +264,8 @@ fn random_histories_agree_with_a_naive_sum_of_the_rules(kind: DatabaseKind) -> R
     house.clock().advance(HOUR);
     let mut boards = BTreeMap::new();
     for team in teams {
-        let found =
-            house.run(house.app().find_board(terrace_testkit::app::commands::BoardChoice::Team(team), None));
-        boards.insert(team, unbroken(found).expect("a board").board.id);
+        let found = found(&house, BoardChoice::Team(team), None);
+        boards.insert(team, found.expect("a board").board.id);
     }
     let state = || {
         let seasons = Arc::new(seasons(&house));

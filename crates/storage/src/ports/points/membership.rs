@@ -84,7 +84,7 @@ impl PointsWrite for DieselTx<'_> {
                 .optional()
         })
         .map_err(broken("make a total"))?;
-        let changed: Vec<TotalRow> = match made {
+        let rows: Vec<TotalRow> = match made {
             Some(made) => vec![made],
             None => on!(self.conn, |conn| {
                 let other = board_totals::table
@@ -100,7 +100,7 @@ impl PointsWrite for DieselTx<'_> {
             })
             .map_err(broken("list a fan on a board"))?,
         };
-        let changes = changed.into_iter().map(TotalRow::into_change).collect::<Result<Vec<_>, _>>()?;
+        let changes = rows.into_iter().map(TotalRow::into_change).collect::<Result<Vec<_>, _>>()?;
         self.tell_scores(*user, TotalChanges(changes), *at).map(Some)
     }
 }
