@@ -52,9 +52,10 @@ use crate::media::{MediaStore, NoMediaStore};
 use crate::workers::Workers;
 use moka::sync::Cache;
 use std::sync::Arc;
+use std::sync::atomic::AtomicI64;
 use std::time::Duration;
 use store::Store;
-use terrace_kernel::{Clock, CtxSeed, Entropy, StoreError, Timestamp};
+use terrace_kernel::{Clock, CtxSeed, Entropy, Position, StoreError, Timestamp};
 use terrace_scoring::SeasonId;
 use viewers::Viewers;
 
@@ -149,6 +150,8 @@ pub struct App {
     graph: Arc<Live<Graph>>,
     recommenders: Workers,
     ranks: Arc<Live<Ranks>>,
+    /// The place in the log as of which pages of the active season were last read from the tables.
+    tables_told: AtomicI64,
     awards: Awards,
     found_boards: Cache<(BoardChoice, SeasonId), Arc<ShownBoard>>,
     config: AppConfig,
@@ -187,6 +190,7 @@ impl App {
             graph,
             recommenders,
             ranks: Arc::default(),
+            tables_told: AtomicI64::new(Position::START.get()),
             awards: Awards::default(),
             found_boards,
             config,

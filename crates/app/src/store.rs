@@ -383,6 +383,11 @@ pub trait ReadJob: Send {
         false
     }
 
+    /// Whether all its statements have to see one state of the database.
+    fn in_one_state(&self) -> bool {
+        false
+    }
+
     /// Answers whoever waits. `tx` is an error when no connection could be had.
     fn run(self: Box<Self>, tx: Result<&mut dyn ReadTx, StoreError>);
 
