@@ -83,6 +83,9 @@ fn what_one_process_did_the_other_knows(kind: DatabaseKind) -> Result<()> {
     within(A_SECOND, || phone_here.get("/api/user").status == 401)
 }
 
+/// The events of a new database: its first seasons.
+const FOUNDED: i64 = 2;
+
 /// Asks until it is so.
 fn within(patience: Duration, mut is_so: impl FnMut() -> bool) -> Result<()> {
     let started = Instant::now();
@@ -104,19 +107,19 @@ fn a_process_that_hangs_holds_nobody_s_events_back() -> Result<()> {
         let mia = first.client();
         mia.register("mia");
         mia.create_post("one");
-        // Her account and her post. Nobody else was there to give them positions: from now on the first process
+        // The first seasons, her account and her post. Nobody else was there to give them positions: from now on the first process
         // does that.
-        within(TAKEOVER, || position(&mia) == 2)?;
+        within(TAKEOVER, || position(&mia) == FOUNDED + 2)?;
         let second = invocation.serve()?;
         let bo = second.client();
         bo.register("bo_");
         first.pause()?;
         bo.create_post("two");
-        within(TAKEOVER, || position(&bo) == 4)?;
+        within(TAKEOVER, || position(&bo) == FOUNDED + 4)?;
         first.resume()?;
         mia.create_post("three");
         for client in [&mia, &bo] {
-            within(TAKEOVER, || position(client) == 5)?;
+            within(TAKEOVER, || position(client) == FOUNDED + 5)?;
         }
         Ok(())
     })

@@ -84,6 +84,7 @@ impl Sample {
             mia.ask("POST", "/api/media").body("image/png", png(7)).send().expect(201).str_at("/url");
         let others = ["gus", "hal"].map(|name| service.client().register(name));
         know_each_other(&service, &mia, &user);
+        get_points(&service, [&user, &others[0]]);
         Self { service, mia, bo, user, post, comment, picture, session, team, league, refresh, others }
     }
 
@@ -158,6 +159,11 @@ impl Sample {
             "react" => json!({"kind": "like"}),
             "follow" | "unfollow" => json!({"userId": self.others[0]}),
             "block" | "unblock" => json!({"userId": self.others[1]}),
+            "joinLeaderboard" | "leaveLeaderboard" => json!({"teamId": self.team}),
+            "awardPoints" => json!({
+                "userId": self.others[0], "amount": 5, "reason": "A ticket", "source": "import:ticket/1",
+                "teamId": self.team,
+            }),
             "reportPost" => json!({"reason": "It is an advertisement."}),
             other => panic!("no sample body for {other}"),
         }
@@ -185,6 +191,9 @@ impl Sample {
             "/api/user/followers?limit=100".to_owned(),
             "/api/user/following?limit=100".to_owned(),
             "/api/user/blocks?limit=100".to_owned(),
+            "/api/user/points?limit=100".to_owned(),
+            "/api/leaderboard?limit=100".to_owned(),
+            "/api/leaderboards".to_owned(),
         ] {
             for client in [&self.mia, &self.bo] {
                 let mut seen = client.get(&path).expect(200).json();
@@ -193,6 +202,7 @@ impl Sample {
                     && self.service.storage().kind() == DatabaseKind::Postgres
                 {
                     fields.remove("streamPosition");
+                    fields.remove("version");
                 }
                 dump.push(seen);
             }
@@ -213,5 +223,15 @@ fn know_each_other(service: &TestService, mia: &Client, user: &str) {
     }
     for name in ["eve", "fay"] {
         mia.post("/api/user/block", &json!({"userId": service.client().register(name)})).expect(200);
+    }
+}
+
+/// Two who have two records of points each.
+fn get_points(service: &TestService, users: [&str; 2]) {
+    let timer = service.client().with_bearer(CRON_SECRET);
+    for (user, fact) in users.iter().flat_map(|user| ["one", "two"].map(|fact| (user, fact))) {
+        let award =
+            json!({"userId": user, "amount": 3, "reason": "A game", "source": format!("import:{fact}")});
+        timer.post("/api/cron/award-points", &award).expect(200);
     }
 }

@@ -72,7 +72,8 @@ WITH tables AS (
     WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')
       AND relname NOT LIKE '\_\_diesel%'
 ), definitions (text) AS (
-    SELECT format('column %s.%s: %s, identity %s, default %s', relname, attname, attnum, attidentity,
+    SELECT format('column %s.%s: %s, identity %s, default %s', relname, attname,
+               row_number() OVER (PARTITION BY tables.oid ORDER BY attnum), attidentity,
                   pg_get_expr(adbin, adrelid))
     FROM tables JOIN pg_attribute ON attrelid = tables.oid AND attnum > 0 AND NOT attisdropped
          LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum

@@ -4,6 +4,7 @@ use crate::execute::Query;
 use crate::store::ReadTx;
 use terrace_identity::{Account, AccountStatus, PublicProfile, Team};
 use terrace_kernel::{Failure, Outcome, StoreError, Timestamp, UserId};
+use terrace_scoring::Points;
 use terrace_social::Ties;
 
 /// There is no such thing (any more), or none that may be seen.
@@ -17,10 +18,12 @@ pub struct OwnProfile {
     pub account: Account,
     /// The favourite team.
     pub favorite_team: Option<Team>,
+    /// All points that were ever earned, whatever the season.
+    pub points: Points,
 }
 
 impl OwnProfile {
-    /// Reads the profile of an account, whatever its status; two statements at most.
+    /// Reads the profile of an account, whatever its status; three statements at most.
     pub(crate) fn read<T: ReadTx + ?Sized>(tx: &mut T, user: UserId) -> Result<Option<Self>, StoreError> {
         let Some(account) = tx.account(user)? else {
             return Ok(None);
@@ -29,7 +32,8 @@ impl OwnProfile {
             Some(team) => tx.team(team)?,
             None => None,
         };
-        Ok(Some(Self { account, favorite_team }))
+        let points = tx.points_of(user)?;
+        Ok(Some(Self { account, favorite_team, points }))
     }
 }
 

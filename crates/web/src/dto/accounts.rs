@@ -173,8 +173,7 @@ impl From<&OwnProfileView> for OwnProfile {
             leaderboard_visible: account.leaderboard_visible,
             follower_count: account.follower_count,
             following_count: account.following_count,
-            // Nothing in the service gives points yet.
-            points: 0,
+            points: view.points.get(),
             created_at: Time(account.created_at),
         }
     }
