@@ -10,6 +10,7 @@ pub mod commands;
 mod consumers;
 mod demo;
 mod demo_graph;
+mod demo_points;
 mod erasure;
 mod execute;
 mod follower;

@@ -230,9 +230,8 @@ impl Books {
         audit: &mut FanAudit,
     ) -> Vec<(BoardId, Points, Option<SeasonId>)> {
         let active = self.seasons.active().map(|season| season.id);
-        let of_active = |board: BoardId| {
-            active.and_then(|season| Some((*totals.get(&(season, board))?, Some(season))))
-        };
+        let of_active =
+            |board: BoardId| active.and_then(|season| Some((*totals.get(&(season, board))?, Some(season))));
         let mut wanted: BTreeMap<BoardId, (Points, Option<SeasonId>)> = totals
             .keys()
             .map(|(_, board)| (*board, of_active(*board).unwrap_or((Points::ZERO, None))))
@@ -299,8 +298,7 @@ impl Work<'_> {
             self.audit.fault(PointsCheck::Totals, user, board, words);
         }
         if stored.is_listed != is_listed {
-            let words =
-                if is_listed { "is not listed and should be" } else { "is listed and should not be" };
+            let words = if is_listed { "is not listed and should be" } else { "is listed and should not be" };
             self.audit.fault(PointsCheck::Listing, user, board, words.to_owned());
         }
         let version = stored.total.version.saturating_add(1).max(self.clock());
