@@ -41,6 +41,7 @@ mod contract {
     mod replica;
     mod schema;
     mod trends;
+    mod upkeep;
     mod watched;
     mod work;
 }
@@ -80,4 +81,5 @@ mod program {
     mod account;
     mod doctor;
     mod follow_graph;
+    mod maintain;
 }
