@@ -289,10 +289,8 @@ fn pages_go_to_the_end_and_around(kind: DatabaseKind) -> Result<()> {
             let after = cursor.as_ref().map(|cursor| format!("&cursor={cursor}")).unwrap_or_default();
             let page = reader.get(&format!("{BOARD}?limit={limit}{after}")).expect(200);
             paged.extend(lines(&page));
-            match page.at("/nextCursor") {
-                Value::String(next) => cursor = Some(next),
-                _ => break,
-            }
+            let Some(next) = page.at("/nextCursor").as_str().map(str::to_owned) else { break };
+            cursor = Some(next);
         }
         assert_eq!(paged, whole, "limit {limit}");
     }
@@ -372,7 +370,7 @@ fn a_past_season_stays_readable(kind: DatabaseKind) -> Result<()> {
     give_for_team(&service, &mia_id, 20, "1", &team);
     let past = mia.get(BOARD).expect(200);
     let past_season = past.str_at("/season/id");
-    service.clock().advance(std::time::Duration::from_secs(60));
+    service.clock().advance(std::time::Duration::from_mins(1));
     let start = terrace_testkit::app::commands::StartSeason {
         key: "1".parse()?,
         name: "Season 1".to_owned(),

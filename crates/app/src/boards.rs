@@ -86,13 +86,12 @@ pub struct BoardPage {
     pub stamp: Option<BoardStamp>,
 }
 
-/// A board's state in memory and how to read it.
+/// Whether the boards in memory know of everything that this process had committed at some moment. A request finds that
+/// out once, waiting for it, and goes by it to its end.
 #[derive(Debug, Clone, Copy)]
-pub struct BoardState {
-    /// What tells it from others.
-    pub stamp: BoardStamp,
-    /// Up to where the log is known.
-    pub known: Position,
+pub struct BoardsNow {
+    /// Up to where they know the log; none where the tables have to be asked.
+    known: Option<Position>,
 }
 
 impl App {
@@ -111,9 +110,20 @@ impl App {
         unrefused(self.execute(crate::commands::TurnSeasons).await)
     }
 
-    /// Every season, as of now.
-    pub async fn seasons(&self) -> Result<Arc<Seasons>, StoreError> {
-        if self.ranks_are_current().await
+    /// Waits until the boards in memory know of everything that was committed here before now.
+    pub async fn boards_now(&self) -> BoardsNow {
+        if self.ranks.known().is_none() {
+            return BoardsNow { known: None };
+        }
+        let settled = self.store.settled().await;
+        let is_current = self.ranks.comes_up_to(settled, PATIENCE).await;
+        let known = self.ranks.known().filter(|_| is_current);
+        BoardsNow { known }
+    }
+
+    /// Every season.
+    pub async fn seasons(&self, now: BoardsNow) -> Result<Arc<Seasons>, StoreError> {
+        if now.known.is_some()
             && let Some(seasons) = self.ranks.read(|ranks| Arc::clone(ranks.seasons()))
         {
             return Ok(seasons);
@@ -126,11 +136,12 @@ impl App {
     /// Finds the board that is asked for; a team's is made when it is first asked for.
     pub async fn find_board(
         &self,
+        now: BoardsNow,
         choice: BoardChoice,
         season: Option<SeasonId>,
     ) -> Outcome<Arc<ShownBoard>, BoardRefusal> {
         let refused = |refusal| Failure::Refused(refusal);
-        let seasons = self.seasons().await.map_err(Failure::Broken)?;
+        let seasons = self.seasons(now).await.map_err(Failure::Broken)?;
         let wanted = match season {
             Some(id) => seasons.get(id).filter(|season| season.is_counted()),
             None => seasons.shown(),
@@ -140,7 +151,7 @@ impl App {
         let found = match self.found_boards.get(&place) {
             Some(found) if found.season == *wanted => found,
             Some(_) | None => {
-                let found = Arc::new(self.look_for_board(choice, wanted, season.is_some()).await?);
+                let found = Arc::new(self.look_for_board(&seasons, choice, wanted, season.is_some()).await?);
                 self.found_boards.insert(place, Arc::clone(&found));
                 found
             }
@@ -150,6 +161,7 @@ impl App {
 
     async fn look_for_board(
         &self,
+        seasons: &Seasons,
         choice: BoardChoice,
         season: &Season,
         season_asked: bool,
@@ -173,7 +185,6 @@ impl App {
         // A global board shows its own season, whichever is the active one.
         let season = match board.scope {
             BoardScope::Global(own) if own != season.id => {
-                let seasons = self.seasons().await.map_err(Failure::Broken)?;
                 let own = seasons.get(own).filter(|_| !season_asked).cloned();
                 own.ok_or(refused(BoardRefusal::UnknownSeason))?
             }
@@ -182,31 +193,23 @@ impl App {
         Ok(ShownBoard { board, name, season })
     }
 
-    /// Waits until the boards in memory know of everything that was committed before now, and says the state of one;
-    /// none where it is not kept in memory, or not now.
-    pub async fn board_state(&self, shown: &ShownBoard) -> Option<BoardState> {
-        if !self.ranks_are_current().await {
-            return None;
-        }
-        // Before the state: what is told from here on is not in it.
-        let known = self.ranks.known()?;
+    /// What tells the state of a board from others; none where it is not kept in memory, or not now.
+    pub fn board_stamp(&self, now: BoardsNow, shown: &ShownBoard) -> Option<BoardStamp> {
+        now.known?;
         let is_kept = |ranks: &crate::live::Ranks| ranks.season() == Some(shown.season.id);
-        let stamp = self.ranks.read(|ranks| is_kept(ranks).then(|| ranks.stamp(shown.board.id))).flatten()?;
-        Some(BoardState { stamp, known })
-    }
-
-    async fn ranks_are_current(&self) -> bool {
-        self.ranks.known().is_some() && {
-            let settled = self.store.settled().await;
-            self.ranks.comes_up_to(settled, PATIENCE).await
-        }
+        self.ranks.read(|ranks| is_kept(ranks).then(|| ranks.stamp(shown.board.id))).flatten()
     }
 
     /// Reads a page of a board that was found.
-    pub async fn read_board(&self, shown: &ShownBoard, asked: &ReadBoard) -> Result<BoardPage, StoreError> {
-        let mut page = match self.from_memory(shown, asked).await? {
+    pub async fn read_board(
+        &self,
+        now: BoardsNow,
+        shown: &ShownBoard,
+        asked: &ReadBoard,
+    ) -> Result<BoardPage, StoreError> {
+        let mut page = match self.page_in_memory(now, shown, asked).await? {
             Some(page) => page,
-            None => self.from_tables(shown, asked).await?,
+            None => self.page_in_tables(shown, asked).await?,
         };
         // Where somebody stands who is hidden from the reader is not told to whoever asks for them.
         let is_hidden = |line: &BoardLine| Some(line.ranked.user) == asked.around && line.user.is_none();
@@ -217,12 +220,13 @@ impl App {
         Ok(page)
     }
 
-    async fn from_memory(
+    async fn page_in_memory(
         &self,
+        now: BoardsNow,
         shown: &ShownBoard,
         asked: &ReadBoard,
     ) -> Result<Option<BoardPage>, StoreError> {
-        let Some(BoardState { known, .. }) = self.board_state(shown).await else { return Ok(None) };
+        let Some(known) = now.known else { return Ok(None) };
         let read = self.ranks.read(|ranks| {
             let cards = Arc::clone(ranks.cards());
             let (rows, stamp) = ranks.board(shown.board.id, |index| Rows::of(index, asked));
@@ -247,10 +251,15 @@ impl App {
             }
         }
         let hidden = self.hidden(asked.reader, users).await?;
-        Ok(Some(rows.into_page(&known_cards, &hidden, (stamp.version, known), Some(stamp))))
+        Ok(Some(rows.into_page(
+            &known_cards,
+            &hidden,
+            (stamp.version, known.max(stamp.version)),
+            Some(stamp),
+        )))
     }
 
-    async fn from_tables(&self, shown: &ShownBoard, asked: &ReadBoard) -> Result<BoardPage, StoreError> {
+    async fn page_in_tables(&self, shown: &ShownBoard, asked: &ReadBoard) -> Result<BoardPage, StoreError> {
         let query = ReadRows { season: shown.season.id, board: shown.board.id, asked: asked.clone() };
         let (rows, head) = unrefused(self.query(query).await)?;
         let users: Vec<UserId> = rows.lines.iter().map(|line| line.user).collect();
@@ -272,8 +281,13 @@ impl App {
     }
 
     /// Where a fan stands on a board.
-    pub async fn standing(&self, shown: &ShownBoard, user: UserId) -> Result<Option<Standing>, StoreError> {
-        if self.board_state(shown).await.is_some() {
+    pub async fn standing(
+        &self,
+        now: BoardsNow,
+        shown: &ShownBoard,
+        user: UserId,
+    ) -> Result<Option<Standing>, StoreError> {
+        if now.known.is_some() {
             let read = self.ranks.read(|ranks| {
                 let (standing, _) = ranks.board(shown.board.id, |index| index.standing(user));
                 (ranks.season() == Some(shown.season.id)).then_some(standing)
@@ -291,7 +305,8 @@ impl App {
         &self,
         reader: Option<UserId>,
     ) -> Outcome<(Season, Vec<(Board, String)>), BoardRefusal> {
-        let seasons = self.seasons().await.map_err(Failure::Broken)?;
+        let now = self.boards_now().await;
+        let seasons = self.seasons(now).await.map_err(Failure::Broken)?;
         let season = seasons.shown().ok_or(Failure::Refused(BoardRefusal::UnknownSeason))?.clone();
         let boards = unrefused(self.query(ListBoards { season: season.id, reader }).await);
         Ok((season, boards.map_err(Failure::Broken)?))

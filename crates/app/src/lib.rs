@@ -32,7 +32,7 @@ mod workers;
 pub use accounts::{DeleteAccountRefusal, ResetPasswordRefusal};
 pub use awards::{Awards, GiveRefusal, Given, TakeBackRefusal};
 pub use backfill::{Backfill, BackfillRead, BackfillWrite};
-pub use boards::{BoardLine, BoardPage, BoardRefusal, BoardState, ReadBoard, ShownBoard};
+pub use boards::{BoardLine, BoardPage, BoardRefusal, BoardsNow, ReadBoard, ShownBoard};
 pub use catalogue::{Catalogue, CatalogueError, CatalogueSummary};
 pub use consumers::{Consumer, Progress};
 pub use demo::{DEMO_FAN, DEMO_PASSWORD, DemoOutcome};

@@ -151,7 +151,9 @@ impl App {
             let lines = unrefused(self.query(SortedBoard { season, board }).await)?;
             let checked = u64::try_from(lines.len()).unwrap_or(u64::MAX);
             report.count(&BTreeMap::from([(PointsCheck::Ranks, checked)]));
-            misplaced(board, &lines).iter().for_each(|fault| report.note(fault));
+            for fault in &misplaced(board, &lines) {
+                report.note(fault);
+            }
         }
         Ok(report)
     }
@@ -177,7 +179,9 @@ impl App {
             for fans in portion.suspects.chunks(HELD) {
                 let found = unrefused(self.execute(SettlePoints { fans: fans.to_vec(), mends }).await)?;
                 report.mended += found.mended;
-                found.faults.iter().for_each(|fault| report.note(fault));
+                for fault in &found.faults {
+                    report.note(fault);
+                }
             }
             after = Some(portion.last);
         }

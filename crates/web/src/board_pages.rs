@@ -12,7 +12,7 @@ use bytes::Bytes;
 use moka::sync::Cache;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use terrace_app::{App, BoardStamp, ReadBoard, ShownBoard};
+use terrace_app::{App, BoardStamp, BoardsNow, ReadBoard, ShownBoard};
 use terrace_identity::Viewer;
 use terrace_kernel::UserId;
 use terrace_scoring::{BoardId, RankKey, SeasonId};
@@ -63,6 +63,7 @@ impl BoardPages {
     pub(crate) async fn answer(
         &self,
         app: &App,
+        now: BoardsNow,
         shown: &ShownBoard,
         asked: ReadBoard,
         viewer: Option<&Viewer>,
@@ -76,15 +77,15 @@ impl BoardPages {
             after: asked.after,
         };
         let is_private = viewer.is_some();
-        if let Some(state) = app.board_state(shown).await
+        if let Some(stamp) = app.board_stamp(now, shown)
             && let Some(kept) = self.0.get(&name)
-            && kept.stamp == state.stamp
+            && kept.stamp == stamp
             && kept.at.elapsed() < LONGEST
         {
             return Ok(tagged(is_private, &kept.tag, JSON, kept.body.clone()));
         }
         let at = Instant::now();
-        let page = app.read_board(shown, &asked).await?;
+        let page = app.read_board(now, shown, &asked).await?;
         let body = leaderboard_page(shown, &page, &Self::filter(shown));
         let body: Bytes = serde_json::to_vec(&body).map_err(ApiError::internal)?.into();
         // What streams go on from moves with everything that happens elsewhere, and is no other content.

@@ -219,7 +219,9 @@ impl LiveModel for Ranks {
         if looks || !renamed.is_empty() {
             self.looks += 1;
         }
-        renamed.into_iter().for_each(|user| self.cards.forget(user));
+        for user in renamed {
+            self.cards.forget(user);
+        }
     }
 
     fn begins_at(&mut self, position: Position) {

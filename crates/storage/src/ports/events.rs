@@ -1,5 +1,7 @@
 //! The event log and its durable consumers.
 
+#![expect(clippy::ref_option_ref, reason = "what diesel derives for a row with an optional reference")]
+
 use super::{corrupt, named};
 use crate::conn::{Conn, on};
 use crate::error::broken;

@@ -107,11 +107,12 @@ pub(crate) async fn read_leaderboard(
     let around = query.around(reader)?;
     // Checked as far as it can be before the board is known: a bad request makes no board.
     let page = asked::<terrace_scoring::RankKey>(query.limit, None, LEADERBOARD, "")?;
-    let shown = app.find_board(board, season).await?;
+    let now = app.boards_now().await;
+    let shown = app.find_board(now, board, season).await?;
     let filter = BoardPages::filter(&shown);
     let after = asked(query.limit, query.cursor.as_deref(), LEADERBOARD, &filter)?.after;
     let asked = ReadBoard { board, season, around, limit: page.limit, after, reader };
-    shell.board_pages.answer(&app, &shown, asked, viewer.0.as_ref()).await
+    shell.board_pages.answer(&app, now, &shown, asked, viewer.0.as_ref()).await
 }
 
 /// List boards.
@@ -154,8 +155,9 @@ async fn change_membership(
 ) -> Result<Json<JoinedBoard>, ApiError> {
     let board = body.choice()?;
     let joined = app.execute(ChangeBoardMembership { user, board, joins }).await?;
-    let shown = app.find_board(BoardChoice::Board(joined.board.id), Some(joined.season.id)).await?;
-    let me = app.standing(&shown, user).await.map_err(ApiError::from)?;
+    let now = app.boards_now().await;
+    let shown = app.find_board(now, BoardChoice::Board(joined.board.id), Some(joined.season.id)).await?;
+    let me = app.standing(now, &shown, user).await.map_err(ApiError::from)?;
     Ok(Json(JoinedBoard {
         leaderboard: Leaderboard::new(&shown.board, &shown.name),
         me: me.as_ref().map(OwnStanding::from),

@@ -86,7 +86,7 @@ impl PointsWrite for DieselTx<'_> {
                 .optional()
         })
         .map_err(broken("make a total"))?;
-        let changed: Vec<TotalRow> = match made {
+        let rows: Vec<TotalRow> = match made {
             Some(made) => {
                 // What the entry says is of the season that is looked at, from its first total on.
                 if season.is_active() {
@@ -108,7 +108,7 @@ impl PointsWrite for DieselTx<'_> {
             })
             .map_err(broken("list a fan on a board"))?,
         };
-        let changes = changed.into_iter().map(TotalRow::into_change).collect::<Result<Vec<_>, _>>()?;
+        let changes = rows.into_iter().map(TotalRow::into_change).collect::<Result<Vec<_>, _>>()?;
         self.tell_scores(*user, TotalChanges(changes), *at).map(Some)
     }
 }

@@ -339,3 +339,109 @@ impl DieselTx<'_> {
         .map_err(broken("mend entries"))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ports::harness::{Database, at, fan, plans_of, run, uuid};
+    use terrace_scoring::{
+        BoardOrder, BoardRead, BoardWrite, Books, NewAward, PointsCheck, PointsWrite, Season, SeasonStatus,
+        SourceKey, Writer,
+    };
+
+    /// A season with a global board, and fans who have points: of the nth n + 1.
+    fn stadium(tx: &mut DieselTx<'_>, fans: u128) -> Vec<UserId> {
+        let season = Season {
+            id: uuid(900).into(),
+            key: "1".parse().unwrap(),
+            name: "One".to_owned(),
+            starts_at: at(0),
+            ends_at: None,
+            status: SeasonStatus::Active,
+        };
+        assert!(tx.add_season(&season, uuid(901).into(), at(0)).unwrap());
+        let seasons = tx.seasons().unwrap();
+        (1..=fans)
+            .map(|n| {
+                let user = fan(tx, n);
+                let award = NewAward {
+                    user,
+                    amount: Points::new(i64::try_from(n).unwrap()),
+                    reason: "A ticket".to_owned(),
+                    source: SourceKey::import("one").unwrap(),
+                    at: at(5),
+                };
+                let record = award.record(uuid(1000 + n).into(), &seasons, None, Writer::Service).unwrap();
+                let (board, by) = (BoardOrder::AsRecorded, Writer::Service);
+                let order = terrace_scoring::AwardOrder { record: &record, board, by, now: at(6) };
+                assert!(matches!(tx.award(&order), Ok(terrace_scoring::Awarding::Written { .. })));
+                user
+            })
+            .collect()
+    }
+
+    fn audit(tx: &mut DieselTx<'_>) -> (Vec<(PointsCheck, UserId)>, Vec<Mend>) {
+        let books = Books::new(tx.seasons().unwrap(), &tx.every_board().unwrap());
+        let all = (UserId::from_uuid(uuid(0)), UserId::from_uuid(uuid(u128::MAX)));
+        let audits: Vec<_> =
+            tx.points_between(all.0, all.1).unwrap().iter().map(|fan| books.audit(fan, at(9))).collect();
+        let faults =
+            audits.iter().flat_map(|audit| audit.faults.iter().map(|fault| (fault.check, fault.user)));
+        (faults.collect(), audits.iter().filter_map(|audit| audit.mend.clone()).collect())
+    }
+
+    #[test]
+    fn rows_that_are_gone_are_written_again() {
+        let mut database = Database::new();
+        let tx = &mut database.tx();
+        let fans = stadium(tx, 4);
+        assert_eq!(audit(tx), (vec![], vec![]));
+        let board = tx.sorted_board(uuid(900).into(), uuid(901).into()).unwrap();
+        assert_eq!(board.len(), 4);
+        run(
+            tx,
+            "DELETE FROM board_totals WHERE points = 2; DELETE FROM leaderboard_entries WHERE points = 3",
+        );
+        run(tx, "UPDATE leaderboard_entries SET points = 77, season_id = NULL WHERE points = 4");
+        let (faults, mends) = audit(tx);
+        let (total, entries) = (PointsCheck::Totals, PointsCheck::Entries);
+        assert_eq!(faults, [(total, fans[1]), (entries, fans[2]), (entries, fans[3])]);
+        tx.hold_fans(&fans).unwrap();
+        tx.mend_points(&mends, at(9)).unwrap();
+        assert_eq!(audit(tx), (vec![], vec![]));
+        assert_eq!(tx.sorted_board(uuid(900).into(), uuid(901).into()).unwrap(), board);
+        let total = tx.points_between(fans[1], fans[1]).unwrap().remove(0).totals.remove(0).total;
+        assert!(total.version > 1_000_000, "higher than any that was told of");
+    }
+
+    #[test]
+    fn accounts_are_walked_in_portions_by_keys() {
+        let mut database = Database::new();
+        {
+            let tx = &mut database.tx();
+            let fans = stadium(tx, 5);
+            let (mut walked, mut after) = (Vec::new(), None);
+            loop {
+                let portion = tx.fans_after(after, 2).unwrap();
+                let Some(last) = portion.last() else { break };
+                after = Some(*last);
+                let points = tx.points_between(portion[0], *last).unwrap();
+                assert_eq!(points.iter().map(|fan| fan.user).collect::<Vec<_>>(), portion);
+                walked.extend(portion);
+            }
+            assert_eq!(walked, fans);
+        }
+        let plans = plans_of(&mut database, |tx| {
+            let (one, other) = (UserId::from_uuid(uuid(1)), UserId::from_uuid(uuid(3)));
+            tx.fans_after(Some(one), 2).unwrap();
+            tx.points_between(one, other).unwrap();
+            tx.entries_of(one).unwrap();
+        });
+        for plan in plans.into_iter().flatten() {
+            // Of seasons and boards there are few.
+            for table in ["users", "t", "points_history", "e", "leaderboard_entries"] {
+                assert!(!format!("{plan} ").contains(&format!("SCAN {table} ")), "{plan}");
+            }
+        }
+    }
+}
