@@ -218,7 +218,8 @@ fn damage_is_found_and_mended_once(kind: DatabaseKind) -> Result<()> {
 /// Rank and points of everybody on the global board, as it is served.
 fn served(house: &TestApp) -> Vec<(UserId, i64)> {
     let app = house.app();
-    let shown = house.run(app.find_board(BoardChoice::Global, None)).expect("a board");
+    let now = house.run(app.boards_now());
+    let shown = house.run(app.find_board(now, BoardChoice::Global, None)).expect("a board");
     let asked = ReadBoard {
         board: BoardChoice::Global,
         season: None,
@@ -227,7 +228,7 @@ fn served(house: &TestApp) -> Vec<(UserId, i64)> {
         after: None,
         reader: None,
     };
-    let page = house.run(app.read_board(&shown, &asked)).expect("a page");
+    let page = house.run(app.read_board(now, &shown, &asked)).expect("a page");
     page.lines.iter().map(|line| (line.ranked.user, line.ranked.points.get())).collect()
 }
 
@@ -305,7 +306,9 @@ fn a_repair_beside_awards_loses_nothing(kind: DatabaseKind) -> Result<()> {
         });
         repair(&other, false);
     }
-    writers.into_iter().for_each(|writer| house.join(writer));
+    for writer in writers {
+        house.join(writer);
+    }
     repair(&house, false);
     assert_eq!(wrong(&verify(&house)), []);
     for fan in fans {

@@ -40,9 +40,10 @@ fn name(text: &str) -> Result<String, String> {
 /// Says what checks of points found.
 pub(crate) fn tell(report: &PointsReport) -> std::io::Result<()> {
     for (check, found) in &report.checks {
-        let examples: String = found.examples.iter().map(|example| format!("\n  {example}")).collect();
-        let (name, checked, wrong) = (check.as_str(), found.checked, found.wrong);
-        report::line(&format!("{name}: {checked} checked, {wrong} wrong{examples}"))?;
+        report::line(&format!("{}: {} checked, {} wrong", check.as_str(), found.checked, found.wrong))?;
+        for example in &found.examples {
+            report::line(&format!("  {example}"))?;
+        }
     }
     Ok(())
 }
@@ -88,7 +89,7 @@ async fn turn(app: &App, command: SeasonCommand) -> anyhow::Result<Vec<Season>> 
             app.execute(StartSeason { key, name, starts_at, ends_at }).await.map_err(refused)?
         }
         SeasonCommand::Close => app.execute(CloseSeason).await.map_err(refused)?,
-        SeasonCommand::List => app.seasons().await?.iter().cloned().collect(),
+        SeasonCommand::List => app.seasons(app.boards_now().await).await?.iter().cloned().collect(),
     })
 }
 
