@@ -47,6 +47,7 @@ mod contract {
     mod replica;
     mod schema;
     mod trends;
+    mod upkeep;
     mod watched;
     mod work;
 }
@@ -86,4 +87,5 @@ mod program {
     mod account;
     mod doctor;
     mod follow_graph;
+    mod maintain;
 }

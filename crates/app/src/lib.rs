@@ -10,6 +10,7 @@ pub mod commands;
 mod consumers;
 mod demo;
 mod demo_graph;
+mod demo_points;
 mod erasure;
 mod execute;
 mod follower;
@@ -24,6 +25,7 @@ pub mod queries;
 mod recommended;
 pub mod store;
 mod trends;
+mod upkeep;
 mod viewers;
 mod workers;
 
@@ -44,7 +46,11 @@ pub use passwords::{PasswordCost, Passwords, PasswordsBusy};
 pub use recommended::{RecommendRefusal, Suggestion, SuggestionReason};
 /// The words of operators, for a program that names no domain.
 pub use terrace_identity::{Password, Role};
+pub use terrace_scoring::{
+    MalformedSeasonKey, PointsCheck, Season, SeasonKey, SeasonRefusal, SeasonStatus, Seasons, season_name,
+};
 pub use trends::Synced;
+pub use upkeep::{BoardsSynced, PointsChecked, PointsReport};
 
 use crate::commands::BoardChoice;
 use crate::live::{Graph, Live, Ranks};

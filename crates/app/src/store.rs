@@ -15,7 +15,7 @@ use terrace_identity::{
     TeamRead, TeamWrite,
 };
 use terrace_kernel::{Event, EventLog, Position, StoreError, Timestamp, UserId};
-use terrace_scoring::{BoardRead, BoardWrite, PointsRead, PointsWrite};
+use terrace_scoring::{BoardRead, BoardWrite, PointsAudit, PointsMend, PointsRead, PointsWrite};
 use terrace_social::{
     AuthoredRead, CommentRead, CommentWrite, DismissalWrite, ErasureWrite, FeedRead, FollowGraphRead,
     GraphErasure, GraphRead, GraphWrite, OwnGraphRead, PostRead, PostWrite, ReactionWrite, ReportWrite,
@@ -254,6 +254,7 @@ pub trait ReadTx:
     + TrendRead<AuthorCard>
     + CardRead
     + PointsRead
+    + PointsAudit
     + BoardRead
 {
 }
@@ -281,6 +282,7 @@ impl<T> ReadTx for T where
         + TrendRead<AuthorCard>
         + CardRead
         + PointsRead
+        + PointsAudit
         + BoardRead
 {
 }
@@ -313,6 +315,7 @@ pub trait Tx:
     + TopicWrite
     + TrendWrite
     + PointsWrite
+    + PointsMend
     + BoardWrite
 {
 }
@@ -344,6 +347,7 @@ impl<T> Tx for T where
         + TopicWrite
         + TrendWrite
         + PointsWrite
+        + PointsMend
         + BoardWrite
 {
 }

@@ -15,6 +15,8 @@ mod season;
 mod seasons;
 mod source;
 mod total;
+mod upkeep;
+mod upkeep_ports;
 
 pub use board::{Board, BoardScope, board_team};
 pub use change::{MalformedChanges, TotalChange, TotalChanges};
@@ -29,3 +31,5 @@ pub use season::{MalformedSeasonKey, Season, SeasonKey, SeasonStatus, season_nam
 pub use seasons::{NewSeason, SeasonRefusal, Seasons, SeasonsError, Stamp};
 pub use source::{MalformedSourceKey, SourceKey, SourceKind};
 pub use total::{Total, TotalKey};
+pub use upkeep::{BoardEntry, Books, FanAudit, FanPoints, Fault, LedgerSum, Mend, PointsCheck};
+pub use upkeep_ports::{PointsAudit, PointsMend, RankLine};

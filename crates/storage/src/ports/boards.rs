@@ -41,7 +41,7 @@ impl SeasonRow {
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = leaderboards)]
-struct BoardRow {
+pub(super) struct BoardRow {
     id: Key,
     season_id: Option<Key>,
     team_id: Option<Key>,
@@ -49,7 +49,7 @@ struct BoardRow {
 }
 
 impl BoardRow {
-    fn into_board(self) -> Result<Board, StoreError> {
+    pub(super) fn into_board(self) -> Result<Board, StoreError> {
         let scope = match (self.season_id, self.team_id) {
             (Some(season), None) => BoardScope::Global(season.id()),
             (None, Some(team)) => BoardScope::Team(team.id()),

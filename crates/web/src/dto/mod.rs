@@ -10,5 +10,6 @@ pub(crate) mod own_account;
 mod parts;
 pub(crate) mod recommended;
 pub(crate) mod trends;
+pub(crate) mod upkeep;
 
 pub(crate) use parts::{IdText, Time, UserCard, given, media_url, nullable};
