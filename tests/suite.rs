@@ -7,6 +7,7 @@ mod crash {
     mod dice;
     mod kill;
     mod outage;
+    mod ranks;
     mod stop;
     mod together;
 }
@@ -21,6 +22,8 @@ mod house {
 /// The use cases on both databases, without a network.
 mod contract {
     mod accounts;
+    mod boards;
+    pub(crate) mod boards_told;
     mod cost;
     mod counters;
     mod deletion;
@@ -37,10 +40,14 @@ mod contract {
     mod operators;
     mod order;
     mod paging;
+    mod points;
+    mod points_crowd;
+    mod points_histories;
     mod recommended;
     mod replica;
     mod schema;
     mod trends;
+    mod upkeep;
     mod watched;
     mod work;
 }
@@ -81,4 +88,5 @@ mod program {
     mod account;
     mod doctor;
     mod follow_graph;
+    mod maintain;
 }

@@ -2,11 +2,17 @@
 
 use anyhow::Result;
 use serde_json::json;
-use terrace_testkit::{CRON_SECRET, DatabaseKind, TestService, on_each_database};
+use std::time::Duration;
+use terrace_testkit::app::commands::StartSeason;
+use terrace_testkit::kernel::UserId;
+use terrace_testkit::scoring::{Mend, Points};
+use terrace_testkit::{CRON_SECRET, DatabaseKind, TestService, body, on_each_database};
 
 on_each_database! {
     a_timer_refreshes_with_the_secret,
     two_calls_at_once_are_both_answered,
+    boards_are_put_in_order_with_the_secret,
+    of_many_who_want_boards_in_order_at_once_one_does_the_work,
 }
 
 const SYNC: &str = "/api/cron/sync-trends";
@@ -38,6 +44,73 @@ fn two_calls_at_once_are_both_answered(kind: DatabaseKind) -> Result<()> {
     });
     assert!(answers.iter().any(|answer| answer.at("/refreshed") == true));
     assert!(answers.iter().all(|answer| answer.at("/refreshedAt").is_string()));
+    Ok(())
+}
+
+const BOARDS: &str = "/api/cron/sync-leaderboards";
+
+/// Closes due seasons, and mends totals (spec, leaderboard scoring rules 2, 3 and 7).
+fn boards_are_put_in_order_with_the_secret(kind: DatabaseKind) -> Result<()> {
+    let service = TestService::start(kind)?;
+    let (mia, timer) = (service.client(), service.client().with_bearer(CRON_SECRET));
+    let id = mia.register("mia");
+    let award = json!({"userId": id, "amount": 5, "reason": "A ticket", "source": "import:one"});
+    timer.post("/api/cron/award-points", &award).expect(200);
+    let sync = || timer.ask("POST", BOARDS).send().expect(200);
+    let idle = sync();
+    assert_eq!(
+        [idle.at("/refreshed"), idle.at("/mended"), idle.at("/seasonsTurned")],
+        [json!(true), json!(0), json!(0)]
+    );
+    assert!(idle.at("/durationMs").is_u64());
+
+    let user: UserId = id.parse()?;
+    let damage = body(move |tx, ctx| {
+        for fan in tx.points_between(user, user)? {
+            let wrong = fan.totals.into_iter().map(|mut change| {
+                change.total.points = Points::new(1_000_000);
+                change.total.version += 1;
+                change
+            });
+            let wrong = Mend { user, totals: wrong.collect(), entries: vec![] };
+            tx.mend_points(&[wrong], ctx.now())?;
+        }
+        Ok(())
+    });
+    assert!(service.run(service.app().execute(damage)).is_ok());
+    assert_eq!(mia.get("/api/leaderboard").expect(200).at("/me/points"), 1_000_000);
+    assert_eq!(sync().at("/mended"), 1);
+    assert_eq!(mia.get("/api/leaderboard").expect(200).at("/me/points"), 5);
+    assert_eq!(sync().at("/mended"), 0);
+
+    // What was announced begins, and what was there ends.
+    let next = StartSeason {
+        key: "0.6".parse()?,
+        name: "Spring".to_owned(),
+        starts_at: Some(service.app().now().plus(Duration::from_mins(5))),
+        ends_at: None,
+    };
+    assert!(service.run(service.app().execute(next)).is_ok());
+    assert_eq!(sync().at("/seasonsTurned"), 0);
+    service.clock().advance(Duration::from_mins(5));
+    assert_eq!(sync().at("/seasonsTurned"), 2);
+    let board = mia.get("/api/leaderboard").expect(200);
+    assert_eq!((board.at("/season/name"), board.at("/total")), (json!("Spring"), json!(0)));
+    service.client().ask("POST", BOARDS).send().problem(401, "authentication_required");
+    Ok(())
+}
+
+fn of_many_who_want_boards_in_order_at_once_one_does_the_work(kind: DatabaseKind) -> Result<()> {
+    let service = TestService::start(kind)?;
+    let answers = std::thread::scope(|scope| {
+        let ask = || service.client().with_bearer(CRON_SECRET).ask("POST", BOARDS).send().expect(200);
+        let asked: Vec<_> = (0..6).map(|_| scope.spawn(ask)).collect();
+        asked.into_iter().map(|asked| asked.join().expect("an answer")).collect::<Vec<_>>()
+    });
+    assert!(answers.iter().any(|answer| answer.at("/refreshed") == true));
+    for answer in &answers {
+        assert_eq!(answer.at("/mended").is_u64(), answer.at("/refreshed") == true);
+    }
     Ok(())
 }
 

@@ -87,6 +87,18 @@ fn demo_content_is_lively_and_lets_one_in(kind: DatabaseKind) -> Result<()> {
     let checks = service.run(service.app().query(Verify)).unwrap_or_default();
     assert!(!checks.is_empty() && checks.iter().all(|check| check.wrong == 0), "{checks:?}");
 
+    // Everybody has points, on the global board and on their teams'.
+    let board = client.get("/api/leaderboard?limit=100").expect(200);
+    let ranks: Vec<_> = board.list("/entries").iter().filter_map(|entry| entry["rank"].as_i64()).collect();
+    assert!(ranks.len() > 20 && ranks[0] == 1 && ranks.is_sorted(), "{ranks:?}");
+    assert!(board.at("/me/points").as_i64() > Some(0), "{}", board.text());
+    assert!(client.get("/api/leaderboards").expect(200).list("/leaderboards").len() > 10);
+    let own = client.get("/api/user/points").expect(200);
+    assert_eq!(own.at("/seasonTotal"), board.at("/me/points"));
+    assert!(!own.list("/history").is_empty());
+    let points = service.run(service.app().verify_points())?;
+    assert_eq!(points.wrong(), 0, "{points:?}");
+
     // And is shown whom to follow, as soon as the graph in memory has heard of all this.
     let asked = Instant::now();
     loop {

@@ -5,7 +5,7 @@ use anyhow::Result;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use terrace_testkit::web::{LimitConfig, Rate};
-use terrace_testkit::{Answer, Client, DatabaseKind, PASSWORD, TestService, on_each_database};
+use terrace_testkit::{Answer, CRON_SECRET, Client, DatabaseKind, PASSWORD, TestService, on_each_database};
 
 on_each_database! {
     who_deletes_proves_it,
@@ -185,6 +185,9 @@ fn an_export_is_what_was_written(kind: DatabaseKind) -> Result<()> {
     }
     mia.post(&format!("{FEED}/{his}/react"), &json!({"kind": "clap"})).expect(200);
     mia.post(&format!("{FEED}/{his}/report"), &json!({"reason": "An advertisement."})).expect(204);
+    let award = json!({"userId": user, "amount": 5, "reason": "A ticket", "source": "import:tickets/1"});
+    service.client().with_bearer(CRON_SECRET).post("/api/cron/award-points", &award).expect(200);
+    mia.ask("DELETE", "/api/leaderboard/join").json(&json!({"teamId": team})).send().expect(200);
 
     let answer = mia.get(EXPORT).expect(200);
     assert_eq!(answer.header("content-type"), Some("application/json"));
@@ -205,6 +208,10 @@ fn an_export_is_what_was_written(kind: DatabaseKind) -> Result<()> {
     let mut comments = shaped["comments"].as_array().expect("comments").clone();
     comments.sort_by_key(|comment| comment["body"].to_string());
     shaped["comments"] = json!(comments);
+    let mut boards = shaped["leaderboards"].as_array().expect("boards").clone();
+    boards.sort_by_key(|board| board["leftAt"].is_string());
+    shaped["leaderboards"] = json!(boards);
+    let board = |left: Value| json!({"leaderboardId": "[id]", "points": 5, "seasonId": "[id]", "joinedAt": "[time]", "leftAt": left});
     let comment = |body: &str| json!({"id": "[id]", "postId": "[id]", "body": body, "createdAt": "[time]"});
     assert_eq!(
         shaped,
@@ -220,6 +227,11 @@ fn an_export_is_what_was_written(kind: DatabaseKind) -> Result<()> {
             "teamFollows": [],
             "blocks": [],
             "dismissals": [],
+            "points": [{
+                "id": "[id]", "amount": 5, "reason": "A ticket", "source": "import:tickets/1", "seasonId": "[id]",
+                "leaderboardId": "[id]", "at": "[time]",
+            }],
+            "leaderboards": [board(Value::Null), board(json!("[time]"))],
             "idempotencyKeys": [{"route": "POST /api/register", "key": "hello", "createdAt": "[time]"}],
         })
     );

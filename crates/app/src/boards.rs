@@ -8,7 +8,8 @@ use crate::live::BoardStamp;
 use crate::store::ReadTx;
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 use terrace_identity::AuthorCard;
 use terrace_kernel::{Failure, Limit, Outcome, Position, StoreError, Timestamp, UserId};
 use terrace_scoring::{
@@ -18,6 +19,11 @@ use terrace_scoring::{
 /// How long a reader waits for the boards in memory to hear of what was committed before it asked; then the tables are
 /// asked.
 const PATIENCE: Duration = Duration::from_millis(500);
+/// How long a reader waits for the tables to hold no more of a board than the event log tells; it rarely takes
+/// milliseconds, and the boards in memory may be there before.
+const PUBLISHING: Duration = Duration::from_secs(5);
+/// How often it is looked whether they do.
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// What is asked of a board.
 #[derive(Debug, Clone)]
@@ -92,6 +98,8 @@ pub struct BoardPage {
 pub struct BoardsNow {
     /// Up to where they know the log; none where the tables have to be asked.
     known: Option<Position>,
+    /// Up to where pages from the tables told of boards before; the boards in memory know of that, too.
+    told: Position,
 }
 
 impl App {
@@ -110,15 +118,17 @@ impl App {
         unrefused(self.execute(crate::commands::TurnSeasons).await)
     }
 
-    /// Waits until the boards in memory know of everything that was committed here before now.
+    /// Waits until the boards in memory know of everything that was committed here before now, and of everything that
+    /// pages from the tables told.
     pub async fn boards_now(&self) -> BoardsNow {
+        let told = Position::new(self.tables_told.load(Ordering::Acquire)).unwrap_or(Position::START);
         if self.ranks.known().is_none() {
-            return BoardsNow { known: None };
+            return BoardsNow { known: None, told };
         }
-        let settled = self.store.settled().await;
+        let settled = self.store.settled().await.max(told);
         let is_current = self.ranks.comes_up_to(settled, PATIENCE).await;
         let known = self.ranks.known().filter(|_| is_current);
-        BoardsNow { known }
+        BoardsNow { known, told }
     }
 
     /// Every season.
@@ -197,7 +207,8 @@ impl App {
     pub fn board_stamp(&self, now: BoardsNow, shown: &ShownBoard) -> Option<BoardStamp> {
         now.known?;
         let is_kept = |ranks: &crate::live::Ranks| ranks.season() == Some(shown.season.id);
-        self.ranks.read(|ranks| is_kept(ranks).then(|| ranks.stamp(shown.board.id))).flatten()
+        let stamp = self.ranks.read(|ranks| is_kept(ranks).then(|| ranks.stamp(shown.board.id))).flatten()?;
+        Some(stamp.after(now.told))
     }
 
     /// Reads a page of a board that was found.
@@ -207,10 +218,7 @@ impl App {
         shown: &ShownBoard,
         asked: &ReadBoard,
     ) -> Result<BoardPage, StoreError> {
-        let mut page = match self.page_in_memory(now, shown, asked).await? {
-            Some(page) => page,
-            None => self.page_in_tables(shown, asked).await?,
-        };
+        let mut page = self.page(now, shown, asked).await?;
         // Where somebody stands who is hidden from the reader is not told to whoever asks for them.
         let is_hidden = |line: &BoardLine| Some(line.ranked.user) == asked.around && line.user.is_none();
         if page.lines.iter().any(is_hidden) {
@@ -220,19 +228,42 @@ impl App {
         Ok(page)
     }
 
+    async fn page(
+        &self,
+        mut now: BoardsNow,
+        shown: &ShownBoard,
+        asked: &ReadBoard,
+    ) -> Result<BoardPage, StoreError> {
+        let begun = Instant::now();
+        loop {
+            if let Some(page) = self.page_in_memory(now, shown, asked).await? {
+                return Ok(page);
+            }
+            if let Some(page) = self.page_in_tables(shown, asked).await? {
+                return Ok(page);
+            }
+            if begun.elapsed() > PUBLISHING {
+                return Err(StoreError::Contended("the board changes faster than it is told of".to_owned()));
+            }
+            tokio::time::sleep(PAUSE).await;
+            now = self.boards_now().await;
+        }
+    }
+
     async fn page_in_memory(
         &self,
         now: BoardsNow,
         shown: &ShownBoard,
         asked: &ReadBoard,
     ) -> Result<Option<BoardPage>, StoreError> {
-        let Some(known) = now.known else { return Ok(None) };
+        let BoardsNow { known: Some(known), told } = now else { return Ok(None) };
         let read = self.ranks.read(|ranks| {
             let cards = Arc::clone(ranks.cards());
             let (rows, stamp) = ranks.board(shown.board.id, |index| Rows::of(index, asked));
             (ranks.season() == Some(shown.season.id)).then_some((rows, stamp, cards))
         });
         let Some((rows, stamp, cards)) = read.flatten() else { return Ok(None) };
+        let stamp = stamp.after(told);
         let users: Vec<UserId> = rows.lines.iter().map(|line| line.user).collect();
         let since = cards.since();
         let mut known_cards: Vec<Arc<AuthorCard>> = Vec::with_capacity(users.len());
@@ -259,14 +290,23 @@ impl App {
         )))
     }
 
-    async fn page_in_tables(&self, shown: &ShownBoard, asked: &ReadBoard) -> Result<BoardPage, StoreError> {
+    /// The page as the tables have it; nothing where they have more than the event log tells, so that it is right as of
+    /// no place in the log.
+    async fn page_in_tables(
+        &self,
+        shown: &ShownBoard,
+        asked: &ReadBoard,
+    ) -> Result<Option<BoardPage>, StoreError> {
         let query = ReadRows { season: shown.season.id, board: shown.board.id, asked: asked.clone() };
-        let (rows, head) = unrefused(self.query(query).await)?;
+        let Some((rows, head)) = unrefused(self.query(query).await)? else { return Ok(None) };
+        if shown.season.is_active() {
+            self.tables_told.fetch_max(head.get(), Ordering::AcqRel);
+        }
         let users: Vec<UserId> = rows.lines.iter().map(|line| line.user).collect();
         let cards = unrefused(self.query(ReadCards(users.clone())).await)?;
         let cards: Vec<_> = cards.into_iter().map(Arc::new).collect();
         let hidden = self.hidden(asked.reader, users).await?;
-        Ok(rows.into_page(&cards, &hidden, (head, head), None))
+        Ok(Some(rows.into_page(&cards, &hidden, (head, head), None)))
     }
 
     async fn hidden(&self, reader: Option<UserId>, users: Vec<UserId>) -> Result<Vec<UserId>, StoreError> {
@@ -472,6 +512,7 @@ struct ReadStanding {
 
 impl Query for ReadStanding {
     const NAME: &'static str = "read_standing";
+    const IN_ONE_STATE: bool = true;
     type Output = Option<Standing>;
     type Refusal = Infallible;
 
@@ -521,12 +562,16 @@ struct ReadRows {
 
 impl Query for ReadRows {
     const NAME: &'static str = "read_board_rows";
-    type Output = (Rows, Position);
+    const IN_ONE_STATE: bool = true;
+    /// Nothing where the rows are not those as of a place in the log.
+    type Output = Option<(Rows, Position)>;
     type Refusal = Infallible;
 
     fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
-        // Before the rows: what is not in them comes after it.
         let head = tx.head()?;
+        if !tx.is_told(self.season, self.board)? {
+            return Ok(None);
+        }
         let (season, board, limit) = (self.season, self.board, self.asked.limit.rows());
         let overfull = u32::from(limit) + 1;
         let mut keys = match (self.asked.around, &self.asked.after) {
@@ -571,6 +616,6 @@ impl Query for ReadRows {
             None => None,
         };
         let next = if more { lines.last().map(Ranked::key) } else { None };
-        Ok((Rows { lines, me, total, next }, head))
+        Ok(Some((Rows { lines, me, total, next }, head)))
     }
 }

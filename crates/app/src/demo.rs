@@ -2,9 +2,11 @@
 //! time, but for the times, which count back from when it is loaded.
 
 use crate::App;
+use crate::awards::{Awards, Given};
 use crate::catalogue::Catalogue;
 use crate::commands::LoadQuests;
 use crate::demo_graph;
+use crate::demo_points;
 use crate::execute::Command;
 use crate::import::follows_imported;
 use crate::passwords::PasswordFailure;
@@ -16,6 +18,7 @@ use std::time::Duration;
 use terrace_identity::ports::NewAccount;
 use terrace_identity::{Password, PasswordHash, Role, TimeZone, Username};
 use terrace_kernel::{Ctx, Failure, Outcome, PostId, StoreError, TeamId, Timestamp, UserId};
+use terrace_scoring::{NewAward, Points, SourceKey, Writer};
 use terrace_social::{NewComment, NewPost, ReactionCounts, ReactionKind, comment_body, post_body};
 
 /// The demo fan to sign in as.
@@ -34,6 +37,8 @@ pub enum DemoOutcome {
         posts: usize,
         /// Comments.
         comments: usize,
+        /// Records of points.
+        awards: usize,
     },
     /// It was there already; nothing changed.
     AlreadyThere,
@@ -97,7 +102,8 @@ impl App {
         };
         let quests =
             QuestContent::embedded().map_err(|error| StoreError::defect("read the quests", error))?;
-        let loaded = self.execute(LoadDemo { demo, catalogue, quests, password, only_if_new }).await;
+        let awards = self.awards();
+        let loaded = self.execute(LoadDemo { demo, catalogue, quests, password, awards, only_if_new }).await;
         self.forget_quest_book();
         match loaded {
             Ok(outcome) | Err(Failure::Refused(outcome)) => Ok(outcome),
@@ -111,6 +117,7 @@ struct LoadDemo {
     catalogue: Catalogue,
     quests: QuestContent,
     password: PasswordHash,
+    awards: Awards,
     only_if_new: bool,
 }
 
@@ -138,7 +145,8 @@ impl Command for LoadDemo {
             self.load_post(tx, ctx, &teams, &fans, nth, post)?;
             comments += post.comments.len();
         }
-        Ok(DemoOutcome::Loaded { fans: fans.len(), posts: self.demo.post.len(), comments })
+        let awards = self.load_points(tx, ctx, &teams, &fans)?;
+        Ok(DemoOutcome::Loaded { fans: fans.len(), posts: self.demo.post.len(), comments, awards })
     }
 }
 
@@ -196,6 +204,38 @@ impl LoadDemo {
             }
         }
         tx.append(&follows_imported(find(fans, DEMO_FAN)?), ctx.now())
+    }
+
+    /// Gives the fans points as any are given, in the season that is active; says how many facts paid.
+    fn load_points(
+        &self,
+        tx: &mut dyn Tx,
+        ctx: &mut Ctx,
+        teams: &HashMap<&str, TeamId>,
+        fans: &HashMap<&str, UserId>,
+    ) -> Result<usize, StoreError> {
+        let people: Vec<_> =
+            self.demo.fan.iter().map(|fan| (fan.username.as_str(), fan.favorite_team.as_str())).collect();
+        // What was before the season counts on no board.
+        let since = tx.seasons()?.active().map_or(ctx.now(), |season| season.starts_at);
+        let mut given = 0;
+        for entry in demo_points::awards(&people) {
+            let award = NewAward {
+                user: find(fans, entry.fan)?,
+                amount: Points::new(entry.amount),
+                reason: entry.reason.to_owned(),
+                source: SourceKey::import(&entry.origin).map_err(wrong)?,
+                at: ctx.now().minus(minutes(entry.minutes_ago)).max(since),
+            };
+            let team = entry.team.map(|team| find(teams, team)).transpose()?;
+            match self.awards.give(tx, ctx, &award, team, Writer::Service) {
+                Ok(Given::Now { .. }) => given += 1,
+                Ok(Given::Before) => {}
+                Err(Failure::Refused(refusal)) => return Err(wrong(format!("{refusal:?}"))),
+                Err(Failure::Broken(error)) => return Err(error),
+            }
+        }
+        Ok(given)
     }
 
     fn load_post(

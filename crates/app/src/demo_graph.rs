@@ -19,7 +19,7 @@ fn draw(purpose: &str, from: &str, to: &str) -> u64 {
 }
 
 /// FNV-1a over the names, stirred once more: its low digits alone are alike for names that are.
-fn number(purpose: &str, from: &str, to: &str) -> u64 {
+pub(crate) fn number(purpose: &str, from: &str, to: &str) -> u64 {
     let bytes = [purpose, from, to].into_iter().flat_map(|text| text.bytes().chain([0]));
     let hash = bytes.fold(0xcbf2_9ce4_8422_2325 ^ SEED, |hash: u64, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)

@@ -27,6 +27,8 @@ pub trait Query: Send + 'static {
     /// Whether the answer may be old, so that a replica can give it: nothing that carries a stream's position, no
     /// session, nobody's own data.
     const MAY_BE_OLD: bool = false;
+    /// Whether all its statements have to see one state of the database. On PostgreSQL that costs two round trips.
+    const IN_ONE_STATE: bool = false;
     /// What is found.
     type Output: Send + 'static;
     /// The rules that can say no.
@@ -168,6 +170,10 @@ impl<Q: Query> ReadJob for QueryJob<Q> {
 
     fn may_be_old(&self) -> bool {
         Q::MAY_BE_OLD
+    }
+
+    fn in_one_state(&self) -> bool {
+        Q::IN_ONE_STATE
     }
 
     fn run_on_replica(self: Box<Self>, tx: &mut dyn ReadTx) -> Option<Box<dyn ReadJob>> {

@@ -147,6 +147,7 @@ pub fn registry() -> Vec<Job> {
     let mut jobs = housekeeping::jobs();
     jobs.push(crate::trends::job());
     jobs.push(crate::backfill::job());
+    jobs.extend(crate::upkeep::jobs());
     jobs
 }
 

@@ -10,6 +10,7 @@ pub mod commands;
 mod consumers;
 mod demo;
 mod demo_graph;
+mod demo_points;
 mod erasure;
 mod execute;
 mod follower;
@@ -25,6 +26,7 @@ mod quests;
 mod recommended;
 pub mod store;
 mod trends;
+mod upkeep;
 mod viewers;
 mod workers;
 
@@ -46,7 +48,11 @@ pub use quests::{Checked, NotActive, QuestBook, QuestContent, QuestContentError,
 pub use recommended::{RecommendRefusal, Suggestion, SuggestionReason};
 /// The words of operators, for a program that names no domain.
 pub use terrace_identity::{Password, Role};
+pub use terrace_scoring::{
+    MalformedSeasonKey, PointsCheck, Season, SeasonKey, SeasonRefusal, SeasonStatus, Seasons, season_name,
+};
 pub use trends::Synced;
+pub use upkeep::{BoardsSynced, PointsChecked, PointsReport};
 
 use crate::commands::BoardChoice;
 use crate::live::{Graph, Live, Ranks};
@@ -54,9 +60,10 @@ use crate::media::{MediaStore, NoMediaStore};
 use crate::workers::Workers;
 use moka::sync::Cache;
 use std::sync::Arc;
+use std::sync::atomic::AtomicI64;
 use std::time::Duration;
 use store::Store;
-use terrace_kernel::{Clock, CtxSeed, Entropy, StoreError, Timestamp};
+use terrace_kernel::{Clock, CtxSeed, Entropy, Position, StoreError, Timestamp};
 use terrace_scoring::SeasonId;
 use viewers::Viewers;
 
@@ -151,6 +158,8 @@ pub struct App {
     graph: Arc<Live<Graph>>,
     recommenders: Workers,
     ranks: Arc<Live<Ranks>>,
+    /// The place in the log as of which pages of the active season were last read from the tables.
+    tables_told: AtomicI64,
     awards: Awards,
     found_boards: Cache<(BoardChoice, SeasonId), Arc<ShownBoard>>,
     quest_books: Cache<(), Arc<QuestBook>>,
@@ -190,6 +199,7 @@ impl App {
             graph,
             recommenders,
             ranks: Arc::default(),
+            tables_told: AtomicI64::new(Position::START.get()),
             awards: Awards::default(),
             found_boards,
             quest_books: Cache::builder().max_capacity(1).time_to_live(BOARD_MEMORY).build(),

@@ -16,7 +16,7 @@ use terrace_identity::{
 };
 use terrace_kernel::{Event, EventLog, Position, StoreError, Timestamp, UserId};
 use terrace_quests::{QuestRead, QuestWrite};
-use terrace_scoring::{BoardRead, BoardWrite, PointsRead, PointsWrite};
+use terrace_scoring::{BoardRead, BoardWrite, PointsAudit, PointsMend, PointsRead, PointsWrite};
 use terrace_social::{
     AuthoredRead, CommentRead, CommentWrite, DismissalWrite, ErasureWrite, FeedRead, FollowGraphRead,
     GraphErasure, GraphRead, GraphWrite, OwnGraphRead, PostRead, PostWrite, ReactionWrite, ReportWrite,
@@ -255,6 +255,7 @@ pub trait ReadTx:
     + TrendRead<AuthorCard>
     + CardRead
     + PointsRead
+    + PointsAudit
     + BoardRead
     + QuestRead
 {
@@ -283,6 +284,7 @@ impl<T> ReadTx for T where
         + TrendRead<AuthorCard>
         + CardRead
         + PointsRead
+        + PointsAudit
         + BoardRead
         + QuestRead
 {
@@ -316,6 +318,7 @@ pub trait Tx:
     + TopicWrite
     + TrendWrite
     + PointsWrite
+    + PointsMend
     + BoardWrite
     + QuestWrite
 {
@@ -348,6 +351,7 @@ impl<T> Tx for T where
         + TopicWrite
         + TrendWrite
         + PointsWrite
+        + PointsMend
         + BoardWrite
         + QuestWrite
 {
@@ -385,6 +389,11 @@ pub trait ReadJob: Send {
     /// Whether the answer may be old, as a replica's is. Never what carries a stream's position, one's own data or
     /// a session: a client that has just written would miss it.
     fn may_be_old(&self) -> bool {
+        false
+    }
+
+    /// Whether all its statements have to see one state of the database.
+    fn in_one_state(&self) -> bool {
         false
     }
 

@@ -13,6 +13,9 @@ pub struct Limit(u8);
 pub struct LimitOutOfRange;
 
 impl Limit {
+    /// As many rows as a page may hold.
+    pub const MAX: Self = Self(100);
+
     /// Accepts 1 to 100.
     pub fn new(rows: i64) -> Result<Self, LimitOutOfRange> {
         match u8::try_from(rows) {

@@ -15,13 +15,15 @@ mod season;
 mod seasons;
 mod source;
 mod total;
+mod upkeep;
+mod upkeep_ports;
 
 pub use board::{Board, BoardScope, board_team};
 pub use change::{MalformedChanges, TotalChange, TotalChanges};
 pub use ids::{BoardId, RecordId, SeasonId, TeamBoardId};
 pub use points::Points;
 pub use ports::{
-    AwardOrder, Awarding, BoardOrder, BoardRead, BoardWrite, Membership, PointsRead, PointsWrite,
+    AwardOrder, Awarding, BoardOrder, BoardRead, BoardWrite, LegacyEntry, Membership, PointsRead, PointsWrite,
 };
 pub use rank::{Percentile, RankIndex, RankIndexBuilder, RankKey, Ranked, Standing};
 pub use record::{AwardRefusal, NewAward, PointsRecord, ReversalRefusal, Writer, reason};
@@ -29,3 +31,5 @@ pub use season::{MalformedSeasonKey, Season, SeasonKey, SeasonStatus, season_nam
 pub use seasons::{NewSeason, SeasonRefusal, Seasons, SeasonsError, Stamp};
 pub use source::{MalformedSourceKey, SourceKey, SourceKind};
 pub use total::{Total, TotalKey};
+pub use upkeep::{BoardEntry, Books, FanAudit, FanPoints, Fault, LedgerSum, Mend, PointsCheck};
+pub use upkeep_ports::{PointsAudit, PointsMend, RankLine};

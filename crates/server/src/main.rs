@@ -9,6 +9,7 @@ mod report;
 mod serve;
 mod settings;
 mod trend_settings;
+mod upkeep;
 
 use crate::machine::{SystemClock, SystemEntropy};
 use crate::settings::{Cli, Command, Demo, Maintain, Seed, Settings};
@@ -47,6 +48,12 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Migrate { revert_all } => migrate(&settings, revert_all),
         Command::Seed(wanted) => runtime()?.block_on(seed(wanted, settings)),
         Command::Maintain(Maintain::Verify) => runtime()?.block_on(verify(settings)),
+        Command::Maintain(Maintain::Repair { dry_run }) => {
+            runtime()?.block_on(upkeep::repair(dry_run, settings))
+        }
+        Command::Maintain(Maintain::Season(command)) => {
+            runtime()?.block_on(upkeep::season(command, settings))
+        }
         Command::Maintain(Maintain::Sweep) => runtime()?.block_on(sweep(settings)),
         Command::Maintain(Maintain::BackfillTopics) => runtime()?.block_on(backfill_topics(settings)),
         Command::Doctor => runtime()?.block_on(doctor::doctor(settings)),
@@ -144,18 +151,27 @@ async fn verify(settings: Settings) -> anyhow::Result<ExitCode> {
         Err(terrace_kernel::Failure::Refused(never)) => match never {},
         Err(terrace_kernel::Failure::Broken(error)) => return Err(error.into()),
     };
+    let points = app.verify_points().await?;
     storage.close();
     for check in &checks {
         report::line(&report::counter(check))?;
     }
+    upkeep::tell(&points)?;
     let wrong: u64 = checks.iter().map(|check| check.wrong).sum();
-    if wrong == 0 {
-        report::line("every counter agrees with what it counts")?;
-        Ok(ExitCode::SUCCESS)
-    } else {
-        report::line(&format!("{wrong} counters disagree with what they count"))?;
-        Ok(ExitCode::FAILURE)
+    if points.wrong() > 0 {
+        report::line(&format!(
+            "{} rows disagree with the ledger of points; `terrace maintain repair` makes them right",
+            points.wrong()
+        ))?;
     }
+    if wrong > 0 {
+        report::line(&format!("{wrong} counters disagree with what they count"))?;
+    }
+    if wrong > 0 || points.wrong() > 0 {
+        return Ok(ExitCode::FAILURE);
+    }
+    report::line("every counter agrees with what it counts")?;
+    Ok(ExitCode::SUCCESS)
 }
 
 async fn sweep(settings: Settings) -> anyhow::Result<ExitCode> {

@@ -12,8 +12,10 @@ pub(crate) fn line(text: &str) -> std::io::Result<()> {
 /// What became of loading demo content.
 pub(crate) fn demo(outcome: DemoOutcome) -> String {
     match outcome {
-        DemoOutcome::Loaded { fans, posts, comments } => {
-            format!("loaded demo content: {fans} fans, {posts} posts, {comments} comments")
+        DemoOutcome::Loaded { fans, posts, comments, awards } => {
+            format!(
+                "loaded demo content: {fans} fans, {posts} posts, {comments} comments, {awards} awards of points"
+            )
         }
         DemoOutcome::AlreadyThere => {
             "the demo content, or an account of one of its names, is there".to_owned()

@@ -3,6 +3,7 @@
 use crate::account::Account;
 use crate::edge_settings::EdgeSettings;
 use crate::trend_settings::TrendSettings;
+use crate::upkeep::SeasonCommand;
 use anyhow::{Context, bail};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::net::SocketAddr;
@@ -63,8 +64,18 @@ pub(crate) struct Seed {
 /// How the data can be looked after.
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
 pub(crate) enum Maintain {
-    /// Compare every counter with the rows that it counts; ends with 1 when one disagrees.
+    /// Compare every counter with the rows that it counts, and boards with the ledger of points; ends with 1 when
+    /// something disagrees.
     Verify,
+    /// Make totals, listings and entries of boards what the ledger of points says, beside servers that run.
+    Repair {
+        /// Only say what is wrong.
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// Start, close or list the seasons that points are counted in.
+    #[command(subcommand)]
+    Season(SeasonCommand),
     /// Remove what is past its time: idempotency keys, ended sessions, old events, unused pictures.
     Sweep,
     /// Look for the topics of every post again, as the server does once by itself after an update.

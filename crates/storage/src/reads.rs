@@ -66,8 +66,9 @@ fn answer(session: &mut Session, asked: Asked) {
         Question::Ready(answer) => drop(answer.send(migrate::check(&mut session.conn()))),
         Question::Query(job) => {
             let (name, since) = (job.name(), asked.since);
-            let sound = match open_snapshot(session) {
-                Ok(()) => run_query(job, session.conn()) && close_snapshot(session).is_ok(),
+            let in_one_state = job.in_one_state();
+            let sound = match open_snapshot(session, in_one_state) {
+                Ok(()) => run_query(job, session.conn()) && close_snapshot(session, in_one_state).is_ok(),
                 Err(error) => {
                     turn_away(job, broken("begin a query")(error));
                     false
@@ -82,17 +83,22 @@ fn answer(session: &mut Session, asked: Asked) {
     }
 }
 
-/// On SQLite a query sees one state of the database, at no cost. On PostgreSQL that would cost two round trips.
-pub(crate) fn open_snapshot(session: &mut Session) -> QueryResult<()> {
+/// On SQLite a query sees one state of the database, at no cost. On PostgreSQL that costs two round trips, so only those
+/// do that need it.
+pub(crate) fn open_snapshot(session: &mut Session, in_one_state: bool) -> QueryResult<()> {
     match &mut session.link {
         Link::Sqlite(conn) => control(&mut **conn, "BEGIN"),
+        Link::Pg(conn) if in_one_state => {
+            control(&mut **conn, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        }
         Link::Pg(_) => Ok(()),
     }
 }
 
-pub(crate) fn close_snapshot(session: &mut Session) -> QueryResult<()> {
+pub(crate) fn close_snapshot(session: &mut Session, in_one_state: bool) -> QueryResult<()> {
     match &mut session.link {
         Link::Sqlite(conn) => control(&mut **conn, "ROLLBACK"),
+        Link::Pg(conn) if in_one_state => control(&mut **conn, "ROLLBACK"),
         Link::Pg(_) => Ok(()),
     }
 }

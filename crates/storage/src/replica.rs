@@ -86,13 +86,13 @@ impl ReplicaReader {
                 return Some(job);
             }
         };
-        let name = job.name();
-        if open_snapshot(&mut session).is_err() {
+        let (name, in_one_state) = (job.name(), job.in_one_state());
+        if open_snapshot(&mut session, in_one_state).is_err() {
             session.discard();
             return Some(job);
         }
         let (left, sound) = try_query(job, session.conn());
-        if !(close_snapshot(&mut session).is_ok() && sound) {
+        if !(close_snapshot(&mut session, in_one_state).is_ok() && sound) {
             session.discard();
         }
         if left.is_none() {

@@ -42,6 +42,14 @@ pub struct BoardStamp {
     pub looks: u64,
 }
 
+impl BoardStamp {
+    /// The stamp that does not fall behind `told`, up to where readers were told of the board from the tables: it is right
+    /// as of there, too, where nothing changed it since.
+    pub(crate) fn after(self, told: Position) -> Self {
+        Self { version: self.version.max(told), ..self }
+    }
+}
+
 impl Ranks {
     /// Every season.
     pub(crate) const fn seasons(&self) -> &Arc<Seasons> {

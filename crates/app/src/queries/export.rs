@@ -4,7 +4,8 @@ use super::NotFound;
 use crate::execute::Query;
 use crate::store::{KeptKey, KeyPlace, ReadTx};
 use terrace_identity::{AccountStatus, KeptSession};
-use terrace_kernel::{CommentId, Failure, Outcome, PostId, TeamId, TimeKey, Timestamp, UserId};
+use terrace_kernel::{CommentId, Failure, Limit, Outcome, PostId, TeamId, TimeKey, Timestamp, UserId};
+use terrace_scoring::{BoardEntry, PointsRecord};
 use terrace_social::{Comment, OwnReaction, OwnReport, OwnTeamFollow, OwnTie, Post};
 
 /// Rows of one page: some 100 KiB of long posts at the most that is usual, 5 MiB at the very most.
@@ -31,6 +32,10 @@ pub enum ExportPlace {
     Blocks(Option<UserId>),
     /// Who is not to be recommended again.
     Dismissals(Option<UserId>),
+    /// Records of points, newest first.
+    Points(Option<TimeKey>),
+    /// Boards.
+    Boards,
     /// Idempotency keys.
     Keys(Option<KeyPlace>),
 }
@@ -61,6 +66,10 @@ pub enum ExportRows {
     Blocks(Vec<OwnTie>),
     /// Who is not to be recommended again.
     Dismissals(Vec<OwnTie>),
+    /// Records of points.
+    Points(Vec<PointsRecord>),
+    /// Boards, those that were left too.
+    Boards(Vec<BoardEntry>),
     /// Idempotency keys.
     Keys(Vec<KeptKey>),
 }
@@ -146,8 +155,18 @@ impl Query for ReadExport {
             ExportPlace::Dismissals(after) => {
                 let rows = tx.own_dismissals(user, PAGE, *after)?;
                 let last = last_of_full(&rows).map(|tie| tie.user);
-                let next = last.map_or(ExportPlace::Keys(None), |id| ExportPlace::Dismissals(Some(id)));
+                let next = last.map_or(ExportPlace::Points(None), |id| ExportPlace::Dismissals(Some(id)));
                 ExportPage { rows: ExportRows::Dismissals(rows), next: Some(next) }
+            }
+            ExportPlace::Points(after) => {
+                let records = tx.records(user, Limit::MAX, *after)?;
+                let next = records.next.map_or(ExportPlace::Boards, |key| ExportPlace::Points(Some(key)));
+                ExportPage { rows: ExportRows::Points(records.items), next: Some(next) }
+            }
+            // One row a board, and so one page: of teams there are some hundreds.
+            ExportPlace::Boards => {
+                let rows = ExportRows::Boards(tx.entries_of(user)?);
+                ExportPage { rows, next: Some(ExportPlace::Keys(None)) }
             }
             ExportPlace::Keys(after) => {
                 let rows = tx.keys_of(user, PAGE, after.as_ref())?;

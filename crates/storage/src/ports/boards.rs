@@ -4,10 +4,11 @@ use super::points::total;
 use super::{corrupt, named};
 use crate::conn::{Conn, on};
 use crate::error::broken;
-use crate::schema::{board_totals, leaderboard_entries, leaderboards, seasons, teams};
+use crate::schema::{board_totals, leaderboard_entries, leaderboards, outbox, seasons, teams};
 use crate::tx::DieselTx;
 use crate::types::{At, Key};
 use diesel::connection::SimpleConnection;
+use diesel::dsl::exists;
 use diesel::prelude::*;
 use terrace_kernel::{EventKind, EventLog, NewEvent, StoreError, TeamId, Timestamp, Topic, UserId};
 use terrace_scoring::{
@@ -40,7 +41,7 @@ impl SeasonRow {
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = leaderboards)]
-struct BoardRow {
+pub(super) struct BoardRow {
     id: Key,
     season_id: Option<Key>,
     team_id: Option<Key>,
@@ -48,7 +49,7 @@ struct BoardRow {
 }
 
 impl BoardRow {
-    fn into_board(self) -> Result<Board, StoreError> {
+    pub(super) fn into_board(self) -> Result<Board, StoreError> {
         let scope = match (self.season_id, self.team_id) {
             (Some(season), None) => BoardScope::Global(season.id()),
             (None, Some(team)) => BoardScope::Team(team.id()),
@@ -195,6 +196,19 @@ impl BoardRead for DieselTx<'_> {
         })
         .map_err(broken("read a board upwards"))?;
         Ok(rows.into_iter().map(into_key).collect())
+    }
+
+    fn is_told(&mut self, season: SeasonId, board: BoardId) -> Result<bool, StoreError> {
+        let Conn::Pg(conn) = &mut self.conn else {
+            // What is committed is public.
+            return Ok(true);
+        };
+        // As `TotalChanges` spells it; the outbox is empty, or nearly.
+        let place = format!("%{}/{}/%", season.as_uuid().simple(), board.as_uuid().simple());
+        diesel::select(exists(outbox::table.filter(outbox::detail.like(place))))
+            .get_result(*conn)
+            .map(|waits: bool| !waits)
+            .map_err(broken("look for a board in the outbox"))
     }
 
     fn count_listed(&mut self, season: SeasonId, board: BoardId) -> Result<u64, StoreError> {

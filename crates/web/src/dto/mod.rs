@@ -11,5 +11,6 @@ mod parts;
 pub(crate) mod quests;
 pub(crate) mod recommended;
 pub(crate) mod trends;
+pub(crate) mod upkeep;
 
 pub(crate) use parts::{IdText, Time, UserCard, given, media_url, nullable};

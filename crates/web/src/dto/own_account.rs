@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use terrace_app::store;
 use terrace_identity::KeptSession;
 use terrace_kernel::{SessionId, TeamId};
+use terrace_scoring::{BoardEntry, PointsRecord, SeasonId, TeamBoardId};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
@@ -48,6 +49,10 @@ pub(crate) struct AccountExport {
     blocks: Vec<ExportedTie>,
     /// Fans who are not to be recommended again, in the order of their ids.
     dismissals: Vec<ExportedTie>,
+    /// Records of points, newest first.
+    points: Vec<ExportedPoints>,
+    /// Boards that the fan is or was on, in the order of their ids.
+    leaderboards: Vec<ExportedBoard>,
     /// Idempotency keys under which an answer is still kept.
     idempotency_keys: Vec<ExportedKey>,
 }
@@ -231,6 +236,71 @@ pub(crate) struct ExportedTeamFollow {
 impl From<&terrace_social::OwnTeamFollow> for ExportedTeamFollow {
     fn from(follow: &terrace_social::OwnTeamFollow) -> Self {
         Self { team_id: follow.team.as_uuid(), since: Time(follow.since) }
+    }
+}
+
+/// A record of points.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ExportedPoints {
+    /// The record.
+    id: Uuid,
+    /// How many; below zero where they were taken back.
+    #[schema(example = 50)]
+    amount: i64,
+    /// What for, in words.
+    reason: String,
+    /// The fact that they are for.
+    #[schema(example = "import:tickets/4711")]
+    source: String,
+    /// The season that they count in; null where they count in none.
+    season_id: Option<Uuid>,
+    /// The team's board that they count on; null where they count on none.
+    leaderboard_id: Option<Uuid>,
+    /// When it happened.
+    at: Time,
+}
+
+impl From<&PointsRecord> for ExportedPoints {
+    fn from(record: &PointsRecord) -> Self {
+        Self {
+            id: record.id.as_uuid(),
+            amount: record.amount.get(),
+            reason: record.reason.clone(),
+            source: record.source.to_string(),
+            season_id: record.season.map(SeasonId::as_uuid),
+            leaderboard_id: record.board.map(TeamBoardId::as_uuid),
+            at: Time(record.at),
+        }
+    }
+}
+
+/// A board that the fan is or was on.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ExportedBoard {
+    /// The board.
+    leaderboard_id: Uuid,
+    /// The points there in that season.
+    #[schema(example = 50)]
+    points: i64,
+    /// The season that the points are of; null where there were none in an active one.
+    season_id: Option<Uuid>,
+    /// Since when.
+    joined_at: Time,
+    /// When they left it, if they did.
+    left_at: Option<Time>,
+}
+
+impl From<&BoardEntry> for ExportedBoard {
+    fn from(entry: &BoardEntry) -> Self {
+        Self {
+            leaderboard_id: entry.board.as_uuid(),
+            points: entry.points.get(),
+            season_id: entry.season.map(SeasonId::as_uuid),
+            joined_at: Time(entry.created_at),
+            left_at: entry.left_at.map(Time),
+        }
     }
 }
 

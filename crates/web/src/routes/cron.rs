@@ -3,6 +3,7 @@
 use crate::cron::CronCaller;
 use crate::dto::leaderboard::{AwardBody, AwardResult};
 use crate::dto::trends::SyncReport;
+use crate::dto::upkeep::LeaderboardSyncReport;
 use crate::error::{ApiError, Invalid};
 use crate::extract::JsonBody;
 use actix_web::post;
@@ -23,6 +24,24 @@ use terrace_scoring::{NewAward, Points, SourceKey, SourceKind, Writer, reason};
 #[post("/api/cron/sync-trends")]
 pub(crate) async fn sync_trends(_: CronCaller, app: Data<App>) -> Result<Json<SyncReport>, ApiError> {
     Ok(Json(app.into_inner().sync_trends().await?.into()))
+}
+
+/// Put the boards in order.
+///
+/// Begins and closes the seasons that are due, and makes what stands on boards what the ledger of points says, where it
+/// does not. Of several calls at once, in any process, one does the work; the others wait for it.
+#[utoipa::path(
+    tag = "Platform",
+    operation_id = "syncLeaderboards",
+    responses((status = 200, description = "They are in order.", body = LeaderboardSyncReport)),
+    security(("cron" = [])),
+)]
+#[post("/api/cron/sync-leaderboards")]
+pub(crate) async fn sync_leaderboards(
+    _: CronCaller,
+    app: Data<App>,
+) -> Result<Json<LeaderboardSyncReport>, ApiError> {
+    Ok(Json(app.into_inner().sync_leaderboards().await?.into()))
 }
 
 /// Award points.

@@ -89,5 +89,6 @@ pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
         .service(leaderboard::read_points)
         // Platform
         .service(cron::sync_trends)
+        .service(cron::sync_leaderboards)
         .service(cron::award_points);
 }

@@ -3,8 +3,9 @@
 use crate::dto::Time;
 use crate::dto::accounts::OwnProfile;
 use crate::dto::own_account::{
-    AccountExport, DeleteAccountBody, ExportHead, ExportedComment, ExportedKey, ExportedPost,
-    ExportedReaction, ExportedReport, ExportedSession, ExportedTeamFollow, ExportedTie,
+    AccountExport, DeleteAccountBody, ExportHead, ExportedBoard, ExportedComment, ExportedKey,
+    ExportedPoints, ExportedPost, ExportedReaction, ExportedReport, ExportedSession, ExportedTeamFollow,
+    ExportedTie,
 };
 use crate::error::{ApiError, Code};
 use crate::extract::{JsonBody, SignedIn};
@@ -164,6 +165,8 @@ fn list(rows: &ExportRows, current: SessionId) -> serde_json::Result<(&'static s
         ExportRows::TeamFollows(rows) => ("teamFollows", elements(rows, ExportedTeamFollow::from)?),
         ExportRows::Blocks(rows) => ("blocks", elements(rows, ExportedTie::from)?),
         ExportRows::Dismissals(rows) => ("dismissals", elements(rows, ExportedTie::from)?),
+        ExportRows::Points(rows) => ("points", elements(rows, ExportedPoints::from)?),
+        ExportRows::Boards(rows) => ("leaderboards", elements(rows, ExportedBoard::from)?),
         ExportRows::Keys(rows) => ("idempotencyKeys", elements(rows, ExportedKey::from)?),
     })
 }

@@ -7,9 +7,10 @@ use crate::schema::{board_totals, leaderboard_entries, seasons, users};
 use crate::tx::DieselTx;
 use crate::types::{At, Key};
 use diesel::prelude::*;
+use diesel::sql_types::Bool;
 use terrace_identity::AccountStatus;
 use terrace_kernel::{EventKind, EventLog, NewEvent, StoreError, Timestamp, Topic, UserId};
-use terrace_scoring::{AwardOrder, Awarding, Membership, PointsWrite, TotalChanges};
+use terrace_scoring::{AwardOrder, Awarding, BoardId, Membership, PointsWrite, SeasonId, TotalChanges};
 
 impl PointsWrite for DieselTx<'_> {
     fn award(&mut self, order: &AwardOrder<'_>) -> Result<Awarding, StoreError> {
@@ -20,10 +21,11 @@ impl PointsWrite for DieselTx<'_> {
         let is_shown = self.is_shown(user, false)?.unwrap_or(false);
         let key = Key::of(user);
         let rows: Vec<TotalRow> = on!(self.conn, |conn| {
-            // Every board that the fan is on, in every season: keys of few rows.
+            // Every board that the fan is on, in every season: keys of few rows. Who is not to be seen is off those that
+            // they left, too, which show them in the seasons before.
             let boards = leaderboard_entries::table
                 .filter(leaderboard_entries::user_id.eq(key))
-                .filter(leaderboard_entries::left_at.is_null())
+                .filter(leaderboard_entries::left_at.is_null().or(is_shown.into_sql::<Bool>().eq(false)))
                 .select(leaderboard_entries::leaderboard_id);
             let theirs = board_totals::table
                 .filter(board_totals::season_id.eq_any(seasons::table.select(seasons::id)))
@@ -85,7 +87,13 @@ impl PointsWrite for DieselTx<'_> {
         })
         .map_err(broken("make a total"))?;
         let rows: Vec<TotalRow> = match made {
-            Some(made) => vec![made],
+            Some(made) => {
+                // What the entry says is of the season that is looked at, from its first total on.
+                if season.is_active() {
+                    self.mirror_nothing(*board, *user, season.id)?;
+                }
+                vec![made]
+            }
             None => on!(self.conn, |conn| {
                 let other = board_totals::table
                     .find((Key::of(season.id), Key::of(*board), Key::of(*user)))
@@ -121,8 +129,22 @@ impl DieselTx<'_> {
         }))
     }
 
+    /// Has an entry say that there are no points of a season.
+    fn mirror_nothing(&mut self, board: BoardId, user: UserId, season: SeasonId) -> Result<(), StoreError> {
+        on!(self.conn, |conn| {
+            diesel::update(leaderboard_entries::table.find((Key::of(board), Key::of(user))))
+                .set((
+                    leaderboard_entries::points.eq(0),
+                    leaderboard_entries::season_id.eq(Some(Key::of(season))),
+                ))
+                .execute(conn)
+        })
+        .map(drop)
+        .map_err(broken("mirror a new total"))
+    }
+
     /// Tells of totals that changed otherwise than by a record.
-    fn tell_scores(
+    pub(super) fn tell_scores(
         &mut self,
         user: UserId,
         changes: TotalChanges,

@@ -3,6 +3,7 @@
 mod award;
 mod history;
 mod membership;
+mod upkeep;
 
 use super::corrupt;
 use crate::schema::board_totals;

@@ -1,0 +1,374 @@
+//! Keeps the points in order: what stands beside the ledger is compared with it, and mended where it disagrees (spec,
+//! leaderboard scoring rules 2, 3 and 7).
+//!
+//! Accounts are walked in the order of their ids, a portion a query. What looks wrong there may be an award that came
+//! between two statements; so each account that is suspected is looked at again in a transaction that holds it, and
+//! only what is wrong then is reported, and mended if that is wanted. Nobody waits for more than the accounts of one such
+//! transaction.
+
+use crate::App;
+use crate::execute::{Command, Query, unrefused};
+use crate::jobs::{AtOnce, Job};
+use crate::store::{ReadTx, Tx};
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp, UserId};
+use terrace_scoring::{
+    BoardId, Books, FanAudit, Fault, PointsCheck, RankIndex, RankLine, Ranked, SeasonId, Total,
+};
+
+/// Accounts that one query looks at.
+const PORTION: u32 = 2_000;
+/// Accounts that one transaction holds.
+const HELD: usize = 200;
+/// Disagreements of a kind that a report shows.
+const EXAMPLES: usize = 10;
+/// The name of the job that does all of it, and how often.
+const SYNC: &str = "sync-leaderboards";
+const EVERY: Duration = Duration::from_hours(1);
+/// The name of the job that turns seasons, and how often.
+const TURN: &str = "turn-seasons";
+const TURN_EVERY: Duration = Duration::from_mins(1);
+/// How long who asks for it waits for a run that another has begun.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What one check of points found.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PointsChecked {
+    /// How many rows it looked at.
+    pub checked: u64,
+    /// How many of them are wrong, or missing.
+    pub wrong: u64,
+    /// Up to ten of those, in words.
+    pub examples: Vec<String>,
+}
+
+/// What a walk through the points found.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PointsReport {
+    /// What each check found.
+    pub checks: BTreeMap<PointsCheck, PointsChecked>,
+    /// How many fans' rows were made right, or would be.
+    pub mended: u64,
+}
+
+impl PointsReport {
+    /// How much is wrong, or was before it was mended.
+    pub fn wrong(&self) -> u64 {
+        self.checks.values().map(|checked| checked.wrong).sum()
+    }
+
+    fn count(&mut self, checked: &BTreeMap<PointsCheck, u64>) {
+        for (check, count) in checked {
+            self.checks.entry(*check).or_default().checked += count;
+        }
+    }
+
+    fn note(&mut self, fault: &Fault) {
+        let checked = self.checks.entry(fault.check).or_default();
+        checked.wrong += 1;
+        if checked.examples.len() < EXAMPLES {
+            checked.examples.push(fault.to_string());
+        }
+    }
+}
+
+/// What a wish for boards in order came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BoardsSynced {
+    /// Whether this call did the work; if not, it waited for another that was at it.
+    pub refreshed: bool,
+    /// How long it took.
+    pub took: Duration,
+    /// How many fans' rows were mended, where this call did the work.
+    pub mended: Option<u64>,
+    /// How many seasons began or ended, where this call did the work.
+    pub seasons_turned: Option<u64>,
+}
+
+/// What one run of the job did.
+#[derive(Debug, Clone, Copy)]
+struct Run {
+    mended: u64,
+    seasons_turned: u64,
+}
+
+/// The jobs that keep boards in order.
+pub(crate) fn jobs() -> [Job; 2] {
+    let turn = Job::new(TURN, TURN_EVERY, |app| async move { app.turn_due_seasons().await.map(drop) });
+    [turn, sync(Arc::default())]
+}
+
+/// The job that does everything, and says what it did.
+fn sync(done: Arc<Mutex<Option<Run>>>) -> Job {
+    Job::new(SYNC, EVERY, move |app| {
+        let done = Arc::clone(&done);
+        async move {
+            let run = app.keep_boards().await?;
+            *done.lock().unwrap_or_else(PoisonError::into_inner) = Some(run);
+            Ok(())
+        }
+    })
+}
+
+impl App {
+    /// Turns the seasons that are due and mends what disagrees with the ledger, due or not. Of several who ask at once,
+    /// in any process, one does the work, and the others wait for it.
+    ///
+    /// # Errors
+    ///
+    /// When the run fails or another's lasts too long, and when the database is not to be had.
+    pub async fn sync_leaderboards(self: &Arc<Self>) -> Result<BoardsSynced, StoreError> {
+        let began = Instant::now();
+        let done = Arc::default();
+        let unavailable = |why: &str| StoreError::Unavailable(why.to_owned());
+        let refreshed = match self.run_now(sync(Arc::clone(&done)), PATIENCE).await? {
+            AtOnce::Done => true,
+            AtOnce::Joined => false,
+            AtOnce::Failed => return Err(unavailable("the boards were not looked through")),
+            AtOnce::Busy => return Err(unavailable("another process still looks through the boards")),
+        };
+        let run = *done.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(BoardsSynced {
+            refreshed,
+            took: began.elapsed(),
+            mended: run.map(|run| run.mended),
+            seasons_turned: run.map(|run| run.seasons_turned),
+        })
+    }
+
+    /// Compares everything that stands beside the ledger with it, and the ranks of the active season with a sort by the
+    /// database. Writes nothing.
+    ///
+    /// # Errors
+    ///
+    /// When the database is not to be had.
+    pub async fn verify_points(&self) -> Result<PointsReport, StoreError> {
+        let mut report = self.walk_points(false).await?;
+        for (season, board) in unrefused(self.query(ActiveBoards).await)? {
+            let lines = unrefused(self.query(SortedBoard { season, board }).await)?;
+            let checked = u64::try_from(lines.len()).unwrap_or(u64::MAX);
+            report.count(&BTreeMap::from([(PointsCheck::Ranks, checked)]));
+            for fault in &misplaced(board, &lines) {
+                report.note(fault);
+            }
+        }
+        Ok(report)
+    }
+
+    /// Mends what disagrees with the ledger, or with `dry_run` only says what that is. It may be stopped and run again
+    /// at any time, also beside itself and while points are given.
+    ///
+    /// # Errors
+    ///
+    /// When the database is not to be had.
+    pub async fn repair_points(&self, dry_run: bool) -> Result<PointsReport, StoreError> {
+        self.walk_points(!dry_run).await
+    }
+
+    async fn walk_points(&self, mends: bool) -> Result<PointsReport, StoreError> {
+        let mut report = PointsReport::default();
+        for check in [PointsCheck::Totals, PointsCheck::Listing, PointsCheck::Entries] {
+            report.checks.entry(check).or_default();
+        }
+        let mut after = None;
+        while let Some(portion) = unrefused(self.query(LookAtPoints { after }).await)? {
+            report.count(&portion.checked);
+            for fans in portion.suspects.chunks(HELD) {
+                let found = unrefused(self.execute(SettlePoints { fans: fans.to_vec(), mends }).await)?;
+                report.mended += found.mended;
+                for fault in &found.faults {
+                    report.note(fault);
+                }
+            }
+            after = Some(portion.last);
+        }
+        Ok(report)
+    }
+
+    /// One run of the job.
+    async fn keep_boards(&self) -> Result<Run, StoreError> {
+        let seasons_turned = self.turn_due_seasons().await?;
+        let report = self.repair_points(false).await?;
+        for (check, found) in report.checks.iter().filter(|(_, found)| found.wrong > 0) {
+            let (name, example) = (check.as_str(), found.examples.first().map_or("", String::as_str));
+            log::warn!("{SYNC} mended {} of {} {name}: {example}", found.wrong, found.checked);
+            metrics::counter!("terrace_points_mended_total", "check" => name).increment(found.wrong);
+        }
+        Ok(Run { mended: report.mended, seasons_turned })
+    }
+
+    async fn turn_due_seasons(&self) -> Result<u64, StoreError> {
+        let turned = self.turn_seasons().await?;
+        for season in &turned {
+            log::info!("season {} is {}", season.key, season.status);
+        }
+        Ok(u64::try_from(turned.len()).unwrap_or(u64::MAX))
+    }
+}
+
+fn books(tx: &mut dyn ReadTx) -> Result<Books, StoreError> {
+    Ok(Books::new(tx.seasons()?, &tx.every_board()?))
+}
+
+/// Looks at the next portion of accounts.
+struct LookAtPoints {
+    after: Option<UserId>,
+}
+
+/// What it saw.
+struct Portion {
+    checked: BTreeMap<PointsCheck, u64>,
+    suspects: Vec<UserId>,
+    last: UserId,
+}
+
+impl Query for LookAtPoints {
+    const NAME: &'static str = "look_at_points";
+    /// Nothing behind the last account.
+    type Output = Option<Portion>;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn ReadTx, now: Timestamp) -> Outcome<Self::Output, Infallible> {
+        let fans = tx.fans_after(self.after, PORTION)?;
+        let (Some(first), Some(last)) = (fans.first(), fans.last()) else { return Ok(None) };
+        let books = books(tx)?;
+        let mut portion = Portion { checked: BTreeMap::new(), suspects: Vec::new(), last: *last };
+        for fan in tx.points_between(*first, *last)? {
+            let FanAudit { checked, faults, .. } = books.audit(&fan, now);
+            for (check, count) in checked {
+                *portion.checked.entry(check).or_default() += count;
+            }
+            if !faults.is_empty() {
+                portion.suspects.push(fan.user);
+            }
+        }
+        Ok(Some(portion))
+    }
+}
+
+/// Looks at suspected accounts while nobody else writes what is theirs, and mends what is wrong if that is wanted.
+struct SettlePoints {
+    /// In the order of their ids.
+    fans: Vec<UserId>,
+    mends: bool,
+}
+
+/// What is wrong indeed.
+#[derive(Default)]
+struct Settled {
+    faults: Vec<Fault>,
+    mended: u64,
+}
+
+impl Command for SettlePoints {
+    const NAME: &'static str = "settle_points";
+    type Output = Settled;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Settled, Infallible> {
+        let (Some(first), Some(last)) = (self.fans.first(), self.fans.last()) else {
+            return Ok(Settled::default());
+        };
+        // Before anything is read: what is read now is what there is until the end.
+        tx.hold_fans(&self.fans)?;
+        let books = books(tx)?;
+        let mut settled = Settled::default();
+        let mut mends = Vec::new();
+        for fan in tx.points_between(*first, *last)? {
+            if self.fans.binary_search(&fan.user).is_ok() {
+                let audit = books.audit(&fan, ctx.now());
+                settled.faults.extend(audit.faults);
+                mends.extend(audit.mend);
+            }
+        }
+        settled.mended = u64::try_from(mends.len()).unwrap_or(u64::MAX);
+        if self.mends {
+            tx.mend_points(&mends, ctx.now())?;
+        }
+        Ok(settled)
+    }
+}
+
+/// Finds the boards of the active season.
+struct ActiveBoards;
+
+impl Query for ActiveBoards {
+    const NAME: &'static str = "active_boards";
+    type Output = Vec<(SeasonId, BoardId)>;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+        let seasons = tx.seasons()?;
+        let Some(season) = seasons.active() else { return Ok(Vec::new()) };
+        Ok(tx.boards(season.id)?.into_iter().map(|board| (season.id, board.id)).collect())
+    }
+}
+
+/// Reads a board as the database sorts it.
+struct SortedBoard {
+    season: SeasonId,
+    board: BoardId,
+}
+
+impl Query for SortedBoard {
+    const NAME: &'static str = "sorted_board";
+    type Output = Vec<RankLine>;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+        Ok(tx.sorted_board(self.season, self.board)?)
+    }
+}
+
+/// Where the index that boards are served from puts somebody elsewhere than the database does.
+fn misplaced(board: BoardId, lines: &[RankLine]) -> Vec<Fault> {
+    let total = |line: &RankLine| {
+        let total = Total { points: line.key.points, reached_at: line.key.reached_at, version: 1 };
+        (line.key.user, total)
+    };
+    let index: RankIndex = lines.iter().map(total).collect();
+    let place = |ranked: &Ranked| (widened(ranked.position), widened(ranked.rank));
+    let wrong = |line: &&RankLine| {
+        let served = index.standing(line.key.user).map(|standing| place(&standing.ranked));
+        served != Some((line.position, line.rank))
+    };
+    let fault = |line: &RankLine| {
+        let served = index.standing(line.key.user).map(|standing| place(&standing.ranked));
+        let words = format!("place and rank are {served:?}, a sort says {:?}", (line.position, line.rank));
+        Fault { check: PointsCheck::Ranks, user: line.key.user, board, words }
+    };
+    lines.iter().filter(wrong).map(fault).collect()
+}
+
+fn widened(count: usize) -> u64 {
+    u64::try_from(count).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use terrace_scoring::{Points, RankKey};
+    use uuid::Uuid;
+
+    #[test]
+    fn ranks_that_disagree_with_a_sort_are_found() {
+        let board = BoardId::from_uuid(Uuid::from_u128(1));
+        let line = |n: u32, points, position, rank| RankLine {
+            key: RankKey {
+                points: Points::new(points),
+                reached_at: Timestamp::from_micros(n.into()),
+                user: UserId::from_uuid(Uuid::from_u128(n.into())),
+            },
+            position,
+            rank,
+        };
+        let sorted = [line(1, 9, 1, 1), line(2, 5, 2, 2), line(3, 5, 3, 2), line(4, 1, 4, 4)];
+        assert_eq!(misplaced(board, &sorted), []);
+        let other = [line(1, 9, 1, 1), line(2, 5, 3, 2), line(3, 5, 2, 2), line(4, 1, 4, 3)];
+        let wrong: Vec<_> = misplaced(board, &other).into_iter().map(|fault| fault.user.as_uuid()).collect();
+        assert_eq!(wrong, [2, 3, 4].map(Uuid::from_u128));
+    }
+}

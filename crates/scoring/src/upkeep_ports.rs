@@ -1,0 +1,44 @@
+//! What keeping the points in order needs from a store. It reads whole tables, in portions.
+
+use crate::{Board, BoardEntry, BoardId, FanPoints, Mend, RankKey, SeasonId};
+use terrace_kernel::{StoreError, Timestamp, UserId};
+
+/// A line of a board as the database sorts it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RankLine {
+    /// Who stands there.
+    pub key: RankKey,
+    /// Their place, from 1.
+    pub position: u64,
+    /// 1 + the number of those with strictly more points.
+    pub rank: u64,
+}
+
+/// Reads what is kept of points, to compare it.
+pub trait PointsAudit {
+    /// Up to `limit` accounts after `after`, in the order of their ids; deleted ones too.
+    fn fans_after(&mut self, after: Option<UserId>, limit: u32) -> Result<Vec<UserId>, StoreError>;
+
+    /// What the tables hold of the accounts from `first` to `last`, both included, in four statements. Whoever writes
+    /// meanwhile may be seen in some and not in others, but for accounts that are held ([`PointsMend::hold_fans`]).
+    fn points_between(&mut self, first: UserId, last: UserId) -> Result<Vec<FanPoints>, StoreError>;
+
+    /// Every board of every season.
+    fn every_board(&mut self) -> Result<Vec<Board>, StoreError>;
+
+    /// A whole board as the database sorts it, in one statement, and so as of one moment.
+    fn sorted_board(&mut self, season: SeasonId, board: BoardId) -> Result<Vec<RankLine>, StoreError>;
+
+    /// A fan's entries, those that they left too, in the order of the boards.
+    fn entries_of(&mut self, user: UserId) -> Result<Vec<BoardEntry>, StoreError>;
+}
+
+/// Mends what is kept beside the ledger.
+pub trait PointsMend: PointsAudit {
+    /// Locks accounts in the order of their ids, until the transaction ends: nobody gets points meanwhile, nor joins,
+    /// leaves or hides.
+    fn hold_fans(&mut self, fans: &[UserId]) -> Result<(), StoreError>;
+
+    /// Writes what makes the rows of accounts that are held right, and tells of each fan's totals that changed.
+    fn mend_points(&mut self, mends: &[Mend], at: Timestamp) -> Result<(), StoreError>;
+}

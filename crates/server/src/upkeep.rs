@@ -1,0 +1,107 @@
+//! `terrace maintain repair` and `terrace maintain season`: what operators do to points and seasons, beside servers that
+//! run.
+
+use crate::settings::Settings;
+use crate::{app, open, report};
+use anyhow::Context;
+use clap::Subcommand;
+use std::process::ExitCode;
+use terrace_app::commands::{CloseSeason, StartSeason};
+use terrace_app::{App, PointsReport, Season, SeasonKey, SeasonRefusal, season_name};
+use terrace_kernel::{Failure, Timestamp};
+
+/// What can be done to seasons.
+#[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
+pub(crate) enum SeasonCommand {
+    /// Start a season, which closes the one before it, or announce one. Boards begin anew; nothing is deleted.
+    Start {
+        /// Its key, such as 0.6: 1 to 32 of a-z, 0-9, `.`, `_` and `-`.
+        key: SeasonKey,
+        /// Its name.
+        #[arg(long, value_parser = name)]
+        name: String,
+        /// When it starts, such as 2027-01-01T00:00:00Z; now when left out.
+        #[arg(long, value_name = "TIME")]
+        starts_at: Option<Timestamp>,
+        /// When it ends; open when left out.
+        #[arg(long, value_name = "TIME")]
+        ends_at: Option<Timestamp>,
+    },
+    /// Close the active season now. It stays readable.
+    Close,
+    /// List every season.
+    List,
+}
+
+fn name(text: &str) -> Result<String, String> {
+    season_name(text).map_err(|error| error.to_string())
+}
+
+/// Says what checks of points found.
+pub(crate) fn tell(report: &PointsReport) -> std::io::Result<()> {
+    for (check, found) in &report.checks {
+        report::line(&format!("{}: {} checked, {} wrong", check.as_str(), found.checked, found.wrong))?;
+        for example in &found.examples {
+            report::line(&format!("  {example}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// Mends the points, and says what was wrong.
+pub(crate) async fn repair(dry_run: bool, settings: Settings) -> anyhow::Result<ExitCode> {
+    let storage = open(&settings)?;
+    let app = app(&settings, &storage);
+    app.ready().await.context("the database is not ready; `terrace migrate` brings it up to date")?;
+    let points = app.repair_points(dry_run).await;
+    storage.close();
+    let points = points?;
+    tell(&points)?;
+    let fans = if points.mended == 1 { "1 fan".to_owned() } else { format!("{} fans", points.mended) };
+    let done = match (dry_run, points.mended) {
+        (_, 0) => "nothing is to be mended".to_owned(),
+        (true, _) => format!("the boards of {fans} would be mended; nothing was written"),
+        (false, _) => format!("mended the boards of {fans}"),
+    };
+    report::line(&done)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Starts, closes or lists seasons.
+pub(crate) async fn season(command: SeasonCommand, settings: Settings) -> anyhow::Result<ExitCode> {
+    let storage = open(&settings)?;
+    let app = app(&settings, &storage);
+    app.ready().await.context("the database is not ready; `terrace migrate` brings it up to date")?;
+    let told = turn(&app, command).await;
+    storage.close();
+    for season in told? {
+        report::line(&words(&season))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The seasons that were written, or all of them.
+async fn turn(app: &App, command: SeasonCommand) -> anyhow::Result<Vec<Season>> {
+    // On a database that no server has seen yet, too: a first season begins after Season 0.
+    app.found_seasons().await.context("cannot make the first seasons")?;
+    Ok(match command {
+        SeasonCommand::Start { key, name, starts_at, ends_at } => {
+            app.execute(StartSeason { key, name, starts_at, ends_at }).await.map_err(refused)?
+        }
+        SeasonCommand::Close => app.execute(CloseSeason).await.map_err(refused)?,
+        SeasonCommand::List => app.seasons(app.boards_now().await).await?.iter().cloned().collect(),
+    })
+}
+
+fn refused(failure: Failure<SeasonRefusal>) -> anyhow::Error {
+    match failure {
+        Failure::Refused(refusal) => anyhow::anyhow!("{refusal}; nothing was changed"),
+        Failure::Broken(error) => error.into(),
+    }
+}
+
+fn words(season: &Season) -> String {
+    let Season { key, name, starts_at, ends_at, status, .. } = season;
+    let ends = ends_at.map_or_else(|| "open".to_owned(), |at| at.to_string());
+    format!("{key} ({name}) is {status}, from {starts_at} to {ends}")
+}

@@ -1,0 +1,447 @@
+//! The points as a whole, compared and mended.
+
+use super::{TotalRow, version};
+use crate::conn::{Conn, on};
+use crate::error::broken;
+use crate::ports::boards::BoardRow;
+use crate::schema::{board_totals, leaderboard_entries, leaderboards, users};
+use crate::tx::DieselTx;
+use crate::types::{At, Instant, Key, Uid};
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Bool, Nullable};
+use diesel::upsert::excluded;
+use std::collections::BTreeMap;
+use terrace_identity::AccountStatus;
+use terrace_kernel::{StoreError, Timestamp, UserId};
+use terrace_scoring::{
+    Board, BoardEntry, BoardId, FanPoints, LedgerSum, Mend, Points, PointsAudit, PointsMend, RankKey,
+    RankLine, SeasonId, TotalChanges,
+};
+
+/// Rows that one statement writes at most, some thousands of arguments.
+const ROWS: usize = 500;
+
+/// Of few accounts in a row: of each season and board a few neighbours in the primary key, whatever the tables hold.
+const TOTALS: &str = "\
+    SELECT t.season_id, t.leaderboard_id, t.user_id, t.points, t.reached_at, t.version, t.listed \
+    FROM seasons s CROSS JOIN leaderboards b \
+    JOIN board_totals t ON t.season_id = s.id AND t.leaderboard_id = b.id \
+        AND t.user_id >= $1 AND t.user_id <= $2";
+
+/// The ledger, added up by nothing but what its records name.
+const SUMS: &str = "\
+    SELECT user_id, season_id, leaderboard_id, CAST(sum(amount) AS bigint) AS points, \
+        max(CASE WHEN amount <> 0 THEN happened_at END) AS latest \
+    FROM points_history WHERE user_id >= $1 AND user_id <= $2 AND season_id IS NOT NULL \
+    GROUP BY user_id, season_id, leaderboard_id";
+
+/// The entries, found as the totals are.
+const ENTRIES: &str = "\
+    SELECT e.leaderboard_id, e.user_id, e.points, e.season_id, e.created_at, e.left_at \
+    FROM leaderboards b CROSS JOIN leaderboard_entries e \
+    WHERE e.leaderboard_id = b.id AND e.user_id >= $1 AND e.user_id <= $2";
+
+const SORTED: &str = "\
+    SELECT user_id, points, reached_at, \
+        row_number() OVER (ORDER BY points DESC, reached_at, user_id) AS place, \
+        rank() OVER (ORDER BY points DESC) AS shared \
+    FROM board_totals WHERE season_id = $1 AND leaderboard_id = $2 AND listed \
+    ORDER BY place";
+
+#[derive(QueryableByName)]
+struct SumRow {
+    #[diesel(sql_type = Uid)]
+    user_id: Key,
+    #[diesel(sql_type = Uid)]
+    season_id: Key,
+    #[diesel(sql_type = Nullable<Uid>)]
+    leaderboard_id: Option<Key>,
+    #[diesel(sql_type = BigInt)]
+    points: i64,
+    #[diesel(sql_type = Nullable<Instant>)]
+    latest: Option<At>,
+}
+
+#[derive(QueryableByName)]
+struct OwnedTotalRow {
+    #[diesel(sql_type = Uid)]
+    season_id: Key,
+    #[diesel(sql_type = Uid)]
+    leaderboard_id: Key,
+    #[diesel(sql_type = Uid)]
+    user_id: Key,
+    #[diesel(sql_type = BigInt)]
+    points: i64,
+    #[diesel(sql_type = Instant)]
+    reached_at: At,
+    #[diesel(sql_type = BigInt)]
+    version: i64,
+    #[diesel(sql_type = Bool)]
+    listed: bool,
+}
+
+#[derive(Queryable, Selectable, QueryableByName)]
+#[diesel(table_name = leaderboard_entries)]
+struct EntryRow {
+    leaderboard_id: Key,
+    user_id: Key,
+    points: i64,
+    season_id: Option<Key>,
+    created_at: At,
+    left_at: Option<At>,
+}
+
+impl EntryRow {
+    fn into_entry(self) -> BoardEntry {
+        BoardEntry {
+            board: self.leaderboard_id.id(),
+            points: Points::new(self.points),
+            season: self.season_id.map(Key::id),
+            created_at: self.created_at.0,
+            left_at: self.left_at.map(|at| at.0),
+        }
+    }
+}
+
+#[derive(QueryableByName)]
+struct LineRow {
+    #[diesel(sql_type = Uid)]
+    user_id: Key,
+    #[diesel(sql_type = BigInt)]
+    points: i64,
+    #[diesel(sql_type = Instant)]
+    reached_at: At,
+    #[diesel(sql_type = BigInt)]
+    place: i64,
+    #[diesel(sql_type = BigInt)]
+    shared: i64,
+}
+
+#[derive(Insertable)]
+#[diesel(table_name = board_totals, treat_none_as_default_value = false)]
+struct NewTotal {
+    season_id: Key,
+    leaderboard_id: Key,
+    user_id: Key,
+    points: i64,
+    reached_at: At,
+    version: i64,
+    listed: bool,
+}
+
+#[derive(Insertable)]
+#[diesel(table_name = leaderboard_entries, treat_none_as_default_value = false)]
+struct NewEntry {
+    leaderboard_id: Key,
+    user_id: Key,
+    points: i64,
+    season_id: Option<Key>,
+    created_at: At,
+}
+
+impl PointsAudit for DieselTx<'_> {
+    fn fans_after(&mut self, after: Option<UserId>, limit: u32) -> Result<Vec<UserId>, StoreError> {
+        let ids: Vec<Key> = on!(self.conn, |conn| {
+            let mut query = users::table.select(users::id).into_boxed();
+            if let Some(after) = after {
+                query = query.filter(users::id.gt(Key::of(after)));
+            }
+            query.order(users::id).limit(i64::from(limit)).load(conn)
+        })
+        .map_err(broken("walk the accounts"))?;
+        Ok(ids.into_iter().map(Key::id).collect())
+    }
+
+    fn points_between(&mut self, first: UserId, last: UserId) -> Result<Vec<FanPoints>, StoreError> {
+        let fail = broken("read what is kept of points");
+        let (from, to) = (Key::of(first), Key::of(last));
+        macro_rules! between {
+            ($sql:expr) => {
+                on!(self.conn, |conn| {
+                    diesel::sql_query($sql).bind::<Uid, _>(from).bind::<Uid, _>(to).load(conn)
+                })
+                .map_err(&fail)?
+            };
+        }
+        let accounts: Vec<(Key, String, bool)> = on!(self.conn, |conn| {
+            users::table
+                .filter(users::id.ge(from))
+                .filter(users::id.le(to))
+                .select((users::id, users::status, users::leaderboard_visible))
+                .load(conn)
+        })
+        .map_err(&fail)?;
+        let fan = |(id, status, is_visible): (Key, String, bool)| {
+            let is_shown = is_visible && status == AccountStatus::Active.as_str();
+            let none = FanPoints {
+                user: id.id(),
+                is_shown,
+                sums: Vec::new(),
+                totals: Vec::new(),
+                entries: Vec::new(),
+            };
+            (id, none)
+        };
+        let mut fans: BTreeMap<Key, FanPoints> = accounts.into_iter().map(fan).collect();
+        let totals: Vec<OwnedTotalRow> = between!(TOTALS);
+        for row in totals {
+            let OwnedTotalRow { season_id, leaderboard_id, points, reached_at, version, listed, .. } = row;
+            let total = TotalRow { season_id, leaderboard_id, points, reached_at, version, listed };
+            let change = total.into_change()?;
+            fans.entry(row.user_id).and_modify(|fan| fan.totals.push(change));
+        }
+        let sums: Vec<SumRow> = between!(SUMS);
+        for row in sums {
+            let sum = LedgerSum {
+                season: row.season_id.id(),
+                board: row.leaderboard_id.map(Key::id),
+                points: Points::new(row.points),
+                latest: row.latest.map(|at| at.0),
+            };
+            fans.entry(row.user_id).and_modify(|fan| fan.sums.push(sum));
+        }
+        let entries: Vec<EntryRow> = between!(ENTRIES);
+        for row in entries {
+            let user = row.user_id;
+            let entry = row.into_entry();
+            fans.entry(user).and_modify(|fan| fan.entries.push(entry));
+        }
+        Ok(fans.into_values().collect())
+    }
+
+    fn every_board(&mut self) -> Result<Vec<Board>, StoreError> {
+        let rows: Vec<BoardRow> =
+            on!(self.conn, |conn| leaderboards::table.select(BoardRow::as_select()).load(conn))
+                .map_err(broken("read every board"))?;
+        rows.into_iter().map(BoardRow::into_board).collect()
+    }
+
+    fn sorted_board(&mut self, season: SeasonId, board: BoardId) -> Result<Vec<RankLine>, StoreError> {
+        let rows: Vec<LineRow> = on!(self.conn, |conn| {
+            diesel::sql_query(SORTED)
+                .bind::<Uid, _>(Key::of(season))
+                .bind::<Uid, _>(Key::of(board))
+                .load(conn)
+        })
+        .map_err(broken("sort a board"))?;
+        let place = |place: i64| u64::try_from(place).unwrap_or(0);
+        let line = |row: LineRow| RankLine {
+            key: RankKey {
+                points: Points::new(row.points),
+                reached_at: row.reached_at.0,
+                user: row.user_id.id(),
+            },
+            position: place(row.place),
+            rank: place(row.shared),
+        };
+        Ok(rows.into_iter().map(line).collect())
+    }
+
+    fn entries_of(&mut self, user: UserId) -> Result<Vec<BoardEntry>, StoreError> {
+        let rows: Vec<EntryRow> = on!(self.conn, |conn| {
+            leaderboard_entries::table
+                .filter(leaderboard_entries::user_id.eq(Key::of(user)))
+                .order(leaderboard_entries::leaderboard_id)
+                .select(EntryRow::as_select())
+                .load(conn)
+        })
+        .map_err(broken("read a fan's entries"))?;
+        Ok(rows.into_iter().map(EntryRow::into_entry).collect())
+    }
+}
+
+impl PointsMend for DieselTx<'_> {
+    fn hold_fans(&mut self, fans: &[UserId]) -> Result<(), StoreError> {
+        match &mut self.conn {
+            Conn::Pg(conn) => {
+                let keys: Vec<Key> = fans.iter().map(|fan| Key::of(*fan)).collect();
+                let held = users::table.filter(users::id.eq_any(keys)).order(users::id).select(users::id);
+                held.for_no_key_update().load::<Key>(*conn).map(drop)
+            }
+            // Whoever writes has the database to itself.
+            Conn::Sqlite(_) => Ok(()),
+        }
+        .map_err(broken("hold the accounts"))
+    }
+
+    fn mend_points(&mut self, mends: &[Mend], at: Timestamp) -> Result<(), StoreError> {
+        let new_total = |mend: &Mend| {
+            let user_id = Key::of(mend.user);
+            let row = move |change: &terrace_scoring::TotalChange| NewTotal {
+                season_id: Key::of(change.season),
+                leaderboard_id: Key::of(change.board),
+                user_id,
+                points: change.total.points.get(),
+                reached_at: At(change.total.reached_at),
+                version: version(&change.total),
+                listed: change.is_listed,
+            };
+            mend.totals.iter().map(row).collect::<Vec<_>>()
+        };
+        let totals: Vec<NewTotal> = mends.iter().flat_map(new_total).collect();
+        for rows in totals.chunks(ROWS) {
+            self.put_totals(rows)?;
+        }
+        let new_entry = |mend: &Mend| {
+            let user_id = Key::of(mend.user);
+            let row = move |(board, points, season): &(BoardId, Points, Option<SeasonId>)| NewEntry {
+                leaderboard_id: Key::of(*board),
+                user_id,
+                points: points.get(),
+                season_id: season.map(Key::of),
+                created_at: At(at),
+            };
+            mend.entries.iter().map(row).collect::<Vec<_>>()
+        };
+        let entries: Vec<NewEntry> = mends.iter().flat_map(new_entry).collect();
+        for rows in entries.chunks(ROWS) {
+            self.put_entries(rows)?;
+        }
+        for mend in mends {
+            self.tell_scores(mend.user, TotalChanges(mend.totals.clone()), at)?;
+        }
+        Ok(())
+    }
+}
+
+impl DieselTx<'_> {
+    fn put_totals(&mut self, rows: &[NewTotal]) -> Result<(), StoreError> {
+        on!(self.conn, |conn| {
+            diesel::insert_into(board_totals::table)
+                .values(rows)
+                .on_conflict((board_totals::season_id, board_totals::leaderboard_id, board_totals::user_id))
+                .do_update()
+                .set((
+                    board_totals::points.eq(excluded(board_totals::points)),
+                    board_totals::reached_at.eq(excluded(board_totals::reached_at)),
+                    board_totals::version.eq(excluded(board_totals::version)),
+                    board_totals::listed.eq(excluded(board_totals::listed)),
+                ))
+                .execute(conn)
+        })
+        .map(drop)
+        .map_err(broken("mend totals"))
+    }
+
+    fn put_entries(&mut self, rows: &[NewEntry]) -> Result<(), StoreError> {
+        on!(self.conn, |conn| {
+            diesel::insert_into(leaderboard_entries::table)
+                .values(rows)
+                .on_conflict((leaderboard_entries::leaderboard_id, leaderboard_entries::user_id))
+                .do_update()
+                .set((
+                    leaderboard_entries::points.eq(excluded(leaderboard_entries::points)),
+                    leaderboard_entries::season_id.eq(excluded(leaderboard_entries::season_id)),
+                ))
+                .execute(conn)
+        })
+        .map(drop)
+        .map_err(broken("mend entries"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ports::harness::{Database, at, fan, plans_of, run, uuid};
+    use terrace_scoring::{
+        BoardOrder, BoardRead, BoardWrite, Books, NewAward, PointsCheck, PointsWrite, Season, SeasonStatus,
+        SourceKey, Writer,
+    };
+
+    /// A season with a global board, and fans who have points: of the nth n + 1.
+    fn stadium(tx: &mut DieselTx<'_>, fans: u128) -> Vec<UserId> {
+        let season = Season {
+            id: uuid(900).into(),
+            key: "1".parse().unwrap(),
+            name: "One".to_owned(),
+            starts_at: at(0),
+            ends_at: None,
+            status: SeasonStatus::Active,
+        };
+        assert!(tx.add_season(&season, uuid(901).into(), at(0)).unwrap());
+        let seasons = tx.seasons().unwrap();
+        (1..=fans)
+            .map(|n| {
+                let user = fan(tx, n);
+                let award = NewAward {
+                    user,
+                    amount: Points::new(i64::try_from(n).unwrap()),
+                    reason: "A ticket".to_owned(),
+                    source: SourceKey::import("one").unwrap(),
+                    at: at(5),
+                };
+                let record = award.record(uuid(1000 + n).into(), &seasons, None, Writer::Service).unwrap();
+                let (board, by) = (BoardOrder::AsRecorded, Writer::Service);
+                let order = terrace_scoring::AwardOrder { record: &record, board, by, now: at(6) };
+                assert!(matches!(tx.award(&order), Ok(terrace_scoring::Awarding::Written { .. })));
+                user
+            })
+            .collect()
+    }
+
+    fn audit(tx: &mut DieselTx<'_>) -> (Vec<(PointsCheck, UserId)>, Vec<Mend>) {
+        let books = Books::new(tx.seasons().unwrap(), &tx.every_board().unwrap());
+        let all = (UserId::from_uuid(uuid(0)), UserId::from_uuid(uuid(u128::MAX)));
+        let audits: Vec<_> =
+            tx.points_between(all.0, all.1).unwrap().iter().map(|fan| books.audit(fan, at(9))).collect();
+        let faults =
+            audits.iter().flat_map(|audit| audit.faults.iter().map(|fault| (fault.check, fault.user)));
+        (faults.collect(), audits.iter().filter_map(|audit| audit.mend.clone()).collect())
+    }
+
+    #[test]
+    fn rows_that_are_gone_are_written_again() {
+        let mut database = Database::new();
+        let tx = &mut database.tx();
+        let fans = stadium(tx, 4);
+        assert_eq!(audit(tx), (vec![], vec![]));
+        let board = tx.sorted_board(uuid(900).into(), uuid(901).into()).unwrap();
+        assert_eq!(board.len(), 4);
+        run(
+            tx,
+            "DELETE FROM board_totals WHERE points = 2; DELETE FROM leaderboard_entries WHERE points = 3",
+        );
+        run(tx, "UPDATE leaderboard_entries SET points = 77, season_id = NULL WHERE points = 4");
+        let (faults, mends) = audit(tx);
+        let (total, entries) = (PointsCheck::Totals, PointsCheck::Entries);
+        assert_eq!(faults, [(total, fans[1]), (entries, fans[2]), (entries, fans[3])]);
+        tx.hold_fans(&fans).unwrap();
+        tx.mend_points(&mends, at(9)).unwrap();
+        assert_eq!(audit(tx), (vec![], vec![]));
+        assert_eq!(tx.sorted_board(uuid(900).into(), uuid(901).into()).unwrap(), board);
+        let total = tx.points_between(fans[1], fans[1]).unwrap().remove(0).totals.remove(0).total;
+        assert!(total.version > 1_000_000, "higher than any that was told of");
+    }
+
+    #[test]
+    fn accounts_are_walked_in_portions_by_keys() {
+        let mut database = Database::new();
+        {
+            let tx = &mut database.tx();
+            let fans = stadium(tx, 5);
+            let (mut walked, mut after) = (Vec::new(), None);
+            loop {
+                let portion = tx.fans_after(after, 2).unwrap();
+                let Some(last) = portion.last() else { break };
+                after = Some(*last);
+                let points = tx.points_between(portion[0], *last).unwrap();
+                assert_eq!(points.iter().map(|fan| fan.user).collect::<Vec<_>>(), portion);
+                walked.extend(portion);
+            }
+            assert_eq!(walked, fans);
+        }
+        let plans = plans_of(&mut database, |tx| {
+            let (one, other) = (UserId::from_uuid(uuid(1)), UserId::from_uuid(uuid(3)));
+            tx.fans_after(Some(one), 2).unwrap();
+            tx.points_between(one, other).unwrap();
+            tx.entries_of(one).unwrap();
+        });
+        for plan in plans.into_iter().flatten() {
+            // Of seasons and boards there are few.
+            for table in ["users", "t", "points_history", "e", "leaderboard_entries"] {
+                assert!(!format!("{plan} ").contains(&format!("SCAN {table} ")), "{plan}");
+            }
+        }
+    }
+}

@@ -1,0 +1,347 @@
+//! Leaderboard scoring rules 2, 3 and 7 of the specification: what stands beside the ledger is what its records say, and
+//! where it is not, that is found and mended, while points are given.
+
+use super::live::Living;
+use anyhow::Result;
+use std::sync::Arc;
+use std::time::Duration;
+use terrace_testkit::app::commands::{
+    AwardPoints, BoardChoice, ChangeBoardMembership, ChangeProfile, CloseSeason, StartSeason, SuspendAccount,
+};
+use terrace_testkit::app::{App, Given, PointsCheck, PointsReport, ReadBoard};
+use terrace_testkit::identity::{Password, ProfileChange};
+use terrace_testkit::kernel::{EventKind, Limit, TeamId, UserId};
+use terrace_testkit::scoring::{
+    BoardEntry, BoardId, FanPoints, Mend, NewAward, Points, PointsRecord, SeasonId, SourceKey, TotalChange,
+    Writer,
+};
+use terrace_testkit::{DatabaseKind, PASSWORD, TestApp, on_each_database, pgtemp};
+
+on_each_database! {
+    what_fans_do_leaves_nothing_to_mend,
+    damage_is_found_and_mended_once,
+    boards_in_memory_hear_of_what_is_mended,
+    a_repair_beside_awards_loses_nothing,
+    the_ledger_outlives_its_account_and_shows_nowhere,
+}
+
+const FANS: usize = 12;
+
+fn award(app: &App, user: UserId, amount: i64, fact: &str, team: Option<TeamId>) -> AwardPoints {
+    let award = NewAward {
+        user,
+        amount: Points::new(amount),
+        reason: "A ticket".to_owned(),
+        source: SourceKey::import(fact).expect("a key"),
+        at: app.now(),
+    };
+    AwardPoints { awards: app.awards(), award, team, by: Writer::Maintenance }
+}
+
+fn give(house: &TestApp, user: UserId, amount: i64, fact: &str, team: Option<TeamId>) {
+    house.clock().advance(Duration::from_secs(1));
+    let given = house.done(award(house.app(), user, amount, fact, team));
+    assert!(matches!(given, Given::Now { .. }));
+}
+
+fn verify(house: &TestApp) -> PointsReport {
+    house.run(house.app().verify_points()).expect("a working store")
+}
+
+fn repair(house: &TestApp, dry_run: bool) -> PointsReport {
+    house.run(house.app().repair_points(dry_run)).expect("a working store")
+}
+
+/// How much each check found, of those that found something.
+fn wrong(report: &PointsReport) -> Vec<(PointsCheck, u64)> {
+    let wrong = report.checks.iter().map(|(check, found)| (*check, found.wrong));
+    wrong.filter(|(_, wrong)| *wrong > 0).collect()
+}
+
+/// Fans with points on the global board and a team's, some of them zero.
+fn stadium(house: &TestApp) -> Result<(TeamId, Vec<UserId>)> {
+    house.run(house.app().found_seasons())?;
+    let (team, fans) = (house.team("foxes"), house.crowd("fan", FANS));
+    for (n, fan) in fans.iter().enumerate() {
+        let amount = i64::try_from(n / 2)?;
+        give(house, *fan, amount, "one", Some(team));
+        give(house, *fan, 3, "two", None);
+    }
+    Ok((team, fans))
+}
+
+fn points_of(house: &TestApp, fan: UserId) -> FanPoints {
+    let all = house.ask(move |tx| tx.points_between(fan, fan));
+    all.into_iter().next().expect("an account")
+}
+
+/// Writes totals and entries as they are not.
+fn damage(house: &TestApp, mends: Vec<Mend>) {
+    house.write(move |tx, ctx| Ok(tx.mend_points(&mends, ctx.now())?));
+}
+
+fn entries(entries: &[BoardEntry], more: i64) -> Vec<(BoardId, Points, Option<SeasonId>)> {
+    entries.iter().map(|entry| (entry.board, entry.points.plus(Points::new(more)), entry.season)).collect()
+}
+
+/// The totals of a fan, changed.
+fn totals(fan: &FanPoints, change: impl Fn(&mut TotalChange)) -> Vec<TotalChange> {
+    let changed = fan.totals.iter().map(|total| {
+        let mut total = *total;
+        total.total.version += 1;
+        change(&mut total);
+        total
+    });
+    changed.collect()
+}
+
+/// Points, reversals, opting out, leaving and coming back, suspension, and a season after the other: whatever is done by
+/// commands agrees with the ledger.
+fn what_fans_do_leaves_nothing_to_mend(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::start(kind)?;
+    let nothing = repair(&house, false);
+    assert_eq!((wrong(&nothing), nothing.mended), (vec![], 0), "before there are seasons");
+    let (team, fans) = stadium(&house)?;
+    let membership = |user, joins| ChangeBoardMembership { user, board: BoardChoice::Team(team), joins };
+    let see = |user, visible| {
+        let change = ProfileChange { leaderboard_visible: Some(visible), ..ProfileChange::default() };
+        house.done(ChangeProfile { user, change });
+    };
+    house.done(membership(fans[0], false));
+    house.done(membership(fans[1], false));
+    house.done(membership(fans[1], true));
+    house.done(membership(fans[4], false));
+    see(fans[2], false);
+    see(fans[3], false);
+    give(&house, fans[2], 8, "three", Some(team));
+    see(fans[3], true);
+    house.done(SuspendAccount { username: "fan5".to_owned() });
+    let key = SourceKey::import("one").expect("a key");
+    let fan = fans[7];
+    let awards = house.app().awards();
+    house.write(move |tx, ctx| {
+        let taken = awards.take_back(tx, ctx, (fan, &key), "An error", Writer::Service);
+        assert!(matches!(taken, Ok(Given::Now { .. })));
+        Ok(())
+    });
+    assert_eq!(wrong(&verify(&house)), []);
+
+    house.clock().advance(Duration::from_secs(1));
+    let start = |key: &str| StartSeason {
+        key: key.parse().expect("a key"),
+        name: "Another".to_owned(),
+        starts_at: None,
+        ends_at: None,
+    };
+    house.done(start("0.6"));
+    assert_eq!(wrong(&verify(&house)), []);
+    house.done(membership(fans[8], true));
+    house.done(membership(fans[9], false));
+    house.done(membership(fans[0], true));
+    give(&house, fans[1], 4, "four", Some(team));
+    // Of the season before the team's board shows whoever was on it; not who is to be seen nowhere.
+    house.done(SuspendAccount { username: "fan9".to_owned() });
+    see(fans[4], false);
+    assert_eq!(wrong(&verify(&house)), []);
+    house.done(CloseSeason);
+    give(&house, fans[1], 4, "five", Some(team));
+    let report = verify(&house);
+    assert_eq!(wrong(&report), []);
+    assert!(report.checks[&PointsCheck::Totals].checked > 2 * u64::try_from(FANS)?);
+    Ok(())
+}
+
+/// A lost total, a wrong one, one that no record is for, who is listed or not against their wish, a wrong mirror: each is
+/// counted with examples, mended, and then there is nothing left.
+fn damage_is_found_and_mended_once(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::start(kind)?;
+    let (_, fans) = stadium(&house)?;
+    let before: Vec<_> = fans.iter().map(|fan| points_of(&house, *fan)).collect();
+    let newcomer = house.crowd("new", 1)[0];
+    let mend = |fan: &FanPoints, totals| Mend { user: fan.user, totals, entries: vec![] };
+    let orphans: Vec<TotalChange> = totals(&before[1], |change| change.total.points = Points::new(50));
+    let listed = entries(&before[1].entries, 50);
+    damage(
+        &house,
+        vec![
+            mend(&before[2], totals(&before[2], |change| change.total.points = Points::new(99))),
+            mend(&before[3], totals(&before[3], |change| change.is_listed = false)),
+            Mend { user: fans[4], totals: vec![], entries: entries(&before[4].entries, 7) },
+            Mend { user: newcomer, totals: orphans, entries: listed },
+        ],
+    );
+    // The totals that were wrong are mirrored as they should be; those that nobody earned are not.
+    let mut expected = vec![(PointsCheck::Totals, 4), (PointsCheck::Listing, 2), (PointsCheck::Entries, 4)];
+    let mut fans_wrong = 4;
+    if kind == DatabaseKind::Postgres {
+        let lost = fans[6].as_uuid();
+        let delete = format!("DELETE FROM board_totals WHERE user_id = '{lost}'");
+        pgtemp::execute(house.url(), &[&delete])?;
+        expected[0].1 += 2;
+        fans_wrong += 1;
+    }
+    let found = verify(&house);
+    assert_eq!(wrong(&found), expected, "{found:?}");
+    let examples = &found.checks[&PointsCheck::Totals].examples;
+    assert!(examples.iter().any(|example| example.contains(&fans[2].to_string())), "{examples:?}");
+    let dry = repair(&house, true);
+    assert_eq!((wrong(&dry), dry.mended), (expected.clone(), fans_wrong));
+    assert_eq!(wrong(&verify(&house)), expected, "a dry run writes nothing");
+
+    let log = house.settled();
+    let mended = repair(&house, false);
+    assert_eq!((wrong(&mended), mended.mended), (expected, fans_wrong));
+    let told: Vec<_> = house.log(log).into_iter().map(|event| event.what.kind).collect();
+    let changed = usize::try_from(fans_wrong)? - 1;
+    assert_eq!(told, vec![EventKind::ScoreChanged; changed], "the mirror is nobody's news");
+    let again = repair(&house, false);
+    assert_eq!((wrong(&again), again.mended), (vec![], 0));
+    assert_eq!(wrong(&verify(&house)), []);
+    for (fan, before) in fans.iter().zip(&before) {
+        let values = |fan: &FanPoints| -> Vec<_> {
+            let mut totals: Vec<_> = fan
+                .totals
+                .iter()
+                .map(|change| (change.board, change.total.points, change.total.reached_at, change.is_listed))
+                .collect();
+            totals.sort_by_key(|(board, ..)| *board);
+            totals
+        };
+        let after = points_of(&house, *fan);
+        assert_eq!((values(&after), &after.entries), (values(before), &before.entries));
+    }
+    let after = points_of(&house, newcomer);
+    assert!(after.totals.iter().all(|change| change.total.points == Points::ZERO));
+    Ok(())
+}
+
+/// Rank and points of everybody on the global board, as it is served.
+fn served(house: &TestApp) -> Vec<(UserId, i64)> {
+    let app = house.app();
+    let now = house.run(app.boards_now());
+    let shown = house.run(app.find_board(now, BoardChoice::Global, None)).expect("a board");
+    let asked = ReadBoard {
+        board: BoardChoice::Global,
+        season: None,
+        around: None,
+        limit: Limit::MAX,
+        after: None,
+        reader: None,
+    };
+    let page = house.run(app.read_board(now, &shown, &asked)).expect("a page");
+    page.lines.iter().map(|line| (line.ranked.user, line.ranked.points.get())).collect()
+}
+
+/// A row that was lost takes its version with it; what is mended is heard of all the same.
+fn boards_in_memory_hear_of_what_is_mended(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::start(kind)?;
+    let (_, fans) = stadium(&house)?;
+    let living = Living::on(house);
+    let house = living.house();
+    living.catch_up();
+    let right = served(house);
+    assert_eq!(right.len(), FANS);
+    let fan = points_of(house, fans[3]);
+    // Told to nobody, as damage is: of a version far above, and then of one far below.
+    let wrong = totals(&fan, |change| {
+        change.total.points = Points::new(500);
+        change.total.version += 40;
+    });
+    damage(house, vec![Mend { user: fan.user, totals: wrong, entries: vec![] }]);
+    living.catch_up();
+    assert_eq!(served(house).first(), Some(&(fan.user, 500)));
+    if kind == DatabaseKind::Postgres {
+        let delete = format!("DELETE FROM board_totals WHERE user_id = '{}'", fan.user);
+        pgtemp::execute(house.url(), &[&delete])?;
+    }
+    assert_eq!(repair(house, false).mended, 1);
+    living.catch_up();
+    assert_eq!(served(house), right);
+    give(house, fan.user, 1000, "three", None);
+    living.catch_up();
+    assert_eq!(served(house).first().map(|(user, _)| *user), Some(fan.user));
+    assert_eq!(wrong_of(house), []);
+    Ok(())
+}
+
+fn wrong_of(house: &TestApp) -> Vec<(PointsCheck, u64)> {
+    wrong(&verify(house))
+}
+
+/// While fans get points in two processes, totals are damaged and mended all the time. In the end each fan has what the
+/// ledger gave them.
+fn a_repair_beside_awards_loses_nothing(kind: DatabaseKind) -> Result<()> {
+    const ROUNDS: i64 = 25;
+    let house = TestApp::without_rehearsal(kind)?;
+    house.run(house.app().found_seasons())?;
+    let other = house.another()?;
+    let (team, fans) = (house.team("foxes"), house.crowd("fan", 6));
+    for fan in &fans {
+        give(&house, *fan, 1, "first", Some(team));
+    }
+    let writers = fans.iter().enumerate().map(|(n, fan)| {
+        let (app, fan) = (if n % 2 == 0 { house.app() } else { other.app() }, *fan);
+        let app = Arc::clone(app);
+        house.spawn(async move {
+            for round in 0..ROUNDS {
+                let award = award(&app, fan, 2, &format!("round/{round}"), Some(team));
+                let given = app.execute(award).await.expect("points");
+                assert!(matches!(given, Given::Now { .. }));
+            }
+        })
+    });
+    let writers: Vec<_> = writers.collect();
+    let damaged: Vec<_> = fans.iter().take(3).copied().collect();
+    while writers.iter().any(|writer| !writer.is_finished()) {
+        let fans = damaged.clone();
+        house.write(move |tx, ctx| {
+            tx.hold_fans(&fans)?;
+            for fan in &fans {
+                for fan in tx.points_between(*fan, *fan)? {
+                    let totals = totals(&fan, |change| change.total.points = Points::new(-5));
+                    tx.mend_points(&[Mend { user: fan.user, totals, entries: vec![] }], ctx.now())?;
+                }
+            }
+            Ok(())
+        });
+        repair(&other, false);
+    }
+    for writer in writers {
+        house.join(writer);
+    }
+    repair(&house, false);
+    assert_eq!(wrong(&verify(&house)), []);
+    for fan in fans {
+        let totals = points_of(&house, fan).totals;
+        assert_eq!(totals.len(), 2);
+        assert!(totals.iter().all(|change| change.total.points == Points::new(1 + 2 * ROUNDS)));
+    }
+    Ok(())
+}
+
+/// What was earned stays in the ledger of an account that was deleted, as numbers and the operator's words; no board
+/// shows it, also of seasons that are over, nor after a repair.
+fn the_ledger_outlives_its_account_and_shows_nowhere(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::start(kind)?;
+    house.run(house.app().found_seasons())?;
+    let (mia, team) = (house.fan("mia"), house.team("foxes"));
+    give(&house, mia.id, 5, "one", Some(team));
+    house.done(ChangeBoardMembership { user: mia.id, board: BoardChoice::Team(team), joins: true });
+    house.clock().advance(Duration::from_secs(1));
+    house.done(CloseSeason);
+    let viewer = house.viewer(mia.cookie).expect("signed in");
+    let password = Password::offer(PASSWORD.to_owned());
+    assert!(house.run(house.app().delete_account(&viewer, password)).is_ok());
+    house.settled();
+    house.run(house.app().catch_up_consumers())?;
+    for _ in 0..2 {
+        let left = points_of(&house, mia.id);
+        assert!(left.totals.len() == 2 && left.totals.iter().all(|change| !change.is_listed));
+        let user = mia.id;
+        let records: Vec<PointsRecord> = house.ask(move |tx| tx.records(user, Limit::MAX, None)).items;
+        assert_eq!(records.iter().map(|record| record.amount.get()).collect::<Vec<_>>(), [5]);
+        let report = repair(&house, false);
+        assert_eq!((wrong(&report), report.mended), (vec![], 0));
+    }
+    Ok(())
+}
