@@ -246,7 +246,7 @@ impl World {
     }
 
     fn number(&self, query: &str) -> Result<u64> {
-        let lines = self.lines(&format!("SELECT CAST(n AS text) AS line FROM ({query}) AS counted(n)"))?;
+        let lines = self.lines(&format!("SELECT CAST(({query}) AS text) AS line"))?;
         Ok(lines.first().context("nothing was counted")?.parse()?)
     }
 
