@@ -11,6 +11,9 @@ use crate::world::World;
 use anyhow::{Result, ensure};
 use serde_json::json;
 use std::time::Duration;
+use terrace_kernel::{Timestamp, UserId};
+use terrace_scoring::{Points, RankIndexBuilder, Total};
+use uuid::Uuid;
 
 /// From the start of the program until all fans are in memory.
 const WARM_SECONDS: f64 = 2.0;
@@ -83,13 +86,28 @@ pub(super) fn run(plan: &Plan, board: &Board) -> Result<Vec<Figure>> {
         )
         .against("budget", FIRST_MILLIS, WITHIN)
         .with(json!({"allRuns": first, "sinceTheStart": since_begun})),
-        figure("memory for a fan and board".to_owned(), line, "bytes")
+        figure("memory for a fan and board, the index alone".to_owned(), index_bytes(fans), "bytes")
+            .against("aim", LINE_BYTES, WITHIN),
+        figure("memory for a fan and board, what the process grew by".to_owned(), line, "bytes")
             .against("aim", LINE_BYTES, WITHIN)
             .with(json!({
                 "ownMib": own, "ownMibWithout": board.empty.own, "residentMib": all,
                 "residentMibWithout": board.empty.all, "lines": boards::lines(fans),
             })),
     ])
+}
+
+/// The bytes of a line of an index of so many fans, made as the service makes it.
+fn index_bytes(fans: u64) -> f64 {
+    let mut builder = RankIndexBuilder::for_about(0);
+    for number in 0..fans {
+        let points = Points::new(i64::try_from(10 * (1 + number / 4)).unwrap_or(i64::MAX));
+        let reached_at = Timestamp::from_micros(i64::try_from(number).unwrap_or(i64::MAX));
+        let fan = UserId::from_uuid(Uuid::from_u128(boards::fan(number.wrapping_mul(boards::STEP), fans)));
+        builder.apply(fan, &Total { points, reached_at, version: 1 });
+    }
+    let bytes = builder.finish().heap_bytes();
+    float(u64::try_from(bytes).unwrap_or(u64::MAX)) / float(fans.max(1))
 }
 
 /// Milliseconds to the first answer, since the service could be connected to and since it was begun. Whoever is told to
