@@ -146,7 +146,7 @@ fn connect(file: &Path) -> Result<SqliteConnection> {
     let mut conn = SqliteConnection::establish(&file.to_string_lossy())?;
     conn.batch_execute(
         "PRAGMA busy_timeout = 3000; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY; \
-         PRAGMA mmap_size = 134217728; PRAGMA journal_size_limit = 67108864; \
+         PRAGMA journal_size_limit = 67108864; \
          PRAGMA journal_mode = WAL; PRAGMA foreign_keys = ON; PRAGMA cache_size = -16384;",
     )?;
     Ok(conn)

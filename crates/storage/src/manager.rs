@@ -89,7 +89,7 @@ impl Connector {
         };
         conn.batch_execute(&format!(
             "PRAGMA busy_timeout = {busy}; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY; \
-             PRAGMA mmap_size = 134217728; PRAGMA journal_size_limit = 67108864; {own}"
+             PRAGMA mmap_size = 0; PRAGMA journal_size_limit = 67108864; {own}"
         ))
         .map_err(|e| fail(&e))?;
         if mode != Mode::Read {
