@@ -80,7 +80,7 @@ impl Connector {
         let busy = self.patience.as_millis();
         let own = match mode {
             Mode::Read => {
-                "PRAGMA foreign_keys = ON; PRAGMA cache_size = -8192; PRAGMA query_only = ON;".to_owned()
+                "PRAGMA foreign_keys = ON; PRAGMA cache_size = -4096; PRAGMA query_only = ON;".to_owned()
             }
             Mode::Write => {
                 format!("PRAGMA foreign_keys = ON; PRAGMA cache_size = -{};", self.write_cache_kib)

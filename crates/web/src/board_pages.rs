@@ -18,7 +18,7 @@ use terrace_kernel::UserId;
 use terrace_scoring::{BoardId, RankKey, SeasonId};
 
 /// How many bytes of pages are kept.
-const MOST_BYTES: u64 = 64 * 1024 * 1024;
+const MOST_BYTES: u64 = 16 * 1024 * 1024;
 /// How long a page is kept although nothing seems to change: what is said of the board beside its lines may be this old.
 const LONGEST: Duration = Duration::from_secs(1);
 const JSON: &str = "application/json";

@@ -22,9 +22,16 @@ pub(crate) use locker_room::post_list;
 
 use utoipa_actix_web::service_config::ServiceConfig;
 
-/// The routes under `/api`, in the order of `docs/http-api.md`.
+/// The routes under `/api`. The router tries them in this order, and each one with a placeholder costs it an expression:
+/// what crowds ask for comes first, the rest in the order of `docs/http-api.md`.
 pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
     config
+        // Leaderboard
+        .service(leaderboard::read_leaderboard)
+        .service(leaderboard::list_leaderboards)
+        .service(leaderboard::join_leaderboard)
+        .service(leaderboard::leave_leaderboard)
+        .service(leaderboard::read_points)
         // Accounts
         .service(accounts::register)
         .service(accounts::login)
@@ -71,12 +78,6 @@ pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
         .service(media::upload_media)
         .service(media::get_media)
         .service(trends::get_trends)
-        // Leaderboard
-        .service(leaderboard::read_leaderboard)
-        .service(leaderboard::list_leaderboards)
-        .service(leaderboard::join_leaderboard)
-        .service(leaderboard::leave_leaderboard)
-        .service(leaderboard::read_points)
         // Platform
         .service(cron::sync_trends)
         .service(cron::sync_leaderboards)
