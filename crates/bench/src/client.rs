@@ -21,6 +21,9 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Writes the next request of one connection into an empty buffer.
 pub(crate) type Script = Box<dyn FnMut(&mut Vec<u8>) + Send>;
 
+/// Finds where an answer ends, and what it is: [`http::measure`], or that of another protocol.
+pub(crate) type Measure = fn(&[u8]) -> Result<Option<Extent>>;
+
 /// The same request over and over.
 pub(crate) fn always(request: Vec<u8>) -> Script {
     Box::new(move |buffer| buffer.extend_from_slice(&request))
@@ -49,6 +52,11 @@ pub(crate) struct Load<'a> {
     pub(crate) duration: Duration,
     /// Any other status fails the run.
     pub(crate) statuses: &'a [u16],
+    /// What the server speaks.
+    pub(crate) measure: Measure,
+    /// How many requests all connections together send in a second, whether or not answers come; none for a connection
+    /// that sends its next request when the answer to the one before is in.
+    pub(crate) pace: Option<f64>,
 }
 
 /// What a run came to.
@@ -92,13 +100,17 @@ fn runtime() -> Result<Runtime> {
 async fn run(load: &Load<'_>, scripts: Vec<Script>) -> Result<Sample> {
     let mut connections = Vec::with_capacity(scripts.len());
     for script in scripts {
-        connections.push((Connection::open(load.address).await?, script));
+        connections.push((Connection::open(load.address, load.measure).await?, script));
     }
-    let from = Instant::now() + load.warm_up;
+    let begun = Instant::now();
+    let from = begun + load.warm_up;
     let until = from + load.duration;
+    let interval = load.pace.map(|pace| Duration::from_secs_f64(1.0 / pace.max(0.001)));
+    let mut pacers = Pacer::for_each(begun, interval, connections.len());
     let mut tasks = JoinSet::new();
     for (connection, script) in connections {
-        tasks.spawn(repeat(connection, script, load.statuses.to_vec(), from, until));
+        let pacer = pacers.next().flatten();
+        tasks.spawn(repeat(connection, script, pacer, load.statuses.to_vec(), (from, until)));
     }
     let meter = async {
         sleep_until(from).await;
@@ -132,20 +144,55 @@ struct Counted {
     answered: u64,
 }
 
-/// Counts what is answered between `from` and `until`.
+/// When one of several connections that keep a pace together sends its requests.
+struct Pacer {
+    next: Instant,
+    step: Duration,
+}
+
+impl Pacer {
+    /// One for each connection, which take turns; none where there is no pace.
+    fn for_each(
+        begun: Instant,
+        interval: Option<Duration>,
+        connections: usize,
+    ) -> impl Iterator<Item = Option<Self>> {
+        let count = u32::try_from(connections).unwrap_or(u32::MAX);
+        (0..count).map(move |place| {
+            interval.map(|interval| Self {
+                next: begun + interval.saturating_mul(place),
+                step: interval.saturating_mul(count),
+            })
+        })
+    }
+
+    /// Waits for the next turn, unless that is over; says when it was.
+    async fn turn(&mut self) -> Instant {
+        let due = self.next;
+        self.next += self.step;
+        sleep_until(due).await;
+        due
+    }
+}
+
+/// Counts what is answered between `from` and `until`. What is late because an answer was counts as sent when it was
+/// due.
 async fn repeat(
     mut connection: Connection,
     mut script: Script,
+    mut pacer: Option<Pacer>,
     statuses: Vec<u16>,
-    from: Instant,
-    until: Instant,
+    (from, until): (Instant, Instant),
 ) -> Result<Counted> {
     let mut counted = Counted::default();
     let mut request = Vec::new();
     loop {
         request.clear();
         script(&mut request);
-        let sent = Instant::now();
+        let sent = match &mut pacer {
+            Some(pacer) => pacer.turn().await,
+            None => Instant::now(),
+        };
         let Ok(answer) = timeout_at(until + PATIENCE, connection.exchange(&request)).await else {
             bail!("no answer within {PATIENCE:?} after the run");
         };
@@ -170,13 +217,14 @@ struct Connection {
     stream: TcpStream,
     /// The last answer.
     answer: Vec<u8>,
+    measure: Measure,
 }
 
 impl Connection {
-    async fn open(address: SocketAddr) -> Result<Self> {
+    async fn open(address: SocketAddr, measure: Measure) -> Result<Self> {
         let stream = TcpStream::connect(address).await.with_context(|| format!("cannot reach {address}"))?;
         stream.set_nodelay(true)?;
-        Ok(Self { stream, answer: Vec::with_capacity(64 * 1024) })
+        Ok(Self { stream, answer: Vec::with_capacity(64 * 1024), measure })
     }
 
     /// Sends a request and takes in its whole answer.
@@ -186,7 +234,7 @@ impl Connection {
         loop {
             let read = self.stream.read_buf(&mut self.answer).await?;
             ensure!(read > 0, "the server closed the connection in mid-answer");
-            if let Some(extent) = http::measure(&self.answer)? {
+            if let Some(extent) = (self.measure)(&self.answer)? {
                 ensure!(extent.total == self.answer.len(), "more was answered than was asked");
                 return Ok(extent);
             }
@@ -206,8 +254,13 @@ pub(crate) struct Caller {
 
 impl Caller {
     pub(crate) fn open(address: SocketAddr) -> Result<Self> {
+        Self::speaking(address, http::measure)
+    }
+
+    /// One that speaks another protocol.
+    pub(crate) fn speaking(address: SocketAddr, measure: Measure) -> Result<Self> {
         let runtime = runtime()?;
-        let connection = runtime.block_on(Connection::open(address))?;
+        let connection = runtime.block_on(Connection::open(address, measure))?;
         Ok(Self { connection, runtime })
     }
 
@@ -263,6 +316,8 @@ mod tests {
             warm_up: Duration::from_millis(1),
             duration: Duration::from_millis(50),
             statuses: &[200],
+            measure: http::measure,
+            pace: None,
         }
     }
 
@@ -273,6 +328,18 @@ mod tests {
         assert_eq!(sample.statuses.get(&200), Some(&sample.latency.count()));
         assert!(sample.answered > sample.latency.count());
         assert!(sample.rate() > 0.0 && (sample.rate() - sample.rate_of(200)).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_pace_is_kept_by_all_connections_together() {
+        let address = serve(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok");
+        let paced = Load { pace: Some(100.0), duration: Duration::from_millis(200), ..load(address) };
+        let sample = drive(&paced, vec![always(http::request("GET", "/", &[], None))]).unwrap();
+        // No more than were due, the one that is answered after the end included.
+        assert!(sample.answered <= 22, "{}", sample.answered);
+        let turns: Vec<_> = Pacer::for_each(Instant::now(), Some(Duration::from_secs(1)), 4).collect();
+        let steps: Vec<_> = turns.iter().flatten().map(|pacer| pacer.step.as_secs()).collect();
+        assert_eq!(steps, [4; 4]);
     }
 
     #[test]

@@ -29,6 +29,13 @@ pub(crate) struct Extent {
     chunked: bool,
 }
 
+impl Extent {
+    /// An answer of another protocol that is all body.
+    pub(crate) const fn bare(status: u16, total: usize) -> Self {
+        Self { status, head: 0, total, chunked: false }
+    }
+}
+
 /// Measures the response at the start of `bytes`; `None` while part of it is missing.
 ///
 /// Fails on what is no response, on one that ends with its connection, and on one that closes it: a load that

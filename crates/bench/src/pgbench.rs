@@ -1,5 +1,7 @@
 //! The bare limit of a write on PostgreSQL: `pgbench` with the statements that creating a post executes, one
-//! to a round trip.
+//! to a round trip; in [`awards`] with that of an award.
+
+pub(crate) mod awards;
 
 use crate::rows::{author_prefix, later_prefix};
 use crate::world::FANS;
@@ -19,21 +21,28 @@ const FIRST: u64 = 200_000_000_000;
 pub(crate) struct PgBench {
     program: PathBuf,
     script: PathBuf,
+    /// `name=value` for each.
+    names: Vec<String>,
     url: String,
     runs: u64,
 }
 
 impl PgBench {
-    /// Finds the program and writes its script.
+    /// Finds the program and writes the script that creates posts.
     pub(crate) fn new(folder: &Path, url: &str) -> Result<Self> {
-        let program = Programs::find()?.path("pgbench");
-        ensure!(program.is_file(), "`pgbench` is not installed: it comes with PostgreSQL's server programs");
-        let file = folder.join("create-post.sql");
-        fs::write(&file, script())?;
-        Ok(Self { program, script: file, url: url.to_owned(), runs: 0 })
+        Self::with(folder, url, &script(), Vec::new())
     }
 
-    /// Posts a second over `duration`, after `warm_up`.
+    /// The same with another script, and what that calls by name.
+    fn with(folder: &Path, url: &str, script: &str, names: Vec<String>) -> Result<Self> {
+        let program = Programs::find()?.path("pgbench");
+        ensure!(program.is_file(), "`pgbench` is not installed: it comes with PostgreSQL's server programs");
+        let file = folder.join("pgbench.sql");
+        fs::write(&file, script)?;
+        Ok(Self { program, script: file, names, url: url.to_owned(), runs: 0 })
+    }
+
+    /// Transactions a second over `duration`, after `warm_up`.
     pub(crate) fn run(&mut self, warm_up: Duration, duration: Duration) -> Result<f64> {
         self.run_once(warm_up)?;
         self.run_once(duration)
@@ -46,6 +55,7 @@ impl PgBench {
             .args(["-n", "-M", "prepared", "-c", &FANS.to_string(), "-j", "2"])
             .args(["-T", &duration.as_secs().max(1).to_string()])
             .args(["-D", &format!("base={base}"), "-D", "seq=0"])
+            .args(self.names.iter().flat_map(|name| ["-D", name]))
             .arg("-f")
             .arg(&self.script)
             .args(["-d", &self.url])

@@ -26,9 +26,18 @@ fn cpu_ticks(stat: &str) -> Option<u32> {
 
 /// Memory of the process that is in RAM, in MiB.
 pub(crate) fn resident(pid: u32) -> Result<f64> {
+    mib(pid, "VmRSS:")
+}
+
+/// The part of it that is no file's, in MiB.
+pub(crate) fn resident_own(pid: u32) -> Result<f64> {
+    mib(pid, "RssAnon:")
+}
+
+fn mib(pid: u32, name: &str) -> Result<f64> {
     let path = format!("/proc/{pid}/status");
     let status = fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))?;
-    let kib = kib_of(&status, "VmRSS:").with_context(|| format!("{path} has another form"))?;
+    let kib = kib_of(&status, name).with_context(|| format!("{path} has another form"))?;
     Ok(float(kib) / 1024.0)
 }
 

@@ -1,7 +1,9 @@
 //! The bare limit of a write on SQLite: the statements that creating a post executes, prepared, through the
-//! same bindings, so many to a commit.
+//! same bindings, so many to a commit; in [`awards`] those of an award.
 
 #![expect(clippy::ref_option_ref, reason = "what diesel derives for a row with an optional reference")]
+
+pub(crate) mod awards;
 
 use crate::numbers::{float, whole};
 use crate::rows;
@@ -127,83 +129,99 @@ pub(crate) struct RawLoop {
 impl RawLoop {
     /// Opens the database with the pragmas of the service's writer.
     pub(crate) fn open(file: &Path, authors: Vec<Uuid>) -> Result<Self> {
-        let mut conn = SqliteConnection::establish(&file.to_string_lossy())?;
-        conn.batch_execute(
-            "PRAGMA busy_timeout = 3000; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY; \
-             PRAGMA mmap_size = 134217728; PRAGMA journal_size_limit = 67108864; \
-             PRAGMA journal_mode = WAL; PRAGMA foreign_keys = ON; PRAGMA cache_size = -16384;",
-        )?;
-        Ok(Self { conn, next: 0, authors })
+        Ok(Self { conn: connect(file)?, next: 0, authors })
     }
 
     /// Posts a second over `duration`, after `warm_up`, with `group` posts to a commit on average.
     pub(crate) fn run(&mut self, group: f64, warm_up: Duration, duration: Duration) -> Result<f64> {
-        self.write(group, warm_up)?;
-        let started = Instant::now();
-        let written = self.write(group, duration)?;
-        Ok(float(written) / started.elapsed().as_secs_f64())
+        let Self { conn, next, authors } = self;
+        in_groups(conn, group, warm_up, duration, |conn| {
+            *next += 1;
+            write_one(conn, *next - 1, authors)
+        })
     }
+}
 
-    fn write(&mut self, group: f64, duration: Duration) -> Result<u64> {
+fn connect(file: &Path) -> Result<SqliteConnection> {
+    let mut conn = SqliteConnection::establish(&file.to_string_lossy())?;
+    conn.batch_execute(
+        "PRAGMA busy_timeout = 3000; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY; \
+         PRAGMA journal_size_limit = 67108864; \
+         PRAGMA journal_mode = WAL; PRAGMA foreign_keys = ON; PRAGMA cache_size = -16384;",
+    )?;
+    Ok(conn)
+}
+
+/// How often a second something is written over `duration`, after `warm_up`, `group` times to a commit on average.
+fn in_groups(
+    conn: &mut SqliteConnection,
+    group: f64,
+    warm_up: Duration,
+    duration: Duration,
+    mut write_one: impl FnMut(&mut SqliteConnection) -> Result<()>,
+) -> Result<f64> {
+    let mut write = |duration: Duration| -> Result<u64> {
         let (started, mut written, mut due) = (Instant::now(), 0, 0.0);
         while started.elapsed() < duration {
             // A group of 2.5 is one of 2 and one of 3.
             due += group.max(1.0);
             let size = whole(due);
             due -= float(size);
-            self.conn.batch_execute("BEGIN IMMEDIATE")?;
+            conn.batch_execute("BEGIN IMMEDIATE")?;
             for _ in 0..size {
-                self.write_one()?;
+                write_one(conn)?;
             }
-            self.conn.batch_execute("COMMIT")?;
+            conn.batch_execute("COMMIT")?;
             written += size;
         }
         Ok(written)
-    }
+    };
+    write(warm_up)?;
+    let started = Instant::now();
+    let written = write(duration)?;
+    Ok(float(written) / started.elapsed().as_secs_f64())
+}
 
-    fn write_one(&mut self) -> Result<()> {
-        let number = self.next;
-        self.next += 1;
-        let (id, micros) = rows::later_post(number);
-        let (id, created_at) = (Uuid::from_u128(id), i64::try_from(micros)?);
-        let author = usize::try_from(number)?.checked_rem(self.authors.len());
-        let author = *author.and_then(|at| self.authors.get(at)).context("posts need authors")?;
-        let (id, author) = (id.as_bytes().as_slice(), author.as_bytes().as_slice());
-        let body = body(number);
-        let post = NewPost { id, author_id: author, team_id: None, body: &body, image: None, created_at };
-        diesel::insert_into(posts::table).values(&post).execute(&mut self.conn)?;
-        let event = NewEvent {
-            topic: "locker_room",
-            kind: "post.created",
-            actor_id: Some(author),
-            team_id: None,
-            subject_id: id,
-            object_id: None,
-            created_at,
-        };
-        diesel::insert_into(events::table).values(&event).execute(&mut self.conn)?;
-        let own = reactions::post_id.eq(posts::id).and(reactions::user_id.eq(author));
-        let hides = blocks::table
-            .filter(blocks::blocker_id.eq(author))
-            .filter(blocks::blocked_id.eq(posts::author_id))
-            .select(blocks::blocker_id);
-        let is_hidden = blocks::table
-            .filter(blocks::blocked_id.eq(author))
-            .filter(blocks::blocker_id.eq(posts::author_id))
-            .select(blocks::blocker_id);
-        let card = (users::id, users::username, users::display_name, users::picture);
-        let (_post, _author, _reaction): (PostRow, CardRow, Option<String>) = posts::table
-            .inner_join(users::table)
-            .filter(posts::deleted_at.is_null())
-            .filter(users::status.eq("active"))
-            .filter(posts::id.eq(id))
-            .filter(diesel::dsl::not(diesel::dsl::exists(hides)))
-            .filter(diesel::dsl::not(diesel::dsl::exists(is_hidden)))
-            .left_join(reactions::table.on(own))
-            .select((PostRow::as_select(), card, reactions::kind.nullable()))
-            .first(&mut self.conn)?;
-        Ok(())
-    }
+fn write_one(conn: &mut SqliteConnection, number: u64, authors: &[Uuid]) -> Result<()> {
+    let (id, micros) = rows::later_post(number);
+    let (id, created_at) = (Uuid::from_u128(id), i64::try_from(micros)?);
+    let author = usize::try_from(number)?.checked_rem(authors.len());
+    let author = *author.and_then(|at| authors.get(at)).context("posts need authors")?;
+    let (id, author) = (id.as_bytes().as_slice(), author.as_bytes().as_slice());
+    let body = body(number);
+    let post = NewPost { id, author_id: author, team_id: None, body: &body, image: None, created_at };
+    diesel::insert_into(posts::table).values(&post).execute(conn)?;
+    let event = NewEvent {
+        topic: "locker_room",
+        kind: "post.created",
+        actor_id: Some(author),
+        team_id: None,
+        subject_id: id,
+        object_id: None,
+        created_at,
+    };
+    diesel::insert_into(events::table).values(&event).execute(conn)?;
+    let own = reactions::post_id.eq(posts::id).and(reactions::user_id.eq(author));
+    let hides = blocks::table
+        .filter(blocks::blocker_id.eq(author))
+        .filter(blocks::blocked_id.eq(posts::author_id))
+        .select(blocks::blocker_id);
+    let is_hidden = blocks::table
+        .filter(blocks::blocked_id.eq(author))
+        .filter(blocks::blocker_id.eq(posts::author_id))
+        .select(blocks::blocker_id);
+    let card = (users::id, users::username, users::display_name, users::picture);
+    let (_post, _author, _reaction): (PostRow, CardRow, Option<String>) = posts::table
+        .inner_join(users::table)
+        .filter(posts::deleted_at.is_null())
+        .filter(users::status.eq("active"))
+        .filter(posts::id.eq(id))
+        .filter(diesel::dsl::not(diesel::dsl::exists(hides)))
+        .filter(diesel::dsl::not(diesel::dsl::exists(is_hidden)))
+        .left_join(reactions::table.on(own))
+        .select((PostRow::as_select(), card, reactions::kind.nullable()))
+        .first(conn)?;
+    Ok(())
 }
 
 /// The text of a post, unlike any other's and as long as theirs, whoever sends it.

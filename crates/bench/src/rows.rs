@@ -3,6 +3,7 @@
 //! Identifiers are UUIDs of version 7 in the order of their time: 48 bits of milliseconds, then fixed bits, then
 //! a number whose decimal digits stand where hexadecimal ones may.
 
+pub(crate) mod boards;
 pub(crate) mod followed;
 
 /// 2025-01-01T00:00:00Z in milliseconds: every row here is older than what the service writes itself.

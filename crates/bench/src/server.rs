@@ -5,7 +5,7 @@ use crate::http;
 use anyhow::{Context, Result, bail, ensure};
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::thread;
@@ -14,6 +14,10 @@ use std::time::{Duration, Instant};
 /// How long it may take to start, or to stop.
 const PATIENCE: Duration = Duration::from_secs(30);
 const POLL: Duration = Duration::from_millis(20);
+/// How often to try whether it can be reached, where that time is measured.
+const CLOSE_LOOK: Duration = Duration::from_micros(200);
+/// What an operator's own programs send.
+pub(crate) const CRON_SECRET: &str = "the cron secret of the harness, which anybody may know";
 
 /// How the program is run.
 #[derive(Debug, Clone)]
@@ -67,7 +71,7 @@ impl Program {
         let log = data.join("terrace.log");
         let mut child = self
             .command(data, url)
-            .args(["serve", "--listen", "127.0.0.1:0"])
+            .args(["--cron-secret", CRON_SECRET, "serve", "--listen", "127.0.0.1:0"])
             .stdout(Stdio::piped())
             .stderr(File::create(&log)?)
             .spawn()
@@ -83,6 +87,35 @@ impl Program {
         terrace.wait_until_ready()?;
         Ok(terrace)
     }
+
+    /// Starts it on a port that was free, and waits for no more than that it can be connected to.
+    pub(crate) fn start(&self, data: &Path, url: &str) -> Result<Started> {
+        let free = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
+        let begun = Instant::now();
+        let mut child = self
+            .command(data, url)
+            .args(["--cron-secret", CRON_SECRET, "serve", "--listen", &free.to_string()])
+            .stdout(Stdio::piped())
+            .stderr(File::create(data.join("terrace.log"))?)
+            .spawn()
+            .with_context(|| format!("cannot run {}", self.path.display()))?;
+        let output = BufReader::new(child.stdout.take().context("the program's output is elsewhere")?);
+        let terrace = Terrace { child, address: free, _output: output };
+        while TcpStream::connect(free).is_err() {
+            ensure!(begun.elapsed() < PATIENCE, "terrace cannot be reached after {PATIENCE:?}");
+            thread::sleep(CLOSE_LOOK);
+        }
+        Ok(Started { terrace, begun, accepted: Instant::now() })
+    }
+}
+
+/// A service that was just started.
+pub(crate) struct Started {
+    pub(crate) terrace: Terrace,
+    /// When it was begun.
+    pub(crate) begun: Instant,
+    /// Since when it can be connected to.
+    pub(crate) accepted: Instant,
 }
 
 /// The port that it says to listen on; `None` when it ends without.
@@ -138,6 +171,21 @@ impl Terrace {
         Ok(Metrics(self.caller()?.get("/metrics", &[])?.text()))
     }
 
+    /// Waits until a live read model was read, and says after how many seconds of reading.
+    pub(crate) fn until_read(&self, model: &str) -> Result<f64> {
+        let deadline = Instant::now() + PATIENCE;
+        let label = format!("model=\"{model}\"");
+        let mut caller = self.caller()?;
+        loop {
+            let metrics = Metrics(caller.get("/metrics", &[])?.text());
+            if metrics.labelled("terrace_live_load_seconds_count", &label) > 0.0 {
+                return Ok(metrics.labelled("terrace_live_load_seconds_sum", &label));
+            }
+            ensure!(Instant::now() < deadline, "{model} is not read after {PATIENCE:?}");
+            thread::sleep(POLL);
+        }
+    }
+
     /// Stops it in order, so that its database is whole in one file.
     pub(crate) fn stop(mut self) -> Result<()> {
         let pid = self.child.id().to_string();
@@ -167,10 +215,16 @@ pub(crate) struct Metrics(String);
 impl Metrics {
     /// The sum over all series of this name.
     pub(crate) fn total(&self, name: &str) -> f64 {
+        self.labelled(name, "")
+    }
+
+    /// The sum over the series of this name that have this label.
+    pub(crate) fn labelled(&self, name: &str, label: &str) -> f64 {
         let values = self.0.lines().filter_map(|line| {
             let rest = line.strip_prefix(name)?;
             let (labels, value) = rest.rsplit_once(' ')?;
-            (labels.is_empty() || labels.starts_with('{')).then(|| value.parse::<f64>().ok())?
+            let is_one = labels.is_empty() || labels.starts_with('{');
+            (is_one && labels.contains(label)).then(|| value.parse::<f64>().ok())?
         });
         values.sum()
     }
@@ -185,6 +239,7 @@ mod tests {
         let metrics = Metrics("# HELP a\na_sum 3\na_sum{b=\"c d\"} 4.5\na_sum_of 9\nb_sum 1\n".to_owned());
         assert!((metrics.total("a_sum") - 7.5).abs() < 1e-9);
         assert!(metrics.total("c").abs() < 1e-9);
+        assert!((metrics.labelled("a_sum", "b=\"c d\"") - 4.5).abs() < 1e-9);
     }
 
     #[test]

@@ -3,10 +3,11 @@
 use crate::client::Caller;
 use crate::http;
 use crate::rows;
-use crate::server::{Program, Terrace};
+use crate::server::{Program, Started, Terrace};
 use anyhow::{Context, Result, ensure};
 use diesel::connection::SimpleConnection;
-use diesel::{Connection, SqliteConnection};
+use diesel::sql_types::Text;
+use diesel::{Connection, QueryableByName, RunQueryDsl, SqliteConnection};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -17,6 +18,16 @@ use terrace_pgtemp::{Options, ThrowawayPostgres, execute};
 pub(crate) const FANS: usize = 32;
 /// The password of every fan.
 pub(crate) const PASSWORD: &str = "up the terrace";
+
+/// Which rows of totals are the active season's global board.
+const THE_BOARD: &str = "season_id = (SELECT id FROM seasons WHERE status = 'active') AND leaderboard_id = (SELECT id \
+    FROM leaderboards WHERE season_id = (SELECT id FROM seasons WHERE status = 'active'))";
+
+#[derive(QueryableByName)]
+struct Line {
+    #[diesel(sql_type = Text)]
+    line: String,
+}
 
 /// Which database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -175,6 +186,11 @@ impl World {
         self.program.serve(&self.data, &self.url)
     }
 
+    /// Starts the service and waits for no more than that it can be connected to.
+    pub(crate) fn start(&self) -> Result<Started> {
+        self.program.start(&self.data, &self.url)
+    }
+
     /// Brings an edge list in, as an operator would; says how long it took.
     pub(crate) fn bring_in(&self, list: &Path) -> Result<Duration> {
         self.program.bring_in(&self.data, &self.url, list)
@@ -189,6 +205,61 @@ impl World {
     /// quiet ones, whose posts all come after `deep` newer ones.
     pub(crate) fn fill_followed(&self, posts: u64, deep: u64, popular: &Fan, quiet: &Fan) -> Result<()> {
         self.write(&self.dialect().followed(posts, deep, &popular.digits(), &quiet.digits()))
+    }
+
+    /// Gives points to `fans` fans, those who are signed in included; see [`rows::Dialect::boards`].
+    pub(crate) fn fill_boards(&self, fans: u64) -> Result<()> {
+        let regulars: Vec<String> = self.fans.iter().map(Fan::digits).collect();
+        self.write(&self.dialect().boards(fans, &regulars))
+    }
+
+    /// The first of the active season's global board as its rows have it: identifiers and points, apart by a space.
+    pub(crate) fn top_of_board(&self, limit: u64) -> Result<Vec<String>> {
+        let id = match self.kind {
+            Kind::Sqlite => "lower(hex(user_id))",
+            Kind::Postgres => "replace(CAST(user_id AS text), '-', '')",
+        };
+        self.lines(&format!(
+            "SELECT {id} || ' ' || points AS line FROM board_totals WHERE listed AND {THE_BOARD} \
+             ORDER BY points DESC, reached_at, user_id LIMIT {limit}"
+        ))
+    }
+
+    /// How many lines that board has.
+    pub(crate) fn length_of_board(&self) -> Result<u64> {
+        self.number(&format!("SELECT count(*) FROM board_totals WHERE listed AND {THE_BOARD}"))
+    }
+
+    /// How many records of points there are.
+    pub(crate) fn count_records(&self) -> Result<u64> {
+        self.number("SELECT count(*) FROM points_history")
+    }
+
+    /// The identifier of the active season in hexadecimal digits, which PostgreSQL writes with hyphens.
+    pub(crate) fn active_season(&self) -> Result<String> {
+        let id = match self.kind {
+            Kind::Sqlite => "lower(hex(id))",
+            Kind::Postgres => "CAST(id AS text)",
+        };
+        let lines = self.lines(&format!("SELECT {id} AS line FROM seasons WHERE status = 'active'"))?;
+        lines.into_iter().next().context("no season is active")
+    }
+
+    fn number(&self, query: &str) -> Result<u64> {
+        let lines = self.lines(&format!("SELECT CAST(({query}) AS text) AS line"))?;
+        Ok(lines.first().context("nothing was counted")?.parse()?)
+    }
+
+    /// The rows of a query, which has one column of text that is called `line`.
+    fn lines(&self, query: &str) -> Result<Vec<String>> {
+        match self.kind {
+            Kind::Sqlite => {
+                let mut conn = SqliteConnection::establish(&self.file().to_string_lossy())?;
+                let lines: Vec<Line> = diesel::sql_query(query).load(&mut conn)?;
+                Ok(lines.into_iter().map(|line| line.line).collect())
+            }
+            Kind::Postgres => Ok(execute(&self.url, &[query])?.lines().map(str::to_owned).collect()),
+        }
     }
 
     const fn dialect(&self) -> &'static rows::Dialect {

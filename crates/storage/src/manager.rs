@@ -80,7 +80,7 @@ impl Connector {
         let busy = self.patience.as_millis();
         let own = match mode {
             Mode::Read => {
-                "PRAGMA foreign_keys = ON; PRAGMA cache_size = -8192; PRAGMA query_only = ON;".to_owned()
+                "PRAGMA foreign_keys = ON; PRAGMA cache_size = -4096; PRAGMA query_only = ON;".to_owned()
             }
             Mode::Write => {
                 format!("PRAGMA foreign_keys = ON; PRAGMA cache_size = -{};", self.write_cache_kib)
@@ -89,7 +89,7 @@ impl Connector {
         };
         conn.batch_execute(&format!(
             "PRAGMA busy_timeout = {busy}; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY; \
-             PRAGMA mmap_size = 134217728; PRAGMA journal_size_limit = 67108864; {own}"
+             PRAGMA mmap_size = 0; PRAGMA journal_size_limit = 67108864; {own}"
         ))
         .map_err(|e| fail(&e))?;
         if mode != Mode::Read {

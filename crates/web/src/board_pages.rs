@@ -18,7 +18,7 @@ use terrace_kernel::UserId;
 use terrace_scoring::{BoardId, RankKey, SeasonId};
 
 /// How many bytes of pages are kept.
-const MOST_BYTES: u64 = 64 * 1024 * 1024;
+const MOST_BYTES: u64 = 16 * 1024 * 1024;
 /// How long a page is kept although nothing seems to change: what is said of the board beside its lines may be this old.
 const LONGEST: Duration = Duration::from_secs(1);
 const JSON: &str = "application/json";
@@ -87,7 +87,10 @@ impl BoardPages {
         let at = Instant::now();
         let page = app.read_board(now, shown, &asked).await?;
         let body = leaderboard_page(shown, &page, &Self::filter(shown));
-        let body: Bytes = serde_json::to_vec(&body).map_err(ApiError::internal)?.into();
+        let mut body = serde_json::to_vec(&body).map_err(ApiError::internal)?;
+        // What is kept weighs what it is said to weigh: as it was written it may have room for as much again.
+        body.shrink_to_fit();
+        let body = Bytes::from(body);
         // What streams go on from moves with everything that happens elsewhere, and is no other content.
         let stable = body.windows(STREAM_POSITION.len()).rposition(|field| field == STREAM_POSITION);
         let tag = tag_of(viewer, body.get(..stable.unwrap_or(body.len())).unwrap_or_default());

@@ -32,6 +32,12 @@ impl RouteTable {
 
     /// A template without a variable is the better match: `/a/mine` before `/a/{id}`.
     fn find(&self, path: &str) -> Option<&(String, Vec<Method>)> {
+        // Every request is looked for here. Most paths are a template as they stand, which none that has a variable
+        // can be a better match than.
+        let literal = self.0.iter().find(|(template, _)| template == path && !template.contains('{'));
+        if literal.is_some() {
+            return literal;
+        }
         let fitting = self.0.iter().filter(|(template, _)| fits(template, path));
         fitting.min_by_key(|(template, _)| template.matches('{').count())
     }

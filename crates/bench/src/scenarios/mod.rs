@@ -1,6 +1,7 @@
 //! What is measured: one file for each scenario.
 
 mod accounts;
+mod boards;
 mod contest;
 mod feed;
 mod graph;
@@ -8,6 +9,7 @@ mod posts;
 
 use crate::client::{Load, Sample};
 use crate::histogram::millis;
+use crate::http;
 use crate::numbers::{float, median};
 use crate::process;
 use crate::report::{Figure, Quantity};
@@ -31,10 +33,13 @@ pub(crate) enum Scenario {
     Accounts,
     /// Whom the follow graph suggests: how well, how quickly, in how much memory.
     Graph,
+    /// Boards: reading them, awards, starting with them, their memory, and what Redis does.
+    Leaderboard,
 }
 
 impl Scenario {
-    pub(crate) const ALL: [Self; 4] = [Self::Feed, Self::Posts, Self::Accounts, Self::Graph];
+    pub(crate) const ALL: [Self; 5] =
+        [Self::Feed, Self::Posts, Self::Accounts, Self::Graph, Self::Leaderboard];
 
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -42,6 +47,7 @@ impl Scenario {
             Self::Posts => "posts",
             Self::Accounts => "accounts",
             Self::Graph => "graph",
+            Self::Leaderboard => "leaderboard",
         }
     }
 
@@ -51,6 +57,7 @@ impl Scenario {
             Self::Posts => posts::run,
             Self::Accounts => accounts::run,
             Self::Graph => return graph::run(ground, plan, inputs),
+            Self::Leaderboard => return boards::run(ground, plan, inputs),
         };
         let mut figures = Vec::new();
         for kind in ground.kinds() {
@@ -67,6 +74,9 @@ pub(crate) struct Inputs {
     /// Mutual follows to judge recommendations on: a header line, then two numbers `from,to` on each.
     #[arg(long, value_name = "FILE")]
     pub(crate) graph: Option<PathBuf>,
+    /// Fans of the large leaderboard; 1,000,000 when left out, and fewer in a quick run.
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(10_000..=100_000_000))]
+    pub(crate) fans: Option<u64>,
 }
 
 /// How long and how often.
@@ -100,7 +110,8 @@ impl Plan {
     };
 
     fn load<'a>(&self, address: SocketAddr, pid: u32, statuses: &'a [u16]) -> Load<'a> {
-        Load { address, pid, warm_up: self.warm_up, duration: self.duration, statuses }
+        let Self { warm_up, duration, .. } = *self;
+        Load { address, pid, warm_up, duration, statuses, measure: http::measure, pace: None }
     }
 
     fn to_json(self) -> Value {

@@ -85,11 +85,11 @@ impl Limit {
 }
 
 /// What the server says of a run.
-struct Seen {
+pub(super) struct Seen {
     /// Commands to a commit on average; 1 where commits are not grouped.
-    group: f64,
-    /// Statements for each post, those that find the session included.
-    statements: f64,
+    pub(super) group: f64,
+    /// Statements for each command, those of the requests' queries included.
+    pub(super) statements: f64,
 }
 
 fn create(plan: &Plan, world: &World, terrace: &Terrace, run: usize) -> Result<(Sample, Seen)> {
@@ -112,7 +112,7 @@ fn posting(cookie: &str, series: u64) -> Script {
 }
 
 impl Seen {
-    fn between(before: &Metrics, after: &Metrics) -> Self {
+    pub(super) fn between(before: &Metrics, after: &Metrics) -> Self {
         let grown = |name: &str| after.total(name) - before.total(name);
         let average = |sum: f64, count: f64| if count > 0.0 { sum / count } else { 1.0 };
         Self {

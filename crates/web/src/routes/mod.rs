@@ -24,9 +24,24 @@ pub(crate) use quests::quest_list;
 
 use utoipa_actix_web::service_config::ServiceConfig;
 
-/// The routes under `/api`, in the order of `docs/http-api.md`.
+/// The routes under `/api`. The router tries them in this order, and each one with a placeholder costs it an expression:
+/// what crowds ask for comes first, the rest in the order of `docs/http-api.md`.
 pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
     config
+        // Quests
+        .service(quests::list_quests)
+        .service(quests::start_quest)
+        .service(quests::complete_step)
+        .service(quests::check_progress)
+        .service(quests::visit_daily)
+        .service(quests::list_completed_quests)
+        .service(quests::list_achievements)
+        // Leaderboard
+        .service(leaderboard::read_leaderboard)
+        .service(leaderboard::list_leaderboards)
+        .service(leaderboard::join_leaderboard)
+        .service(leaderboard::leave_leaderboard)
+        .service(leaderboard::read_points)
         // Accounts
         .service(accounts::register)
         .service(accounts::login)
@@ -73,20 +88,6 @@ pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
         .service(media::upload_media)
         .service(media::get_media)
         .service(trends::get_trends)
-        // Quests
-        .service(quests::list_quests)
-        .service(quests::start_quest)
-        .service(quests::complete_step)
-        .service(quests::check_progress)
-        .service(quests::visit_daily)
-        .service(quests::list_completed_quests)
-        .service(quests::list_achievements)
-        // Leaderboard
-        .service(leaderboard::read_leaderboard)
-        .service(leaderboard::list_leaderboards)
-        .service(leaderboard::join_leaderboard)
-        .service(leaderboard::leave_leaderboard)
-        .service(leaderboard::read_points)
         // Platform
         .service(cron::sync_trends)
         .service(cron::sync_leaderboards)

@@ -1,0 +1,228 @@
+//! The statements that one award executes on SQLite, step by step as the service does.
+
+use super::{connect, in_groups};
+use crate::rows::boards;
+use anyhow::{Context, Result};
+use diesel::prelude::*;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+use uuid::Uuid;
+
+diesel::table! {
+    users (id) {
+        id -> Binary,
+        favorite_team_id -> Nullable<Binary>,
+        status -> Text,
+        leaderboard_visible -> Bool,
+    }
+}
+
+diesel::table! {
+    seasons (id) {
+        id -> Binary,
+        starts_at -> BigInt,
+        ends_at -> Nullable<BigInt>,
+        status -> Text,
+    }
+}
+
+diesel::table! {
+    leaderboards (id) {
+        id -> Binary,
+        season_id -> Nullable<Binary>,
+    }
+}
+
+diesel::table! {
+    points_history (user_id, source_key) {
+        id -> Binary,
+        user_id -> Binary,
+        amount -> BigInt,
+        reason -> Text,
+        source_key -> Text,
+        season_id -> Nullable<Binary>,
+        leaderboard_id -> Nullable<Binary>,
+        happened_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    board_totals (season_id, leaderboard_id, user_id) {
+        season_id -> Binary,
+        leaderboard_id -> Binary,
+        user_id -> Binary,
+        points -> BigInt,
+        reached_at -> BigInt,
+        version -> BigInt,
+        listed -> Bool,
+    }
+}
+
+diesel::table! {
+    leaderboard_entries (leaderboard_id, user_id) {
+        leaderboard_id -> Binary,
+        user_id -> Binary,
+        points -> BigInt,
+        season_id -> Nullable<Binary>,
+        created_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    events (position) {
+        position -> BigInt,
+        topic -> Text,
+        kind -> Text,
+        actor_id -> Nullable<Binary>,
+        team_id -> Nullable<Binary>,
+        subject_id -> Binary,
+        object_id -> Nullable<Binary>,
+        created_at -> BigInt,
+        detail -> Nullable<Text>,
+    }
+}
+
+#[derive(Insertable)]
+#[diesel(table_name = events, treat_none_as_default_value = false)]
+struct NewEvent<'a> {
+    topic: &'a str,
+    kind: &'a str,
+    actor_id: Option<&'a [u8]>,
+    team_id: Option<&'a [u8]>,
+    subject_id: &'a [u8],
+    object_id: Option<&'a [u8]>,
+    created_at: i64,
+    detail: Option<&'a str>,
+}
+
+/// Season, board, points, since when, version, whether it is listed.
+type TotalRow = (Vec<u8>, Vec<u8>, i64, i64, i64, bool);
+
+/// The loop on one database. Numbers go on from run to run, so that no fact comes twice.
+pub(crate) struct AwardLoop {
+    conn: SqliteConnection,
+    next: u64,
+    fans: u64,
+    season: Vec<u8>,
+}
+
+impl AwardLoop {
+    /// Opens the database with the pragmas of the service's writer; `fans` are there in bulk.
+    pub(crate) fn open(file: &Path, fans: u64) -> Result<Self> {
+        let mut conn = connect(file)?;
+        let active = seasons::table.filter(seasons::status.eq("active")).select(seasons::id);
+        let season = active.first(&mut conn).context("no season is active")?;
+        Ok(Self { conn, next: 0, fans, season })
+    }
+
+    /// Awards a second over `duration`, after `warm_up`, with `group` awards to a commit on average.
+    pub(crate) fn run(&mut self, group: f64, warm_up: Duration, duration: Duration) -> Result<f64> {
+        let Self { conn, next, fans, season } = self;
+        in_groups(conn, group, warm_up, duration, |conn| {
+            *next += 1;
+            award(conn, *next, *fans, season)
+        })
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "an award is dated now, and its season is that of now")]
+fn now() -> Result<i64> {
+    Ok(i64::try_from(SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)?.as_micros())?)
+}
+
+fn award(conn: &mut SqliteConnection, number: u64, fans: u64, stamped: &[u8]) -> Result<()> {
+    let at = now()?;
+    let user = Uuid::from_u128(boards::fan(number.wrapping_mul(boards::STEP), fans));
+    let record = Uuid::from_u128(boards::record(number));
+    let (user, record) = (user.as_bytes().as_slice(), record.as_bytes().as_slice());
+    let source = format!("import:raw/{number:012}");
+
+    let (_favorite, _status, _is_visible): (Option<Vec<u8>>, String, bool) = users::table
+        .find(user)
+        .select((users::favorite_team_id, users::status, users::leaderboard_visible))
+        .first(conn)?;
+    let (season, _status, _starts_at): (Vec<u8>, String, i64) = seasons::table
+        .filter(seasons::status.ne("legacy"))
+        .filter(seasons::starts_at.le(at))
+        .filter(seasons::ends_at.is_null().or(seasons::ends_at.gt(at)))
+        .select((seasons::id, seasons::status, seasons::starts_at))
+        .first(conn)?;
+    anyhow::ensure!(season == stamped, "the season changed");
+    let global = leaderboards::table.filter(leaderboards::season_id.eq(&season)).select(leaderboards::id);
+    let board: Vec<u8> = global.first(conn)?;
+    diesel::insert_into(points_history::table)
+        .values((
+            points_history::id.eq(record),
+            points_history::user_id.eq(user),
+            points_history::amount.eq(AMOUNT),
+            points_history::reason.eq(REASON),
+            points_history::source_key.eq(&source),
+            points_history::season_id.eq(Some(&season)),
+            points_history::leaderboard_id.eq(None::<&[u8]>),
+            points_history::happened_at.eq(at),
+        ))
+        .on_conflict((points_history::user_id, points_history::source_key))
+        .do_nothing()
+        .execute(conn)?;
+    let total: TotalRow = board_totals::table
+        .find((&season, &board, user))
+        .select((
+            board_totals::season_id,
+            board_totals::leaderboard_id,
+            board_totals::points,
+            board_totals::reached_at,
+            board_totals::version,
+            board_totals::listed,
+        ))
+        .first(conn)?;
+    let (_, _, points, reached_at, version, listed) = total;
+    let (points, reached_at, version) = (points + AMOUNT, reached_at.max(at), version + 1);
+    let values = (
+        board_totals::points.eq(points),
+        board_totals::reached_at.eq(reached_at),
+        board_totals::version.eq(version),
+        board_totals::listed.eq(listed),
+    );
+    diesel::insert_into(board_totals::table)
+        .values((
+            board_totals::season_id.eq(&season),
+            board_totals::leaderboard_id.eq(&board),
+            board_totals::user_id.eq(user),
+            values,
+        ))
+        .on_conflict((board_totals::season_id, board_totals::leaderboard_id, board_totals::user_id))
+        .do_update()
+        .set(values)
+        .execute(conn)?;
+    let values = (leaderboard_entries::points.eq(points), leaderboard_entries::season_id.eq(Some(&season)));
+    diesel::insert_into(leaderboard_entries::table)
+        .values((
+            leaderboard_entries::leaderboard_id.eq(&board),
+            leaderboard_entries::user_id.eq(user),
+            values,
+            leaderboard_entries::created_at.eq(at),
+        ))
+        .on_conflict((leaderboard_entries::leaderboard_id, leaderboard_entries::user_id))
+        .do_update()
+        .set(values)
+        .execute(conn)?;
+    let (season, board) = (Uuid::from_slice(&season)?, Uuid::from_slice(&board)?);
+    let (season, board) = (season.simple(), board.simple());
+    let event = NewEvent {
+        topic: "leaderboard",
+        kind: "points.awarded",
+        actor_id: Some(user),
+        team_id: None,
+        subject_id: record,
+        object_id: None,
+        created_at: at,
+        detail: Some(&format!("{season}/{board}/{points}/{reached_at}/{version}/{}", u8::from(listed))),
+    };
+    diesel::insert_into(events::table).values(&event).execute(conn)?;
+    Ok(())
+}
+
+/// What every award is worth, here and in the service's own.
+pub(crate) const AMOUNT: i64 = 7;
+/// What fans read of it.
+pub(crate) const REASON: &str = "A ticket that was used";
