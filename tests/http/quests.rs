@@ -76,7 +76,7 @@ fn quests_are_listed_as_everybody_sees_them(kind: DatabaseKind) -> Result<()> {
     );
     assert_eq!(welcome["steps"][1]["check"], json!({"kind": "follow_user", "count": 1}));
     assert_eq!(welcome["steps"][0]["status"], "available");
-    assert_eq!(quest(&anybody, "ladder")["teamId"].is_string(), true);
+    assert!(quest(&anybody, "ladder")["teamId"].is_string());
     // The onboarding quest starts by itself.
     let mia = service.fan("mia");
     assert_eq!(quest(&mia, "welcome")["status"], "active");

@@ -38,7 +38,7 @@ pub struct Consumer {
 pub enum Handle {
     /// One by one: each may take several transactions.
     One(fn(&mut dyn Tx, &mut Ctx, &Event) -> Result<Progress, StoreError>),
-    /// Up to [`TOGETHER`] in one transaction.
+    /// Some dozens in one transaction.
     Many(fn(&mut dyn Tx, &mut Ctx, &[Event]) -> Result<(), StoreError>),
 }
 

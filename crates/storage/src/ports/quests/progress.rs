@@ -63,6 +63,7 @@ fn facts(aggregate: &str) -> String {
 }
 
 #[derive(QueryableByName)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 struct FactsRow {
     #[diesel(sql_type = Bool)]
     has_picture: bool,
