@@ -74,6 +74,7 @@ mod http {
     mod own_account;
     mod pictures;
     mod problems;
+    mod quests;
     mod recommended;
     mod sample;
     mod sessions;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use terrace_testkit::app::commands::CreatePost;
 use terrace_testkit::app::queries::{FeedScope, ReadFeed};
 use terrace_testkit::app::store::{Store, Tx};
-use terrace_testkit::app::{App, Consumer, Progress};
+use terrace_testkit::app::{App, Consumer, Handle, Progress};
 use terrace_testkit::kernel::{
     Ctx, Event, EventKind, Limit, NewEvent, Position, PostId, StoreError, TimeKey, Topic, UserId,
 };
@@ -309,7 +309,7 @@ fn every_process_hears_of_a_change_in_time(kind: DatabaseKind) -> Result<()> {
 const GREETER: Consumer = Consumer {
     name: "greet-new-posts",
     follows: &[EventKind::PostCreated],
-    handle: |tx, ctx, event| {
+    handle: Handle::One(|tx, ctx, event| {
         let post = PostId::from_uuid(event.what.subject);
         let author = event.what.actor.ok_or_else(|| StoreError::defect("greet", "nobody's post"))?;
         tx.count_comment(post, author)?;
@@ -321,7 +321,7 @@ const GREETER: Consumer = Consumer {
             created_at: ctx.now(),
         })?;
         Ok(Progress::Done)
-    },
+    }),
 };
 
 /// Lets processes run a consumer while `work` goes on, and until it has dealt with everything.

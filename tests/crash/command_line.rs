@@ -41,7 +41,7 @@ fn the_catalogue_and_the_demo_content_are_loaded_once(kind: DatabaseKind) -> Res
     let database = TestDatabase::empty(kind)?;
     let terrace = Invocation::on(database.url())?;
     let seeded = run(&terrace, &["seed"])?;
-    assert!(seeded.ends_with(" teams are up to date\n"), "{seeded}");
+    assert!(seeded.ends_with(" quests are up to date\n"), "{seeded}");
     assert_eq!(run(&terrace, &["seed"])?, seeded);
     let first = run(&terrace, &["seed", "--demo", "always"])?;
     assert!(first.starts_with(&seeded) && first.contains("loaded demo content: "), "{first}");
@@ -55,7 +55,10 @@ fn the_catalogue_and_the_demo_content_are_loaded_once(kind: DatabaseKind) -> Res
     assert!(counts.contains(&format!(" {} posts,", posts.len())), "{counts}");
     let leagues = super::crowd::read_all(&program.client(), "/api/leagues", "leagues")?;
     let teams = super::crowd::read_all(&program.client(), "/api/teams", "teams")?;
-    let up_to_date = format!("{} leagues and {} teams are up to date\n", leagues.len(), teams.len());
+    let quests = program.client().get("/api/quests").expect(200).json();
+    let quests = quests["quests"].as_array().map_or(0, Vec::len);
+    let up_to_date =
+        format!("{} leagues, {} teams and {quests} quests are up to date\n", leagues.len(), teams.len());
     assert_eq!(seeded, up_to_date);
     Ok(())
 }

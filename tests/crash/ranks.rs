@@ -216,6 +216,9 @@ fn check_ledger(records: &[PointsRecord], sent: &[(Sent, bool)]) {
     let mut there = BTreeSet::new();
     for record in records {
         let key = record.source.to_string();
+        if key.starts_with("import:demo/") {
+            continue;
+        }
         let sent = known.get(&key).unwrap_or_else(|| panic!("nobody sent {record:?}"));
         assert_eq!((record.user.to_string(), record.amount.get()), (sent.fan.clone(), sent.amount));
         assert_eq!(record.board.is_some(), sent.team.is_some());

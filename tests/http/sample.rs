@@ -58,6 +58,9 @@ pub(super) struct Sample {
     team: String,
     league: String,
     refresh: String,
+    /// A quest that the first is in, and a step of it that they may complete.
+    quest: String,
+    step: String,
     /// Somebody whom the first may follow, and somebody whom they may block.
     others: [String; 2],
 }
@@ -85,7 +88,23 @@ impl Sample {
         let others = ["gus", "hal"].map(|name| service.client().register(name));
         know_each_other(&service, &mia, &user);
         get_points(&service, [&user, &others[0]]);
-        Self { service, mia, bo, user, post, comment, picture, session, team, league, refresh, others }
+        let [quest, step] = go_questing(&service, &mia);
+        Self {
+            service,
+            mia,
+            bo,
+            user,
+            post,
+            comment,
+            picture,
+            session,
+            team,
+            league,
+            refresh,
+            quest,
+            step,
+            others,
+        }
     }
 
     /// Every operation of the document.
@@ -164,6 +183,9 @@ impl Sample {
                 "userId": self.others[0], "amount": 5, "reason": "A ticket", "source": "import:ticket/1",
                 "teamId": self.team,
             }),
+            "startQuest" => json!({"questId": self.quest}),
+            "completeStep" => json!({"stepId": self.step}),
+            "checkProgress" | "visitDaily" => json!({}),
             "reportPost" => json!({"reason": "It is an advertisement."}),
             other => panic!("no sample body for {other}"),
         }
@@ -194,6 +216,9 @@ impl Sample {
             "/api/user/points?limit=100".to_owned(),
             "/api/leaderboard?limit=100".to_owned(),
             "/api/leaderboards".to_owned(),
+            "/api/quests".to_owned(),
+            "/api/user/achievements".to_owned(),
+            "/api/user/completed-quests?limit=100".to_owned(),
         ] {
             for client in [&self.mia, &self.bo] {
                 let mut seen = client.get(&path).expect(200).json();
@@ -231,7 +256,24 @@ fn get_points(service: &TestService, users: [&str; 2]) {
     let timer = service.client().with_bearer(CRON_SECRET);
     for (user, fact) in users.iter().flat_map(|user| ["one", "two"].map(|fact| (user, fact))) {
         let award =
-            json!({"userId": user, "amount": 3, "reason": "A game", "source": format!("import:{fact}")});
+            json!({"userId": user, "amount": 60, "reason": "A game", "source": format!("import:{fact}")});
         timer.post("/api/cron/award-points", &award).expect(200);
     }
+}
+
+/// Completes two quests, and starts a third, whose step can be completed.
+fn go_questing(service: &TestService, mia: &Client) -> [String; 2] {
+    let start = |quest: &serde_json::Value| {
+        mia.post("/api/quests/start", &json!({"questId": quest["id"]})).expect(200);
+    };
+    let list = service.client().get("/api/quests").expect(200).json();
+    let (daily, ladder, after) = (&list["quests"][1], &list["quests"][2], &list["quests"][3]);
+    for quest in [daily, ladder] {
+        start(quest);
+        for step in 0..2 {
+            mia.post("/api/quests/complete-step", &json!({"stepId": quest["steps"][step]["id"]})).expect(200);
+        }
+    }
+    start(after);
+    [&after["id"], &after["steps"][0]["id"]].map(|id| id.as_str().expect("an id").to_owned())
 }

@@ -5,6 +5,7 @@ use crate::App;
 use crate::erasure::erase_account;
 use crate::execute::{Command, Query, unrefused};
 use crate::follower::Follower;
+use crate::quests::check_after;
 use crate::store::{ReadTx, Tx};
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -28,8 +29,17 @@ pub struct Consumer {
     pub name: &'static str,
     /// The events that it follows; it passes over the others.
     pub follows: &'static [EventKind],
-    /// Deals with one event, in a transaction of bounded size.
-    pub handle: fn(&mut dyn Tx, &mut Ctx, &Event) -> Result<Progress, StoreError>,
+    /// What it does, in a transaction of bounded size.
+    pub handle: Handle,
+}
+
+/// How a consumer deals with events.
+#[derive(Debug, Clone, Copy)]
+pub enum Handle {
+    /// One by one: each may take several transactions.
+    One(fn(&mut dyn Tx, &mut Ctx, &Event) -> Result<Progress, StoreError>),
+    /// Some dozens in one transaction.
+    Many(fn(&mut dyn Tx, &mut Ctx, &[Event]) -> Result<(), StoreError>),
 }
 
 /// Every consumer of this program.
@@ -37,13 +47,29 @@ pub(crate) const CONSUMERS: &[Consumer] = &[
     Consumer {
         name: "remove-deleted-posts",
         follows: &[EventKind::PostDeleted],
-        handle: remove_deleted_post,
+        handle: Handle::One(remove_deleted_post),
     },
-    Consumer { name: "erase-deleted-accounts", follows: &[EventKind::AccountDeleted], handle: erase_account },
+    Consumer {
+        name: "erase-deleted-accounts",
+        follows: &[EventKind::AccountDeleted],
+        handle: Handle::One(erase_account),
+    },
+    Consumer {
+        name: "check-progress",
+        follows: &[
+            EventKind::UserFollowed,
+            EventKind::ProfileChanged,
+            EventKind::ScoreChanged,
+            EventKind::PointsAwarded,
+        ],
+        handle: Handle::Many(check_after),
+    },
 ];
 
 /// Rows that one transaction removes at most.
 pub(crate) const PORTION: u32 = 500;
+/// Events that a consumer deals with in one transaction at most.
+const TOGETHER: usize = 64;
 /// Events that are looked at in one go.
 const BATCH: u32 = 256;
 /// An offset is written down when it lags this far behind the events that were passed over: writing it for
@@ -164,6 +190,27 @@ impl Command for Consume {
         let stored = tx.lock_consumer(name)?;
         let limit = u32::try_from(PASSED_OVER).unwrap_or(BATCH) + BATCH;
         let events = tx.events_after(stored, limit)?;
+        let last = events.last().map_or(stored, |last| last.position);
+        let handle = match handle {
+            Handle::One(handle) => handle,
+            Handle::Many(handle) => {
+                let mut relevant: Vec<Event> = events;
+                relevant.retain(|event| follows.contains(&event.what.kind));
+                let rest = relevant
+                    .get(TOGETHER - 1)
+                    .map(|event| event.position)
+                    .filter(|_| relevant.len() > TOGETHER);
+                relevant.truncate(TOGETHER);
+                if !relevant.is_empty() {
+                    handle(tx, ctx, &relevant)?;
+                }
+                let reached = rest.unwrap_or(last);
+                if reached > stored {
+                    tx.set_consumer_position(name, reached)?;
+                }
+                return Ok(rest.is_some());
+            }
+        };
         let mut reached = stored;
         for event in &events {
             if follows.contains(&event.what.kind) {
@@ -174,7 +221,7 @@ impl Command for Consume {
                 }
                 // One event with an effect per transaction keeps transactions small.
                 tx.set_consumer_position(name, event.position)?;
-                return Ok(event.position < events.last().map_or(stored, |last| last.position));
+                return Ok(event.position < last);
             }
             reached = event.position;
         }

@@ -4,11 +4,13 @@
 use crate::App;
 use crate::awards::{Awards, Given};
 use crate::catalogue::Catalogue;
+use crate::commands::LoadQuests;
 use crate::demo_graph;
 use crate::demo_points;
 use crate::execute::Command;
 use crate::import::follows_imported;
 use crate::passwords::PasswordFailure;
+use crate::quests::QuestContent;
 use crate::store::Tx;
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap};
@@ -98,7 +100,12 @@ impl App {
                 return Err(StoreError::Unavailable("too many sign-ins at once".to_owned()));
             }
         };
-        match self.execute(LoadDemo { demo, catalogue, password, awards: self.awards(), only_if_new }).await {
+        let quests =
+            QuestContent::embedded().map_err(|error| StoreError::defect("read the quests", error))?;
+        let awards = self.awards();
+        let loaded = self.execute(LoadDemo { demo, catalogue, quests, password, awards, only_if_new }).await;
+        self.forget_quest_book();
+        match loaded {
             Ok(outcome) | Err(Failure::Refused(outcome)) => Ok(outcome),
             Err(Failure::Broken(error)) => Err(error),
         }
@@ -108,6 +115,7 @@ impl App {
 struct LoadDemo {
     demo: Demo,
     catalogue: Catalogue,
+    quests: QuestContent,
     password: PasswordHash,
     awards: Awards,
     only_if_new: bool,
@@ -123,6 +131,11 @@ impl Command for LoadDemo {
             return Err(Failure::Refused(DemoOutcome::NotNew));
         }
         let teams = self.catalogue.load(tx, ctx)?;
+        let quests = LoadQuests { content: self.quests.clone() }.run(tx, ctx);
+        quests.map_err(|failure| match failure {
+            Failure::Refused(refusal) => Failure::Broken(StoreError::defect("load the quests", refusal)),
+            Failure::Broken(error) => Failure::Broken(error),
+        })?;
         let Some(fans) = self.load_fans(tx, ctx, &teams)? else {
             return Err(Failure::Refused(DemoOutcome::AlreadyThere));
         };

@@ -22,6 +22,7 @@ mod login;
 pub mod media;
 mod passwords;
 pub mod queries;
+mod quests;
 mod recommended;
 pub mod store;
 mod trends;
@@ -34,7 +35,7 @@ pub use awards::{Awards, GiveRefusal, Given, TakeBackRefusal};
 pub use backfill::{Backfill, BackfillRead, BackfillWrite};
 pub use boards::{BoardLine, BoardPage, BoardRefusal, BoardsNow, ReadBoard, ShownBoard};
 pub use catalogue::{Catalogue, CatalogueError, CatalogueSummary};
-pub use consumers::{Consumer, Progress};
+pub use consumers::{Consumer, Handle, Progress};
 pub use demo::{DEMO_FAN, DEMO_PASSWORD, DemoOutcome};
 pub use execute::{Answered, Command, KeyedRequest, OnceRefusal, Query};
 pub use housekeeping::Swept;
@@ -43,6 +44,7 @@ pub use jobs::{AtOnce, Job, JobRead, JobRecord, JobWrite, Turn, registry as jobs
 pub use live::BoardStamp;
 pub use login::{Grant, LoginRefusal, RefreshRefusal, RegisterRefusal, Registration, SignedUp};
 pub use passwords::{PasswordCost, Passwords, PasswordsBusy};
+pub use quests::{Checked, NotActive, QuestBook, QuestContent, QuestContentError, QuestSummary};
 pub use recommended::{RecommendRefusal, Suggestion, SuggestionReason};
 /// The words of operators, for a program that names no domain.
 pub use terrace_identity::{Password, Role};
@@ -160,6 +162,7 @@ pub struct App {
     tables_told: AtomicI64,
     awards: Awards,
     found_boards: Cache<(BoardChoice, SeasonId), Arc<ShownBoard>>,
+    quest_books: Cache<(), Arc<QuestBook>>,
     config: AppConfig,
 }
 
@@ -199,6 +202,7 @@ impl App {
             tables_told: AtomicI64::new(Position::START.get()),
             awards: Awards::default(),
             found_boards,
+            quest_books: Cache::builder().max_capacity(1).time_to_live(BOARD_MEMORY).build(),
             config,
         }
     }

@@ -15,6 +15,7 @@ use terrace_identity::{
     TeamRead, TeamWrite,
 };
 use terrace_kernel::{Event, EventLog, Position, StoreError, Timestamp, UserId};
+use terrace_quests::{QuestRead, QuestWrite};
 use terrace_scoring::{BoardRead, BoardWrite, PointsAudit, PointsMend, PointsRead, PointsWrite};
 use terrace_social::{
     AuthoredRead, CommentRead, CommentWrite, DismissalWrite, ErasureWrite, FeedRead, FollowGraphRead,
@@ -256,6 +257,7 @@ pub trait ReadTx:
     + PointsRead
     + PointsAudit
     + BoardRead
+    + QuestRead
 {
 }
 
@@ -284,6 +286,7 @@ impl<T> ReadTx for T where
         + PointsRead
         + PointsAudit
         + BoardRead
+        + QuestRead
 {
 }
 
@@ -317,6 +320,7 @@ pub trait Tx:
     + PointsWrite
     + PointsMend
     + BoardWrite
+    + QuestWrite
 {
 }
 
@@ -349,6 +353,7 @@ impl<T> Tx for T where
         + PointsWrite
         + PointsMend
         + BoardWrite
+        + QuestWrite
 {
 }
 

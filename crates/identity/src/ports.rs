@@ -217,6 +217,9 @@ pub trait PresenceWrite {
 
 /// Reads leagues and teams.
 pub trait TeamRead {
+    /// The team of a key.
+    fn team_by_key(&mut self, key: &str) -> Result<Option<TeamId>, StoreError>;
+
     /// Leagues in the order of their keys, after the key `after`.
     fn leagues(&mut self, limit: Limit, after: Option<&str>) -> Result<Page<League, String>, StoreError>;
 

@@ -82,6 +82,8 @@ named! {
         Graph = "graph",
         /// Points, and who is on which board.
         Leaderboard = "leaderboard",
+        /// What fans do in quests.
+        Quests = "quests",
     }
 }
 
@@ -133,6 +135,12 @@ named! {
         ScoreChanged = "score.changed",
         /// A season was announced, began, or was closed. Subject: the season.
         SeasonChanged = "season.changed",
+        /// A fan completed a step of a quest. Actor: the fan; subject: the step.
+        StepCompleted = "step.completed",
+        /// A fan completed a quest. Actor: the fan; subject: the quest.
+        QuestCompleted = "quest.completed",
+        /// A fan came to an achievement. Actor and subject: the fan.
+        AchievementUnlocked = "achievement.unlocked",
     }
 }
 

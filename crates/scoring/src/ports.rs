@@ -108,6 +108,17 @@ pub trait PointsRead {
         after: Option<TimeKey>,
     ) -> Result<Page<PointsRecord, TimeKey>, StoreError>;
 
+    /// A fan's records of completed quests, the newest first.
+    fn quest_records(
+        &mut self,
+        user: UserId,
+        limit: Limit,
+        after: Option<TimeKey>,
+    ) -> Result<Page<PointsRecord, TimeKey>, StoreError>;
+
+    /// Those of a fan's records that are of these facts, in no order.
+    fn records_among(&mut self, user: UserId, facts: &[SourceKey]) -> Result<Vec<PointsRecord>, StoreError>;
+
     /// The sum of all of a fan's records, whatever their season.
     fn points_of(&mut self, user: UserId) -> Result<Points, StoreError>;
 

@@ -19,7 +19,7 @@ use mimalloc::MiMalloc;
 use std::process::ExitCode;
 use std::sync::Arc;
 use terrace_app::queries::Verify;
-use terrace_app::{App, Catalogue};
+use terrace_app::{App, Catalogue, QuestContent};
 use terrace_storage::{Storage, StorageConfig};
 
 /// The system's keeps what a flood of sign-ins needed, 19 MiB for each thread that ever hashed; this one gives it back.
@@ -128,7 +128,10 @@ async fn seed(wanted: Seed, settings: Settings) -> anyhow::Result<ExitCode> {
     let app = app(&settings, &storage);
     app.found_seasons().await.context("cannot make the first seasons")?;
     let summary = app.load_catalogue(Catalogue::embedded()?).await?;
-    report::line(&format!("{} leagues and {} teams are up to date", summary.leagues, summary.teams))?;
+    let quests = app.load_quests(QuestContent::embedded()?).await;
+    let quests = quests.map_err(|failure| anyhow::anyhow!("cannot load the quests: {failure:?}"))?;
+    let (leagues, teams) = (summary.leagues, summary.teams);
+    report::line(&format!("{leagues} leagues, {teams} teams and {} quests are up to date", quests.quests))?;
     if settings.demo == Demo::Always {
         report::line(&report::demo(app.load_demo(false).await?))?;
     }

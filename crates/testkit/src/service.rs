@@ -13,7 +13,7 @@ use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use tempfile::TempDir;
-use terrace_app::{App, AppConfig, Catalogue, PasswordCost};
+use terrace_app::{App, AppConfig, Catalogue, PasswordCost, QuestContent};
 use terrace_kernel::Entropy;
 use terrace_storage::{DatabaseKind, MediaObjects, Storage, StorageConfig};
 use terrace_web::{CronSecret, LimitConfig, Listeners, WebConfig, Wiring};
@@ -56,6 +56,92 @@ name = "Harbour Rovers"
 short_name = "Rovers"
 colors = ["#ef0107", "#ffffff"]
 "##;
+
+/// Quests of every sort: one that starts by itself, a daily one, one in order for a team, one that needs another.
+const QUESTS: &str = r#"
+[[quest]]
+key = "welcome"
+title = "Welcome"
+cadence = "once"
+onboarding = true
+bonus = 50
+
+[[quest.step]]
+key = "team"
+title = "Choose a team"
+points = 20
+check = { kind = "choose_favorite_team" }
+
+[[quest.step]]
+key = "follow"
+title = "Follow a fan"
+points = 10
+check = { kind = "follow_user", count = 1 }
+
+[[quest.step]]
+key = "board"
+title = "Join a board"
+points = 5
+required = false
+check = { kind = "join_leaderboard" }
+
+[[quest]]
+key = "matchday"
+title = "Match day"
+cadence = "daily"
+bonus = 5
+
+[[quest.step]]
+key = "read"
+title = "Read"
+points = 5
+
+[[quest.step]]
+key = "shout"
+title = "Shout"
+points = 0
+
+[[quest]]
+key = "ladder"
+title = "Up the ladder"
+cadence = "once"
+team = "foxes"
+sequential = true
+bonus = 0
+
+[[quest.step]]
+key = "one"
+title = "The first rung"
+points = 1
+
+[[quest.step]]
+key = "two"
+title = "The second rung"
+points = 2
+
+[[quest]]
+key = "after"
+title = "Afterwards"
+cadence = "once"
+requires = ["ladder"]
+bonus = 7
+
+[[quest.step]]
+key = "rich"
+title = "A hundred points"
+points = 3
+check = { kind = "points_threshold", points = 100 }
+
+[[quest]]
+key = "early"
+title = "Not yet"
+cadence = "once"
+opens = "2999-01-01T00:00:00Z"
+
+[[quest.step]]
+key = "wait"
+title = "Wait"
+"#;
 
 /// The service of one test. It stops in order, and its database goes, when this value is dropped.
 pub struct TestService {
@@ -261,6 +347,8 @@ impl ServiceBuilder {
         if self.catalogue {
             let catalogue = Catalogue::parse(LEAGUES, TEAMS)?;
             runtime.block_on(app.load_catalogue(catalogue))?;
+            let quests = runtime.block_on(app.load_quests(QuestContent::parse(QUESTS)?));
+            quests.map_err(|failure| anyhow!("cannot load the quests: {failure:?}"))?;
         }
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let address = listener.local_addr()?;

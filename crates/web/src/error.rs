@@ -72,6 +72,16 @@ codes! {
     RequestTimeout = "request_timeout", REQUEST_TIMEOUT, "The request took too long to arrive";
     /// The name is in use or was.
     UsernameTaken = "username_taken", CONFLICT, "The username is taken";
+    /// The quest is not open, or not any more.
+    QuestClosed = "quest_closed", CONFLICT, "The quest is not open";
+    /// The quest was not started.
+    QuestNotStarted = "quest_not_started", CONFLICT, "The quest was not started";
+    /// Another quest has to be completed before.
+    QuestLocked = "quest_locked", CONFLICT, "Another quest comes first";
+    /// Another step of the quest has to be completed before.
+    StepOutOfOrder = "step_out_of_order", CONFLICT, "Another step comes first";
+    /// The step has a condition that does not hold.
+    StepConditionNotMet = "step_condition_not_met", CONFLICT, "The step's condition does not hold";
     /// The season is closed: it stays as it is.
     SeasonClosed = "season_closed", CONFLICT, "The season is closed";
     /// A rule about state said no and has no name of its own.

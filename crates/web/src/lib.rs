@@ -32,6 +32,7 @@ mod origin;
 mod parameters;
 mod patience;
 mod problem;
+mod quest_page;
 mod request_id;
 mod routes;
 mod server;

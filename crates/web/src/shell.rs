@@ -23,6 +23,7 @@ use crate::docs::{self, Document};
 use crate::error::ApiError;
 use crate::feed_pages::FeedPages;
 use crate::limits::{Address, ClientAddress, RateLimits};
+use crate::quest_page::QuestPage;
 use crate::{auth, crosssite, edge, etag, fallback, health, parameters, problem};
 use actix_web::body::{EitherBody, MessageBody};
 use actix_web::cookie::Cookie;
@@ -64,6 +65,7 @@ pub(crate) struct Shell {
     pub(crate) document: Document,
     pub(crate) feed_pages: FeedPages,
     pub(crate) board_pages: BoardPages,
+    pub(crate) quest_page: QuestPage,
     config: WebConfig,
     draining: AtomicBool,
 }
@@ -93,6 +95,7 @@ impl Shell {
             document,
             feed_pages: FeedPages::new(),
             board_pages: BoardPages::new(),
+            quest_page: QuestPage::default(),
             config,
             draining: AtomicBool::new(false),
         }

@@ -40,6 +40,12 @@ impl Command for ChangeProfile {
             if !tx.change_profile(self.user, &self.change, ctx.now())? {
                 return Err(Failure::Refused(ChangeProfileRefusal::NoAccount));
             }
+            if let Some(zone) = self.change.time_zone
+                && let Some((_, Some(visits))) = tx.visits_and_zone(self.user)?
+            {
+                // The new zone counts from the next midnight of the old one.
+                tx.put_visits(self.user, &visits.in_zone(zone.tz(), ctx.now()), visits.last_paid)?;
+            }
             if self.change.leaderboard_visible.is_some() {
                 tx.relist(self.user, ctx.now())?;
             }

@@ -15,6 +15,7 @@ mod end_session;
 mod follow_team;
 mod follow_user;
 mod operate_account;
+mod quests;
 mod react;
 mod refresh_session;
 mod register;
@@ -45,6 +46,10 @@ pub use follow_team::{FollowTeam, FollowTeamRefusal, UnfollowTeam};
 pub use follow_user::{FollowRefusal, FollowUser, Following, UnfollowUser};
 pub(crate) use operate_account::ResetPassword;
 pub use operate_account::{GrantRole, Operated, RestoreAccount, SuspendAccount, UnknownAccount};
+pub(crate) use quests::{CheckProgress, LoadQuests};
+pub use quests::{
+    CompleteStep, CompleteStepRefusal, DailyVisit, StartQuest, StartQuestRefusal, StepCompleted, VisitDaily,
+};
 pub use react::{React, ReactRefusal};
 pub(crate) use refresh_session::{RefreshSession, Refreshed};
 pub(crate) use register::{Register, RegisterOutcome, RegisterRuleRefusal};

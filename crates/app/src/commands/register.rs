@@ -9,6 +9,7 @@ use std::time::Duration;
 use terrace_identity::ports::NewAccount;
 use terrace_identity::{PasswordHash, Role, TimeZone, Username};
 use terrace_kernel::{Ctx, EventKind, Failure, NewEvent, Outcome, StoreError, Topic, UserId};
+use terrace_quests::{Period, Run};
 
 /// Registers an account and signs its first device in.
 pub(crate) struct Register {
@@ -71,6 +72,9 @@ impl Command for Register {
         };
         if !tx.insert_account(&account)? {
             return Err(Failure::Refused(RegisterRuleRefusal::UsernameTaken));
+        }
+        for quest in tx.quests()?.iter().filter(|quest| quest.is_onboarding && quest.is_open(ctx.now())) {
+            tx.start_run(account.id, &Run::started(quest.id, Period::Once, ctx.now()))?;
         }
         let tokens = open_session(tx, ctx, account.id, &self.device)?;
         tx.append(

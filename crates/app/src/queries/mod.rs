@@ -8,6 +8,7 @@ mod graph;
 mod locker_room;
 mod overview;
 mod points;
+mod quests;
 mod sessions;
 mod trends;
 mod verify;
@@ -21,6 +22,10 @@ pub use locker_room::{
 };
 pub use overview::{Overview, OverviewOf};
 pub use points::{OwnPoints, ReadOwnPoints};
+pub use quests::{
+    CompletedQuest, OwnAchievements, OwnRuns, ReadAchievements, ReadCompletedQuests, ReadOwnRuns,
+};
+pub(crate) use quests::{FindProgress, ReadQuestBook};
 pub(crate) use sessions::FindViewer;
 pub use sessions::ListSessions;
 pub use trends::{TrendingPage, TrendingRefusal, TrendingScope, Trends};

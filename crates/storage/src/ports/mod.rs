@@ -29,6 +29,7 @@ mod pairs;
 mod points;
 mod posts;
 mod presence;
+mod quests;
 mod reactions;
 mod reports;
 mod sessions;

@@ -79,6 +79,14 @@ struct TeamContent<'a> {
 }
 
 impl TeamRead for DieselTx<'_> {
+    fn team_by_key(&mut self, key: &str) -> Result<Option<TeamId>, StoreError> {
+        let id: Option<Key> = on!(self.conn, |conn| {
+            teams::table.filter(teams::key.eq(key)).select(teams::id).first(conn).optional()
+        })
+        .map_err(broken("find a team by its key"))?;
+        Ok(id.map(Key::id))
+    }
+
     fn leagues(&mut self, limit: Limit, after: Option<&str>) -> Result<Page<League, String>, StoreError> {
         let rows: Vec<LeagueRow> = on!(self.conn, |conn| {
             let mut query = leagues::table.select(LeagueRow::as_select()).into_boxed();

@@ -8,6 +8,7 @@ pub(crate) mod locker_room;
 pub(crate) mod media;
 pub(crate) mod own_account;
 mod parts;
+pub(crate) mod quests;
 pub(crate) mod recommended;
 pub(crate) mod trends;
 pub(crate) mod upkeep;

@@ -12,6 +12,7 @@ mod once;
 mod own_account;
 mod page;
 mod profile;
+mod quests;
 mod recommended;
 mod refusals;
 mod sessions;
@@ -19,6 +20,7 @@ mod trends;
 
 pub(crate) use leaderboard::leaderboard_page;
 pub(crate) use locker_room::post_list;
+pub(crate) use quests::quest_list;
 
 use utoipa_actix_web::service_config::ServiceConfig;
 
@@ -26,6 +28,14 @@ use utoipa_actix_web::service_config::ServiceConfig;
 /// what crowds ask for comes first, the rest in the order of `docs/http-api.md`.
 pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
     config
+        // Quests
+        .service(quests::list_quests)
+        .service(quests::start_quest)
+        .service(quests::complete_step)
+        .service(quests::check_progress)
+        .service(quests::visit_daily)
+        .service(quests::list_completed_quests)
+        .service(quests::list_achievements)
         // Leaderboard
         .service(leaderboard::read_leaderboard)
         .service(leaderboard::list_leaderboards)

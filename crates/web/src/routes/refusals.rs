@@ -3,16 +3,17 @@
 
 use crate::error::{ApiError, Code, Invalid};
 use terrace_app::commands::{
-    BlockRefusal, ChangeProfileRefusal, CreateCommentRefusal, CreatePostRefusal, DeleteCommentRefusal,
-    DeletePostRefusal, DismissRefusal, EndSessionRefusal, FollowRefusal, FollowTeamRefusal,
-    MembershipRefusal, ReactRefusal, ReportPostRefusal,
+    BlockRefusal, ChangeProfileRefusal, CompleteStepRefusal, CreateCommentRefusal, CreatePostRefusal,
+    DeleteCommentRefusal, DeletePostRefusal, DismissRefusal, EndSessionRefusal, FollowRefusal,
+    FollowTeamRefusal, MembershipRefusal, ReactRefusal, ReportPostRefusal, StartQuestRefusal,
 };
 use terrace_app::media::{NotAnImage, UploadRefusal};
 use terrace_app::queries::{FeedRefusal, NotFound, TrendingRefusal};
 use terrace_app::{
-    BoardRefusal, DeleteAccountRefusal, GiveRefusal, LoginRefusal, OnceRefusal, RecommendRefusal,
+    BoardRefusal, DeleteAccountRefusal, GiveRefusal, LoginRefusal, NotActive, OnceRefusal, RecommendRefusal,
     RefreshRefusal, RegisterRefusal,
 };
+use terrace_quests::{StartRefusal, StepRefusal};
 use terrace_scoring::AwardRefusal;
 
 fn no_post() -> ApiError {
@@ -67,6 +68,38 @@ impl From<GiveRefusal> for ApiError {
             ) => Invalid::at("/amount", rule.to_string()),
             GiveRefusal::NotActive => no_fan(),
             GiveRefusal::UnknownTeam => unknown_team("/teamId"),
+        }
+    }
+}
+
+impl From<NotActive> for ApiError {
+    fn from(NotActive: NotActive) -> Self {
+        no_longer()
+    }
+}
+
+impl From<StartQuestRefusal> for ApiError {
+    fn from(refusal: StartQuestRefusal) -> Self {
+        match refusal {
+            StartQuestRefusal::UnknownQuest => Self::new(Code::NotFound, "there is no such quest"),
+            StartQuestRefusal::Rule(StartRefusal::QuestClosed) => Code::QuestClosed.into(),
+            StartQuestRefusal::Rule(StartRefusal::PrerequisitesMissing) => Code::QuestLocked.into(),
+            StartQuestRefusal::NotActive => no_longer(),
+        }
+    }
+}
+
+impl From<CompleteStepRefusal> for ApiError {
+    fn from(refusal: CompleteStepRefusal) -> Self {
+        match refusal {
+            CompleteStepRefusal::UnknownStep | CompleteStepRefusal::Rule(StepRefusal::NoSuchStep) => {
+                Self::new(Code::NotFound, "there is no such step")
+            }
+            CompleteStepRefusal::Rule(StepRefusal::QuestNotStarted) => Code::QuestNotStarted.into(),
+            CompleteStepRefusal::Rule(StepRefusal::QuestClosed) => Code::QuestClosed.into(),
+            CompleteStepRefusal::Rule(StepRefusal::OutOfOrder) => Code::StepOutOfOrder.into(),
+            CompleteStepRefusal::Rule(StepRefusal::ConditionNotMet) => Code::StepConditionNotMet.into(),
+            CompleteStepRefusal::NotActive => no_longer(),
         }
     }
 }

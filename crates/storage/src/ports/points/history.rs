@@ -10,7 +10,9 @@ use crate::types::{At, Key};
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use terrace_kernel::{Limit, Page, StoreError, TimeKey, UserId};
-use terrace_scoring::{LegacyEntry, Points, PointsRead, PointsRecord, SeasonId, SourceKey, TotalChange};
+use terrace_scoring::{
+    LegacyEntry, Points, PointsRead, PointsRecord, SeasonId, SourceKey, SourceKind, TotalChange,
+};
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = points_history)]
@@ -65,24 +67,32 @@ impl PointsRead for DieselTx<'_> {
         limit: Limit,
         after: Option<TimeKey>,
     ) -> Result<Page<PointsRecord, TimeKey>, StoreError> {
+        self.records_of_kind(user, None, limit, after)
+    }
+
+    fn quest_records(
+        &mut self,
+        user: UserId,
+        limit: Limit,
+        after: Option<TimeKey>,
+    ) -> Result<Page<PointsRecord, TimeKey>, StoreError> {
+        self.records_of_kind(user, Some(SourceKind::Quest), limit, after)
+    }
+
+    fn records_among(&mut self, user: UserId, facts: &[SourceKey]) -> Result<Vec<PointsRecord>, StoreError> {
+        if facts.is_empty() {
+            return Ok(Vec::new());
+        }
+        let facts = facts.iter().map(SourceKey::to_string);
         let rows: Vec<RecordRow> = on!(self.conn, |conn| {
-            let mut query = points_history::table
+            points_history::table
                 .filter(points_history::user_id.eq(Key::of(user)))
+                .filter(points_history::source_key.eq_any(facts))
                 .select(RecordRow::as_select())
-                .into_boxed();
-            if let Some(TimeKey { at, id }) = after {
-                query = query.filter(points_history::happened_at.le(At(at)));
-                query =
-                    query.filter(points_history::happened_at.lt(At(at)).or(points_history::id.lt(Key(id))));
-            }
-            query
-                .order((points_history::happened_at.desc(), points_history::id.desc()))
-                .limit(overfull(limit))
                 .load(conn)
         })
-        .map_err(broken("list records of points"))?;
-        let records = rows.into_iter().map(RecordRow::into_record).collect::<Result<Vec<_>, _>>()?;
-        Ok(Page::from_overfull(records, limit, |record| TimeKey { at: record.at, id: record.id.as_uuid() }))
+        .map_err(broken("read records of points"))?;
+        rows.into_iter().map(RecordRow::into_record).collect()
     }
 
     fn points_of(&mut self, user: UserId) -> Result<Points, StoreError> {
@@ -127,5 +137,41 @@ impl PointsRead for DieselTx<'_> {
         })
         .map_err(broken("read a fan's totals"))?;
         rows.into_iter().map(TotalRow::into_change).collect()
+    }
+}
+
+impl DieselTx<'_> {
+    /// A page of a fan's records, the newest first: all, or those whose keys begin with a kind.
+    fn records_of_kind(
+        &mut self,
+        user: UserId,
+        kind: Option<SourceKind>,
+        limit: Limit,
+        after: Option<TimeKey>,
+    ) -> Result<Page<PointsRecord, TimeKey>, StoreError> {
+        let rows: Vec<RecordRow> = on!(self.conn, |conn| {
+            let mut query = points_history::table
+                .filter(points_history::user_id.eq(Key::of(user)))
+                .select(RecordRow::as_select())
+                .into_boxed();
+            if let Some(kind) = kind {
+                // The character after the colon bounds the keys of the kind.
+                query = query
+                    .filter(points_history::source_key.ge(format!("{kind}:")))
+                    .filter(points_history::source_key.lt(format!("{kind};")));
+            }
+            if let Some(TimeKey { at, id }) = after {
+                query = query.filter(points_history::happened_at.le(At(at)));
+                query =
+                    query.filter(points_history::happened_at.lt(At(at)).or(points_history::id.lt(Key(id))));
+            }
+            query
+                .order((points_history::happened_at.desc(), points_history::id.desc()))
+                .limit(overfull(limit))
+                .load(conn)
+        })
+        .map_err(broken("list records of points"))?;
+        let records = rows.into_iter().map(RecordRow::into_record).collect::<Result<Vec<_>, _>>()?;
+        Ok(Page::from_overfull(records, limit, |record| TimeKey { at: record.at, id: record.id.as_uuid() }))
     }
 }

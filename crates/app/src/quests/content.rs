@@ -1,0 +1,226 @@
+//! Quests and achievements as content: read from TOML, checked whole, loaded by their stable keys.
+
+use serde::Deserialize;
+use terrace_kernel::Timestamp;
+use terrace_quests::{
+    Achievement, AchievementDraft, CheckDraft, ContentError, QuestDraft, StepDraft, plan_achievements,
+};
+
+/// Quests as a file describes them. Whether they go with what there is shows when they are loaded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QuestContent {
+    pub(crate) drafts: Vec<QuestDraft>,
+    /// The line on which each quest begins.
+    pub(crate) lines: Vec<usize>,
+}
+
+/// What is wrong with quests.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum QuestContentError {
+    /// The text is no TOML of the expected form; the message names line and column.
+    #[error("quests: {0}")]
+    Malformed(String),
+    /// Values break rules: each with the line on which its quest begins.
+    #[error("{}", .0.join("\n"))]
+    Invalid(Vec<String>),
+}
+
+/// What became of quests that were loaded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct QuestSummary {
+    /// How many quests the content has.
+    pub quests: usize,
+    /// How many steps.
+    pub steps: usize,
+    /// How many quests are retired by it.
+    pub retired: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct QuestFile {
+    #[serde(default, rename = "quest")]
+    quests: Vec<toml::Spanned<QuestEntry>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct QuestEntry {
+    key: String,
+    title: String,
+    #[serde(default)]
+    description: String,
+    cadence: String,
+    team: Option<String>,
+    #[serde(default)]
+    bonus: i64,
+    #[serde(default)]
+    onboarding: bool,
+    #[serde(default)]
+    sequential: bool,
+    opens: Option<String>,
+    closes: Option<String>,
+    #[serde(default)]
+    requires: Vec<String>,
+    #[serde(default, rename = "step")]
+    steps: Vec<StepEntry>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StepEntry {
+    key: String,
+    title: String,
+    #[serde(default = "yes")]
+    required: bool,
+    #[serde(default)]
+    points: i64,
+    check: Option<CheckEntry>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CheckEntry {
+    kind: String,
+    count: Option<i64>,
+    points: Option<i64>,
+    rank: Option<i64>,
+}
+
+const fn yes() -> bool {
+    true
+}
+
+impl QuestContent {
+    /// The quests that come with the program.
+    ///
+    /// # Errors
+    ///
+    /// When they are not well formed.
+    pub fn embedded() -> Result<Self, QuestContentError> {
+        Self::parse(include_str!("../../content/quests.toml"))
+    }
+
+    /// Reads quests.
+    ///
+    /// # Errors
+    ///
+    /// Says what is wrong, with the line where it stands.
+    pub fn parse(text: &str) -> Result<Self, QuestContentError> {
+        let file: QuestFile =
+            toml::from_str(text).map_err(|error| QuestContentError::Malformed(error.to_string()))?;
+        let mut content = Self { drafts: Vec::new(), lines: Vec::new() };
+        let mut wrong = Vec::new();
+        for entry in file.quests {
+            let before = text.get(..entry.span().start).unwrap_or_default();
+            let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
+            let entry = entry.into_inner();
+            match draft(entry) {
+                Ok(draft) => {
+                    content.drafts.push(draft);
+                    content.lines.push(line);
+                }
+                Err(message) => wrong.push(format!("quests, line {line}: {message}")),
+            }
+        }
+        if wrong.is_empty() { Ok(content) } else { Err(QuestContentError::Invalid(wrong)) }
+    }
+
+    /// What is wrong, with the lines.
+    pub(crate) fn located(&self, errors: &[ContentError]) -> QuestContentError {
+        let line = |error: &ContentError| self.lines.get(error.place).copied().unwrap_or_default();
+        let located = |error: &ContentError| format!("quests, line {}: {error}", line(error));
+        QuestContentError::Invalid(errors.iter().map(located).collect())
+    }
+}
+
+fn draft(entry: QuestEntry) -> Result<QuestDraft, String> {
+    let instant = |name: &str, text: Option<String>| -> Result<Option<Timestamp>, String> {
+        let parse = |text: String| text.parse().map_err(|_| format!("{name} is no instant: {text:?}"));
+        text.map(parse).transpose()
+    };
+    let step = |step: StepEntry| StepDraft {
+        key: step.key,
+        title: step.title,
+        is_required: step.required,
+        points: step.points,
+        check: step.check.map(|check| CheckDraft {
+            kind: check.kind,
+            count: check.count,
+            points: check.points,
+            rank: check.rank,
+        }),
+    };
+    Ok(QuestDraft {
+        key: entry.key,
+        title: entry.title,
+        description: entry.description,
+        cadence: entry.cadence,
+        team: entry.team,
+        bonus: entry.bonus,
+        is_onboarding: entry.onboarding,
+        is_sequential: entry.sequential,
+        opens_at: instant("opens", entry.opens)?,
+        closes_at: instant("closes", entry.closes)?,
+        prerequisites: entry.requires,
+        steps: entry.steps.into_iter().map(step).collect(),
+    })
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AchievementFile {
+    #[serde(default, rename = "achievement")]
+    achievements: Vec<AchievementEntry>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AchievementEntry {
+    key: String,
+    title: String,
+    description: String,
+    #[serde(default)]
+    secret: bool,
+    goal: String,
+}
+
+/// The achievements that come with the program; a test holds that they are well formed.
+pub(super) fn achievements() -> Vec<Achievement> {
+    read_achievements().unwrap_or_default()
+}
+
+fn read_achievements() -> Result<Vec<Achievement>, String> {
+    let file: AchievementFile =
+        toml::from_str(include_str!("../../content/achievements.toml")).map_err(|error| error.to_string())?;
+    let draft = |entry: AchievementEntry| AchievementDraft {
+        key: entry.key,
+        title: entry.title,
+        description: entry.description,
+        is_secret: entry.secret,
+        goal: entry.goal,
+    };
+    let drafts: Vec<_> = file.achievements.into_iter().map(draft).collect();
+    plan_achievements(&drafts).map_err(|errors| format!("{errors:?}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_with_the_program_is_well_formed() {
+        let content = QuestContent::embedded().unwrap();
+        assert!(content.drafts.len() >= 3 && content.drafts.iter().any(|quest| quest.is_onboarding));
+        assert!(read_achievements().unwrap().len() >= 3);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_line() {
+        let quest = "\n[[quest]]\nkey = \"a\"\ntitle = \"A\"\ncadence = \"once\"\nopens = \"soon\"\n";
+        let error = QuestContent::parse(quest).unwrap_err().to_string();
+        assert!(error.starts_with("quests, line 2: opens is no instant"), "{error}");
+        let error = QuestContent::parse("[[quest]]\nkey = \"a\"\ncolour = 1\n").unwrap_err().to_string();
+        assert!(error.contains("line 3"), "{error}");
+    }
+}

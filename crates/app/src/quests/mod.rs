@@ -1,0 +1,132 @@
+//! Quests: their content, and what fans do in them. The rules are in `terrace-quests`; here they meet points, boards and
+//! the event log.
+
+mod checks;
+mod content;
+mod progress;
+
+pub(crate) use checks::{check_after, check_fan};
+pub use content::{QuestContent, QuestContentError, QuestSummary};
+pub(crate) use progress::{Progress, not_given, pay_quest, pay_step, period_of, tell};
+
+use crate::App;
+use crate::commands::{CheckProgress, CompleteStep, CompleteStepRefusal, LoadQuests, StepCompleted};
+use crate::execute::unrefused;
+use crate::queries::{FindProgress, ReadQuestBook};
+use std::sync::Arc;
+use terrace_kernel::{Failure, Outcome, StoreError, UserId};
+use terrace_quests::{Achievement, Check, Quest, QuestId, Step, StepId};
+
+/// Every quest, and every achievement.
+#[derive(Debug, Clone, Default)]
+pub struct QuestBook {
+    quests: Vec<Quest>,
+    achievements: Vec<Achievement>,
+}
+
+impl QuestBook {
+    pub(crate) fn new(quests: Vec<Quest>) -> Self {
+        Self { quests, achievements: content::achievements() }
+    }
+
+    /// Every quest, in the order of the content; retired ones included.
+    pub fn quests(&self) -> &[Quest] {
+        &self.quests
+    }
+
+    /// A quest.
+    pub fn quest(&self, id: QuestId) -> Option<&Quest> {
+        self.quests.iter().find(|quest| quest.id == id)
+    }
+
+    /// A step and its quest.
+    pub fn step(&self, id: StepId) -> Option<(&Quest, &Step)> {
+        self.quests.iter().find_map(|quest| Some((quest, quest.step(id)?)))
+    }
+
+    /// The achievements.
+    pub fn achievements(&self) -> &[Achievement] {
+        &self.achievements
+    }
+}
+
+/// What a check of a fan's progress came to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Checked {
+    /// The steps that were completed by it.
+    pub steps: Vec<StepId>,
+    /// The quests that were.
+    pub quests: Vec<QuestId>,
+    /// The points that they paid.
+    pub points: i64,
+}
+
+/// Why a fan's progress is not checked: the account was deleted or suspended meanwhile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NotActive;
+
+impl App {
+    /// The quests as they were within the last second, or are now where this process has changed them.
+    pub async fn quest_book(&self) -> Result<Arc<QuestBook>, StoreError> {
+        if let Some(book) = self.quest_books.get(&()) {
+            return Ok(book);
+        }
+        let book = Arc::new(unrefused(self.query(ReadQuestBook).await)?);
+        self.quest_books.insert((), Arc::clone(&book));
+        Ok(book)
+    }
+
+    /// Has the quests read anew.
+    pub(crate) fn forget_quest_book(&self) {
+        self.quest_books.invalidate_all();
+    }
+
+    /// Loads quests by their keys; those that are not among them any more are retired.
+    ///
+    /// # Errors
+    ///
+    /// Refuses content that does not go with the teams that there are, and changes nothing.
+    pub async fn load_quests(&self, content: QuestContent) -> Outcome<QuestSummary, QuestContentError> {
+        let loaded = self.execute(LoadQuests { content }).await;
+        self.forget_quest_book();
+        loaded
+    }
+
+    /// Completes a step for a fan; says of which quests.
+    pub async fn complete_step(
+        &self,
+        user: UserId,
+        step: StepId,
+    ) -> Outcome<(Arc<QuestBook>, StepCompleted), CompleteStepRefusal> {
+        let book = self.quest_book().await.map_err(Failure::Broken)?;
+        let asks_rank =
+            book.step(step).is_some_and(|(_, step)| matches!(step.check, Some(Check::RankThreshold { .. })));
+        let rank = if asks_rank { self.global_rank(user).await.map_err(Failure::Broken)? } else { None };
+        let command = CompleteStep { user, step, book: Arc::clone(&book), rank, awards: self.awards() };
+        let completed = self.execute(command).await?;
+        Ok((book, completed))
+    }
+
+    /// Completes what a fan has fulfilled in the quests that they are in. Where nothing is new, nothing is written.
+    pub async fn check_progress(&self, user: UserId) -> Outcome<Checked, NotActive> {
+        let book = self.quest_book().await.map_err(Failure::Broken)?;
+        let rank = self.global_rank(user).await.map_err(Failure::Broken)?;
+        let nothing_new = self.query(FindProgress { user, book: Arc::clone(&book), rank }).await;
+        if unrefused(nothing_new).map_err(Failure::Broken)? {
+            return Ok(Checked::default());
+        }
+        self.execute(CheckProgress { user, book, rank, awards: self.awards() }).await
+    }
+
+    /// A fan's rank on the global board of the season that is shown.
+    async fn global_rank(&self, user: UserId) -> Result<Option<u64>, StoreError> {
+        let now = self.boards_now().await;
+        let shown = match self.find_board(now, crate::commands::BoardChoice::Global, None).await {
+            Ok(shown) => shown,
+            Err(Failure::Refused(_)) => return Ok(None),
+            Err(Failure::Broken(error)) => return Err(error),
+        };
+        let standing = self.standing(now, &shown, user).await?;
+        Ok(standing.and_then(|standing| u64::try_from(standing.ranked.rank).ok()))
+    }
+}

@@ -1,0 +1,120 @@
+//! What a step and a quest pay, in the transaction that completes them.
+
+use super::Checked;
+use crate::awards::{Awards, GiveRefusal};
+use crate::store::{ReadTx, Tx};
+use terrace_kernel::{Ctx, EventKind, Failure, NewEvent, Outcome, StoreError, Timestamp, Topic, UserId};
+use terrace_quests::{Cadence, Period, Quest, Run, RunStatus, Step, StepDone, Visits};
+use terrace_scoring::{NewAward, Points, SourceKey, Writer};
+use uuid::Uuid;
+
+/// A fan's run of a quest while it is advanced.
+pub(crate) struct Progress<'a> {
+    pub(crate) user: UserId,
+    pub(crate) quest: &'a Quest,
+    pub(crate) run: Run,
+    pub(crate) done: Vec<StepDone>,
+}
+
+/// The run that a quest is in for a fan now: the fan's date counts for a daily one.
+pub(crate) fn period_of(
+    tx: &mut dyn ReadTx,
+    user: UserId,
+    cadence: Cadence,
+    now: Timestamp,
+) -> Result<Option<Period>, StoreError> {
+    if cadence == Cadence::Once {
+        return Ok(Some(Period::Once));
+    }
+    let Some((zone, visits)) = tx.visits_and_zone(user)? else { return Ok(None) };
+    let visits = visits.unwrap_or_else(|| Visits::none(zone));
+    Ok(Some(cadence.period(visits.date(zone, now))))
+}
+
+/// Completes a step that the rules let be completed, and the quest with its last required one; each pays now
+/// (`docs/spec.md` §3 rules 2 and 3). `false` where the step had been completed meanwhile.
+pub(crate) fn pay_step(
+    tx: &mut dyn Tx,
+    ctx: &mut Ctx,
+    awards: &Awards,
+    progress: &mut Progress<'_>,
+    (step, completes_quest): (&Step, bool),
+    checked: &mut Checked,
+) -> Outcome<bool, GiveRefusal> {
+    let Progress { user, quest, run, done } = progress;
+    let (user, quest, now) = (*user, *quest, ctx.now());
+    if !tx.complete_step(user, step.id, run.period, now)? {
+        return Ok(false);
+    }
+    done.push(StepDone { step: step.id, at: now });
+    checked.steps.push(step.id);
+    let date = run.period.local_date();
+    tell(tx, now, EventKind::StepCompleted, user, step.id.as_uuid())?;
+    if step.points > 0 {
+        let source = SourceKey::quest_step(step.id.as_uuid(), date);
+        checked.points += give(tx, ctx, awards, user, quest, (step.points, &step.title, source))?;
+    }
+    if completes_quest {
+        pay_quest(tx, ctx, awards, progress, checked)?;
+    }
+    Ok(true)
+}
+
+/// Completes a quest whose required steps are all done, and pays its bonus.
+pub(crate) fn pay_quest(
+    tx: &mut dyn Tx,
+    ctx: &mut Ctx,
+    awards: &Awards,
+    progress: &mut Progress<'_>,
+    checked: &mut Checked,
+) -> Outcome<(), GiveRefusal> {
+    let Progress { user, quest, run, done: _ } = progress;
+    if tx.complete_run(*user, quest.id, run.period, ctx.now())? {
+        run.status = RunStatus::Completed;
+        checked.quests.push(quest.id);
+        tell(tx, ctx.now(), EventKind::QuestCompleted, *user, quest.id.as_uuid())?;
+        // Also when it is nothing: completed quests are read from the records.
+        let source = SourceKey::quest(quest.id.as_uuid(), run.period.local_date());
+        checked.points += give(tx, ctx, awards, *user, quest, (quest.bonus, &quest.title, source))?;
+    }
+    Ok(())
+}
+
+fn give(
+    tx: &mut dyn Tx,
+    ctx: &mut Ctx,
+    awards: &Awards,
+    user: UserId,
+    quest: &Quest,
+    (points, words, source): (i64, &str, SourceKey),
+) -> Outcome<i64, GiveRefusal> {
+    let award =
+        NewAward { user, amount: Points::new(points), reason: words.to_owned(), source, at: ctx.now() };
+    match awards.give(tx, ctx, &award, quest.team, Writer::Service)? {
+        crate::awards::Given::Now { record, .. } => Ok(record.amount.get()),
+        crate::awards::Given::Before => Ok(0),
+    }
+}
+
+/// Tells of what a fan did.
+pub(crate) fn tell(
+    tx: &mut dyn Tx,
+    now: Timestamp,
+    kind: EventKind,
+    user: UserId,
+    subject: Uuid,
+) -> Result<(), StoreError> {
+    let event = NewEvent { topic: Topic::Quests, kind, actor: Some(user), team: None, subject, object: None };
+    tx.append(&event, now)
+}
+
+/// An award that fails here is either nobody's any more, or of a team that was removed, which no rule lets be.
+pub(crate) fn not_given<R>(failure: Failure<GiveRefusal>, gone: R) -> Failure<R> {
+    match failure {
+        Failure::Broken(error) => Failure::Broken(error),
+        Failure::Refused(GiveRefusal::NotActive) => Failure::Refused(gone),
+        Failure::Refused(refusal @ (GiveRefusal::Rule(_) | GiveRefusal::UnknownTeam)) => {
+            Failure::Broken(StoreError::defect("pay a quest", format!("{refusal:?}")))
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! A fan's way through a quest.
+
+use crate::{QuestId, StepId};
+use chrono::NaiveDate;
+use std::fmt;
+use std::str::FromStr;
+use terrace_kernel::{Timestamp, UnknownName};
+
+/// Which of a fan's runs through a quest it is. As text it is part of keys, and so never null: empty, or the date as
+/// `2026-05-01`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Period {
+    /// The only one.
+    Once,
+    /// That of a day, by the fan's local date.
+    Day(NaiveDate),
+}
+
+impl Period {
+    /// The local date, of a daily run: what a source key of points wants to know.
+    pub const fn local_date(self) -> Option<NaiveDate> {
+        match self {
+            Self::Once => None,
+            Self::Day(date) => Some(date),
+        }
+    }
+}
+
+/// The text is no period, or not in the one form in which it is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("neither empty nor a date such as 2026-05-01")]
+pub struct MalformedPeriod;
+
+impl fmt::Display for Period {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Once => Ok(()),
+            Self::Day(date) => date.fmt(f),
+        }
+    }
+}
+
+impl FromStr for Period {
+    type Err = MalformedPeriod;
+
+    fn from_str(text: &str) -> Result<Self, MalformedPeriod> {
+        if text.is_empty() {
+            return Ok(Self::Once);
+        }
+        let period = text.parse().map(Self::Day).map_err(|_| MalformedPeriod)?;
+        if period.to_string() == text { Ok(period) } else { Err(MalformedPeriod) }
+    }
+}
+
+/// What a run is at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum RunStatus {
+    /// It was started.
+    Active,
+    /// Its required steps are done. Steps that are not required may still be completed.
+    Completed,
+}
+
+impl RunStatus {
+    /// Every status.
+    pub const ALL: [Self; 2] = [Self::Active, Self::Completed];
+
+    /// The stable name, as tables and answers hold it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Completed => "completed",
+        }
+    }
+}
+
+impl fmt::Display for RunStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for RunStatus {
+    type Err = UnknownName;
+
+    fn from_str(text: &str) -> Result<Self, UnknownName> {
+        Self::ALL
+            .into_iter()
+            .find(|status| status.as_str() == text)
+            .ok_or_else(|| UnknownName(text.to_owned()))
+    }
+}
+
+/// A fan's run through a quest (`UserQuestStatus` of `docs/spec.md` §2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Run {
+    /// The quest.
+    pub quest: QuestId,
+    /// Which run of it.
+    pub period: Period,
+    /// What it is at.
+    pub status: RunStatus,
+    /// When it was started.
+    pub started_at: Timestamp,
+    /// When it was completed, if it was.
+    pub completed_at: Option<Timestamp>,
+}
+
+impl Run {
+    /// A run that starts now.
+    pub const fn started(quest: QuestId, period: Period, now: Timestamp) -> Self {
+        Self { quest, period, status: RunStatus::Active, started_at: now, completed_at: None }
+    }
+}
+
+/// A step that was completed in a run (`UserStepStatus` of `docs/spec.md` §2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StepDone {
+    /// The step.
+    pub step: StepId,
+    /// When.
+    pub at: Timestamp,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_period_is_never_null_and_has_one_spelling() {
+        let day = Period::Day("2026-05-01".parse().unwrap());
+        for (period, text) in [(Period::Once, ""), (day, "2026-05-01")] {
+            assert_eq!(period.to_string(), text);
+            assert_eq!(text.parse(), Ok(period));
+        }
+        for wrong in [" ", "once", "2026-5-1", "2026-05-01 ", "2026-02-30"] {
+            assert_eq!(wrong.parse::<Period>(), Err(MalformedPeriod), "{wrong}");
+        }
+        assert_eq!((Period::Once.local_date(), day.local_date()), (None, "2026-05-01".parse().ok()));
+    }
+
+    #[test]
+    fn statuses_are_read_as_they_are_written() {
+        for status in RunStatus::ALL {
+            assert_eq!(status.to_string().parse(), Ok(status));
+        }
+        assert!("available".parse::<RunStatus>().is_err());
+    }
+}

@@ -1,0 +1,243 @@
+//! Daily visits: one pays on each of the fan's local dates, and dates in a row are a streak.
+//!
+//! A fan's dates are those of their time zone. When they change it, the new zone counts from the next midnight of the
+//! old one on, so that nobody gets two dates out of one day by moving their clock. Which dates a fan had is therefore
+//! known only to who keeps the zones: [`Visits`] does, and [`Visits::in_zone`] is to be called when a fan changes
+//! theirs.
+
+mod calendar;
+mod dates;
+
+pub use calendar::{first_instant, local_date};
+pub use dates::{Dates, MalformedDates};
+
+use calendar::{exists, next};
+use chrono::NaiveDate;
+use chrono_tz::Tz;
+use std::time::Duration;
+use terrace_kernel::Timestamp;
+
+/// Another zone that is to count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ZoneChange {
+    /// The zone.
+    pub to: Tz,
+    /// The instant from which it counts: a midnight of the old one.
+    pub from: Timestamp,
+}
+
+/// What a fan's visits have come to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Visits {
+    /// The last date that was paid; none before the first visit.
+    pub last_paid: Option<NaiveDate>,
+    /// The zone whose dates count.
+    pub zone: Tz,
+    /// The zone that is to count after it, if the fan has changed theirs.
+    pub change: Option<ZoneChange>,
+    /// Dates after the last paid one that the fan never had, because a change of zone jumped over them.
+    pub jumped: Dates,
+    /// On how many dates in a row the fan has visited, up to the last paid one.
+    pub streak: u32,
+    /// The longest streak ever.
+    pub longest: u32,
+    /// How many dates may be missed without breaking the streak.
+    pub freezes: u32,
+}
+
+/// What a visit pays.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VisitRules {
+    /// Points for the first visit of a date.
+    pub points: i64,
+    /// Streaks that pay more when they are reached, and how much more: once in each streak.
+    pub milestones: Vec<(u32, i64)>,
+    /// A freeze is earned whenever a streak has grown by so many dates; none when it is 0.
+    pub freeze_every: u32,
+    /// The most freezes that a fan may have.
+    pub max_freezes: u32,
+}
+
+impl Default for VisitRules {
+    fn default() -> Self {
+        Self {
+            points: 10,
+            milestones: vec![(7, 50), (30, 250), (100, 1_000)],
+            freeze_every: 7,
+            max_freezes: 2,
+        }
+    }
+}
+
+/// A visit, and when the next one pays.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Visit {
+    /// What it came to.
+    pub outcome: VisitOutcome,
+    /// The first instant at which a visit pays again: the beginning of the fan's next date.
+    pub next_visit_at: Timestamp,
+}
+
+/// What a visit came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum VisitOutcome {
+    /// The date is not later than the last paid one.
+    AlreadyToday {
+        /// The streak.
+        streak: u32,
+        /// What is to be kept, where a change of zone was noticed or has come to count.
+        noted: Option<Visits>,
+    },
+    /// It pays.
+    Paid {
+        /// The date that it pays.
+        local_date: NaiveDate,
+        /// All that it pays: for the visit, and for the milestone that it reaches.
+        points: i64,
+        /// The streak that pays more, if this visit has reached one.
+        milestone: Option<u32>,
+        /// What is to be kept.
+        state: Visits,
+    },
+}
+
+impl Visits {
+    /// Those of a fan who has not visited.
+    pub fn none(zone: Tz) -> Self {
+        Self {
+            last_paid: None,
+            zone,
+            change: None,
+            jumped: Dates::default(),
+            streak: 0,
+            longest: 0,
+            freezes: 0,
+        }
+    }
+
+    /// The same with the fan's zone as it is now. Another zone than the one that counts will count from the next
+    /// midnight of that one; one whose time has come counts.
+    #[must_use]
+    pub fn in_zone(&self, zone: Tz, now: Timestamp) -> Self {
+        let mut visits = self.clone().settled(now);
+        if zone == visits.zone {
+            visits.change = None;
+        } else if visits.change.is_none_or(|change| change.to != zone) {
+            let tomorrow = next(local_date(visits.zone, now));
+            visits.change = Some(ZoneChange { to: zone, from: first_instant(visits.zone, tomorrow, now) });
+        }
+        visits
+    }
+
+    /// The fan's date, when their zone is `zone`.
+    pub fn date(&self, zone: Tz, now: Timestamp) -> NaiveDate {
+        local_date(self.in_zone(zone, now).zone, now)
+    }
+
+    /// The streak as it stands, when the fan's zone is `zone`: 0 once more dates were missed than freezes stand in for.
+    pub fn streak_now(&self, zone: Tz, now: Timestamp) -> u32 {
+        let visits = self.in_zone(zone, now);
+        let missed = visits.missed_before(local_date(visits.zone, now));
+        if missed > i64::from(visits.freezes) { 0 } else { visits.streak }
+    }
+
+    /// Lets the other zone count if its time has come.
+    fn settled(mut self, now: Timestamp) -> Self {
+        if let Some(change) = self.change.take_if(|change| change.from.is_over(now)) {
+            let left = local_date(self.zone, change.from.minus(Duration::from_micros(1)));
+            let entered = local_date(change.to, change.from);
+            if let Some(last) = self.last_paid
+                && self.is_near(left)
+            {
+                // Dates that come up in the new zone are not jumped over, whatever was before.
+                let jumped = self.jumped.iter().filter(|date| *date < entered);
+                let absent = dates(last, next(left)).filter(|date| !exists(self.zone, *date));
+                let between = dates(left, entered).filter(|date| *date > last);
+                self.jumped = Dates::of(jumped.chain(absent).chain(between));
+            }
+            self.zone = change.to;
+        }
+        self
+    }
+
+    /// How many dates between the last paid one and `today` the fan had and did not visit on; where that are far too
+    /// many for any streak, it is about so many.
+    fn missed_before(&self, today: NaiveDate) -> i64 {
+        let Some(last) = self.last_paid else { return 0 };
+        if !self.is_near(today) {
+            return (today - last).num_days();
+        }
+        let missed = dates(last, today)
+            .filter(|date| !self.jumped.contains(*date) && exists(self.zone, *date))
+            .count();
+        i64::try_from(missed).unwrap_or(i64::MAX)
+    }
+
+    /// Whether so few dates lie between the last paid one and `date` that a streak may go on: what is further away need
+    /// not be looked at date by date. It bounds the number of jumped dates too, for at least every other date is one
+    /// that the fan had. The few dates on top are those that zones jump over by themselves.
+    fn is_near(&self, date: NaiveDate) -> bool {
+        const BY_THEMSELVES: i64 = 8;
+        let jumped = i64::try_from(self.jumped.len()).unwrap_or(i64::MAX);
+        let near = i64::from(self.freezes).saturating_add(jumped).saturating_add(BY_THEMSELVES);
+        self.last_paid.is_some_and(|last| (date - last).num_days() <= near)
+    }
+
+    /// What is kept after a visit on `today`, a date that is paid.
+    fn paid(&self, today: NaiveDate, rules: &VisitRules) -> Self {
+        let missed = u32::try_from(self.missed_before(today)).unwrap_or(u32::MAX);
+        let goes_on = self.last_paid.is_some() && missed <= self.freezes;
+        let streak = if goes_on { self.streak.saturating_add(1) } else { 1 };
+        let earned = u32::from(streak.checked_rem(rules.freeze_every) == Some(0));
+        let freezes = self.freezes.saturating_sub(missed).saturating_add(earned).min(rules.max_freezes);
+        Self {
+            last_paid: Some(today),
+            zone: self.zone,
+            change: self.change,
+            jumped: Dates::default(),
+            streak,
+            longest: self.longest.max(streak),
+            freezes,
+        }
+    }
+
+    /// The first instant from `now` on at which a visit pays, if nothing changes.
+    fn next_visit_at(&self, now: Timestamp) -> Timestamp {
+        let date = self.last_paid.map_or(NaiveDate::MIN, next);
+        let here = first_instant(self.zone, date, now);
+        match self.change {
+            Some(change) if change.from <= here => first_instant(change.to, date, change.from),
+            Some(_) | None => here,
+        }
+    }
+}
+
+/// The dates after the first and before the second.
+fn dates(after: NaiveDate, before: NaiveDate) -> impl Iterator<Item = NaiveDate> {
+    next(after).iter_days().take_while(move |date| *date < before)
+}
+
+/// A visit of a fan whose zone is `zone_now`. It pays on a date later than the last paid one, whatever became of zones and
+/// clocks in between. A change of zone that nobody told [`Visits::in_zone`] of is taken for one that was made now.
+pub fn visit(state: Option<&Visits>, zone_now: Tz, now: Timestamp, rules: &VisitRules) -> Visit {
+    let known = state.map_or_else(|| Visits::none(zone_now), |state| state.in_zone(zone_now, now));
+    let today = local_date(known.zone, now);
+    if known.last_paid.is_some_and(|last| today <= last) {
+        let next_visit_at = known.next_visit_at(now);
+        let (streak, noted) = (known.streak, (state != Some(&known)).then_some(known));
+        return Visit { outcome: VisitOutcome::AlreadyToday { streak, noted }, next_visit_at };
+    }
+    let state = known.paid(today, rules);
+    let reached = rules.milestones.iter().find(|(streak, _)| *streak == state.streak);
+    let next_visit_at = state.next_visit_at(now);
+    let outcome = VisitOutcome::Paid {
+        local_date: today,
+        points: rules.points.saturating_add(reached.map_or(0, |(_, bonus)| *bonus)),
+        milestone: reached.map(|(streak, _)| *streak),
+        state,
+    };
+    Visit { outcome, next_visit_at }
+}
+
+#[cfg(test)]
+mod tests;

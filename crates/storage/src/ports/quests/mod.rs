@@ -1,0 +1,5 @@
+//! Quests and how far fans are.
+
+mod book;
+mod progress;
+mod visits;
