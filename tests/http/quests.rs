@@ -22,6 +22,7 @@ on_each_database! {
     achievements_show_progress_and_unlock,
     what_is_wrong_is_refused,
     a_list_that_did_not_change_is_304,
+    what_a_fan_did_goes_with_their_account,
 }
 
 const QUESTS: &str = "/api/quests";
@@ -354,5 +355,20 @@ fn a_list_that_did_not_change_is_304(kind: DatabaseKind) -> Result<()> {
     let tag = mia.get(QUESTS).expect(200).header("etag").expect("a tag").to_owned();
     start(&mia, "ladder").expect(200);
     mia.ask("GET", QUESTS).header("if-none-match", &tag).send().expect(200);
+    Ok(())
+}
+
+fn what_a_fan_did_goes_with_their_account(kind: DatabaseKind) -> Result<()> {
+    let service = TestService::start(kind)?;
+    let mia = service.client();
+    let id: terrace_testkit::kernel::UserId = mia.register("mia").parse()?;
+    start(&mia, "ladder").expect(200);
+    complete(&mia, "ladder", "one").expect(200);
+    mia.post(VISIT, &json!({})).expect(200);
+    let password = json!({"password": terrace_testkit::PASSWORD});
+    mia.ask("DELETE", "/api/user").json(&password).send().expect(204);
+    let today = "2026-05-01".parse()?;
+    let left = terrace_testkit::question(move |tx| tx.open_runs(id, today));
+    assert_eq!(service.run(service.app().query(left)).map_err(|_| anyhow::anyhow!("no answer"))?, []);
     Ok(())
 }

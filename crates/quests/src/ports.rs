@@ -111,6 +111,9 @@ pub trait QuestWrite: QuestRead {
         expected_last: Option<NaiveDate>,
     ) -> Result<bool, StoreError>;
 
+    /// Removes what a fan did in quests, their visits and achievements. The records of points stay.
+    fn remove_progress_of(&mut self, user: UserId) -> Result<(), StoreError>;
+
     /// Notes that a fan has an achievement; `false` when they had it.
     fn unlock_achievement(
         &mut self,

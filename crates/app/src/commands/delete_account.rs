@@ -50,6 +50,7 @@ impl Command for DeleteAccount {
         tx.remove_keys_of(self.user, PORTION)?;
         tx.remove_presence(self.user)?;
         tx.relist(self.user, ctx.now())?;
+        tx.remove_progress_of(self.user)?;
         // Their pictures go with them; those of the profile and of posts are hidden with the account.
         tx.remove_uploads_of(self.user)?;
         tx.append(

@@ -3,7 +3,7 @@
 use crate::conn::{Conn, on};
 use crate::error::broken;
 use crate::ports::named;
-use crate::schema::{quest_steps, user_achievements, user_quest_status, user_step_status};
+use crate::schema::{daily_visits, quest_steps, user_achievements, user_quest_status, user_step_status};
 use crate::tx::DieselTx;
 use crate::types::{At, Key, Uid};
 use chrono::NaiveDate;
@@ -399,6 +399,25 @@ impl QuestWrite for DieselTx<'_> {
         expected_last: Option<NaiveDate>,
     ) -> Result<bool, StoreError> {
         self.write_visits(user, visits, expected_last)
+    }
+
+    fn remove_progress_of(&mut self, user: UserId) -> Result<(), StoreError> {
+        let user = Key::of(user);
+        on!(self.conn, |conn| {
+            diesel::delete(user_step_status::table.filter(user_step_status::user_id.eq(user)))
+                .execute(conn)
+                .and_then(|_| {
+                    let runs = user_quest_status::table.filter(user_quest_status::user_id.eq(user));
+                    diesel::delete(runs).execute(conn)
+                })
+                .and_then(|_| diesel::delete(daily_visits::table.find(user)).execute(conn))
+                .and_then(|_| {
+                    let achievements = user_achievements::table.filter(user_achievements::user_id.eq(user));
+                    diesel::delete(achievements).execute(conn)
+                })
+        })
+        .map(drop)
+        .map_err(broken("remove what a fan did in quests"))
     }
 
     fn unlock_achievement(
