@@ -18,53 +18,56 @@ pub fn uuid_from_canonical(text: &str) -> Result<Uuid, MalformedId> {
     Uuid::try_parse(text).map_err(|_| MalformedId)
 }
 
+/// Types of identifiers: each a UUID in canonical form that cannot be mistaken for another's. Domain crates name their own
+/// with it.
+#[macro_export]
 macro_rules! typed_ids {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub struct $name(Uuid);
+        pub struct $name($crate::Uuid);
 
         impl $name {
             /// Names an existing resource, or one that is being created with an id from `Ctx`.
-            pub const fn from_uuid(uuid: Uuid) -> Self {
+            pub const fn from_uuid(uuid: $crate::Uuid) -> Self {
                 Self(uuid)
             }
 
             /// The bare UUID, for storage and for wire formats.
-            pub const fn as_uuid(self) -> Uuid {
+            pub const fn as_uuid(self) -> $crate::Uuid {
                 self.0
             }
         }
 
-        impl From<Uuid> for $name {
-            fn from(uuid: Uuid) -> Self {
+        impl From<$crate::Uuid> for $name {
+            fn from(uuid: $crate::Uuid) -> Self {
                 Self(uuid)
             }
         }
 
-        impl From<$name> for Uuid {
+        impl From<$name> for $crate::Uuid {
             fn from(id: $name) -> Self {
                 id.0
             }
         }
 
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                self.0.hyphenated().fmt(f)
+        impl ::std::fmt::Display for $name {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                ::std::fmt::Display::fmt(&self.0.hyphenated(), f)
             }
         }
 
-        impl fmt::Debug for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        impl ::std::fmt::Debug for $name {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
                 write!(f, "{}({})", stringify!($name), self.0)
             }
         }
 
-        impl FromStr for $name {
-            type Err = MalformedId;
+        impl ::std::str::FromStr for $name {
+            type Err = $crate::MalformedId;
 
-            fn from_str(text: &str) -> Result<Self, MalformedId> {
-                uuid_from_canonical(text).map(Self)
+            fn from_str(text: &str) -> Result<Self, $crate::MalformedId> {
+                $crate::uuid_from_canonical(text).map(Self)
             }
         }
     )*};

@@ -20,3 +20,5 @@ pub use ids::{
 };
 pub use page::{Limit, LimitOutOfRange, Page, TimeKey};
 pub use time::{MalformedTimestamp, Timestamp};
+/// What identifiers are, for [`typed_ids`].
+pub use uuid::Uuid;
