@@ -13,7 +13,7 @@ use terrace_testkit::kernel::{
     Clock, EventKind, Failure, Limit, Outcome, Position, TeamId, Timestamp, UserId,
 };
 use terrace_testkit::scoring::{
-    AwardRefusal, BoardId, LegacyEntry, NewAward, Points, PointsRecord, ReversalRefusal, Season, SeasonId,
+    AwardRefusal, BoardEntry, BoardId, NewAward, Points, PointsRecord, ReversalRefusal, Season, SeasonId,
     Seasons, SourceKey, Total, TotalChange, Writer,
 };
 use terrace_testkit::{DatabaseKind, PASSWORD, TestApp, on_each_database};
@@ -260,7 +260,7 @@ fn rule_6_what_was_before_the_first_season_is_kept_and_never_counted(kind: Datab
     for season in seasons(&house).iter() {
         assert_eq!(totals(&house, fan, season.id), []);
     }
-    assert_eq!(house.ask(move |tx| tx.legacy_entries_of(fan)), []);
+    assert_eq!(house.ask(move |tx| tx.entries_of(fan)), []);
     // The first instant of Season 0.5 counts.
     assert_eq!(written(house.done(award(&house, fan, 1, "first"))).season, Some(active(&house).id));
     Ok(())
@@ -273,10 +273,10 @@ fn rule_7_a_new_season_begins_empty_and_nothing_is_deleted(kind: DatabaseKind) -
     house.done(for_team(team, award(&house, fan, 5, "old")));
     let (old, board) = (active(&house).id, board_of(&house, team));
     let entries = |house: &TestApp| {
-        let entries = house.ask(move |tx| tx.legacy_entries_of(fan));
+        let entries = house.ask(move |tx| tx.entries_of(fan));
         entries
             .into_iter()
-            .map(|LegacyEntry { board, points, season, .. }| (board, (points.get(), season)))
+            .map(|BoardEntry { board, points, season, .. }| (board, (points.get(), season)))
             .collect::<std::collections::BTreeMap<_, _>>()
     };
     assert_eq!(entries(&house), [(global(&house, old), (5, Some(old))), (board, (5, Some(old)))].into());

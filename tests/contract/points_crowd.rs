@@ -295,7 +295,7 @@ fn awards_beside_the_start_of_a_season_count_in_one_of_the_two(kind: DatabaseKin
             }
         }
         let newest = seasons.active().expect("an active season").id;
-        for entry in house.ask(move |tx| tx.legacy_entries_of(fan)) {
+        for entry in house.ask(move |tx| tx.entries_of(fan)) {
             let of = entry.season.unwrap_or_else(|| panic!("{entry:?}"));
             assert_eq!(points_on(&house, fan, of, entry.board), Some(entry.points.get()), "{entry:?}");
             if entry.board == board && records.iter().any(|record| record.season == Some(newest)) {

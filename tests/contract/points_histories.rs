@@ -242,7 +242,7 @@ fn agree(house: &TestApp, user: UserId, rules: &Rules) {
         assert_eq!(kept, expected, "season {}", season.key);
     }
     // The legacy entries.
-    let kept = house.ask(move |tx| tx.legacy_entries_of(user));
+    let kept = house.ask(move |tx| tx.entries_of(user));
     let kept: BTreeMap<_, _> =
         kept.iter().map(|entry| (entry.board, (entry.points.get(), entry.season))).collect();
     assert_eq!(kept, rules.entries);

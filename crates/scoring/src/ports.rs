@@ -82,19 +82,6 @@ pub struct Membership {
     pub at: Timestamp,
 }
 
-/// What is kept of a fan on a board since before there were totals (`docs/spec.md`, scoring rule 7).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LegacyEntry {
-    /// The board.
-    pub board: BoardId,
-    /// The total on it in `season`; zero without one.
-    pub points: Points,
-    /// The season that was active when the total last changed.
-    pub season: Option<SeasonId>,
-    /// Whether the fan has left the board.
-    pub has_left: bool,
-}
-
 /// Reads the ledger of points.
 pub trait PointsRead {
     /// A fan's record of a fact.
@@ -121,9 +108,6 @@ pub trait PointsRead {
 
     /// The sum of all of a fan's records, whatever their season.
     fn points_of(&mut self, user: UserId) -> Result<Points, StoreError>;
-
-    /// A fan's legacy entries, one for each board that they were ever on.
-    fn legacy_entries_of(&mut self, user: UserId) -> Result<Vec<LegacyEntry>, StoreError>;
 
     /// A fan's totals on boards in a season.
     fn totals_of(&mut self, user: UserId, season: SeasonId) -> Result<Vec<TotalChange>, StoreError>;

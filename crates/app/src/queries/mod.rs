@@ -1,6 +1,7 @@
 //! What can be found out, one file per subject.
 
 mod accounts;
+mod boards;
 mod catalogue;
 mod export;
 mod followed;
@@ -14,6 +15,7 @@ mod trends;
 mod verify;
 
 pub use accounts::{GetOwnProfile, GetPublicProfile, NotFound, OwnProfile, PublicView};
+pub(crate) use boards::{FindBoard, HiddenAmong, ListBoards, ReadCards, ReadRows, ReadSeasons, ReadStanding};
 pub use catalogue::{GetLeague, GetTeam, ListLeagues, ListTeams};
 pub use export::{ExportPage, ExportPlace, ExportRows, ReadExport};
 pub use graph::{FollowPage, ListBlocks, ListFollowers, ListFollowing};

@@ -10,9 +10,7 @@ use crate::types::{At, Key};
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use terrace_kernel::{Limit, Page, StoreError, TimeKey, UserId};
-use terrace_scoring::{
-    LegacyEntry, Points, PointsRead, PointsRecord, SeasonId, SourceKey, SourceKind, TotalChange,
-};
+use terrace_scoring::{Points, PointsRead, PointsRecord, SeasonId, SourceKey, SourceKind, TotalChange};
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = points_history)]
@@ -102,25 +100,6 @@ impl PointsRead for DieselTx<'_> {
         })
         .map_err(broken("sum a fan's points"))?;
         Ok(Points::new(sum.points))
-    }
-
-    fn legacy_entries_of(&mut self, user: UserId) -> Result<Vec<LegacyEntry>, StoreError> {
-        use crate::schema::leaderboard_entries as entries;
-        let rows: Vec<(Key, i64, Option<Key>, Option<At>)> = on!(self.conn, |conn| {
-            entries::table
-                .filter(entries::user_id.eq(Key::of(user)))
-                .order(entries::leaderboard_id)
-                .select((entries::leaderboard_id, entries::points, entries::season_id, entries::left_at))
-                .load(conn)
-        })
-        .map_err(broken("read a fan's legacy entries"))?;
-        let entry = |(board, points, season, left_at): (Key, i64, Option<Key>, Option<At>)| LegacyEntry {
-            board: board.id(),
-            points: Points::new(points),
-            season: season.map(Key::id),
-            has_left: left_at.is_some(),
-        };
-        Ok(rows.into_iter().map(entry).collect())
     }
 
     fn totals_of(&mut self, user: UserId, season: SeasonId) -> Result<Vec<TotalChange>, StoreError> {
