@@ -28,11 +28,11 @@ pub use facts::{FactGroup, Facts};
 pub use ids::{QuestId, StepId};
 pub use key::{AchievementKey, MalformedKey, QuestKey, StepKey};
 pub use ports::{FanProgress, QuestRead, QuestWrite};
-pub use progress::{Advance, StartRefusal, StepRefusal, advance, met_steps, start};
+pub use progress::{Advance, StartRefusal, StepRefusal, advance, is_due, is_left_complete, met_steps, start};
 pub use quest::{Cadence, Quest, Step};
 pub use run::{MalformedPeriod, Period, Run, RunStatus, StepDone};
 pub use title::{Match, match_by_title};
 pub use visits::{
     Dates, MalformedDates, Visit, VisitOutcome, VisitRules, Visits, ZoneChange, first_instant, local_date,
-    visit,
+    today, visit,
 };

@@ -1,7 +1,9 @@
 //! What the rules of this crate need from a store. One call is one round trip to the database; a call that writes
 //! reports whether it took.
 
-use crate::{AchievementKey, Facts, Period, Quest, QuestId, QuestKey, Run, StepDone, StepId, Visits};
+use crate::{
+    AchievementFacts, AchievementKey, Facts, Period, Quest, QuestId, QuestKey, Run, StepDone, StepId, Visits,
+};
 use chrono::NaiveDate;
 use chrono_tz::Tz;
 use terrace_kernel::{StoreError, Timestamp, UserId};
@@ -38,9 +40,6 @@ pub trait QuestRead {
     /// Those of these fans who are in one of these quests and have not completed it, in no order.
     fn active_among(&mut self, users: &[UserId], quests: &[QuestId]) -> Result<Vec<UserId>, StoreError>;
 
-    /// How many quests a fan has completed; a daily one counts once for each day.
-    fn count_completed_quests(&mut self, user: UserId) -> Result<u64, StoreError>;
-
     /// The achievements that a fan has, and since when.
     fn achievements_of(&mut self, user: UserId) -> Result<Vec<(AchievementKey, Timestamp)>, StoreError>;
 }
@@ -54,10 +53,21 @@ pub struct FanProgress {
     pub visits: Option<Visits>,
     /// What is known of them, but for the rank.
     pub facts: Facts,
-    /// How many quests they have completed.
+    /// How many quests they have completed; a daily one counts once for each day.
     pub quests_completed: u64,
     /// The achievements that they have.
     pub achievements: Vec<AchievementKey>,
+}
+
+impl FanProgress {
+    /// What achievements go by.
+    pub fn known(&self) -> AchievementFacts {
+        AchievementFacts {
+            facts: self.facts,
+            quests_completed: self.quests_completed,
+            longest_streak: self.visits.as_ref().map_or(0, |visits| visits.longest),
+        }
+    }
 }
 
 /// Writes quests, and how far fans are.

@@ -124,6 +124,16 @@ pub fn met_steps(quest: &Quest, run: &Run, done: &[StepDone], facts: &Facts, now
     met
 }
 
+/// Whether a run is active although all of its quest is done: a change of the content left nothing to do.
+pub fn is_left_complete(quest: &Quest, run: &Run, done: &[StepDone]) -> bool {
+    run.status == RunStatus::Active && quest.is_complete(done)
+}
+
+/// Whether a check of a fan's progress has anything to do in a run.
+pub fn is_due(quest: &Quest, run: &Run, done: &[StepDone], facts: &Facts, now: Timestamp) -> bool {
+    is_left_complete(quest, run, done) || !met_steps(quest, run, done, facts, now).is_empty()
+}
+
 fn is_done(step: &Step, done: &[StepDone]) -> bool {
     done.iter().any(|one| one.step == step.id)
 }

@@ -5,7 +5,7 @@
 //! asked for its stamp. A reader who is signed in has pages of their own.
 
 use crate::error::ApiError;
-use crate::etag::{tag_of, tagged};
+use crate::etag::{JSON, tag_of, tagged};
 use crate::routes::leaderboard_page;
 use actix_web::HttpResponse;
 use bytes::Bytes;
@@ -21,7 +21,6 @@ use terrace_scoring::{BoardId, RankKey, SeasonId};
 const MOST_BYTES: u64 = 16 * 1024 * 1024;
 /// How long a page is kept although nothing seems to change: what is said of the board beside its lines may be this old.
 const LONGEST: Duration = Duration::from_secs(1);
-const JSON: &str = "application/json";
 /// The last field of a page.
 const STREAM_POSITION: &[u8] = b"\"streamPosition\":";
 

@@ -16,7 +16,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 use terrace_identity::Viewer;
 
-const JSON: &str = "application/json";
+pub(crate) const JSON: &str = "application/json";
 /// The codings that compression may put on, as the tag names them.
 const CODINGS: [&str; 3] = ["br", "gzip", "deflate"];
 

@@ -1,7 +1,7 @@
 //! The list of quests as everybody sees it who is signed out, encoded once a second at most.
 
 use crate::error::ApiError;
-use crate::etag::{tag_of, tagged};
+use crate::etag::{JSON, tag_of, tagged};
 use crate::routes::quest_list;
 use actix_web::HttpResponse;
 use bytes::Bytes;
@@ -12,7 +12,6 @@ use terrace_app::{App, QuestBook};
 
 /// How long the list is kept: quests open and close by the clock.
 const LONGEST: Duration = Duration::from_secs(1);
-const JSON: &str = "application/json";
 
 #[derive(Clone)]
 struct Encoded {

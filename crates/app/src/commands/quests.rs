@@ -4,7 +4,7 @@ use crate::awards::Awards;
 use crate::execute::Command;
 use crate::quests::{
     Checked, NotActive, Progress, QuestBook, QuestContent, QuestContentError, QuestSummary, check_fan,
-    not_given, pay_step, period_of,
+    not_given, pay_step,
 };
 use crate::store::Tx;
 use std::collections::HashMap;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use terrace_kernel::{Ctx, Failure, Outcome, Timestamp, UserId};
 use terrace_quests::{
     Advance, Known, QuestId, StartRefusal, StepId, StepRefusal, Visit, VisitOutcome, VisitRules, advance,
-    plan, start, visit,
+    plan, start, today, visit,
 };
 use terrace_scoring::{NewAward, Points, SourceKey, Writer};
 
@@ -75,9 +75,8 @@ impl Command for StartQuest {
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<(), StartQuestRefusal> {
         let refused = |refusal| Failure::Refused(refusal);
         let quest = self.book.quest(self.quest).ok_or(refused(StartQuestRefusal::UnknownQuest))?;
-        tx.lock_fan(self.user)?.ok_or(refused(StartQuestRefusal::NotActive))?;
-        let period = period_of(tx, self.user, quest.cadence, ctx.now())?
-            .ok_or(refused(StartQuestRefusal::NotActive))?;
+        let (zone, visits) = tx.lock_fan(self.user)?.ok_or(refused(StartQuestRefusal::NotActive))?;
+        let period = quest.cadence.period(today(zone, visits.as_ref(), ctx.now()));
         if !tx.runs(self.user, &[(quest.id, period)])?.is_empty() {
             return Ok(());
         }
@@ -133,8 +132,8 @@ impl Command for CompleteStep {
         let refused = |refusal| Failure::Refused(refusal);
         let gone = CompleteStepRefusal::NotActive;
         let (quest, step) = self.book.step(self.step).ok_or(refused(CompleteStepRefusal::UnknownStep))?;
-        tx.lock_fan(self.user)?.ok_or(refused(gone))?;
-        let period = period_of(tx, self.user, quest.cadence, ctx.now())?.ok_or(refused(gone))?;
+        let (zone, visits) = tx.lock_fan(self.user)?.ok_or(refused(gone))?;
+        let period = quest.cadence.period(today(zone, visits.as_ref(), ctx.now()));
         let facts = match step.check {
             Some(_) => Some(terrace_quests::Facts { rank: self.rank, ..tx.facts(self.user)? }),
             None => None,
@@ -143,12 +142,12 @@ impl Command for CompleteStep {
         let done = done.unwrap_or_default();
         let advanced = advance(quest, run.as_ref(), &done, step.id, facts.as_ref(), ctx.now())
             .map_err(|refusal| refused(CompleteStepRefusal::Rule(refusal)))?;
-        let (Advance::StepCompleted { completes_quest, .. }, Some(run)) = (advanced, run) else {
+        let (Advance::StepCompleted { .. }, Some(run)) = (advanced, run) else {
             return Ok(StepCompleted::default());
         };
         let mut progress = Progress { user: self.user, quest, run, done };
         let mut checked = Checked::default();
-        pay_step(tx, ctx, &self.awards, &mut progress, (step, completes_quest), &mut checked)
+        pay_step(tx, ctx, &self.awards, &mut progress, step, &mut checked)
             .map_err(|failure| not_given(failure, gone))?;
         Ok(StepCompleted { points: checked.points, completes_quest: !checked.quests.is_empty() })
     }

@@ -8,8 +8,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use terrace_kernel::{Limit, Outcome, Page, TimeKey, Timestamp, UserId};
 use terrace_quests::{
-    Achievement, AchievementFacts, AchievementKey, Facts, QuestId, Run, RunStatus, StepDone, Visits,
-    met_steps,
+    Achievement, AchievementFacts, AchievementKey, Facts, QuestId, Run, StepDone, is_due, today,
 };
 use terrace_scoring::{PointsRecord, SourceKey};
 
@@ -43,8 +42,7 @@ impl Query for ReadOwnRuns {
 
     fn run(&self, tx: &mut dyn ReadTx, now: Timestamp) -> Outcome<OwnRuns, Infallible> {
         let Some((zone, visits)) = tx.visits_and_zone(self.user)? else { return Ok(OwnRuns::new()) };
-        let today = visits.unwrap_or_else(|| Visits::none(zone)).date(zone, now);
-        let runs = tx.open_runs(self.user, today)?;
+        let runs = tx.open_runs(self.user, today(zone, visits.as_ref(), now))?;
         Ok(runs.into_iter().map(|(run, done)| (run.quest, (run, done))).collect())
     }
 }
@@ -66,24 +64,16 @@ impl Query for FindProgress {
         let state = tx.progress_of(self.user)?;
         let Some(state) = state else { return Ok(false) };
         let facts = Facts { rank: self.rank, ..state.facts };
-        let visits = state.visits.unwrap_or_else(|| Visits::none(state.zone));
-        let today = visits.date(state.zone, now);
-        let is_due = |(run, done): &(Run, Vec<StepDone>)| {
-            self.book.quest(run.quest).is_some_and(|quest| {
-                !met_steps(quest, run, done, &facts, now).is_empty()
-                    || (run.status == RunStatus::Active && quest.is_complete(done))
-            })
+        let news = |(run, done): &(Run, Vec<StepDone>)| {
+            self.book.quest(run.quest).is_some_and(|quest| is_due(quest, run, done, &facts, now))
         };
-        let met = tx.open_runs(self.user, today)?.iter().any(is_due);
-        let known = AchievementFacts {
-            facts,
-            quests_completed: state.quests_completed,
-            longest_streak: visits.longest,
-        };
+        let today = today(state.zone, state.visits.as_ref(), now);
+        let has_news = tx.open_runs(self.user, today)?.iter().any(news);
+        let known = state.known();
         let is_new = |achievement: &Achievement| {
             achievement.is_reached(&known) && !state.achievements.contains(&achievement.key)
         };
-        Ok(!met && !self.book.achievements().iter().any(is_new))
+        Ok(!has_news && !self.book.achievements().iter().any(is_new))
     }
 }
 
@@ -109,13 +99,7 @@ impl Query for ReadAchievements {
     type Refusal = Infallible;
 
     fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<OwnAchievements, Infallible> {
-        let longest =
-            tx.visits_and_zone(self.user)?.and_then(|(_, visits)| visits).map_or(0, |visits| visits.longest);
-        let known = AchievementFacts {
-            facts: tx.facts(self.user)?,
-            quests_completed: tx.count_completed_quests(self.user)?,
-            longest_streak: longest,
-        };
+        let known = tx.progress_of(self.user)?.map(|state| state.known()).unwrap_or_default();
         Ok(OwnAchievements { known, unlocked: tx.achievements_of(self.user)? })
     }
 }

@@ -6,7 +6,7 @@ use crate::awards::Awards;
 use crate::store::Tx;
 use std::collections::BTreeSet;
 use terrace_kernel::{Ctx, Event, EventKind, Failure, Outcome, StoreError, UserId};
-use terrace_quests::{AchievementFacts, Check, Quest, Run, RunStatus, StepDone, Visits, met_steps};
+use terrace_quests::{Check, Facts, Quest, is_due, met_steps, today};
 
 /// Completes what a fan has fulfilled in the quests that they are in, and grants the achievements that they have come to.
 /// What they fulfil by that itself is seen, too: points may reach a threshold.
@@ -20,45 +20,32 @@ pub(crate) fn check_fan(
     let mut checked = Checked::default();
     // Locked: what is completed below is paid below, and nobody takes the account away in between.
     let Some((zone, visits)) = tx.lock_fan(user)? else { return Err(Failure::Refused(NotActive)) };
-    let visits = visits.unwrap_or_else(|| Visits::none(zone));
-    let today = visits.date(zone, ctx.now());
+    let today = today(zone, visits.as_ref(), ctx.now());
     loop {
         let before = checked.steps.len();
-        let mut facts = tx.facts(user)?;
-        facts.rank = rank;
+        let facts = Facts { rank, ..tx.facts(user)? };
         for (run, done) in tx.open_runs(user, today)? {
             let Some(quest) = book.quest(run.quest) else { continue };
-            let is_due = is_left_complete(quest, &run, &done);
-            if !is_due && met_steps(quest, &run, &done, &facts, ctx.now()).is_empty() {
+            if !is_due(quest, &run, &done, &facts, ctx.now()) {
                 continue;
             }
             // Locked, and looked at again: somebody else may be at it.
             let Some((run, done)) = tx.lock_run(user, run.quest, run.period)? else { continue };
             let mut progress = Progress { user, quest, run, done };
-            for id in met_steps(quest, &progress.run, &progress.done, &facts, ctx.now()) {
-                let Some(step) = quest.step(id) else { continue };
-                let mut after = progress.done.clone();
-                after.push(StepDone { step: id, at: ctx.now() });
-                let completes = progress.run.status == RunStatus::Active && quest.is_complete(&after);
-                pay_step(tx, ctx, awards, &mut progress, (step, completes), &mut checked)
+            let met = met_steps(quest, &progress.run, &progress.done, &facts, ctx.now());
+            for step in met.into_iter().filter_map(|id| quest.step(id)) {
+                pay_step(tx, ctx, awards, &mut progress, step, &mut checked)
                     .map_err(|failure| not_given(failure, NotActive))?;
             }
-            if is_left_complete(quest, &progress.run, &progress.done) {
-                pay_quest(tx, ctx, awards, &mut progress, &mut checked)
-                    .map_err(|failure| not_given(failure, NotActive))?;
-            }
+            pay_quest(tx, ctx, awards, &mut progress, &mut checked)
+                .map_err(|failure| not_given(failure, NotActive))?;
         }
         if checked.steps.len() == before {
             break;
         }
     }
-    grant_achievements(tx, ctx, book, user, visits.longest)?;
+    grant_achievements(tx, ctx, book, user)?;
     Ok(checked)
-}
-
-/// Whether a change of the quest left nothing to be done in it.
-fn is_left_complete(quest: &Quest, run: &Run, done: &[StepDone]) -> bool {
-    run.status == RunStatus::Active && quest.is_complete(done)
 }
 
 /// Grants the achievements that a fan has come to and does not have.
@@ -67,17 +54,11 @@ fn grant_achievements(
     ctx: &mut Ctx,
     book: &QuestBook,
     user: UserId,
-    longest_streak: u32,
 ) -> Result<(), StoreError> {
-    let known = AchievementFacts {
-        facts: tx.facts(user)?,
-        quests_completed: tx.count_completed_quests(user)?,
-        longest_streak,
-    };
-    let granted = tx.achievements_of(user)?;
+    let Some(state) = tx.progress_of(user)? else { return Ok(()) };
+    let known = state.known();
     for achievement in book.achievements() {
-        let is_new = !granted.iter().any(|(key, _)| *key == achievement.key);
-        if is_new
+        if !state.achievements.contains(&achievement.key)
             && achievement.is_reached(&known)
             && tx.unlock_achievement(user, &achievement.key, ctx.now())?
         {

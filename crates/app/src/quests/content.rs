@@ -1,6 +1,7 @@
 //! Quests and achievements as content: read from TOML, checked whole, loaded by their stable keys.
 
 use serde::Deserialize;
+use std::sync::LazyLock;
 use terrace_kernel::Timestamp;
 use terrace_quests::{
     Achievement, AchievementDraft, CheckDraft, ContentError, QuestDraft, StepDraft, plan_achievements,
@@ -186,8 +187,9 @@ struct AchievementEntry {
 }
 
 /// The achievements that come with the program; a test holds that they are well formed.
-pub(super) fn achievements() -> Vec<Achievement> {
-    read_achievements().unwrap_or_default()
+pub(super) fn achievements() -> &'static [Achievement] {
+    static READ: LazyLock<Vec<Achievement>> = LazyLock::new(|| read_achievements().unwrap_or_default());
+    &READ
 }
 
 fn read_achievements() -> Result<Vec<Achievement>, String> {

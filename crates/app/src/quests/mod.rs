@@ -7,7 +7,7 @@ mod progress;
 
 pub(crate) use checks::{check_after, check_fan};
 pub use content::{QuestContent, QuestContentError, QuestSummary};
-pub(crate) use progress::{Progress, not_given, pay_quest, pay_step, period_of, tell};
+pub(crate) use progress::{Progress, not_given, pay_quest, pay_step, tell};
 
 use crate::App;
 use crate::commands::{CheckProgress, CompleteStep, CompleteStepRefusal, LoadQuests, StepCompleted};
@@ -21,12 +21,11 @@ use terrace_quests::{Achievement, Check, Quest, QuestId, Step, StepId};
 #[derive(Debug, Clone, Default)]
 pub struct QuestBook {
     quests: Vec<Quest>,
-    achievements: Vec<Achievement>,
 }
 
 impl QuestBook {
     pub(crate) fn new(quests: Vec<Quest>) -> Self {
-        Self { quests, achievements: content::achievements() }
+        Self { quests }
     }
 
     /// Every quest, in the order of the content; retired ones included.
@@ -44,9 +43,9 @@ impl QuestBook {
         self.quests.iter().find_map(|quest| Some((quest, quest.step(id)?)))
     }
 
-    /// The achievements.
-    pub fn achievements(&self) -> &[Achievement] {
-        &self.achievements
+    /// The achievements, which come with the program.
+    pub fn achievements(&self) -> &'static [Achievement] {
+        content::achievements()
     }
 }
 

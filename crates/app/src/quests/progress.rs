@@ -2,9 +2,9 @@
 
 use super::Checked;
 use crate::awards::{Awards, GiveRefusal};
-use crate::store::{ReadTx, Tx};
+use crate::store::Tx;
 use terrace_kernel::{Ctx, EventKind, Failure, NewEvent, Outcome, StoreError, Timestamp, Topic, UserId};
-use terrace_quests::{Cadence, Period, Quest, Run, RunStatus, Step, StepDone, Visits};
+use terrace_quests::{Quest, Run, RunStatus, Step, StepDone, is_left_complete};
 use terrace_scoring::{NewAward, Points, SourceKey, Writer};
 use uuid::Uuid;
 
@@ -16,35 +16,20 @@ pub(crate) struct Progress<'a> {
     pub(crate) done: Vec<StepDone>,
 }
 
-/// The run that a quest is in for a fan now: the fan's date counts for a daily one.
-pub(crate) fn period_of(
-    tx: &mut dyn ReadTx,
-    user: UserId,
-    cadence: Cadence,
-    now: Timestamp,
-) -> Result<Option<Period>, StoreError> {
-    if cadence == Cadence::Once {
-        return Ok(Some(Period::Once));
-    }
-    let Some((zone, visits)) = tx.visits_and_zone(user)? else { return Ok(None) };
-    let visits = visits.unwrap_or_else(|| Visits::none(zone));
-    Ok(Some(cadence.period(visits.date(zone, now))))
-}
-
 /// Completes a step that the rules let be completed, and the quest with its last required one; each pays now
-/// (`docs/spec.md` §3 rules 2 and 3). `false` where the step had been completed meanwhile.
+/// (`docs/spec.md` §3 rules 2 and 3). Nothing happens where the step had been completed meanwhile.
 pub(crate) fn pay_step(
     tx: &mut dyn Tx,
     ctx: &mut Ctx,
     awards: &Awards,
     progress: &mut Progress<'_>,
-    (step, completes_quest): (&Step, bool),
+    step: &Step,
     checked: &mut Checked,
-) -> Outcome<bool, GiveRefusal> {
+) -> Outcome<(), GiveRefusal> {
     let Progress { user, quest, run, done } = progress;
     let (user, quest, now) = (*user, *quest, ctx.now());
     if !tx.complete_step(user, step.id, run.period, now)? {
-        return Ok(false);
+        return Ok(());
     }
     done.push(StepDone { step: step.id, at: now });
     checked.steps.push(step.id);
@@ -54,13 +39,10 @@ pub(crate) fn pay_step(
         let source = SourceKey::quest_step(step.id.as_uuid(), date);
         checked.points += give(tx, ctx, awards, user, quest, (step.points, &step.title, source))?;
     }
-    if completes_quest {
-        pay_quest(tx, ctx, awards, progress, checked)?;
-    }
-    Ok(true)
+    pay_quest(tx, ctx, awards, progress, checked)
 }
 
-/// Completes a quest whose required steps are all done, and pays its bonus.
+/// Completes a quest if its required steps are all done and it is not complete yet, and pays its bonus.
 pub(crate) fn pay_quest(
     tx: &mut dyn Tx,
     ctx: &mut Ctx,
@@ -68,8 +50,8 @@ pub(crate) fn pay_quest(
     progress: &mut Progress<'_>,
     checked: &mut Checked,
 ) -> Outcome<(), GiveRefusal> {
-    let Progress { user, quest, run, done: _ } = progress;
-    if tx.complete_run(*user, quest.id, run.period, ctx.now())? {
+    let Progress { user, quest, run, done } = progress;
+    if is_left_complete(quest, run, done) && tx.complete_run(*user, quest.id, run.period, ctx.now())? {
         run.status = RunStatus::Completed;
         checked.quests.push(quest.id);
         tell(tx, ctx.now(), EventKind::QuestCompleted, *user, quest.id.as_uuid())?;

@@ -212,6 +212,11 @@ impl Visits {
     }
 }
 
+/// The date of a fan whose zone is `zone`, whether or not they have visited.
+pub fn today(zone: Tz, visits: Option<&Visits>, now: Timestamp) -> NaiveDate {
+    visits.map_or_else(|| local_date(zone, now), |visits| visits.date(zone, now))
+}
+
 /// The dates after the first and before the second.
 fn dates(after: NaiveDate, before: NaiveDate) -> impl Iterator<Item = NaiveDate> {
     next(after).iter_days().take_while(move |date| *date < before)

@@ -108,7 +108,11 @@ fn count(stored: i64) -> u64 {
 }
 
 impl DieselTx<'_> {
-    fn facts_row(&mut self, user: UserId, aggregate: &str) -> Result<Option<FactsRow>, StoreError> {
+    fn facts_row(&mut self, user: UserId) -> Result<Option<FactsRow>, StoreError> {
+        let aggregate = match &self.conn {
+            Conn::Pg(_) => "string_agg",
+            Conn::Sqlite(_) => "group_concat",
+        };
         let facts = facts(aggregate);
         on!(self.conn, |conn| {
             diesel::sql_query(facts).bind::<Uid, _>(Key::of(user)).get_result(conn).optional()
@@ -195,11 +199,7 @@ impl QuestRead for DieselTx<'_> {
     }
 
     fn facts(&mut self, user: UserId) -> Result<Facts, StoreError> {
-        let aggregate = match &self.conn {
-            Conn::Pg(_) => "string_agg",
-            Conn::Sqlite(_) => "group_concat",
-        };
-        Ok(self.facts_row(user, aggregate)?.map_or_else(Facts::default, FactsRow::into_facts))
+        Ok(self.facts_row(user)?.map_or_else(Facts::default, FactsRow::into_facts))
     }
 
     fn visits_and_zone(&mut self, user: UserId) -> Result<Option<(Tz, Option<Visits>)>, StoreError> {
@@ -208,11 +208,7 @@ impl QuestRead for DieselTx<'_> {
 
     fn progress_of(&mut self, user: UserId) -> Result<Option<FanProgress>, StoreError> {
         let Some((zone, visits)) = self.read_visits(user, false)? else { return Ok(None) };
-        let aggregate = match &self.conn {
-            Conn::Pg(_) => "string_agg",
-            Conn::Sqlite(_) => "group_concat",
-        };
-        let Some(row) = self.facts_row(user, aggregate)? else { return Ok(None) };
+        let Some(row) = self.facts_row(user)? else { return Ok(None) };
         let achievements = row.achievements.split_whitespace();
         Ok(Some(FanProgress {
             zone,
@@ -257,18 +253,6 @@ impl QuestRead for DieselTx<'_> {
         })
         .map_err(broken("find who is in a quest"))?;
         Ok(rows.into_iter().map(Key::id).collect())
-    }
-
-    fn count_completed_quests(&mut self, user: UserId) -> Result<u64, StoreError> {
-        on!(self.conn, |conn| {
-            user_quest_status::table
-                .filter(user_quest_status::user_id.eq(Key::of(user)))
-                .filter(user_quest_status::status.eq(RunStatus::Completed.as_str()))
-                .count()
-                .get_result::<i64>(conn)
-        })
-        .map(count)
-        .map_err(broken("count the quests that a fan completed"))
     }
 
     fn achievements_of(&mut self, user: UserId) -> Result<Vec<(AchievementKey, Timestamp)>, StoreError> {
