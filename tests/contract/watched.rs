@@ -122,7 +122,7 @@ impl Store for Watched {
         self.store.ready()
     }
 
-    fn settled(&self) -> BoxFuture<'_, Position> {
+    fn settled(&self) -> BoxFuture<'_, Option<Position>> {
         self.store.settled()
     }
 

@@ -120,10 +120,11 @@ impl World {
         Ok(sent)
     }
 
-    /// Reads until it is over or the process is gone. Of each board the version and the place in the log never go back.
+    /// Reads until it is over or the process is gone. Of each board the version never goes back, and a stream goes on
+    /// from there or later: a page that was kept says from where it went on when it was made.
     fn read(&self, client: &Client, mut dice: Dice, over: &AtomicBool) -> Result<Vec<Served>> {
         let mut served = Vec::new();
-        let mut last: BTreeMap<String, (i64, i64)> = BTreeMap::new();
+        let mut last: BTreeMap<String, i64> = BTreeMap::new();
         while !over.load(Ordering::SeqCst) {
             let board = match dice.pick(&self.teams).cloned() {
                 Some(team) if dice.below(2) == 0 => format!("&teamId={team}"),
@@ -141,9 +142,9 @@ impl World {
             }
             ensure!(answer.status == 200, "{}: {}", answer.status, answer.text());
             let number = |name| answer.at(name).as_i64().context("no number");
-            let now = (number("/version")?, number("/streamPosition")?);
-            let before = last.insert(answer.str_at("/leaderboard/id"), now).unwrap_or_default();
-            ensure!(now.0 >= before.0 && now.1 >= before.1 && now.0 <= now.1, "{now:?} after {before:?}");
+            let (version, position) = (number("/version")?, number("/streamPosition")?);
+            let before = last.insert(answer.str_at("/leaderboard/id"), version).unwrap_or_default();
+            ensure!(version >= before && version <= position, "{version} up to {position} after {before}");
             served.push(Served { rows, around, answer });
         }
         Ok(served)
@@ -186,6 +187,19 @@ fn expected(line: &Ranked) -> (Value, Value, Value, Value) {
 }
 
 impl Served {
+    /// A page of a process that has heard of everything up to `last`; what other processes did it hears of soon.
+    fn when_it_knows(client: &Client, board: &str, last: Position) -> Result<Self> {
+        let begun = Instant::now();
+        loop {
+            let answer = client.get(&format!("{BOARD}?limit=100{board}")).expect(200);
+            if answer.at("/streamPosition").as_i64().is_some_and(|known| known >= last.get()) {
+                return Ok(Self { rows: 100, around: None, answer });
+            }
+            ensure!(begun.elapsed() < PATIENCE, "{} of {last}", answer.at("/streamPosition"));
+            thread::yield_now();
+        }
+    }
+
     /// Holds the page against the board as of `version`.
     fn check(&self, told: &Told, version: Position) -> Result<()> {
         let page = self.answer.json();
@@ -298,14 +312,13 @@ fn every_rank_that_was_served_is_a_sort_of_the_ledger_up_to_its_version(kind: Da
     }
     let boards =
         [String::new(), format!("&teamId={}", world.teams[0]), format!("&teamId={}", world.teams[1])];
+    let told = with_data(database.url(), Told::read)?;
     let mut at_rest = Vec::new();
     for program in &programs {
         for board in &boards {
-            let answer = program.client().get(&format!("{BOARD}?limit=100{board}")).expect(200);
-            at_rest.push(Served { rows: 100, around: None, answer });
+            at_rest.push(Served::when_it_knows(&program.client(), board, told.last())?);
         }
     }
-    let told = with_data(database.url(), Told::read)?;
     let records: Vec<PointsRecord> = told.records.values().cloned().collect();
     check_ledger(&records, &sent);
     for served in &served {

@@ -195,7 +195,7 @@ fn spec_1_rule_5_social_actions_bring_quests_forward(kind: DatabaseKind) -> Resu
     // Nobody asks: the consumer of the event log does it.
     service.run(async {
         let settled = terrace_testkit::app::store::Store::settled(service.storage()).await;
-        service.app().live_models_reach(settled).await;
+        service.app().live_models_reach(settled.expect("a working relay")).await;
         service.app().catch_up_consumers().await
     })?;
     let welcome = quest(&mia, "welcome");

@@ -7,7 +7,7 @@ use crate::execute::unrefused;
 use crate::live::BoardStamp;
 use crate::queries::{FindBoard, HiddenAmong, ListBoards, ReadCards, ReadRows, ReadSeasons, ReadStanding};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use terrace_identity::AuthorCard;
 use terrace_kernel::{Failure, Limit, Outcome, Position, StoreError, UserId};
@@ -89,7 +89,7 @@ pub struct BoardPage {
     pub stamp: Option<BoardStamp>,
 }
 
-/// Whether the boards in memory know of everything that this process had committed at some moment. A request finds that
+/// Whether the boards in memory know of everything that somebody was told of here before some moment. A request finds that
 /// out once, waiting for it, and goes by it to its end.
 #[derive(Debug, Clone, Copy)]
 pub struct BoardsNow {
@@ -97,6 +97,19 @@ pub struct BoardsNow {
     known: Option<Position>,
     /// Up to where pages from the tables told of boards before; the boards in memory know of that, too.
     told: Position,
+}
+
+/// Leaves a wait to readers where it does not come to its end.
+struct Waiting<'a> {
+    unsettled: Option<&'a AtomicU64>,
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        if let Some(unsettled) = self.unsettled {
+            unsettled.fetch_add(1, Ordering::AcqRel);
+        }
+    }
 }
 
 impl App {
@@ -115,17 +128,40 @@ impl App {
         unrefused(self.execute(crate::commands::TurnSeasons).await)
     }
 
-    /// Waits until the boards in memory know of everything that was committed here before now, and of everything that
-    /// pages from the tables told.
+    /// Waits until the boards in memory know of everything that somebody was told of here: outcomes of commands, and pages
+    /// from the tables. Commands wait for that before they answer, so that it rarely takes any time.
     pub async fn boards_now(&self) -> BoardsNow {
-        let told = Position::new(self.tables_told.load(Ordering::Acquire)).unwrap_or(Position::START);
+        let place =
+            |place: &AtomicI64| Position::new(place.load(Ordering::Acquire)).unwrap_or(Position::START);
+        let told = place(&self.tables_told);
+        let from_tables = BoardsNow { known: None, told };
         if self.ranks.known().is_none() {
-            return BoardsNow { known: None, told };
+            return from_tables;
         }
-        let settled = self.store.settled().await.max(told);
-        let is_current = self.ranks.comes_up_to(settled, PATIENCE).await;
+        let unsettled = self.unsettled.load(Ordering::Acquire);
+        if unsettled > 0 {
+            let Some(settled) = self.store.settled().await else { return from_tables };
+            self.acknowledged.fetch_max(settled.get(), Ordering::AcqRel);
+            // Where another one came meanwhile, the next reader does the same.
+            let _ = self.unsettled.compare_exchange(unsettled, 0, Ordering::AcqRel, Ordering::Acquire);
+        }
+        let is_current = self.ranks.comes_up_to(told.max(place(&self.acknowledged)), PATIENCE).await;
         let known = self.ranks.known().filter(|_| is_current);
         BoardsNow { known, told }
+    }
+
+    /// Waits until the boards show everything that was committed here before now. To be called before anybody is told of
+    /// it; where it takes too long, or whoever waits for it goes away, readers wait instead.
+    pub async fn boards_show(&self) {
+        let mut waiting = Waiting { unsettled: Some(&self.unsettled) };
+        // While boards are loaded they are asked for in the tables, but nobody knows for how long.
+        if self.ranks.known().is_none() {
+            return;
+        }
+        let Some(settled) = self.store.settled().await else { return };
+        self.ranks.comes_up_to(settled, PATIENCE).await;
+        self.acknowledged.fetch_max(settled.get(), Ordering::AcqRel);
+        waiting.unsettled = None;
     }
 
     /// Every season.

@@ -135,7 +135,7 @@ impl App {
     async fn advance(&self, consumer: Consumer, seen: &mut Position) -> Result<bool, StoreError> {
         let ahead = unrefused(self.query(LookAhead { consumer, seen: *seen }).await)?;
         if ahead.relevant || ahead.last.get() - ahead.stored.get() >= PASSED_OVER {
-            while unrefused(self.execute(Consume { consumer }).await)? {}
+            while unrefused(self.execute_unheard(Consume { consumer }).await)? {}
         }
         // Only now: after a failure the same events are looked at again.
         *seen = ahead.last;

@@ -125,6 +125,7 @@ impl Command for LoadDemo {
     const NAME: &'static str = "load_demo";
     type Output = DemoOutcome;
     type Refusal = DemoOutcome;
+    const SHOWS_ON_BOARDS: bool = true;
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<DemoOutcome, DemoOutcome> {
         if self.only_if_new && tx.any_account()? {

@@ -1,6 +1,7 @@
 //! How a command or a query goes through the store and its answer comes back.
 
 use crate::App;
+use crate::live::shows_on_boards;
 use crate::store::{IdempotencyScope, KeyClaim, ReadJob, ReadTx, StoredAnswer, Tx, Verdict, WriteJob};
 use std::convert::Infallible;
 use terrace_kernel::{Ctx, CtxSeed, Failure, Outcome, StoreError, Timestamp};
@@ -15,6 +16,9 @@ pub trait Command: Send + 'static {
     type Output: Send + 'static;
     /// The rules that can say no.
     type Refusal: Send + 'static;
+    /// Whether who is told of its outcome finds something of it on boards: it waits until they show it, so that readers
+    /// need not.
+    const SHOWS_ON_BOARDS: bool = false;
 
     /// The body: the rule of the specification, top to bottom.
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Self::Output, Self::Refusal>;
@@ -70,9 +74,26 @@ pub enum OnceRefusal<R> {
 impl App {
     /// Does `command` in one transaction and says what it came to after the commit.
     pub async fn execute<C: Command>(&self, command: C) -> Outcome<C::Output, C::Refusal> {
+        let answer = self.submit(command, true).await.unwrap_or_else(|_| Err(gone()));
+        if C::SHOWS_ON_BOARDS {
+            self.boards_show().await;
+        }
+        answer
+    }
+
+    /// Does `command` in one transaction, of whose outcome nobody is told outside: boards show it a moment later.
+    pub(crate) async fn execute_unheard<C: Command>(&self, command: C) -> Outcome<C::Output, C::Refusal> {
+        self.submit(command, false).await.unwrap_or_else(|_| Err(gone()))
+    }
+
+    fn submit<C: Command>(
+        &self,
+        command: C,
+        heard: bool,
+    ) -> oneshot::Receiver<Outcome<C::Output, C::Refusal>> {
         let (reply, answer) = oneshot::channel();
-        self.store.submit(Box::new(CommandJob { command, seed: self.seed(), result: None, reply }));
-        answer.await.unwrap_or_else(|_| Err(gone()))
+        self.store.submit(Box::new(CommandJob { command, seed: self.seed(), result: None, heard, reply }));
+        answer
     }
 
     /// Does `command`, whose effect and answer are kept together under the request's key: a request that comes
@@ -90,8 +111,7 @@ impl App {
 
     /// Hands in `command` without waiting for it; a failure is logged.
     pub(crate) fn execute_detached<C: Command>(&self, command: C) {
-        let (reply, _) = oneshot::channel();
-        self.store.submit(Box::new(CommandJob { command, seed: self.seed(), result: None, reply }));
+        drop(self.submit(command, false));
     }
 
     /// Finds out what `query` asks.
@@ -119,6 +139,8 @@ struct CommandJob<C: Command> {
     command: C,
     seed: CtxSeed,
     result: Option<Result<C::Output, C::Refusal>>,
+    /// Whether somebody is told of the outcome.
+    heard: bool,
     reply: oneshot::Sender<Outcome<C::Output, C::Refusal>>,
 }
 
@@ -131,6 +153,11 @@ impl<C: Command> WriteJob for CommandJob<C> {
         self.result = None;
         match self.command.run(tx, &mut self.seed.open()) {
             Ok(output) => {
+                debug_assert!(
+                    C::SHOWS_ON_BOARDS || !self.heard || !tx.appended().iter().copied().any(shows_on_boards),
+                    "{} shows on boards and does not say so",
+                    C::NAME
+                );
                 self.result = Some(Ok(output));
                 Ok(Verdict::Commit)
             }
@@ -217,6 +244,7 @@ impl<C: Command> Command for Once<C> {
     const NAME: &'static str = C::NAME;
     type Output = Answered;
     type Refusal = OnceRefusal<C::Refusal>;
+    const SHOWS_ON_BOARDS: bool = C::SHOWS_ON_BOARDS;
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Answered, Self::Refusal> {
         let Some(request) = &self.request else {

@@ -60,7 +60,7 @@ use crate::media::{MediaStore, NoMediaStore};
 use crate::workers::Workers;
 use moka::sync::Cache;
 use std::sync::Arc;
-use std::sync::atomic::AtomicI64;
+use std::sync::atomic::{AtomicI64, AtomicU64};
 use std::time::Duration;
 use store::Store;
 use terrace_kernel::{Clock, CtxSeed, Entropy, Position, StoreError, Timestamp};
@@ -160,6 +160,10 @@ pub struct App {
     ranks: Arc<Live<Ranks>>,
     /// The place in the log as of which pages of the active season were last read from the tables.
     tables_told: AtomicI64,
+    /// Up to where somebody was told of what boards show.
+    acknowledged: AtomicI64,
+    /// How many were told of something before the place in the log was known as of which boards show it.
+    unsettled: AtomicU64,
     awards: Awards,
     found_boards: Cache<(BoardChoice, SeasonId), Arc<ShownBoard>>,
     quest_books: Cache<(), Arc<QuestBook>>,
@@ -200,6 +204,8 @@ impl App {
             recommenders,
             ranks: Arc::default(),
             tables_told: AtomicI64::new(Position::START.get()),
+            acknowledged: AtomicI64::new(Position::START.get()),
+            unsettled: AtomicU64::new(0),
             awards: Awards::default(),
             found_boards,
             quest_books: Cache::builder().max_capacity(1).time_to_live(BOARD_MEMORY).build(),

@@ -420,10 +420,9 @@ pub trait Store: Send + Sync + 'static {
     /// when events of other processes become public here. What was read when it stood lower may be stale.
     fn changes(&self) -> u64;
 
-    /// Waits, not for long, until whatever this process has committed has its public positions, and says the last of
-    /// them: who has read the log up to there knows of everything that somebody was told of here. Where another process
-    /// gives out the positions, its word may come later.
-    fn settled(&self) -> BoxFuture<'_, Position>;
+    /// Waits until whatever this process has committed has its public positions, and says the last of them: who has
+    /// read the log up to there knows of everything that somebody was told of here. Nothing where that takes too long.
+    fn settled(&self) -> BoxFuture<'_, Option<Position>>;
 
     /// Rings after events became public. The value is a hint: whoever wakes reads the log.
     fn bell(&self) -> watch::Receiver<Position>;

@@ -267,6 +267,7 @@ impl Command for SettlePoints {
     const NAME: &'static str = "settle_points";
     type Output = Settled;
     type Refusal = Infallible;
+    const SHOWS_ON_BOARDS: bool = true;
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Settled, Infallible> {
         let (Some(first), Some(last)) = (self.fans.first(), self.fans.last()) else {

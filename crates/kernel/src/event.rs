@@ -187,4 +187,7 @@ pub trait EventLog {
 
     /// Appends `events` in their order, in one round trip.
     fn append_all(&mut self, events: &[NewEvent], at: Timestamp) -> Result<(), StoreError>;
+
+    /// The kinds of what was appended in this transaction, in order.
+    fn appended(&self) -> &[EventKind];
 }

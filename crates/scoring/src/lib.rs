@@ -23,7 +23,7 @@ pub use change::{MalformedChanges, TotalChange, TotalChanges};
 pub use ids::{BoardId, RecordId, SeasonId, TeamBoardId};
 pub use points::Points;
 pub use ports::{
-    AwardOrder, Awarding, BoardOrder, BoardRead, BoardWrite, Membership, PointsRead, PointsWrite,
+    AwardOrder, Awarding, BoardOrder, BoardRead, BoardWrite, Membership, PointsRead, PointsWrite, TotalsSpan,
 };
 pub use rank::{Percentile, RankIndex, RankIndexBuilder, RankKey, Ranked, Standing};
 pub use record::{AwardRefusal, NewAward, PointsRecord, ReversalRefusal, Writer, reason};

@@ -180,13 +180,24 @@ pub trait BoardRead {
         user: UserId,
     ) -> Result<Option<RankKey>, StoreError>;
 
-    /// Up to `limit` totals of a season that are listed, in the order of (board, fan), after `after`.
+    /// Up to `limit` totals of a season that are listed, in the order of (board, fan), from one end of `span` on.
     fn listed_totals(
         &mut self,
         season: SeasonId,
         limit: u32,
-        after: Option<(BoardId, UserId)>,
+        span: &TotalsSpan,
     ) -> Result<Vec<(BoardId, UserId, Total)>, StoreError>;
+}
+
+/// Which of a season's totals are asked for, both ends left out.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TotalsSpan {
+    /// Those after this one.
+    pub after: Option<(BoardId, UserId)>,
+    /// Those before this one.
+    pub before: Option<(BoardId, UserId)>,
+    /// Whether they are read from the end towards the beginning.
+    pub backwards: bool,
 }
 
 /// Writes seasons and boards.

@@ -35,7 +35,7 @@ impl Command {
     pub(crate) fn run(&mut self, conn: Conn<'_>) -> Result<Ran, StoreError> {
         let mut tx = DieselTx::new(conn);
         let ran = catch_unwind(AssertUnwindSafe(|| self.job.run(&mut tx)));
-        let appended = tx.appended;
+        let appended = !tx.appended.is_empty();
         match ran {
             Ok(result) => result.map(|verdict| Ran { verdict, appended }),
             Err(panic) => {

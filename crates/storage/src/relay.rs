@@ -4,6 +4,9 @@
 //! `events`, in batches, under a lock on `event_head`: the lease spares work, the lock gives the order, and two
 //! that both believe to hold the lease do no harm. `NOTIFY` only wakes; what is behind it is read from tables,
 //! and looked at slowly even when nothing wakes.
+//!
+//! Whoever waits for what a process committed waits for the same in every process: one without the lease looks at the
+//! outbox until its rows have left it.
 
 use crate::conn::Conn;
 use crate::error::broken;
@@ -14,7 +17,8 @@ use crate::tx::DieselTx;
 use crate::types::At;
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Bool};
+use diesel::sql_types::{BigInt, Nullable};
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -25,6 +29,8 @@ use uuid::Uuid;
 
 /// How often notifications are looked at: reading a socket that has nothing to say is nearly free.
 const TICK: Duration = Duration::from_millis(15);
+/// How often they are while somebody waits for another process to give out positions.
+const WATCHING: Duration = Duration::from_millis(3);
 /// How often the tables are looked at without having been woken.
 const LOOK: Duration = Duration::from_millis(500);
 /// How long the lease lasts.
@@ -51,7 +57,7 @@ pub(crate) struct RelayCall {
     rung: Condvar,
     /// Commits of this process that appended events.
     committed: AtomicU64,
-    /// How many of them have been dealt with: they are public, or another process was told to see to it.
+    /// How many of them are public.
     dealt: watch::Sender<u64>,
 }
 
@@ -72,14 +78,15 @@ impl RelayCall {
         }
     }
 
-    /// Waits until what was committed before now is dealt with, or for so long that something must be wrong.
-    pub(crate) async fn settled(&self) {
+    /// Waits until what was committed before now is public; `false` when that takes too long.
+    pub(crate) async fn settled(&self) -> bool {
         let committed = self.committed.load(Ordering::Acquire);
         if *self.dealt.borrow() >= committed {
-            return;
+            return true;
         }
         let mut dealt = self.dealt.subscribe();
-        drop(tokio::time::timeout(SETTLING, dealt.wait_for(|dealt| *dealt >= committed)).await);
+        let settled = tokio::time::timeout(SETTLING, dealt.wait_for(|dealt| *dealt >= committed)).await;
+        matches!(settled, Ok(Ok(_)))
     }
 
     /// What failed may work now: try again at once.
@@ -134,6 +141,9 @@ struct Watch {
     holds_lease: bool,
     lease_due: Instant,
     look_due: Instant,
+    /// What another process gives out the positions of: how many commits of this one there were when the newest row of
+    /// the outbox had this number.
+    awaited: VecDeque<(u64, i64)>,
 }
 
 #[derive(QueryableByName)]
@@ -146,8 +156,10 @@ struct Moved {
 
 #[derive(QueryableByName)]
 struct Look {
-    #[diesel(sql_type = Bool)]
-    waiting: bool,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    oldest: Option<i64>,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    newest: Option<i64>,
     #[diesel(sql_type = BigInt)]
     head: i64,
 }
@@ -180,9 +192,13 @@ impl Relay {
         pg(&mut session)?
             .batch_execute(&format!("LISTEN {OUTBOX_CHANNEL}; LISTEN {EVENTS_CHANNEL}"))
             .map_err(broken("listen"))?;
-        let mut watch = Watch { session, holds_lease: false, lease_due: now, look_due: now };
+        let mut watch =
+            Watch { session, holds_lease: false, lease_due: now, look_due: now, awaited: VecDeque::new() };
+        // What the last connection was in the middle of.
+        self.turn(&mut watch, true)?;
         loop {
-            let (rung, stop) = self.call.wait(TICK);
+            let patience = if watch.awaited.is_empty() { TICK } else { WATCHING };
+            let (rung, stop) = self.call.wait(patience);
             self.turn(&mut watch, rung)?;
             if stop {
                 return self.leave(&mut watch);
@@ -192,13 +208,14 @@ impl Relay {
 
     /// One look at everything that can have happened.
     fn turn(&self, watch: &mut Watch, rung: bool) -> Result<(), StoreError> {
-        let mut wanted = rung;
+        let (mut wanted, mut told) = (rung, false);
         // Before the rows are moved: what is committed from now on rings again.
         let committed = self.call.committed.load(Ordering::Acquire);
         for notification in pg(&mut watch.session)?.notifications_iter() {
             let notification = notification.map_err(broken("read notifications"))?;
             if notification.channel == EVENTS_CHANNEL {
                 self.tell(notification.payload.parse().ok());
+                told = true;
             } else {
                 wanted = true;
             }
@@ -211,23 +228,37 @@ impl Relay {
             // Who held it before may have left rows behind.
             wanted |= watch.holds_lease && !held;
         }
-        if watch.look_due <= now {
+        let waits = rung && !watch.holds_lease;
+        if watch.look_due <= now || waits || (told && !watch.awaited.is_empty()) {
             watch.look_due = now + LOOK;
             let look = look(pg(&mut watch.session)?)?;
             self.tell(Some(look.head));
-            wanted |= look.waiting && watch.holds_lease;
+            if waits {
+                watch.awaited.push_back((committed, look.newest.unwrap_or(0)));
+            }
+            self.deal_with(&mut watch.awaited, look.oldest);
+            wanted |= look.oldest.is_some() && watch.holds_lease;
         }
         if wanted && watch.holds_lease {
             while self.move_batch(pg(&mut watch.session)?)? == BATCH {}
-        } else if rung {
+            watch.awaited.clear();
+            self.call.dealt.send_replace(committed);
+        } else if !watch.awaited.is_empty() && rung {
             let conn = pg(&mut watch.session)?;
             quietly(conn, |conn| conn.batch_execute(&format!("NOTIFY {OUTBOX_CHANNEL}")))
                 .map_err(broken("notify"))?;
         }
-        if wanted {
+        Ok(())
+    }
+
+    /// Strikes out what has left the outbox, whose oldest row this is now.
+    fn deal_with(&self, awaited: &mut VecDeque<(u64, i64)>, oldest: Option<i64>) {
+        while let Some((committed, newest)) = awaited.front().copied()
+            && oldest.is_none_or(|oldest| newest < oldest)
+        {
+            awaited.pop_front();
             self.call.dealt.send_replace(committed);
         }
-        Ok(())
     }
 
     fn renew(&self, session: &mut Session) -> Result<bool, StoreError> {
@@ -241,24 +272,22 @@ impl Relay {
         })
     }
 
-    /// Gives the next positions to what waits in the outbox, up to a batch; says to how many.
+    /// Gives the next positions to what waits in the outbox, up to a batch; says to how many. One round trip, and one more
+    /// that nobody waits for: `NOTIFY` holds a lock of the whole server at its commit, so it has a transaction of its own.
     fn move_batch(&self, conn: &mut PgConnection) -> Result<i64, StoreError> {
         let fail = broken("relay events");
         quietly(conn, |conn| {
-            // The lock comes in a statement of its own: what follows must see what the last holder committed.
-            conn.batch_execute("BEGIN; SELECT position FROM event_head FOR UPDATE").map_err(&fail)?;
-            let moved: Moved =
-                diesel::sql_query(MOVE).bind::<BigInt, _>(BATCH).get_result(conn).map_err(&fail)?;
-            let wake_up = if moved.moved == 0 {
-                String::new()
-            } else {
-                format!("; NOTIFY {EVENTS_CHANNEL}, '{}'", moved.head)
-            };
-            // One round trip, but two transactions: NOTIFY holds a lock of the whole server at its commit.
-            conn.batch_execute(&format!("COMMIT{wake_up}")).map_err(&fail)?;
+            let moved: Moved = diesel::sql_query("SELECT moved, head FROM relay_events($1)")
+                .bind::<BigInt, _>(BATCH)
+                .get_result(conn)
+                .map_err(&fail)?;
+            self.tell(Some(moved.head));
+            if moved.moved > 0 {
+                let wake_up = format!("NOTIFY {EVENTS_CHANNEL}, '{}'", moved.head);
+                conn.batch_execute(&wake_up).map_err(&fail)?;
+            }
             metrics::counter!("terrace_store_events_relayed_total")
                 .increment(u64::try_from(moved.moved).unwrap_or(0));
-            self.tell(Some(moved.head));
             Ok(moved.moved)
         })
     }
@@ -292,27 +321,9 @@ impl Relay {
     }
 }
 
-/// Moves the oldest rows of the outbox, in the order of their numbers, behind the head, and the head with them.
-/// All parts see the tables as they were before the statement.
-const MOVE: &str = "\
-WITH taken AS (
-    DELETE FROM outbox WHERE seq IN (SELECT seq FROM outbox ORDER BY seq LIMIT $1) RETURNING *
-), placed AS (
-    INSERT INTO events (position, topic, kind, actor_id, team_id, subject_id, object_id, created_at, detail)
-    SELECT (SELECT position FROM event_head) + row_number() OVER (ORDER BY seq),
-           topic, kind, actor_id, team_id, subject_id, object_id, created_at, detail
-    FROM taken
-    RETURNING position
-), moved AS (
-    UPDATE event_head SET position = position + (SELECT count(*) FROM taken)
-    WHERE EXISTS (SELECT 1 FROM taken)
-    RETURNING position
-)
-SELECT (SELECT count(*) FROM placed) AS moved,
-       coalesce((SELECT position FROM moved), (SELECT position FROM event_head)) AS head";
-
 fn look(conn: &mut PgConnection) -> Result<Look, StoreError> {
-    let query = "SELECT EXISTS (SELECT 1 FROM outbox) AS waiting, position AS head FROM event_head";
+    let query = "SELECT (SELECT min(seq) FROM outbox) AS oldest, (SELECT max(seq) FROM outbox) AS newest, \
+                 position AS head FROM event_head";
     quietly(conn, |conn| diesel::sql_query(query).get_result(conn)).map_err(broken("look for events"))
 }
 

@@ -369,12 +369,13 @@ impl Store for Storage {
         self.shared.changes.load(Ordering::Acquire)
     }
 
-    fn settled(&self) -> BoxFuture<'_, Position> {
+    fn settled(&self) -> BoxFuture<'_, Option<Position>> {
         Box::pin(async {
-            if let Some(relay) = &self.shared.relay {
-                relay.settled().await;
-            }
-            *self.shared.bell.borrow()
+            let settled = match &self.shared.relay {
+                Some(relay) => relay.settled().await,
+                None => true,
+            };
+            settled.then(|| *self.shared.bell.borrow())
         })
     }
 

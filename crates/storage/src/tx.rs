@@ -1,19 +1,19 @@
 //! The transaction object that use cases get.
 
 use crate::conn::Conn;
+use terrace_kernel::EventKind;
 
 /// A transaction or a query on one connection. Every port is implemented on it, in `ports/`.
 pub(crate) struct DieselTx<'c> {
     /// The connection, inside its transaction.
     pub(crate) conn: Conn<'c>,
-    /// Whether this run appended to the event log. `EventLog::append` sets it, so that a commit without events
-    /// wakes no relay.
-    pub(crate) appended: bool,
+    /// The kinds of what this run appended to the event log, so that a commit without events wakes no relay.
+    pub(crate) appended: Vec<EventKind>,
 }
 
 impl<'c> DieselTx<'c> {
     /// A transaction object on a connection whose transaction is open.
     pub(crate) fn new(conn: Conn<'c>) -> Self {
-        Self { conn, appended: false }
+        Self { conn, appended: Vec::new() }
     }
 }

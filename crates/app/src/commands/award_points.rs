@@ -23,6 +23,7 @@ impl Command for AwardPoints {
     const NAME: &'static str = "award_points";
     type Output = Given;
     type Refusal = GiveRefusal;
+    const SHOWS_ON_BOARDS: bool = true;
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Given, GiveRefusal> {
         self.awards.give(tx, ctx, &self.award, self.team, self.by)

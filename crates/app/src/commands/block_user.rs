@@ -50,6 +50,7 @@ impl Command for BlockUser {
     const NAME: &'static str = "block_user";
     type Output = ();
     type Refusal = BlockRefusal;
+    const SHOWS_ON_BOARDS: bool = true;
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<(), BlockRefusal> {
         // Whoever follows at the same time has done so before, or finds the block.
@@ -67,6 +68,7 @@ impl Command for UnblockUser {
     const NAME: &'static str = "unblock_user";
     type Output = ();
     type Refusal = BlockRefusal;
+    const SHOWS_ON_BOARDS: bool = true;
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<(), BlockRefusal> {
         if self.fan == self.other {

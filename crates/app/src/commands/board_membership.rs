@@ -56,6 +56,7 @@ impl Command for ChangeBoardMembership {
     const NAME: &'static str = "change_board_membership";
     type Output = BoardJoined;
     type Refusal = MembershipRefusal;
+    const SHOWS_ON_BOARDS: bool = true;
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<BoardJoined, MembershipRefusal> {
         let refused = |refusal| Failure::Refused(refusal);

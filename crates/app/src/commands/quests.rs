@@ -127,6 +127,7 @@ impl Command for CompleteStep {
     const NAME: &'static str = "complete_step";
     type Output = StepCompleted;
     type Refusal = CompleteStepRefusal;
+    const SHOWS_ON_BOARDS: bool = true;
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<StepCompleted, CompleteStepRefusal> {
         let refused = |refusal| Failure::Refused(refusal);
@@ -165,6 +166,7 @@ impl Command for CheckProgress {
     const NAME: &'static str = "check_progress";
     type Output = Checked;
     type Refusal = NotActive;
+    const SHOWS_ON_BOARDS: bool = true;
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Checked, NotActive> {
         check_fan(tx, ctx, &self.awards, &self.book, (self.user, self.rank))
@@ -197,6 +199,7 @@ impl Command for VisitDaily {
     const NAME: &'static str = "visit_daily";
     type Output = DailyVisit;
     type Refusal = NotActive;
+    const SHOWS_ON_BOARDS: bool = true;
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<DailyVisit, NotActive> {
         let (zone, known) = tx.lock_fan(self.user)?.ok_or(Failure::Refused(NotActive))?;

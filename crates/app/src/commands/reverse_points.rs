@@ -25,6 +25,7 @@ impl Command for ReversePoints {
     const NAME: &'static str = "reverse_points";
     type Output = Given;
     type Refusal = TakeBackRefusal;
+    const SHOWS_ON_BOARDS: bool = true;
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Given, TakeBackRefusal> {
         self.awards.take_back(tx, ctx, (self.user, &self.source), &self.reason, self.by)

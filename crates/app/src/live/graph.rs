@@ -4,6 +4,7 @@ use super::{LiveModel, Loading, Looked};
 use crate::store::ReadTx;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::mem;
+use std::sync::{Mutex, PoisonError};
 use terrace_kernel::{Event, EventKind, LeagueId, StoreError, TeamId, UserId};
 use terrace_social::recommend::{FollowGraph, Loader};
 use terrace_social::{Edges, Member};
@@ -72,11 +73,12 @@ impl LiveModel for Graph {
         EventKind::AccountRestored,
         EventKind::FollowsImported,
     ];
-    type Draft = Draft;
+    type Draft = Mutex<Draft>;
     type Changes = GraphChanges;
 
-    fn load(draft: &mut Draft, tx: &mut dyn ReadTx) -> Result<Loading, StoreError> {
-        let Draft { loader, inactive, place } = draft;
+    fn load(draft: &Mutex<Draft>, _lane: usize, tx: &mut dyn ReadTx) -> Result<Loading, StoreError> {
+        let mut draft = draft.lock().unwrap_or_else(PoisonError::into_inner);
+        let Draft { loader, inactive, place } = &mut *draft;
         let next = match *place {
             Place::Members(after) => {
                 let members = tx.members(after, PORTION)?;
@@ -116,7 +118,8 @@ impl LiveModel for Graph {
         Ok(Loading::More)
     }
 
-    fn finish(draft: Draft) -> Self {
+    fn finish(draft: &Mutex<Draft>) -> Self {
+        let draft = mem::take(&mut *draft.lock().unwrap_or_else(PoisonError::into_inner));
         Self(draft.loader.finish())
     }
 

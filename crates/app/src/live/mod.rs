@@ -21,15 +21,16 @@ mod ranks;
 
 pub(crate) use graph::Graph;
 pub use ranks::BoardStamp;
-pub(crate) use ranks::Ranks;
+pub(crate) use ranks::{Ranks, shows_on_boards};
 
 use crate::App;
 use crate::execute::{Query, unrefused};
 use crate::follower::Follower;
 use crate::store::ReadTx;
+use futures_util::future::try_join_all;
 use std::convert::Infallible;
 use std::marker::PhantomData;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 use terrace_kernel::{Event, EventKind, Outcome, Position, StoreError, Timestamp};
 use tokio::sync::{Notify, watch};
@@ -52,18 +53,20 @@ pub(crate) trait LiveModel: Send + Sync + Sized + 'static {
     const NAME: &'static str;
     /// Whether it is what the log told up to its position, and nothing beyond: its changes are made of events alone.
     const EXACT: bool;
+    /// In how many lanes its rows are read at once; each has a connection.
+    const LANES: usize = 1;
     /// The events that concern it.
     const FOLLOWS: &'static [EventKind];
     /// The model while it is loaded.
-    type Draft: Default + Send + 'static;
+    type Draft: Default + Send + Sync + 'static;
     /// What became of that which events concern.
     type Changes: Send + 'static;
 
-    /// Reads the next portion of the rows into the draft.
-    fn load(draft: &mut Self::Draft, tx: &mut dyn ReadTx) -> Result<Loading, StoreError>;
+    /// Reads the next portion of a lane's rows into the draft.
+    fn load(draft: &Self::Draft, lane: usize, tx: &mut dyn ReadTx) -> Result<Loading, StoreError>;
 
-    /// Makes the model of all rows.
-    fn finish(draft: Self::Draft) -> Self;
+    /// Makes the model of all rows, and leaves nothing in the draft.
+    fn finish(draft: &Self::Draft) -> Self;
 
     /// Reads what these events concern as it is now; they are some of those that it follows, in their order.
     fn look_up(tx: &mut dyn ReadTx, events: &[Event]) -> Result<Looked<Self::Changes>, StoreError>;
@@ -256,12 +259,10 @@ impl App {
         let begun = Instant::now();
         // Before the first row: what is committed from now on is told after this.
         let head = unrefused(self.query(Head).await)?;
-        let draft: Arc<Mutex<M::Draft>> = Arc::default();
-        while unrefused(self.query(Portion::<M> { draft: Arc::clone(&draft) }).await)? == Loading::More {}
-        let made = spawn_blocking(move || {
-            let draft = std::mem::take(&mut *draft.lock().unwrap_or_else(PoisonError::into_inner));
-            M::finish(draft)
-        });
+        let draft: Arc<M::Draft> = Arc::default();
+        let lanes = (0..M::LANES).map(|lane| self.load_lane::<M>(Arc::clone(&draft), lane));
+        try_join_all(lanes).await?;
+        let made = spawn_blocking(move || M::finish(&draft));
         let mut model = made.await.map_err(|error| StoreError::defect(M::NAME, error))?;
         let mut reached = head;
         if M::EXACT {
@@ -284,6 +285,12 @@ impl App {
         metrics::histogram!("terrace_live_load_seconds", "model" => M::NAME).record(took.as_secs_f64());
         log::info!("live model {} was read in {took:.1?}", M::NAME);
         Ok(Step { reached, next: Next::Loaded })
+    }
+
+    async fn load_lane<M: LiveModel>(&self, draft: Arc<M::Draft>, lane: usize) -> Result<(), StoreError> {
+        let portion = || Portion::<M> { draft: Arc::clone(&draft), lane };
+        while unrefused(self.query(portion()).await)? == Loading::More {}
+        Ok(())
     }
 
     /// Waits until everything that is committed by now has its public position, and says the last of them.
@@ -359,7 +366,8 @@ impl Query for Head {
 
 /// Reads the next portion of the rows. A draft whose reading failed is thrown away.
 struct Portion<M: LiveModel> {
-    draft: Arc<Mutex<M::Draft>>,
+    draft: Arc<M::Draft>,
+    lane: usize,
 }
 
 impl<M: LiveModel> Query for Portion<M> {
@@ -368,8 +376,7 @@ impl<M: LiveModel> Query for Portion<M> {
     type Refusal = Infallible;
 
     fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Loading, Infallible> {
-        let mut draft = self.draft.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(M::load(&mut draft, tx)?)
+        Ok(M::load(&self.draft, self.lane, tx)?)
     }
 }
 

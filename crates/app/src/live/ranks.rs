@@ -4,11 +4,13 @@ use super::{LiveModel, Loading, Looked};
 use crate::store::ReadTx;
 use moka::sync::Cache;
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use terrace_identity::AuthorCard;
 use terrace_kernel::{Event, EventKind, Position, StoreError, UserId};
-use terrace_scoring::{BoardId, RankIndex, RankIndexBuilder, SeasonId, Seasons, TotalChanges};
+use terrace_scoring::{
+    BoardId, RankIndex, RankIndexBuilder, SeasonId, Seasons, Total, TotalChanges, TotalsSpan,
+};
 
 /// Totals that one portion reads: some tens of milliseconds of a reading connection.
 const PORTION: u32 = 50_000;
@@ -123,13 +125,48 @@ impl Cards {
     }
 }
 
-/// The boards while they are loaded.
+/// The boards while they are loaded: from both ends, until the two lanes meet. A total that is read twice is taken once.
 #[derive(Default)]
 pub(crate) struct Draft {
     seasons: Option<Arc<Seasons>>,
     season: Option<SeasonId>,
     boards: HashMap<BoardId, RankIndexBuilder>,
-    after: Option<(BoardId, UserId)>,
+    /// What nobody has read yet, lanes that are reading left out of account.
+    left: TotalsSpan,
+    met: bool,
+}
+
+impl Draft {
+    /// The season, and what a lane reads next; nothing where the lanes have met.
+    fn next(
+        &mut self,
+        backwards: bool,
+        tx: &mut dyn ReadTx,
+    ) -> Result<Option<(SeasonId, TotalsSpan)>, StoreError> {
+        if self.seasons.is_none() {
+            let seasons = tx.seasons()?;
+            self.season = seasons.active().map(|season| season.id);
+            self.seasons = Some(Arc::new(seasons));
+        }
+        let Some(season) = self.season.filter(|_| !self.met) else { return Ok(None) };
+        Ok(Some((season, TotalsSpan { backwards, ..self.left })))
+    }
+
+    fn take(&mut self, backwards: bool, totals: &[(BoardId, UserId, Total)]) -> Loading {
+        for (board, user, total) in totals {
+            let builder = self.boards.entry(*board).or_insert_with(|| RankIndexBuilder::for_about(0));
+            builder.apply(*user, total);
+        }
+        let reached = totals.last().map(|(board, user, _)| (*board, *user));
+        if backwards {
+            self.left.before = reached.or(self.left.before);
+        } else {
+            self.left.after = reached.or(self.left.after);
+        }
+        let is_full = u32::try_from(totals.len()).is_ok_and(|count| count >= PORTION);
+        self.met |= !is_full;
+        if self.met { Loading::Whole } else { Loading::More }
+    }
 }
 
 /// What events told.
@@ -140,6 +177,11 @@ pub(crate) struct RankChanges {
     renamed: Vec<UserId>,
     /// Whether lines look otherwise.
     looks: bool,
+}
+
+/// Whether boards look otherwise after an event of this kind.
+pub(crate) fn shows_on_boards(kind: EventKind) -> bool {
+    Ranks::FOLLOWS.contains(&kind)
 }
 
 impl LiveModel for Ranks {
@@ -156,28 +198,22 @@ impl LiveModel for Ranks {
         EventKind::UserBlocked,
         EventKind::UserUnblocked,
     ];
-    type Draft = Draft;
+    const LANES: usize = 2;
+    type Draft = Mutex<Draft>;
     type Changes = RankChanges;
 
-    fn load(draft: &mut Draft, tx: &mut dyn ReadTx) -> Result<Loading, StoreError> {
-        if draft.seasons.is_none() {
-            let seasons = tx.seasons()?;
-            draft.season = seasons.active().map(|season| season.id);
-            draft.seasons = Some(Arc::new(seasons));
-        }
-        let Some(season) = draft.season else { return Ok(Loading::Whole) };
-        let totals = tx.listed_totals(season, PORTION, draft.after)?;
-        for (board, user, total) in &totals {
-            let builder = draft.boards.entry(*board).or_insert_with(|| RankIndexBuilder::for_about(0));
-            builder.apply(*user, total);
-        }
-        draft.after = totals.last().map(|(board, user, _)| (*board, *user));
-        let is_full = u32::try_from(totals.len()).is_ok_and(|count| count >= PORTION);
-        Ok(if is_full { Loading::More } else { Loading::Whole })
+    fn load(draft: &Mutex<Draft>, lane: usize, tx: &mut dyn ReadTx) -> Result<Loading, StoreError> {
+        let open = || draft.lock().unwrap_or_else(PoisonError::into_inner);
+        let backwards = lane % 2 == 1;
+        let next = open().next(backwards, tx)?;
+        let Some((season, span)) = next else { return Ok(Loading::Whole) };
+        let totals = tx.listed_totals(season, PORTION, &span)?;
+        Ok(open().take(backwards, &totals))
     }
 
-    fn finish(draft: Draft) -> Self {
-        let Draft { seasons, season, boards, after: _ } = draft;
+    fn finish(draft: &Mutex<Draft>) -> Self {
+        let draft = std::mem::take(&mut *draft.lock().unwrap_or_else(PoisonError::into_inner));
+        let Draft { seasons, season, boards, left: _, met: _ } = draft;
         let ranking =
             |builder: RankIndexBuilder| Ranking { index: builder.finish(), version: Position::START };
         Self {

@@ -7,13 +7,15 @@ use crate::error::broken;
 use crate::plan::inert;
 use crate::schema::{board_totals, leaderboard_entries, leaderboards, outbox, seasons, teams};
 use crate::tx::DieselTx;
-use crate::types::{At, Key};
+use crate::types::{At, Key, Uid};
 use diesel::connection::SimpleConnection;
-use diesel::dsl::exists;
+use diesel::dsl::{exists, sql};
 use diesel::prelude::*;
+use diesel::sql_types::Bool;
 use terrace_kernel::{EventKind, EventLog, NewEvent, StoreError, TeamId, Timestamp, Topic, UserId};
 use terrace_scoring::{
     Board, BoardId, BoardRead, BoardScope, BoardWrite, Points, RankKey, Season, SeasonId, Seasons, Total,
+    TotalsSpan,
 };
 
 #[derive(Queryable, Selectable)]
@@ -77,6 +79,18 @@ macro_rules! listed_on {
             .filter(board_totals::leaderboard_id.eq(Key::of($board)))
             .filter(board_totals::listed)
     };
+}
+
+/// Where a total lies beside a place among the totals of a season: the comparison as far as its first value.
+macro_rules! beyond {
+    ($comparison:literal, $place:expr) => {{
+        let (board, user) = $place;
+        sql::<Bool>($comparison)
+            .bind::<Uid, _>(Key::of(board))
+            .sql(", ")
+            .bind::<Uid, _>(Key::of(user))
+            .sql(")")
+    }};
 }
 
 fn count(rows: i64) -> u64 {
@@ -285,7 +299,7 @@ impl BoardRead for DieselTx<'_> {
         &mut self,
         season: SeasonId,
         limit: u32,
-        after: Option<(BoardId, UserId)>,
+        span: &TotalsSpan,
     ) -> Result<Vec<(BoardId, UserId, Total)>, StoreError> {
         let rows: Vec<(Key, Key, i64, At, i64)> = on!(self.conn, |conn| {
             let mut query = board_totals::table
@@ -300,16 +314,19 @@ impl BoardRead for DieselTx<'_> {
                     board_totals::version,
                 ))
                 .into_boxed();
-            if let Some((board, user)) = after {
-                let (board, user) = (Key::of(board), Key::of(user));
-                query = query
-                    .filter(board_totals::leaderboard_id.ge(board))
-                    .filter(board_totals::leaderboard_id.gt(board).or(board_totals::user_id.gt(user)));
+            // In the words that both databases find their place in the key by.
+            if let Some(place) = span.after {
+                query = query.filter(beyond!("(leaderboard_id, user_id) > (", place));
             }
-            query
-                .order((board_totals::leaderboard_id, board_totals::user_id))
-                .limit(i64::from(limit))
-                .load(conn)
+            if let Some(place) = span.before {
+                query = query.filter(beyond!("(leaderboard_id, user_id) < (", place));
+            }
+            let query = if span.backwards {
+                query.order((board_totals::leaderboard_id.desc(), board_totals::user_id.desc()))
+            } else {
+                query.order((board_totals::leaderboard_id.asc(), board_totals::user_id.asc()))
+            };
+            query.limit(i64::from(limit)).load(conn)
         })
         .map_err(broken("read the totals of a season"))?;
         rows.into_iter()

@@ -10,7 +10,7 @@ use crate::tx::DieselTx;
 use crate::types::{At, Key};
 use diesel::prelude::*;
 use terrace_app::store::{ConsumerWrite, EventRead};
-use terrace_kernel::{Event, EventLog, NewEvent, Position, StoreError, Timestamp};
+use terrace_kernel::{Event, EventKind, EventLog, NewEvent, Position, StoreError, Timestamp};
 
 diesel::table! {
     use diesel::sql_types::{BigInt, Text};
@@ -126,7 +126,7 @@ impl EventLog for DieselTx<'_> {
         if appended.is_empty() {
             return Ok(());
         }
-        self.appended = true;
+        self.appended.extend(appended.iter().map(|event| event.kind));
         match &mut self.conn {
             Conn::Pg(conn) => {
                 let rows: Vec<_> = appended.iter().map(|event| OutboxRow::new(event, None, at)).collect();
@@ -139,6 +139,10 @@ impl EventLog for DieselTx<'_> {
         }
         .map(drop)
         .map_err(broken("append events"))
+    }
+
+    fn appended(&self) -> &[EventKind] {
+        &self.appended
     }
 }
 
@@ -208,7 +212,7 @@ impl DieselTx<'_> {
         detail: Option<&str>,
         at: Timestamp,
     ) -> Result<(), StoreError> {
-        self.appended = true;
+        self.appended.push(event.kind);
         match &mut self.conn {
             Conn::Pg(conn) => {
                 diesel::insert_into(outbox::table).values(&OutboxRow::new(event, detail, at)).execute(*conn)
@@ -278,11 +282,11 @@ mod tests {
         let mut database = Database::new();
         let tx = &mut database.tx();
         assert_eq!(tx.head().unwrap(), Position::START);
-        assert!(!tx.appended);
+        assert!(tx.appended().is_empty());
         for subject in 1..=3 {
             tx.append(&event(subject), at(9)).unwrap();
         }
-        assert!(tx.appended);
+        assert_eq!(tx.appended(), [event(1).kind; 3]);
         publish(tx);
         let all = tx.events_after(Position::START, 10).unwrap();
         assert_eq!(all.iter().map(|event| event.position.get()).collect::<Vec<_>>(), [1, 2, 3]);

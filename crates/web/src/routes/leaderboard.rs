@@ -220,6 +220,8 @@ pub(crate) async fn read_points(
     let page = query.asked(POINTS, &filter)?;
     let points =
         app.query(ReadOwnPoints { user: viewer.user_id, limit: page.limit, after: page.after }).await?;
+    // Whoever sees points here finds them on the boards.
+    app.boards_show().await;
     let next = next_cursor(points.page.next.as_ref(), POINTS, &filter);
     Ok(Json(PointsPage::new(&points, next)))
 }

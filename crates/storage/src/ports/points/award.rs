@@ -121,7 +121,7 @@ impl DieselTx<'_> {
             Conn::Sqlite(_) => self.in_steps(&award),
         }?;
         if matches!(written, Awarding::Written { .. }) {
-            self.appended = true;
+            self.appended.push(EventKind::PointsAwarded);
         }
         Ok(written)
     }

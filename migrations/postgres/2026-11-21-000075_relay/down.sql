@@ -1,0 +1,1 @@
+DROP FUNCTION relay_events(BIGINT);
