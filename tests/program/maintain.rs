@@ -113,13 +113,23 @@ fn points_are_verified_and_repaired_beside_a_server(kind: DatabaseKind) -> Resul
     let right = board();
     assert!(right.list("/entries").len() > 10, "{}", right.text());
     let verified = maintain(&invocation, &["verify"])?.succeeded()?;
-    for check in ["board_totals.points", "board_totals.listed", "leaderboard_entries.points", "ranks"] {
+    for check in [
+        "board_totals.points",
+        "board_totals.listed",
+        "leaderboard_entries.points",
+        "ranks",
+        "board_counts.listed",
+    ] {
         let line = verified.lines().find(|line| line.starts_with(check)).unwrap_or_default();
         assert!(line.ends_with(" checked, 0 wrong") && !line.contains(": 0 checked"), "{verified}");
     }
     assert!(maintain(&invocation, &["repair"])?.succeeded()?.ends_with("nothing is to be mended\n"));
     if kind == DatabaseKind::Postgres {
-        let damage = ["DELETE FROM board_totals", "UPDATE leaderboard_entries SET points = points + 1"];
+        let damage = [
+            "DELETE FROM board_totals",
+            "UPDATE board_counts SET listed = listed + 1",
+            "UPDATE leaderboard_entries SET points = points + 1",
+        ];
         pgtemp::execute(database.url(), &damage)?;
         let found = maintain(&invocation, &["verify"])?;
         assert!(found.words().contains("`terrace maintain repair` makes them right"), "{}", found.words());

@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp, UserId};
 use terrace_scoring::{
-    BoardId, Books, FanAudit, Fault, PointsCheck, RankIndex, RankLine, Ranked, SeasonId, Total,
+    BoardCount, BoardId, Books, FanAudit, Fault, PointsCheck, RankIndex, RankLine, Ranked, SeasonId, Total,
 };
 
 /// Accounts that one query looks at.
@@ -155,6 +155,7 @@ impl App {
                 report.note(fault);
             }
         }
+        self.count_boards(&mut report, false).await?;
         Ok(report)
     }
 
@@ -165,7 +166,9 @@ impl App {
     ///
     /// When the database is not to be had.
     pub async fn repair_points(&self, dry_run: bool) -> Result<PointsReport, StoreError> {
-        self.walk_points(!dry_run).await
+        let mut report = self.walk_points(!dry_run).await?;
+        self.count_boards(&mut report, !dry_run).await?;
+        Ok(report)
     }
 
     async fn walk_points(&self, mends: bool) -> Result<PointsReport, StoreError> {
@@ -186,6 +189,18 @@ impl App {
             after = Some(portion.last);
         }
         Ok(report)
+    }
+
+    async fn count_boards(&self, report: &mut PointsReport, mends: bool) -> Result<(), StoreError> {
+        let Counted { boards, wrong } = unrefused(self.query(CountBoards).await)?;
+        report.count(&BTreeMap::from([(PointsCheck::Counts, boards)]));
+        let wrong =
+            if mends && !wrong.is_empty() { unrefused(self.execute(RecountBoards).await)? } else { wrong };
+        for count in &wrong {
+            let words = format!("{} fans are kept, {} are listed", count.kept, count.listed);
+            report.note(&Fault { check: PointsCheck::Counts, user: None, board: count.board, words });
+        }
+        Ok(())
     }
 
     /// One run of the job.
@@ -324,6 +339,44 @@ impl Query for SortedBoard {
     }
 }
 
+/// What a look at the counts of boards came to.
+struct Counted {
+    boards: u64,
+    wrong: Vec<BoardCount>,
+}
+
+/// Counts the fans of every board.
+struct CountBoards;
+
+impl Query for CountBoards {
+    const NAME: &'static str = "count_boards";
+    type Output = Counted;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Counted, Infallible> {
+        let boards = u64::try_from(tx.every_board()?.len()).unwrap_or(u64::MAX);
+        Ok(Counted { boards, wrong: tx.miscounted_boards()? })
+    }
+}
+
+/// Counts the fans of every board anew, and keeps what there is.
+struct RecountBoards;
+
+impl Command for RecountBoards {
+    const NAME: &'static str = "recount_boards";
+    type Output = Vec<BoardCount>;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn Tx, _ctx: &mut Ctx) -> Outcome<Vec<BoardCount>, Infallible> {
+        tx.hold_counts()?;
+        let wrong = tx.miscounted_boards()?;
+        for count in &wrong {
+            tx.put_count(count)?;
+        }
+        Ok(wrong)
+    }
+}
+
 /// Where the index that boards are served from puts somebody elsewhere than the database does.
 fn misplaced(board: BoardId, lines: &[RankLine]) -> Vec<Fault> {
     let total = |line: &RankLine| {
@@ -339,7 +392,7 @@ fn misplaced(board: BoardId, lines: &[RankLine]) -> Vec<Fault> {
     let fault = |line: &RankLine| {
         let served = index.standing(line.key.user).map(|standing| place(&standing.ranked));
         let words = format!("place and rank are {served:?}, a sort says {:?}", (line.position, line.rank));
-        Fault { check: PointsCheck::Ranks, user: line.key.user, board, words }
+        Fault { check: PointsCheck::Ranks, user: Some(line.key.user), board, words }
     };
     lines.iter().filter(wrong).map(fault).collect()
 }
@@ -369,7 +422,8 @@ mod tests {
         let sorted = [line(1, 9, 1, 1), line(2, 5, 2, 2), line(3, 5, 3, 2), line(4, 1, 4, 4)];
         assert_eq!(misplaced(board, &sorted), []);
         let other = [line(1, 9, 1, 1), line(2, 5, 3, 2), line(3, 5, 2, 2), line(4, 1, 4, 3)];
-        let wrong: Vec<_> = misplaced(board, &other).into_iter().map(|fault| fault.user.as_uuid()).collect();
+        let wrong: Vec<_> =
+            misplaced(board, &other).into_iter().filter_map(|fault| Some(fault.user?.as_uuid())).collect();
         assert_eq!(wrong, [2, 3, 4].map(Uuid::from_u128));
     }
 }

@@ -32,4 +32,4 @@ pub use seasons::{NewSeason, SeasonRefusal, Seasons, SeasonsError, Stamp};
 pub use source::{MalformedSourceKey, SourceKey, SourceKind};
 pub use total::{Total, TotalKey};
 pub use upkeep::{BoardEntry, Books, FanAudit, FanPoints, Fault, LedgerSum, Mend, PointsCheck};
-pub use upkeep_ports::{PointsAudit, PointsMend, RankLine};
+pub use upkeep_ports::{BoardCount, PointsAudit, PointsMend, RankLine};

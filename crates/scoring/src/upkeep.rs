@@ -63,11 +63,13 @@ pub enum PointsCheck {
     Entries,
     /// The ranks of the index against a sort by the database.
     Ranks,
+    /// How many fans are said to be on a board, against those who are.
+    Counts,
 }
 
 impl PointsCheck {
     /// Every check, in the order of reports.
-    pub const ALL: [Self; 4] = [Self::Totals, Self::Listing, Self::Entries, Self::Ranks];
+    pub const ALL: [Self; 5] = [Self::Totals, Self::Listing, Self::Entries, Self::Ranks, Self::Counts];
 
     /// What it is called in reports.
     pub const fn as_str(self) -> &'static str {
@@ -76,6 +78,7 @@ impl PointsCheck {
             Self::Listing => "board_totals.listed",
             Self::Entries => "leaderboard_entries.points",
             Self::Ranks => "ranks",
+            Self::Counts => "board_counts.listed",
         }
     }
 }
@@ -85,8 +88,8 @@ impl PointsCheck {
 pub struct Fault {
     /// What found it.
     pub check: PointsCheck,
-    /// Whose.
-    pub user: UserId,
+    /// Whose; none where the whole board is meant.
+    pub user: Option<UserId>,
     /// On which board.
     pub board: BoardId,
     /// What there is, and what there should be, for whoever reads the report.
@@ -95,7 +98,11 @@ pub struct Fault {
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "fan {} on board {}: {}", self.user, self.board, self.words)
+        let Self { board, words, .. } = self;
+        match self.user {
+            Some(user) => write!(f, "fan {user} on board {board}: {words}"),
+            None => write!(f, "board {board}: {words}"),
+        }
     }
 }
 
@@ -271,7 +278,7 @@ impl FanAudit {
     }
 
     fn fault(&mut self, check: PointsCheck, user: UserId, board: BoardId, words: String) {
-        self.faults.push(Fault { check, user, board, words });
+        self.faults.push(Fault { check, user: Some(user), board, words });
     }
 }
 
@@ -424,7 +431,7 @@ mod tests {
         let audit = books().audit(&fan(), NOW);
         assert_eq!((audit.faults, audit.mend), (vec![], None));
         let checked = PointsCheck::ALL.map(|check| audit.checked.get(&check).copied());
-        assert_eq!(checked, [Some(2), Some(2), Some(2), None]);
+        assert_eq!(checked, [Some(2), Some(2), Some(2), None, None]);
     }
 
     #[test]

@@ -14,6 +14,19 @@ pub struct RankLine {
     pub rank: u64,
 }
 
+/// How many fans a board has in a season.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BoardCount {
+    /// The season.
+    pub season: SeasonId,
+    /// The board.
+    pub board: BoardId,
+    /// How many there are said to be.
+    pub kept: i64,
+    /// How many are listed.
+    pub listed: i64,
+}
+
 /// Reads what is kept of points, to compare it.
 pub trait PointsAudit {
     /// Up to `limit` accounts after `after`, in the order of their ids; deleted ones too.
@@ -29,6 +42,9 @@ pub trait PointsAudit {
     /// A whole board as the database sorts it, in one statement, and so as of one moment.
     fn sorted_board(&mut self, season: SeasonId, board: BoardId) -> Result<Vec<RankLine>, StoreError>;
 
+    /// The boards of which another number of fans is kept than is listed, in one statement.
+    fn miscounted_boards(&mut self) -> Result<Vec<BoardCount>, StoreError>;
+
     /// A fan's entries, those that they left too, in the order of the boards.
     fn entries_of(&mut self, user: UserId) -> Result<Vec<BoardEntry>, StoreError>;
 }
@@ -41,4 +57,10 @@ pub trait PointsMend: PointsAudit {
 
     /// Writes what makes the rows of accounts that are held right, and tells of each fan's totals that changed.
     fn mend_points(&mut self, mends: &[Mend], at: Timestamp) -> Result<(), StoreError>;
+
+    /// Lets nobody come to a board or leave one until the transaction ends.
+    fn hold_counts(&mut self) -> Result<(), StoreError>;
+
+    /// Writes how many fans are listed on a board. To be called while counts are held.
+    fn put_count(&mut self, count: &BoardCount) -> Result<(), StoreError>;
 }

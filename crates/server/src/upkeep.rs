@@ -7,7 +7,7 @@ use anyhow::Context;
 use clap::Subcommand;
 use std::process::ExitCode;
 use terrace_app::commands::{CloseSeason, StartSeason};
-use terrace_app::{App, PointsReport, Season, SeasonKey, SeasonRefusal, season_name};
+use terrace_app::{App, PointsCheck, PointsReport, Season, SeasonKey, SeasonRefusal, season_name};
 use terrace_kernel::{Failure, Timestamp};
 
 /// What can be done to seasons.
@@ -58,10 +58,17 @@ pub(crate) async fn repair(dry_run: bool, settings: Settings) -> anyhow::Result<
     let points = points?;
     tell(&points)?;
     let fans = if points.mended == 1 { "1 fan".to_owned() } else { format!("{} fans", points.mended) };
-    let done = match (dry_run, points.mended) {
-        (_, 0) => "nothing is to be mended".to_owned(),
-        (true, _) => format!("the boards of {fans} would be mended; nothing was written"),
-        (false, _) => format!("mended the boards of {fans}"),
+    let counted = points.checks.get(&PointsCheck::Counts).map_or(0, |counts| counts.wrong);
+    let what = match (points.mended, counted) {
+        (0, 0) => None,
+        (0, _) => Some("how many fans boards have".to_owned()),
+        (_, 0) => Some(format!("the boards of {fans}")),
+        (_, _) => Some(format!("the boards of {fans}, and how many fans boards have")),
+    };
+    let done = match (dry_run, what) {
+        (_, None) => "nothing is to be mended".to_owned(),
+        (true, Some(what)) => format!("{what} would be mended; nothing was written"),
+        (false, Some(what)) => format!("mended {what}"),
     };
     report::line(&done)?;
     Ok(ExitCode::SUCCESS)

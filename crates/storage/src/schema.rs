@@ -445,6 +445,18 @@ table! {
 }
 
 table! {
+    use diesel::sql_types::{BigInt, SmallInt};
+    use crate::types::Uid;
+
+    board_counts (season_id, leaderboard_id, part) {
+        season_id -> Uid,
+        leaderboard_id -> Uid,
+        part -> SmallInt,
+        listed -> BigInt,
+    }
+}
+
+table! {
     use diesel::sql_types::{BigInt, Nullable};
     use crate::types::{Instant, Uid};
 
@@ -588,6 +600,7 @@ allow_tables_to_appear_in_same_query!(
     leaderboards,
     points_history,
     board_totals,
+    board_counts,
     leaderboard_entries,
     quests,
     quest_prerequisites,

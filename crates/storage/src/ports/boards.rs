@@ -5,7 +5,7 @@ use super::{corrupt, named};
 use crate::conn::{Conn, on};
 use crate::error::broken;
 use crate::plan::inert;
-use crate::schema::{board_totals, leaderboard_entries, leaderboards, outbox, seasons, teams};
+use crate::schema::{board_counts, board_totals, leaderboard_entries, leaderboards, outbox, seasons, teams};
 use crate::tx::DieselTx;
 use crate::types::{At, Key, Uid};
 use diesel::connection::SimpleConnection;
@@ -227,9 +227,15 @@ impl BoardRead for DieselTx<'_> {
     }
 
     fn count_listed(&mut self, season: SeasonId, board: BoardId) -> Result<u64, StoreError> {
-        on!(self.conn, |conn| listed_on!(season, board).count().get_result::<i64>(conn))
-            .map(count)
-            .map_err(broken("count the fans of a board"))
+        let parts: Vec<i64> = on!(self.conn, |conn| {
+            board_counts::table
+                .filter(board_counts::season_id.eq(Key::of(season)))
+                .filter(board_counts::leaderboard_id.eq(Key::of(board)))
+                .select(board_counts::listed)
+                .load(conn)
+        })
+        .map_err(broken("read how many fans a board has"))?;
+        Ok(count(parts.into_iter().sum()))
     }
 
     fn count_above(&mut self, season: SeasonId, board: BoardId, points: Points) -> Result<u64, StoreError> {

@@ -4,9 +4,10 @@ use super::{TotalRow, version};
 use crate::conn::{Conn, on};
 use crate::error::broken;
 use crate::ports::boards::BoardRow;
-use crate::schema::{board_totals, leaderboard_entries, leaderboards, users};
+use crate::schema::{board_counts, board_totals, leaderboard_entries, leaderboards, users};
 use crate::tx::DieselTx;
 use crate::types::{At, Instant, Key, Uid};
+use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Nullable};
 use diesel::upsert::excluded;
@@ -14,8 +15,8 @@ use std::collections::BTreeMap;
 use terrace_identity::AccountStatus;
 use terrace_kernel::{StoreError, Timestamp, UserId};
 use terrace_scoring::{
-    Board, BoardEntry, BoardId, FanPoints, LedgerSum, Mend, Points, PointsAudit, PointsMend, RankKey,
-    RankLine, SeasonId, TotalChanges,
+    Board, BoardCount, BoardEntry, BoardId, FanPoints, LedgerSum, Mend, Points, PointsAudit, PointsMend,
+    RankKey, RankLine, SeasonId, TotalChanges,
 };
 
 /// Rows that one statement writes at most, some thousands of arguments.
@@ -139,6 +140,28 @@ struct NewEntry {
     created_at: At,
 }
 
+#[derive(QueryableByName)]
+struct CountRow {
+    #[diesel(sql_type = Uid)]
+    season_id: Key,
+    #[diesel(sql_type = Uid)]
+    leaderboard_id: Key,
+    #[diesel(sql_type = BigInt)]
+    kept: i64,
+    #[diesel(sql_type = BigInt)]
+    there: i64,
+}
+
+const MISCOUNTED: &str = "\
+SELECT season_id, leaderboard_id, CAST(sum(kept) AS bigint) AS kept, CAST(sum(there) AS bigint) AS there
+FROM (
+    SELECT season_id, leaderboard_id, listed AS kept, 0 AS there FROM board_counts
+    UNION ALL
+    SELECT season_id, leaderboard_id, 0, count(*) FROM board_totals WHERE listed GROUP BY season_id, leaderboard_id
+) AS counts
+GROUP BY season_id, leaderboard_id
+HAVING sum(kept) <> sum(there)";
+
 impl PointsAudit for DieselTx<'_> {
     fn fans_after(&mut self, after: Option<UserId>, limit: u32) -> Result<Vec<UserId>, StoreError> {
         let ids: Vec<Key> = on!(self.conn, |conn| {
@@ -237,6 +260,18 @@ impl PointsAudit for DieselTx<'_> {
         Ok(rows.into_iter().map(line).collect())
     }
 
+    fn miscounted_boards(&mut self) -> Result<Vec<BoardCount>, StoreError> {
+        let rows: Vec<CountRow> = on!(self.conn, |conn| diesel::sql_query(MISCOUNTED).load(conn))
+            .map_err(broken("count the fans of boards"))?;
+        let counted = |row: CountRow| BoardCount {
+            season: row.season_id.id(),
+            board: row.leaderboard_id.id(),
+            kept: row.kept,
+            listed: row.there,
+        };
+        Ok(rows.into_iter().map(counted).collect())
+    }
+
     fn entries_of(&mut self, user: UserId) -> Result<Vec<BoardEntry>, StoreError> {
         let rows: Vec<EntryRow> = on!(self.conn, |conn| {
             leaderboard_entries::table
@@ -301,6 +336,30 @@ impl PointsMend for DieselTx<'_> {
             self.tell_scores(mend.user, TotalChanges(mend.totals.clone()), at)?;
         }
         Ok(())
+    }
+
+    fn hold_counts(&mut self) -> Result<(), StoreError> {
+        match &mut self.conn {
+            Conn::Pg(conn) => conn.batch_execute("LOCK TABLE board_counts IN SHARE ROW EXCLUSIVE MODE"),
+            // Whoever writes has the database to itself.
+            Conn::Sqlite(_) => Ok(()),
+        }
+        .map_err(broken("hold the counts of boards"))
+    }
+
+    fn put_count(&mut self, count: &BoardCount) -> Result<(), StoreError> {
+        let place = (
+            board_counts::season_id.eq(Key::of(count.season)),
+            board_counts::leaderboard_id.eq(Key::of(count.board)),
+        );
+        let old = board_counts::table.filter(place.0).filter(place.1);
+        let new = (place.0, place.1, board_counts::part.eq(0), board_counts::listed.eq(count.listed));
+        on!(self.conn, |conn| diesel::delete(old).execute(conn))
+            .and_then(|_| {
+                on!(self.conn, |conn| diesel::insert_into(board_counts::table).values(new).execute(conn))
+            })
+            .map(drop)
+            .map_err(broken("mend the count of a board"))
     }
 }
 
@@ -385,8 +444,9 @@ mod tests {
         let all = (UserId::from_uuid(uuid(0)), UserId::from_uuid(uuid(u128::MAX)));
         let audits: Vec<_> =
             tx.points_between(all.0, all.1).unwrap().iter().map(|fan| books.audit(fan, at(9))).collect();
-        let faults =
-            audits.iter().flat_map(|audit| audit.faults.iter().map(|fault| (fault.check, fault.user)));
+        let faults = audits
+            .iter()
+            .flat_map(|audit| audit.faults.iter().filter_map(|fault| Some((fault.check, fault.user?))));
         (faults.collect(), audits.iter().filter_map(|audit| audit.mend.clone()).collect())
     }
 
