@@ -168,3 +168,6 @@ impl<'a> Words<'a> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

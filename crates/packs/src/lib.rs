@@ -6,8 +6,12 @@
 //! may give, both from the same [`Table`]s; and [`verify`] recomputes a draw from its [`Proof`].
 
 mod collectible;
+mod content;
 mod draw;
+#[cfg(test)]
+mod fixtures;
 mod ids;
+mod odds;
 mod pack;
 mod ports;
 mod price;
@@ -19,17 +23,21 @@ mod state;
 mod table;
 
 pub use collectible::{Collectible, Rarity};
+pub use content::{
+    Catalogue, CatalogueDraft, CollectibleDraft, ContentError, ContentItem, ContentProblem, Known, PackDraft,
+    PriceDraft, SlotDraft, plan,
+};
 pub use draw::{Draw, SlotOutcome, Unfillable, draw};
 pub use ids::{CollectibleId, CollectibleKey, OwnedId, PackId, PackKey, PurchaseId, UserPackId};
+pub use odds::{Odds, RarityOdds, SlotOdds, odds};
 pub use pack::{Content, Guarantee, Minted, Pack, Slot};
 pub use ports::{
     Bought, CatalogueRead, CatalogueWrite, CopyList, OpeningWrite, OwnedFilter, SaleRead, SaleWrite,
-    StockChange,
 };
 pub use price::{Currency, MalformedCurrency, Price, PriceError, PriceKind, Quantity, QuantityOutOfRange};
 pub use proof::{Algorithm, Claim, Opening, Proof, ProofFault, verify};
 pub use purchase::{Owned, OwnedSource, Purchase, UserPack};
-pub use sale::{ClosedPool, MOST_PENDING, SaleRefusal, Stock, can_sell};
+pub use sale::{ClosedPool, MOST_PENDING, SaleRefusal, Stock, StockChange, can_sell};
 pub use seed::{
     ClientSeed, ClientSeedSource, Digest, MalformedClientSeed, MalformedDigest, SealedSeed, ServerSeed,
 };

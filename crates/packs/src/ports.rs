@@ -3,7 +3,7 @@
 
 use crate::{
     Collectible, CollectibleId, Minted, Opening, Owned, Pack, PackId, PackKey, Purchase, PurchaseId,
-    PurchaseState, Rarity, SealedSeed, Stock, Transition, UserPack, UserPackId, UserPackState,
+    PurchaseState, Rarity, SealedSeed, Stock, StockChange, Transition, UserPack, UserPackId, UserPackState,
 };
 use terrace_kernel::{Limit, Page, StoreError, TeamId, TimeKey, Timestamp, UserId};
 
@@ -111,7 +111,7 @@ pub trait SaleWrite: SaleRead {
     /// [`CatalogueRead::minted`] after it.
     fn lock_stock(&mut self, pack: PackId) -> Result<Stock, StoreError>;
 
-    /// Adds to a counted pack's stock, which holds nothing below zero.
+    /// Adds to a counted pack's stock, neither number of which may come below zero.
     fn count_stock(&mut self, pack: PackId, change: StockChange) -> Result<(), StoreError>;
 
     /// Writes a purchase that is new.
@@ -134,15 +134,6 @@ pub trait SaleWrite: SaleRead {
     /// Up to `limit` pending purchases that expired by then, the oldest first, locked; what others have locked is left
     /// out.
     fn lock_overdue(&mut self, by: Timestamp, limit: u32) -> Result<Vec<Purchase>, StoreError>;
-}
-
-/// What is added to a counted pack's stock.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct StockChange {
-    /// Added to [`Stock::sold`].
-    pub sold: i32,
-    /// Added to [`Stock::sealed`].
-    pub sealed: i32,
 }
 
 /// Writes what comes of opening copies.

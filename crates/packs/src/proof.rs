@@ -247,3 +247,6 @@ impl<'p> Seen<'p> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

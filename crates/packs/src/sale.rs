@@ -13,6 +13,34 @@ pub struct Stock {
     pub sealed: u32,
 }
 
+/// What a sale, an opening or a copy that is taken back adds to the stock of a counted pack, in its own transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StockChange {
+    /// Added to [`Stock::sold`].
+    pub sold: i32,
+    /// Added to [`Stock::sealed`].
+    pub sealed: i32,
+}
+
+impl StockChange {
+    /// A sealed copy is opened.
+    pub const OPENED: Self = Self { sold: 0, sealed: -1 };
+    /// A sealed copy is taken back. Of an opened one nothing changes: what it took is gone.
+    pub const UNSOLD: Self = Self { sold: -1, sealed: -1 };
+
+    /// A purchase is started, whether or not it is paid at once.
+    pub fn purchased(quantity: Quantity) -> Self {
+        let copies = i32::try_from(quantity.copies()).unwrap_or(i32::MAX);
+        Self { sold: copies, sealed: copies }
+    }
+
+    /// A purchase that waited for its payment is given up.
+    pub fn released(quantity: Quantity) -> Self {
+        let Self { sold, sealed } = Self::purchased(quantity);
+        Self { sold: sold.saturating_neg(), sealed: sealed.saturating_neg() }
+    }
+}
+
 /// A rarity of a pack whose collectibles are all limited, so that it may run out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClosedPool {
@@ -112,3 +140,6 @@ pub fn can_sell(
         Some(_) | None => Ok(()),
     }
 }
+
+#[cfg(test)]
+mod tests;
