@@ -173,7 +173,7 @@ mod tests {
     use PurchaseState::{Cancelled, Completed, Expired, Pending, Refunded};
     use UserPackState::{Opened, Revoked, Sealed};
 
-    /// `docs/spec.md` §3 leaves the states open; those of `docs/api.md` are these and no others.
+    /// `docs/spec.md` §3 leaves the states open; those of `docs/http-api.md` are these and no others.
     #[test]
     fn a_purchase_goes_only_where_it_may() {
         let legal: Vec<_> = PurchaseState::ALL
