@@ -10,24 +10,54 @@ fn drawn(pack: &Pack, byte: u8, nonce: u32, minted: &Minted) -> Vec<SlotOutcome>
     draw(&seed, &client_seed, nonce, pack, minted).unwrap().outcomes
 }
 
-/// The example of `docs/fair-draws.md`, whose script comes to the same: whoever changes the draw changes what was proved.
+/// The example of `docs/fair-draws.md`, which the script there comes to as well: whoever changes the draw changes what was
+/// proved.
 #[test]
 fn the_worked_example_holds() {
+    let page = include_str!("../../../../docs/fair-draws.md");
     let seed = ServerSeed::from_bytes(std::array::from_fn(|n| u8::try_from(n).unwrap()));
-    let hash = "630dcd2966c4336691125448bbb25b4ff412a49c732db2c8abc1b8581bd710dd";
-    assert_eq!(seed.hash().to_string(), hash);
-    let draw = draw(&seed, &"kop".parse().unwrap(), 1, &match_day(), &fresh()).unwrap();
-    let outcomes: Vec<_> = draw
-        .outcomes
-        .iter()
-        .map(|outcome| (outcome.rarity, outcome.collectible, outcome.is_guaranteed))
-        .collect();
-    assert_eq!(
-        outcomes,
-        [(Common, collectible(1), false), (Uncommon, collectible(4), false), (Rare, collectible(7), true)]
-    );
-    let hash = "cb20a388b5a48bc67604455b49add295f377c9ffca776c066560f9703bae3898";
-    assert_eq!(draw.tables.hash().to_string(), hash);
+    let slot: &[_] = &[(Common, 9), (Rare, 1)];
+    let contents = [(Common, None, 3), (Common, None, 1), (Rare, None, 1), (Rare, None, 1)];
+    let mut pack = pack(&[slot; 2], &contents);
+    pack.guarantee = Some(Guarantee { at_least: Rare });
+    for (content, number) in pack.contents.iter_mut().zip(1..) {
+        content.collectible = collectible(0x7000_8000_0000_0000_0000 + number);
+    }
+    let draw = draw(&seed, &"kop".parse().unwrap(), 1, &pack, &fresh()).unwrap();
+    assert_eq!(draw.outcomes.len(), 2);
+    for (outcome, (number, is_guaranteed)) in draw.outcomes.iter().zip([(0, false), (2, true)]) {
+        let content = pack.contents[number];
+        assert_eq!((outcome.collectible, outcome.rarity), (content.collectible, content.rarity));
+        assert_eq!(outcome.is_guaranteed, is_guaranteed);
+        let line = format!("{{ \"id\": \"{}\", \"rarity\": \"{}\" }}", outcome.collectible, outcome.rarity);
+        assert!(page.contains(&line), "{line}");
+    }
+    for told in [
+        format!("\"serverSeed\": \"{}\"", seed.reveal()),
+        format!("\"serverSeedHash\": \"{}\"", seed.hash()),
+        format!("\"tableHash\": \"{}\"", draw.tables.hash()),
+    ] {
+        assert!(page.contains(&told), "{told}");
+    }
+    let text = draw.tables.canonical();
+    let beginning: String = text.lines().take(5).flat_map(|line| [line, "\n"]).collect();
+    assert!(page.contains(&beginning), "{beginning}");
+}
+
+/// Drawn by another hand as well, with the script of `docs/fair-draws.md`.
+#[test]
+fn a_larger_draw_is_what_it_was() {
+    let seed = ServerSeed::from_bytes(std::array::from_fn(|n| u8::try_from(n).unwrap()));
+    let drawn = |nonce| {
+        let draw = draw(&seed, &"kop".parse().unwrap(), nonce, &match_day(), &fresh()).unwrap();
+        let hash = "cb20a388b5a48bc67604455b49add295f377c9ffca776c066560f9703bae3898";
+        assert_eq!(draw.tables.hash().to_string(), hash);
+        draw.outcomes.iter().map(|outcome| outcome.collectible.as_uuid().as_u128()).collect::<Vec<_>>()
+    };
+    let expected = [[1, 4, 7], [3, 3, 6], [1, 5, 6], [1, 3, 7], [3, 6, 5], [2, 3, 6], [5, 2, 6], [2, 4, 9]];
+    for (expected, nonce) in expected.iter().zip(1..) {
+        assert_eq!(drawn(nonce), expected, "{nonce}");
+    }
 }
 
 #[test]
