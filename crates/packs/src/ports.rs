@@ -101,14 +101,16 @@ pub trait SaleRead {
     ) -> Result<Page<Owned>, StoreError>;
 }
 
-/// Writes purchases and what they bring. The order of locks is: the fan's account, the purchase, the pack's stock, the
-/// copies.
+/// Writes purchases and what they bring. Rows are locked in one order, so that no two transactions wait for each other: the
+/// fan's account, the purchase, the copies, the limited editions by ascending ids, and last, because everybody who buys
+/// the pack waits for it, the pack's stock. Whoever reads [`CatalogueRead::minted`] with the stock locked sees both as they
+/// go together: an opening that minted has not committed before it counted itself in the stock.
 pub trait SaleWrite: SaleRead {
     /// What counts of what a fan bought before. Hold the fan's account locked, or the count may be of yesterday.
     fn bought(&mut self, user: UserId, pack: PackId) -> Result<Bought, StoreError>;
 
-    /// What stands of a counted pack, and lets nobody else sell or open a copy of it until the transaction ends; read
-    /// [`CatalogueRead::minted`] after it.
+    /// What stands of a counted pack ([`Pack::is_counted`]), and lets nobody else sell or open a copy of it until the
+    /// transaction ends; read [`CatalogueRead::minted`] after it.
     fn lock_stock(&mut self, pack: PackId) -> Result<Stock, StoreError>;
 
     /// Adds to a counted pack's stock, neither number of which may come below zero.
@@ -160,8 +162,8 @@ pub trait OpeningWrite: SaleRead {
         at: Timestamp,
     ) -> Result<bool, StoreError>;
 
-    /// Takes the next serial of a limited edition; `None` where none is left. Mint by ascending ids, so that no two
-    /// openings wait for each other.
+    /// Takes the next serial of a limited edition; `None` where none is left. Then the draw was made with what is not so
+    /// any more: roll back, and draw again with what is left. A pool that is closed cannot come to that.
     fn mint(&mut self, collectible: CollectibleId) -> Result<Option<u32>, StoreError>;
 
     /// Writes what a copy gave: the proof, and the collectibles as the fan's own.
