@@ -1,5 +1,6 @@
 //! Typed identifiers. Each is a `UUIDv7` in canonical text form (RFC 9562) and cannot be mistaken for another's.
 
+use crate::hex;
 use std::fmt;
 use std::str::FromStr;
 use uuid::Uuid;
@@ -108,7 +109,7 @@ impl MediaHash {
 
 impl fmt::Display for MediaHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        hex::write(&self.0, f)
     }
 }
 
@@ -122,20 +123,7 @@ impl FromStr for MediaHash {
     type Err = MalformedHash;
 
     fn from_str(text: &str) -> Result<Self, MalformedHash> {
-        let digit = |byte: u8| match byte {
-            b'0'..=b'9' => Ok(byte - b'0'),
-            b'a'..=b'f' => Ok(byte - b'a' + 10),
-            _ => Err(MalformedHash),
-        };
-        let (pairs, rest) = text.as_bytes().as_chunks::<2>();
-        if pairs.len() != 32 || !rest.is_empty() {
-            return Err(MalformedHash);
-        }
-        let mut bytes = [0; 32];
-        for (byte, [high, low]) in bytes.iter_mut().zip(pairs) {
-            *byte = digit(*high)? << 4 | digit(*low)?;
-        }
-        Ok(Self(bytes))
+        hex::read_32(text).map(Self).ok_or(MalformedHash)
     }
 }
 

@@ -6,7 +6,9 @@
 mod ctx;
 mod error;
 mod event;
+pub mod hex;
 mod ids;
+mod key;
 mod page;
 pub mod text;
 mod time;
@@ -18,6 +20,7 @@ pub use ids::{
     CommentId, LeagueId, MalformedHash, MalformedId, MediaHash, MediaId, PostId, SessionId, TeamId, UserId,
     uuid_from_canonical,
 };
+pub use key::{MalformedKey, checked_key};
 pub use page::{Limit, LimitOutOfRange, Page, TimeKey};
 pub use time::{MalformedTimestamp, Timestamp};
 /// What identifiers are, for [`typed_ids`].

@@ -26,7 +26,7 @@ pub use content::{
 };
 pub use facts::{FactGroup, Facts};
 pub use ids::{QuestId, StepId};
-pub use key::{AchievementKey, MalformedKey, QuestKey, StepKey};
+pub use key::{AchievementKey, QuestKey, StepKey};
 pub use ports::{FanProgress, QuestRead, QuestWrite};
 pub use progress::{Advance, StartRefusal, StepRefusal, advance, is_due, is_left_complete, met_steps, start};
 pub use quest::{Cadence, Quest, Step};

@@ -1,8 +1,8 @@
 //! Quests and achievements as content: read from TOML, checked whole, loaded by their stable keys.
 
+use crate::content::{instant, line_of};
 use serde::Deserialize;
 use std::sync::LazyLock;
-use terrace_kernel::Timestamp;
 use terrace_quests::{
     Achievement, AchievementDraft, CheckDraft, ContentError, QuestDraft, StepDraft, plan_achievements,
 };
@@ -113,8 +113,7 @@ impl QuestContent {
         let mut content = Self { drafts: Vec::new(), lines: Vec::new() };
         let mut wrong = Vec::new();
         for entry in file.quests {
-            let before = text.get(..entry.span().start).unwrap_or_default();
-            let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
+            let line = line_of(text, entry.span().start);
             let entry = entry.into_inner();
             match draft(entry) {
                 Ok(draft) => {
@@ -136,10 +135,6 @@ impl QuestContent {
 }
 
 fn draft(entry: QuestEntry) -> Result<QuestDraft, String> {
-    let instant = |name: &str, text: Option<String>| -> Result<Option<Timestamp>, String> {
-        let parse = |text: String| text.parse().map_err(|_| format!("{name} is no instant: {text:?}"));
-        text.map(parse).transpose()
-    };
     let step = |step: StepEntry| StepDraft {
         key: step.key,
         title: step.title,

@@ -1,7 +1,6 @@
 //! What content says, checked as a whole before anything of it is kept.
 
 use crate::achievement::MalformedGoal;
-use crate::key::MalformedKey;
 use crate::{
     Achievement, AchievementKey, Cadence, Check, CheckError, Goal, Quest, QuestId, QuestKey, Step, StepId,
     StepKey,
@@ -9,7 +8,7 @@ use crate::{
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use terrace_kernel::text::{TextError, line, paragraphs};
-use terrace_kernel::{TeamId, Timestamp};
+use terrace_kernel::{MalformedKey, TeamId, Timestamp};
 use uuid::Uuid;
 
 /// The most that a step or a bonus may pay.

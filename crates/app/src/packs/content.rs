@@ -1,0 +1,246 @@
+//! Packs and collectibles as content: read from TOML, checked whole.
+
+use crate::content::{instant, line_of};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use terrace_packs::{
+    Catalogue, CatalogueDraft, CollectibleDraft, ContentError, ContentItem, Known, PackDraft, PriceDraft,
+    SlotDraft, plan,
+};
+use uuid::Uuid;
+
+/// Packs and collectibles as a file describes them. Whether they hold what they promise, beside what there is, shows when
+/// they are planned.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PackContent {
+    draft: CatalogueDraft,
+    /// The line on which each collectible begins.
+    collectible_lines: Vec<usize>,
+    /// The line on which each pack begins.
+    pack_lines: Vec<usize>,
+}
+
+/// What is wrong with packs.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PackContentError {
+    /// The text is no TOML of the expected form; the message names line and column.
+    #[error("packs: {0}")]
+    Malformed(String),
+    /// Values break rules: each with the line on which its pack or collectible begins.
+    #[error("{}", .0.join("\n"))]
+    Invalid(Vec<String>),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PackFile {
+    #[serde(default, rename = "collectible")]
+    collectibles: Vec<toml::Spanned<CollectibleEntry>>,
+    #[serde(default, rename = "pack")]
+    packs: Vec<toml::Spanned<PackEntry>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CollectibleEntry {
+    key: String,
+    name: String,
+    rarity: String,
+    team: Option<String>,
+    image: Option<String>,
+    edition: Option<i64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PackEntry {
+    key: String,
+    name: String,
+    #[serde(default)]
+    description: String,
+    image: Option<String>,
+    price: PriceEntry,
+    limit: Option<i64>,
+    supply: Option<i64>,
+    opens: Option<String>,
+    closes: Option<String>,
+    guarantee: Option<String>,
+    /// Of each slot, the weights of rarities.
+    slots: Vec<BTreeMap<String, i64>>,
+    /// The weights of collectibles.
+    contents: BTreeMap<String, i64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PriceEntry {
+    kind: String,
+    amount: i64,
+    currency: Option<String>,
+}
+
+impl PackContent {
+    /// The packs that come with the program.
+    ///
+    /// # Errors
+    ///
+    /// When they are not well formed.
+    pub fn embedded() -> Result<Self, PackContentError> {
+        Self::parse(include_str!("../../content/packs.toml"))
+    }
+
+    /// Reads packs and collectibles.
+    ///
+    /// # Errors
+    ///
+    /// Says what is wrong, with the line where it stands.
+    pub fn parse(text: &str) -> Result<Self, PackContentError> {
+        let file: PackFile =
+            toml::from_str(text).map_err(|error| PackContentError::Malformed(error.to_string()))?;
+        let (collectible_lines, collectibles) = file
+            .collectibles
+            .into_iter()
+            .map(|entry| (line_of(text, entry.span().start), collectible(entry.into_inner())))
+            .unzip();
+        let (mut pack_lines, mut packs, mut wrong) = (Vec::new(), Vec::new(), Vec::new());
+        for entry in file.packs {
+            let line = line_of(text, entry.span().start);
+            match pack(entry.into_inner()) {
+                Ok(pack) => {
+                    pack_lines.push(line);
+                    packs.push(pack);
+                }
+                Err(message) => wrong.push(format!("packs, line {line}: {message}")),
+            }
+        }
+        if wrong.is_empty() {
+            Ok(Self { draft: CatalogueDraft { collectibles, packs }, collectible_lines, pack_lines })
+        } else {
+            Err(PackContentError::Invalid(wrong))
+        }
+    }
+
+    /// The keys of the teams that collectibles belong to, some more than once.
+    pub fn teams(&self) -> impl Iterator<Item = &str> {
+        self.draft.collectibles.iter().filter_map(|collectible| collectible.team.as_deref())
+    }
+
+    /// The catalogue that this content describes, beside what there is ([`terrace_packs::plan`]).
+    ///
+    /// # Errors
+    ///
+    /// Everything that is wrong, each with its line.
+    pub fn plan(
+        &self,
+        known: &Known<'_>,
+        new_id: impl FnMut() -> Uuid,
+    ) -> Result<Catalogue, PackContentError> {
+        plan(&self.draft, known, new_id).map_err(|errors| {
+            PackContentError::Invalid(errors.iter().map(|error| self.located(error)).collect())
+        })
+    }
+
+    fn located(&self, error: &ContentError) -> String {
+        let lines = match error.item {
+            ContentItem::Collectible => &self.collectible_lines,
+            ContentItem::Pack => &self.pack_lines,
+        };
+        format!("packs, line {}: {error}", lines.get(error.place).copied().unwrap_or_default())
+    }
+}
+
+fn collectible(entry: CollectibleEntry) -> CollectibleDraft {
+    CollectibleDraft {
+        key: entry.key,
+        name: entry.name,
+        rarity: entry.rarity,
+        team: entry.team,
+        image_url: entry.image,
+        edition: entry.edition,
+    }
+}
+
+fn pack(entry: PackEntry) -> Result<PackDraft, String> {
+    let slot = |weights: BTreeMap<String, i64>| SlotDraft { rarities: weights.into_iter().collect() };
+    Ok(PackDraft {
+        key: entry.key,
+        name: entry.name,
+        description: entry.description,
+        image_url: entry.image,
+        price: PriceDraft {
+            kind: entry.price.kind,
+            amount: entry.price.amount,
+            currency: entry.price.currency,
+        },
+        per_user_limit: entry.limit,
+        supply: entry.supply,
+        opens_at: instant("opens", entry.opens)?,
+        closes_at: instant("closes", entry.closes)?,
+        slots: entry.slots.into_iter().map(slot).collect(),
+        guarantee: entry.guarantee,
+        contents: entry.contents.into_iter().collect(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+    use terrace_kernel::{TeamId, Timestamp};
+    use terrace_packs::{Minted, PriceKind, odds};
+
+    fn planned(content: &PackContent) -> Result<Catalogue, PackContentError> {
+        let team = |_: &str| Some(TeamId::from_uuid(Uuid::from_u128(1)));
+        let now = Timestamp::from_micros(0);
+        let mut ids = 0;
+        content.plan(&Known { collectibles: &[], packs: &[], team: &team, now }, || {
+            ids += 1;
+            Uuid::from_u128(ids)
+        })
+    }
+
+    #[test]
+    fn what_comes_with_the_program_holds_what_it_promises() {
+        let content = PackContent::embedded().unwrap();
+        let Catalogue { collectibles, packs } = planned(&content).unwrap();
+        let rarities: BTreeSet<_> = collectibles.iter().map(|collectible| collectible.rarity).collect();
+        let editions: Vec<_> = collectibles.iter().filter_map(|collectible| collectible.edition).collect();
+        assert_eq!((rarities.len(), editions), (5, vec![500, 25]));
+        let kinds: Vec<_> = packs.iter().map(|pack| pack.price.kind()).collect();
+        assert_eq!(kinds, PriceKind::ALL);
+        // "In one of ten, the golden cup", and no more copies are sold than there are cups.
+        let trophies = packs.last().unwrap();
+        let cup = odds(trophies, &Minted::default()).rarities.last().copied().unwrap();
+        assert!((cup.at_least_one - 0.1).abs() < 1e-12);
+        assert_eq!(trophies.remaining(terrace_packs::Stock::default(), &Minted::default()), Some(25));
+        let teams = include_str!("../../content/teams.toml");
+        assert!(content.teams().all(|key| teams.contains(&format!("\nkey = {key:?}\n"))));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_line() {
+        let text = include_str!("../../content/packs.toml");
+        let wrong = text
+            .replace("edition = 25", "edition = 0")
+            .replace("guarantee = \"rare\"", "guarantee = \"shiny\"");
+        let error = planned(&PackContent::parse(&wrong).unwrap()).unwrap_err().to_string();
+        let line = |of: &str| line_of(text, text.find(of).unwrap()) - 1;
+        assert_eq!(
+            error,
+            format!(
+                "packs, line {}: collectible \"golden-cup\" (no. 12): the edition must be 1 to 1000000000\n\
+                 packs, line {}: pack \"away-days\" (no. 2): \"shiny\" is no rarity",
+                line("key = \"golden-cup\""),
+                line("key = \"away-days\""),
+            )
+        );
+        let error = PackContent::parse("[[collectible]]\nkey = \"a\"\ncolour = 1\n").unwrap_err().to_string();
+        assert!(error.contains("line 3"), "{error}");
+        let soon = text.replacen("limit = 20\n", "opens = \"soon\"\n", 1);
+        let error = PackContent::parse(&soon).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            format!("packs, line {}: opens is no instant: \"soon\"", line("key = \"away-days\""))
+        );
+    }
+}

@@ -1,0 +1,27 @@
+//! 32 bytes as 64 lower-case hexadecimal digits: the form in which digests are written, and the only one in which they
+//! are read, so that one digest has one spelling.
+
+use std::fmt;
+
+/// Writes bytes as lower-case hexadecimal digits.
+pub fn write(bytes: &[u8], f: &mut impl fmt::Write) -> fmt::Result {
+    bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+}
+
+/// Reads 64 lower-case hexadecimal digits, and nothing else.
+pub fn read_32(text: &str) -> Option<[u8; 32]> {
+    let digit = |byte: u8| match byte {
+        b'0'..=b'9' => Some(byte - b'0'),
+        b'a'..=b'f' => Some(byte - b'a' + 10),
+        _ => None,
+    };
+    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
+    if pairs.len() != 32 || !rest.is_empty() {
+        return None;
+    }
+    let mut bytes = [0; 32];
+    for (byte, [high, low]) in bytes.iter_mut().zip(pairs) {
+        *byte = digit(*high)? << 4 | digit(*low)?;
+    }
+    Some(bytes)
+}

@@ -1,0 +1,85 @@
+//! What packs and collectibles, each right by itself, promise together.
+
+use super::{ContentItem, ContentProblem, Known, Problems};
+use crate::{Collectible, CollectibleId, Pack};
+
+/// Notes what these packs, each with its place, could not hold.
+pub(super) fn check(
+    packs: &[(usize, Pack)],
+    collectibles: &[Collectible],
+    known: &Known<'_>,
+    found: &mut Problems,
+) {
+    let name = |id: CollectibleId| {
+        let named = collectibles.iter().chain(known.collectibles).find(|one| one.id == id);
+        named.map_or_else(|| id.to_string(), |one| one.key.to_string())
+    };
+    for (place, pack) in packs {
+        found.at(ContentItem::Pack, pack.key.as_str(), *place);
+        slots_and_contents(pack, &name, found);
+        pools(pack, found);
+        // Those that are not in the content any more may still have sealed copies.
+        let gone = known.packs.iter().filter(|old| packs.iter().all(|(_, pack)| pack.id != old.id));
+        let others = packs.iter().map(|(_, pack)| pack).filter(|other| other.id != pack.id);
+        for other in others.chain(gone) {
+            if let Some(shared) = shared(pack, other).or_else(|| shared(other, pack)) {
+                let (collectible, other) = (name(shared), other.key.to_string());
+                found.note(ContentProblem::SharedPool { collectible, other });
+            }
+        }
+        let before = known.packs.iter().find(|before| before.id == pack.id);
+        if before.is_some_and(|before| before.was_on_sale(known.now) && !draws_alike(before, pack)) {
+            found.note(ContentProblem::DrawChanged);
+        }
+    }
+}
+
+/// Every slot can be filled, everything can be drawn, and the last slot can give what is guaranteed.
+fn slots_and_contents(pack: &Pack, name: &dyn Fn(CollectibleId) -> String, found: &mut Problems) {
+    for rarity in crate::Rarity::ALL {
+        let is_given = pack.slots.iter().any(|slot| slot.can_give(rarity));
+        let mut contents = pack.contents_of(rarity).peekable();
+        if is_given && contents.peek().is_none() {
+            found.note(ContentProblem::NothingOf(rarity));
+        }
+        if !is_given {
+            for content in contents {
+                found.note(ContentProblem::NeverGiven(name(content.collectible)));
+            }
+        }
+    }
+    if let Some(guarantee) = pack.guarantee
+        && !pack
+            .slots
+            .last()
+            .is_some_and(|last| last.rarities.iter().any(|(rarity, _)| *rarity >= guarantee.at_least))
+    {
+        found.note(ContentProblem::Guarantee(guarantee.at_least));
+    }
+}
+
+/// What can run out fills one copy at least.
+fn pools(pack: &Pack, found: &mut Problems) {
+    for pool in pack.closed_pools() {
+        let editions = pack.contents_of(pool.rarity).filter_map(|content| content.edition);
+        let editions = editions.fold(0, u32::saturating_add);
+        // Where the rarity holds nothing at all, that is said already.
+        if editions > 0 && editions < pool.slots {
+            let (rarity, slots) = (pool.rarity, pool.slots);
+            found.note(ContentProblem::PoolTooSmall { rarity, slots, editions });
+        }
+    }
+}
+
+/// A collectible of a closed pool of the one that the other holds too.
+fn shared(pack: &Pack, other: &Pack) -> Option<CollectibleId> {
+    let mut pooled = pack.closed_pools().flat_map(|pool| pack.contents_of(pool.rarity));
+    // They stand by ascending ids.
+    let is_in =
+        |id: CollectibleId| other.contents.binary_search_by_key(&id, |content| content.collectible).is_ok();
+    pooled.find(|content| is_in(content.collectible)).map(|content| content.collectible)
+}
+
+fn draws_alike(before: &Pack, after: &Pack) -> bool {
+    before.slots == after.slots && before.guarantee == after.guarantee && before.contents == after.contents
+}

@@ -1,0 +1,45 @@
+//! Packs and collectibles: what may be sold, what a copy of a pack gives, and how anybody can check it. Rules as pure
+//! functions; no database, no web framework, no runtime.
+//!
+//! A catalogue of [`Collectible`]s and [`Pack`]s comes from content, which [`plan`] checks as a whole. [`can_sell`] says
+//! whether a copy may be sold, so that every sealed copy can be filled; [`draw`] says what a copy gives, [`odds`] what it
+//! may give, both from the same [`Table`]s; and [`verify`] recomputes a draw from its [`Proof`].
+
+mod collectible;
+mod content;
+mod draw;
+#[cfg(test)]
+mod fixtures;
+mod ids;
+mod odds;
+mod pack;
+mod ports;
+mod price;
+mod proof;
+mod purchase;
+mod sale;
+mod seed;
+mod state;
+mod table;
+
+pub use collectible::{Collectible, Rarity};
+pub use content::{
+    Catalogue, CatalogueDraft, CollectibleDraft, ContentError, ContentItem, ContentProblem, Known, PackDraft,
+    PriceDraft, SlotDraft, plan,
+};
+pub use draw::{Draw, SlotOutcome, Unfillable, draw};
+pub use ids::{CollectibleId, CollectibleKey, OwnedId, PackId, PackKey, PurchaseId, UserPackId};
+pub use odds::{Odds, RarityOdds, SlotOdds, odds};
+pub use pack::{Content, Guarantee, Minted, Pack, Slot};
+pub use ports::{
+    Bought, CatalogueRead, CatalogueWrite, CopyList, OpeningWrite, OwnedFilter, SaleRead, SaleWrite,
+};
+pub use price::{Currency, MalformedCurrency, Price, PriceError, PriceKind, Quantity, QuantityOutOfRange};
+pub use proof::{Algorithm, Claim, Opening, Proof, ProofFault, verify};
+pub use purchase::{Owned, OwnedSource, Purchase, UserPack};
+pub use sale::{ClosedPool, MOST_PENDING, SaleRefusal, Stock, StockChange, can_sell};
+pub use seed::{
+    ClientSeed, ClientSeedSource, Digest, MalformedClientSeed, MalformedDigest, SealedSeed, ServerSeed,
+};
+pub use state::{IllegalTransition, PurchaseState, Transition, UserPackState};
+pub use table::{RarityRow, Table, Tables};

@@ -1,0 +1,217 @@
+//! The two seeds of a draw, and the digests by which a proof pins things down.
+
+use sha2::{Digest as _, Sha256};
+use std::fmt;
+use std::str::FromStr;
+use terrace_kernel::{UnknownName, hex};
+
+/// Why a text is no digest and no seed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("expected 64 lower-case hexadecimal digits")]
+pub struct MalformedDigest;
+
+/// A SHA-256. Written, and read, as 64 lower-case hexadecimal digits.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Digest([u8; 32]);
+
+impl Digest {
+    /// The digest of some bytes.
+    pub fn of(bytes: &[u8]) -> Self {
+        Self(Sha256::digest(bytes).into())
+    }
+
+    /// Takes a digest as it is.
+    pub const fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    /// The 32 bytes.
+    pub const fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        hex::write(&self.0, f)
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Digest({self})")
+    }
+}
+
+impl FromStr for Digest {
+    type Err = MalformedDigest;
+
+    fn from_str(text: &str) -> Result<Self, MalformedDigest> {
+        hex::read_32(text).map(Self).ok_or(MalformedDigest)
+    }
+}
+
+/// The secret half of a draw: 32 random bytes of each copy, whose SHA-256 is published when it is bought and which are
+/// revealed when it is opened. Not shown by `Debug`.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ServerSeed([u8; 32]);
+
+impl ServerSeed {
+    /// Takes 32 bytes, which must be random and the copy's own.
+    pub const fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    /// The bytes. They decide what a sealed copy holds: show them to nobody before it is opened.
+    pub const fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
+    /// What may be published at once.
+    pub fn hash(&self) -> Digest {
+        Digest::of(&self.0)
+    }
+
+    /// The bytes as 64 lower-case hexadecimal digits, for the proof of a copy that was opened.
+    pub fn reveal(&self) -> String {
+        Digest(self.0).to_string()
+    }
+}
+
+impl fmt::Debug for ServerSeed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ServerSeed(of hash {})", self.hash())
+    }
+}
+
+/// Reads a seed that was revealed.
+impl FromStr for ServerSeed {
+    type Err = MalformedDigest;
+
+    fn from_str(text: &str) -> Result<Self, MalformedDigest> {
+        hex::read_32(text).map(Self).ok_or(MalformedDigest)
+    }
+}
+
+/// A server seed as it is kept while its copy is sealed: encrypted, and meaningless to this crate.
+#[derive(Clone, PartialEq, Eq)]
+pub struct SealedSeed(Vec<u8>);
+
+impl SealedSeed {
+    /// Takes what the encryption gave.
+    pub const fn from_bytes(bytes: Vec<u8>) -> Self {
+        Self(bytes)
+    }
+
+    /// What the decryption takes.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl fmt::Debug for SealedSeed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SealedSeed({} bytes)", self.0.len())
+    }
+}
+
+/// The fan's half of a draw, given when a copy is opened: 1 to 64 characters, taken as they are, none of them a control
+/// character.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct ClientSeed(String);
+
+/// The text is no client seed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a client seed is 1 to {} characters without control characters", ClientSeed::LONGEST)]
+pub struct MalformedClientSeed;
+
+impl ClientSeed {
+    /// The most characters (Unicode scalar values).
+    pub const LONGEST: usize = 64;
+
+    /// The text, whose UTF-8 goes into the draw.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for ClientSeed {
+    type Err = MalformedClientSeed;
+
+    fn from_str(text: &str) -> Result<Self, MalformedClientSeed> {
+        let length = text.chars().take(Self::LONGEST.saturating_add(1)).count();
+        if (1..=Self::LONGEST).contains(&length) && !text.chars().any(char::is_control) {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(MalformedClientSeed)
+        }
+    }
+}
+
+impl fmt::Display for ClientSeed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Who gave the client seed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ClientSeedSource {
+    /// The fan: nobody could know the outcome before.
+    Client,
+    /// The service, because the fan gave none; such a draw rests on the service's word.
+    Server,
+}
+
+impl ClientSeedSource {
+    /// The stable name, as tables and proofs hold it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Client => "client",
+            Self::Server => "server",
+        }
+    }
+}
+
+impl FromStr for ClientSeedSource {
+    type Err = UnknownName;
+
+    fn from_str(text: &str) -> Result<Self, UnknownName> {
+        [Self::Client, Self::Server]
+            .into_iter()
+            .find(|source| source.as_str() == text)
+            .ok_or_else(|| UnknownName(text.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_seed_is_a_short_text() {
+        for right in ["a", " ", "goal:7", "⚽ é", &"é".repeat(64)] {
+            assert_eq!(right.parse::<ClientSeed>().map(|seed| seed.to_string()), Ok(right.to_owned()));
+        }
+        for wrong in ["", "a\nb", "\0", "\u{85}", &"x".repeat(65), &"x".repeat(1 << 20)] {
+            assert_eq!(wrong.parse::<ClientSeed>(), Err(MalformedClientSeed));
+        }
+    }
+
+    #[test]
+    fn a_seed_is_shown_only_when_it_is_revealed() {
+        let seed = ServerSeed::from_bytes([0xab; 32]);
+        assert!(!format!("{seed:?}").contains("abab"));
+        assert_eq!(seed.reveal(), "ab".repeat(32));
+        assert_eq!(seed.reveal().parse(), Ok(seed.clone()));
+        assert_eq!(seed.hash().to_string().parse(), Ok(seed.hash()));
+        assert_eq!("AB".repeat(32).parse::<Digest>(), Err(MalformedDigest));
+        assert_eq!(format!("{:?}", SealedSeed::from_bytes(vec![1, 2])), "SealedSeed(2 bytes)");
+    }
+
+    #[test]
+    fn a_digest_is_sha_256() {
+        let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(Digest::of(b"abc").to_string(), abc);
+    }
+}

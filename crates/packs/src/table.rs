@@ -1,0 +1,88 @@
+//! What a slot is drawn from, in small integers that anybody can add up.
+
+use crate::{CollectibleId, Content, Digest, Guarantee, Minted, Pack, Rarity, Slot};
+use std::fmt::Write as _;
+
+/// What one slot is drawn from: a rarity by weight, then one of its collectibles by weight.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Table {
+    /// The rarities in the order in which their weights are added up.
+    pub rarities: Vec<RarityRow>,
+}
+
+/// A rarity in a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RarityRow {
+    /// Which.
+    pub rarity: Rarity,
+    /// Its weight among the rarities; 1 or more.
+    pub weight: u32,
+    /// Its collectibles that were left, and their weights of 1 or more, in the order in which they are added up.
+    pub collectibles: Vec<(CollectibleId, u32)>,
+}
+
+/// What the slots of one opening were drawn from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tables {
+    /// The promise that narrows the last table where no slot before gave what it promises.
+    pub guarantee: Option<Guarantee>,
+    /// The table of each slot, not narrowed by the guarantee.
+    pub slots: Vec<Table>,
+}
+
+/// The rows of a table that a guarantee leaves.
+pub(crate) fn narrowed(table: &Table, at_least: Option<Rarity>) -> impl Iterator<Item = &RarityRow> {
+    table.rarities.iter().filter(move |row| at_least.is_none_or(|least| row.rarity >= least))
+}
+
+impl Table {
+    /// The table of a slot of a pack, with what is left. A collectible of which none is left is not in it, so that its
+    /// weight goes to the others of its rarity and the odds of rarities never change.
+    pub fn of(pack: &Pack, slot: &Slot, minted: &Minted) -> Self {
+        let weighted = |content: &Content| (content.collectible, content.weight);
+        let row = |&(rarity, weight): &(Rarity, u32)| RarityRow {
+            rarity,
+            weight,
+            collectibles: pack
+                .contents_of(rarity)
+                .filter(|content| minted.is_left(content))
+                .map(weighted)
+                .collect(),
+        };
+        Self { rarities: slot.rarities.iter().map(row).collect() }
+    }
+}
+
+impl Tables {
+    /// The tables as text, for their hash: lines that end with `\n`, of words parted by one blank, in the order of the
+    /// tables; numbers in decimal digits, ids as UUIDs in canonical form.
+    ///
+    /// ```text
+    /// tables-v1
+    /// guarantee rare            (or: guarantee none)
+    /// slot 0                    (each slot from 0)
+    /// rarity common 75          (each rarity of the slot and its weight)
+    /// collectible 0190a6f2-… 3  (each collectible of the rarity and its weight)
+    /// ```
+    pub fn canonical(&self) -> String {
+        let mut text = String::from("tables-v1\n");
+        let guarantee = self.guarantee.map_or("none", |guarantee| guarantee.at_least.as_str());
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "guarantee {guarantee}");
+        for (number, table) in self.slots.iter().enumerate() {
+            let _ = writeln!(text, "slot {number}");
+            for row in &table.rarities {
+                let _ = writeln!(text, "rarity {} {}", row.rarity, row.weight);
+                for (collectible, weight) in &row.collectibles {
+                    let _ = writeln!(text, "collectible {collectible} {weight}");
+                }
+            }
+        }
+        text
+    }
+
+    /// The SHA-256 of [`canonical`](Self::canonical).
+    pub fn hash(&self) -> Digest {
+        Digest::of(self.canonical().as_bytes())
+    }
+}
