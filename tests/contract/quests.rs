@@ -184,7 +184,8 @@ fn spec_3_rule_2_a_failure_between_step_and_reward_leaves_neither(kind: Database
     let active = house.ask(|tx| tx.seasons()).active().expect("a season").clone();
     let put = |season: Season| {
         house.write(move |tx, ctx| Ok(tx.put_seasons(&[(season.clone(), ctx.new_id())], ctx.now())?));
-        house.run(house.app().boards_now());
+        // No season opens again, so that a process has to be told.
+        house.run(async { house.app().seasons(house.app().boards_now().await).await }).expect("the seasons");
     };
     let ends_at = Some(house.app().now().plus(Duration::from_hours(1)));
     put(Season { status: SeasonStatus::Closed, ends_at, ..active.clone() });
