@@ -239,7 +239,7 @@ impl QuestRead for DieselTx<'_> {
             let step = step.map(|(step, at)| StepDone { step: step.id(), at: at.0 });
             match runs.last_mut() {
                 Some((last, done)) if (last.quest, last.period) == (run.quest, run.period) => {
-                    done.extend(step)
+                    done.extend(step);
                 }
                 Some(_) | None => runs.push((run, step.into_iter().collect())),
             }
