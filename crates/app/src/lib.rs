@@ -47,7 +47,9 @@ pub use live::BoardStamp;
 pub use login::{Grant, LoginRefusal, RefreshRefusal, RegisterRefusal, Registration, SignedUp};
 pub use packs::{PackContent, PackContentError};
 pub use passwords::{PasswordCost, Passwords, PasswordsBusy};
-pub use quests::{Checked, NotActive, QuestBook, QuestContent, QuestContentError, QuestSummary};
+pub use quests::{
+    Checked, NotActive, QuestBook, QuestContent, QuestContentError, QuestSummary, QuestSweep, QuestsSynced,
+};
 pub use recommended::{RecommendRefusal, Suggestion, SuggestionReason};
 /// The words of operators, for a program that names no domain.
 pub use terrace_identity::{Password, Role};

@@ -15,7 +15,7 @@ use terrace_identity::{
     TeamRead, TeamWrite,
 };
 use terrace_kernel::{Event, EventLog, Position, StoreError, Timestamp, UserId};
-use terrace_quests::{QuestRead, QuestWrite};
+use terrace_quests::{OwnQuestRead, QuestRead, QuestWrite, StandingsRead};
 use terrace_scoring::{BoardRead, BoardWrite, PointsAudit, PointsMend, PointsRead, PointsWrite};
 use terrace_social::{
     AuthoredRead, CommentRead, CommentWrite, DismissalWrite, ErasureWrite, FeedRead, FollowGraphRead,
@@ -258,6 +258,8 @@ pub trait ReadTx:
     + PointsAudit
     + BoardRead
     + QuestRead
+    + OwnQuestRead
+    + StandingsRead
 {
 }
 
@@ -287,6 +289,8 @@ impl<T> ReadTx for T where
         + PointsAudit
         + BoardRead
         + QuestRead
+        + OwnQuestRead
+        + StandingsRead
 {
 }
 

@@ -5,6 +5,7 @@ use crate::execute::Query;
 use crate::store::{KeptKey, KeyPlace, ReadTx};
 use terrace_identity::{AccountStatus, KeptSession};
 use terrace_kernel::{CommentId, Failure, Limit, Outcome, PostId, TeamId, TimeKey, Timestamp, UserId};
+use terrace_quests::{AchievementKey, OwnStep, Period, QuestId, Run, StepId, Visits};
 use terrace_scoring::{BoardEntry, PointsRecord};
 use terrace_social::{Comment, OwnReaction, OwnReport, OwnTeamFollow, OwnTie, Post};
 
@@ -36,6 +37,14 @@ pub enum ExportPlace {
     Points(Option<TimeKey>),
     /// Boards.
     Boards,
+    /// Quests.
+    Quests(Option<(QuestId, Period)>),
+    /// Steps of quests.
+    QuestSteps(Option<(StepId, Period)>),
+    /// Daily visits.
+    DailyVisits,
+    /// Achievements.
+    Achievements,
     /// Idempotency keys.
     Keys(Option<KeyPlace>),
 }
@@ -70,6 +79,14 @@ pub enum ExportRows {
     Points(Vec<PointsRecord>),
     /// Boards, those that were left too.
     Boards(Vec<BoardEntry>),
+    /// Quests that were started, each daily one once for each day.
+    Quests(Vec<Run>),
+    /// Steps of quests that were done.
+    QuestSteps(Vec<OwnStep>),
+    /// What daily visits have come to; one at most.
+    DailyVisits(Vec<Visits>),
+    /// Achievements, and since when.
+    Achievements(Vec<(AchievementKey, Timestamp)>),
     /// Idempotency keys.
     Keys(Vec<KeptKey>),
 }
@@ -166,7 +183,30 @@ impl Query for ReadExport {
             // One row a board, and so one page: of teams there are some hundreds.
             ExportPlace::Boards => {
                 let rows = ExportRows::Boards(tx.entries_of(user)?);
-                ExportPage { rows, next: Some(ExportPlace::Keys(None)) }
+                ExportPage { rows, next: Some(ExportPlace::Quests(None)) }
+            }
+            ExportPlace::Quests(after) => {
+                let rows = tx.own_runs(user, PAGE, *after)?;
+                let last = last_of_full(&rows).map(|run| (run.quest, run.period));
+                let next = last.map_or(ExportPlace::QuestSteps(None), |key| ExportPlace::Quests(Some(key)));
+                ExportPage { rows: ExportRows::Quests(rows), next: Some(next) }
+            }
+            ExportPlace::QuestSteps(after) => {
+                let rows = tx.own_steps(user, PAGE, *after)?;
+                let last = last_of_full(&rows).map(|done| (done.step, done.period));
+                let next = last.map_or(ExportPlace::DailyVisits, |key| ExportPlace::QuestSteps(Some(key)));
+                ExportPage { rows: ExportRows::QuestSteps(rows), next: Some(next) }
+            }
+            ExportPlace::DailyVisits => {
+                let visits = tx.visits_and_zone(user)?.and_then(|(_, visits)| visits);
+                let rows = ExportRows::DailyVisits(visits.into_iter().collect());
+                ExportPage { rows, next: Some(ExportPlace::Achievements) }
+            }
+            // There are as many as the content has, at most.
+            ExportPlace::Achievements => {
+                let mut rows = tx.achievements_of(user)?;
+                rows.sort();
+                ExportPage { rows: ExportRows::Achievements(rows), next: Some(ExportPlace::Keys(None)) }
             }
             ExportPlace::Keys(after) => {
                 let rows = tx.keys_of(user, PAGE, after.as_ref())?;

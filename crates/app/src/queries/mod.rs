@@ -24,10 +24,10 @@ pub use locker_room::{
 };
 pub use overview::{Overview, OverviewOf};
 pub use points::{OwnPoints, ReadOwnPoints};
+pub(crate) use quests::{ActiveAmong, ReadQuestBook, ReadStandingInQuests, ReadStandings};
 pub use quests::{
     CompletedQuest, OwnAchievements, OwnRuns, ReadAchievements, ReadCompletedQuests, ReadOwnRuns,
 };
-pub(crate) use quests::{FindProgress, ReadQuestBook};
 pub(crate) use sessions::FindViewer;
 pub use sessions::ListSessions;
 pub use trends::{TrendingPage, TrendingRefusal, TrendingScope, Trends};

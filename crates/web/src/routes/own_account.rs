@@ -3,9 +3,9 @@
 use crate::dto::Time;
 use crate::dto::accounts::OwnProfile;
 use crate::dto::own_account::{
-    AccountExport, DeleteAccountBody, ExportHead, ExportedBoard, ExportedComment, ExportedKey,
-    ExportedPoints, ExportedPost, ExportedReaction, ExportedReport, ExportedSession, ExportedTeamFollow,
-    ExportedTie,
+    AccountExport, DeleteAccountBody, ExportHead, ExportedAchievement, ExportedBoard, ExportedComment,
+    ExportedKey, ExportedPoints, ExportedPost, ExportedQuest, ExportedQuestStep, ExportedReaction,
+    ExportedReport, ExportedSession, ExportedTeamFollow, ExportedTie, ExportedVisits,
 };
 use crate::error::{ApiError, Code};
 use crate::extract::{JsonBody, SignedIn};
@@ -167,6 +167,10 @@ fn list(rows: &ExportRows, current: SessionId) -> serde_json::Result<(&'static s
         ExportRows::Dismissals(rows) => ("dismissals", elements(rows, ExportedTie::from)?),
         ExportRows::Points(rows) => ("points", elements(rows, ExportedPoints::from)?),
         ExportRows::Boards(rows) => ("leaderboards", elements(rows, ExportedBoard::from)?),
+        ExportRows::Quests(rows) => ("quests", elements(rows, ExportedQuest::from)?),
+        ExportRows::QuestSteps(rows) => ("questSteps", elements(rows, ExportedQuestStep::from)?),
+        ExportRows::DailyVisits(rows) => ("dailyVisits", elements(rows, ExportedVisits::from)?),
+        ExportRows::Achievements(rows) => ("achievements", elements(rows, ExportedAchievement::from)?),
         ExportRows::Keys(rows) => ("idempotencyKeys", elements(rows, ExportedKey::from)?),
     })
 }
