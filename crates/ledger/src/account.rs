@@ -16,6 +16,8 @@ pub struct MalformedCurrency;
 impl Currency {
     /// The euro.
     pub const EUR: Self = Self(*b"EUR");
+    /// That of whoever has no money yet.
+    pub const DEFAULT: Self = Self::EUR;
 
     /// The code.
     pub fn as_str(&self) -> &str {

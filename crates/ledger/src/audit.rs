@@ -148,7 +148,8 @@ mod tests {
     #[test]
     fn each_damage_is_found_and_says_what_would_be_right() {
         type Damage = fn(&mut FanLedger);
-        let cases: [(Damage, Vec<LedgerCheck>, Option<(Vec<Balance>, i64)>); 5] = [
+        type Right = Option<(Vec<Balance>, i64)>;
+        let cases: [(Damage, Vec<LedgerCheck>, Right); 5] = [
             (|fan| fan.balances = points(3), vec![LedgerCheck::Balances], Some((points(0), 0))),
             (|fan| fan.sums = points(3), vec![LedgerCheck::Balances], Some((points(3), 0))),
             (|fan| fan.sums = points(-3), vec![LedgerCheck::Balances], None),

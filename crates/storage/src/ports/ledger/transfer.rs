@@ -14,7 +14,9 @@ use terrace_ledger::{Balance, LedgerWrite, Moved, Transfer};
 
 /// Whoever gets something is locked first, as awards lock them, so that nothing comes to an account that was deleted
 /// meanwhile; then the accounts, and what is read under the locks is what there is. The journal is written next: of two
-/// of one source the second waits there, and changes nothing.
+/// of one source the second waits there, and changes nothing. Balances are set to what the journal says and not counted
+/// up: PostgreSQL first tries an update on the row as it was when the statement began, and what was on it then may be too
+/// little for a check that the row as it is now passes.
 const TRANSFER: &str = "\
     WITH fan AS MATERIALIZED ( \
         SELECT id FROM users WHERE id = $1 AND status <> 'deleted' FOR NO KEY UPDATE \
@@ -31,9 +33,10 @@ const TRANSFER: &str = "\
         SELECT $5, $6, $3, $4, $2, $7, pays - $4, $1, $8, gets + $4, $9, $10 FROM due \
         WHERE ($2 IS NULL OR pays >= $4) AND ($1 IS NULL OR gets IS NOT NULL) \
         ON CONFLICT (source_key) DO NOTHING \
-        RETURNING source_key \
+        RETURNING credit_balance, debit_balance \
     ), moved AS ( \
-        UPDATE ledger_accounts AS a SET balance = a.balance + CASE WHEN a.user_id = $1 THEN $4 ELSE -$4 END \
+        UPDATE ledger_accounts AS a \
+        SET balance = CASE WHEN a.user_id = $1 THEN written.credit_balance ELSE written.debit_balance END \
         FROM written WHERE a.user_id IN ($1, $2) AND a.unit = $3 \
     ) \
     SELECT is_there, pays, gets, EXISTS (SELECT FROM written) AS is_written FROM due";
