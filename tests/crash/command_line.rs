@@ -85,9 +85,8 @@ fn data_is_looked_after(kind: DatabaseKind) -> Result<()> {
     ];
     assert_eq!(run(&terrace, &give)?, "mia has 5 coins now\n");
     assert_eq!(run(&terrace, &give)?, "this was done before under the same key; nothing was changed\n");
-    let more = [
-        "maintain", "coins", "take", "--user", "mia", "--amount", "6", "--reason", "Sorry", "--key", "t/2",
-    ];
+    let more =
+        ["maintain", "coins", "take", "--user", "mia", "--amount", "6", "--reason", "Sorry", "--key", "t/2"];
     let more = terrace.clone().args(more).run()?;
     assert!(more.code == Some(1) && more.log.contains("mia has only 5 coins"), "{}", more.log);
     let mended = run(&terrace, &["maintain", "repair"])?;
