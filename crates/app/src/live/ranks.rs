@@ -12,8 +12,8 @@ use terrace_scoring::{
     BoardId, RankIndex, RankIndexBuilder, SeasonId, Seasons, Total, TotalChanges, TotalsSpan,
 };
 
-/// Totals that one portion reads: some tens of milliseconds of a reading connection.
-const PORTION: u32 = 50_000;
+/// Totals that one portion reads: some milliseconds of a reading connection, and half a megabyte that its thread keeps.
+const PORTION: u32 = 8192;
 /// How many fans' cards are kept; some 250 bytes each.
 const MOST_CARDS: u64 = 50_000;
 

@@ -254,13 +254,32 @@ impl RankIndexBuilder {
         let order = if self.ascending.is_ok() {
             Tree::from_ascending(self.fans.keys(), len)
         } else {
-            let mut keys = Vec::with_capacity(len);
-            keys.extend(self.fans.keys());
-            keys.sort_unstable();
-            Tree::from_ascending(keys.into_iter(), len)
+            Tree::from_ascending(ascending(&self.fans, len), len)
         };
         RankIndex { fans: self.fans, order }
     }
+}
+
+/// Keys that are sorted in one go, about: 4 MiB.
+const BAND: usize = 131_072;
+/// Keys that are looked at to find where bands begin.
+const SAMPLE: usize = 4096;
+
+/// The keys of `len` listed fans in their order. They are sorted in bands, each found by a pass over all, so that not all
+/// of them are there twice at any time.
+fn ascending(fans: &Fans, len: usize) -> impl Iterator<Item = RankKey> {
+    let bands = len.div_ceil(BAND);
+    let mut sample: Vec<RankKey> = fans.keys().step_by((len / SAMPLE).max(1)).collect();
+    sample.sort_unstable();
+    let width = sample.len().div_ceil(bands.max(1)).max(1);
+    let bounds: Vec<RankKey> = sample.into_iter().step_by(width).skip(1).collect();
+    (0..=bounds.len()).flat_map(move |band| {
+        let (from, to) = (band.checked_sub(1).and_then(|band| bounds.get(band)), bounds.get(band));
+        let is_in = |key: &RankKey| from.is_none_or(|from| key >= from) && to.is_none_or(|to| key < to);
+        let mut keys: Vec<RankKey> = fans.keys().filter(is_in).collect();
+        keys.sort_unstable();
+        keys
+    })
 }
 
 impl FromIterator<(UserId, Total)> for RankIndex {
