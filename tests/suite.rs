@@ -24,6 +24,7 @@ mod contract {
     mod accounts;
     mod boards;
     pub(crate) mod boards_told;
+    mod completions;
     mod cost;
     mod counters;
     mod deletion;

@@ -1,10 +1,12 @@
 //! The `terrace` program: configuration → storage → use cases → web.
 
 mod account;
+mod completions;
 mod doctor;
 mod edge_settings;
 mod follow_graph;
 mod machine;
+mod progress;
 mod report;
 mod serve;
 mod settings;
@@ -53,6 +55,9 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         }
         Command::Maintain(Maintain::Season(command)) => {
             runtime()?.block_on(upkeep::season(command, settings))
+        }
+        Command::Maintain(Maintain::ImportCompletions { file, dry_run }) => {
+            runtime()?.block_on(completions::import(&file, dry_run, settings))
         }
         Command::Maintain(Maintain::Sweep) => runtime()?.block_on(sweep(settings)),
         Command::Maintain(Maintain::BackfillTopics) => runtime()?.block_on(backfill_topics(settings)),

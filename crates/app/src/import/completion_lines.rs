@@ -47,6 +47,11 @@ impl<R: BufRead> CompletionList<R> {
         Self { lines: BoundedLines::new(input, LONGEST) }
     }
 
+    /// How many bytes were read so far.
+    pub const fn bytes(&self) -> u64 {
+        self.lines.bytes()
+    }
+
     /// The next line that is not empty; none at the end.
     ///
     /// # Errors

@@ -48,6 +48,18 @@ pub struct CompletionsImported {
     pub not_matched: Vec<NotMatched>,
 }
 
+impl std::ops::AddAssign for CompletionsImported {
+    fn add_assign(&mut self, other: Self) {
+        self.recorded += other.recorded;
+        self.before += other.before;
+        self.steps += other.steps;
+        self.quests += other.quests;
+        self.records += other.records;
+        self.points = self.points.saturating_add(other.points);
+        self.not_matched.extend(other.not_matched);
+    }
+}
+
 /// A line that was left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotMatched {
