@@ -89,6 +89,7 @@ mod http {
 /// The program, as its operators meet it.
 mod program {
     mod account;
+    mod completions;
     mod doctor;
     mod follow_graph;
     mod maintain;
