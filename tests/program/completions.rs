@@ -53,7 +53,7 @@ fn a_file_is_brought_in_and_what_matched_nothing_is_told(kind: DatabaseKind) -> 
     let good = line("fan-1", Some("matchday"), "Read the  LOCKER room", 5)
         + &line("fan-1", Some("Match day"), "shout", 10)
         + &line("FAN-2", None, "Be followed by a fan", 25);
-    let file = format!(
+    let whole = format!(
         "{good}\n{}{{\"user\":\"fan-1\"}}\n{}{}nonsense\n",
         line("fan-9", Some("matchday"), "read", 5),
         line("fan-1", Some("matchday"), "Sing", 5),
@@ -82,7 +82,7 @@ fn a_file_is_brought_in_and_what_matched_nothing_is_told(kind: DatabaseKind) -> 
                 .to_owned(),
         ),
     ] {
-        let ended = import(&invocation, &file, flags)?;
+        let ended = import(&invocation, &whole, flags)?;
         assert_eq!(ended.code, Some(1), "{}", ended.words());
         assert!(
             ended.words().contains(&format!("{words}cannot be read: 2 lines\n{left}")),
@@ -128,7 +128,7 @@ fn an_import_that_was_killed_goes_on(kind: DatabaseKind) -> Result<()> {
     import.kill()?;
     verified(&invocation)?;
     let left = steps_done(&watcher);
-    assert!(left > 0 && left % COMPLETIONS_BATCH == 0, "a part of a batch was left: {left}");
+    assert!(left > 0 && left.is_multiple_of(COMPLETIONS_BATCH), "a part of a batch was left: {left}");
     let rest = begun(&invocation, &[]).run()?.succeeded()?;
     assert!(rest.starts_with("1200 lines: ") && !rest.starts_with("1200 lines: 0 recorded"), "{rest}");
     verified(&invocation)?;

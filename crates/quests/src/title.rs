@@ -42,14 +42,12 @@ pub fn find_step<'a>(
             Mismatch::AmbiguousStep,
         );
     };
-    let quest = match quests.iter().find(|one| one.key.as_str() == quest) {
-        Some(quest) => quest,
-        None => {
-            let wanted = folded(quest);
-            let called = quests.iter().filter(|one| folded(&one.title) == wanted);
-            only(called, Mismatch::UnknownQuest, Mismatch::AmbiguousQuest)?
-        }
+    let titled = || {
+        let wanted = folded(quest);
+        let called = quests.iter().filter(|one| folded(&one.title) == wanted);
+        only(called, Mismatch::UnknownQuest, Mismatch::AmbiguousQuest)
     };
+    let quest = quests.iter().find(|one| one.key.as_str() == quest).map_or_else(titled, Ok)?;
     if let Some(step) = quest.steps.iter().find(|one| one.key.as_str() == step) {
         return Ok((quest, step));
     }

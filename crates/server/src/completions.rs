@@ -52,17 +52,15 @@ impl LeftOut {
     }
 
     /// How many for which reason, and the first of them, one a line.
-    fn told(&self) -> String {
+    fn told(&self) -> Vec<String> {
         let unread = (self.unread > 0).then(|| ("cannot be read".to_owned(), self.unread));
         let not_matched = self.not_matched.iter().map(|(why, count)| (why.to_string(), *count));
         let reasons = unread.into_iter().chain(not_matched);
-        let mut text: String = reasons.map(|(why, count)| format!("\n{why}: {}", lines(count))).collect();
-        text.extend(self.first.iter().map(|(number, words)| format!("\nline {number}: {words}")));
+        let mut told: Vec<String> = reasons.map(|(why, count)| format!("{why}: {}", lines(count))).collect();
+        told.extend(self.first.iter().map(|(number, words)| format!("line {number}: {words}")));
         let rest = self.count() - u64::try_from(self.first.len()).unwrap_or(self.count());
-        if rest > 0 {
-            text += &format!("\nand {rest} more");
-        }
-        text
+        told.extend((rest > 0).then(|| format!("and {rest} more")));
+        told
     }
 }
 
@@ -123,14 +121,15 @@ async fn bring_in(
 fn summary(all: &CompletionsImported, left: &LeftOut, dry_run: bool) -> String {
     let CompletionsImported { recorded, before, steps, quests, records, points, .. } = all;
     let would = if dry_run { "would be " } else { "" };
-    let mut text = format!(
-        "{}: {recorded} {would}recorded, {before} there before, {} left out\n\
-         steps: {steps}, quests completed by them: {quests}, points: {points} in {records} records",
-        lines(recorded + before + left.count()),
-        left.count(),
-    );
-    if dry_run {
-        text += "\nnothing was written";
-    }
-    text + &left.told()
+    let count = left.count();
+    let mut told = vec![
+        format!(
+            "{}: {recorded} {would}recorded, {before} there before, {count} left out",
+            lines(recorded + before + count)
+        ),
+        format!("steps: {steps}, quests completed by them: {quests}, points: {points} in {records} records"),
+    ];
+    told.extend(dry_run.then(|| "nothing was written".to_owned()));
+    told.extend(left.told());
+    told.join("\n")
 }

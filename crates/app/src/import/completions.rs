@@ -201,20 +201,18 @@ impl ImportCompletions {
     ) -> Outcome<bool, DryRun> {
         let &Done { user, quest, step, line: &Completion { completed_at: at, points, .. } } = line;
         let period = period(tx, line)?;
-        let (run, mut done) = match tx.lock_run(user, quest.id, period)? {
-            Some(found) => found,
-            None => {
-                let run = Run::started(quest.id, period, at);
-                tx.start_run(user, &run)?;
-                (run, Vec::new())
-            }
-        };
+        let found = tx.lock_run(user, quest.id, period)?;
+        let is_begun = found.is_some();
+        let (run, mut done) = found.unwrap_or_else(|| (Run::started(quest.id, period, at), Vec::new()));
+        if !is_begun {
+            tx.start_run(user, &run)?;
+        }
         let date = period.local_date();
         let is_new = tx.complete_step(user, step.id, period, at)?;
         let mut has_paid = false;
         if points > 0 {
             let source = SourceKey::quest_step(step.id.as_uuid(), date);
-            has_paid = self.record(tx, ctx, quest.team, award(line, points, &step.title, source, at))?;
+            has_paid = self.record(tx, ctx, quest.team, &award(line, points, &step.title, source, at))?;
         }
         if has_paid {
             imported.records += 1;
@@ -233,7 +231,7 @@ impl ImportCompletions {
         {
             imported.quests += 1;
             let source = SourceKey::quest(quest.id.as_uuid(), date);
-            self.record(tx, ctx, quest.team, award(line, 0, &quest.title, source, since))?;
+            self.record(tx, ctx, quest.team, &award(line, 0, &quest.title, source, since))?;
         }
         Ok(true)
     }
@@ -244,9 +242,9 @@ impl ImportCompletions {
         tx: &mut dyn Tx,
         ctx: &mut Ctx,
         team: Option<TeamId>,
-        award: NewAward,
+        award: &NewAward,
     ) -> Outcome<bool, DryRun> {
-        match self.awards.give_for_the_past(tx, ctx, &award, team) {
+        match self.awards.give_for_the_past(tx, ctx, award, team) {
             Ok(Given::Now { .. }) => Ok(true),
             Ok(Given::Before) => Ok(false),
             Err(Failure::Broken(error)) => Err(Failure::Broken(error)),
