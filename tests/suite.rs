@@ -22,6 +22,7 @@ mod house {
 /// The use cases on both databases, without a network.
 mod contract {
     mod accounts;
+    mod balances;
     mod boards;
     pub(crate) mod boards_told;
     mod completions;
@@ -34,6 +35,7 @@ mod contract {
     mod graph_crowd;
     mod import;
     mod jobs;
+    mod ledger;
     mod live;
     mod locker_room;
     mod media;
@@ -83,6 +85,7 @@ mod http {
     mod sessions;
     mod shape;
     mod trends;
+    mod wallets;
     mod watching;
 }
 

@@ -239,6 +239,11 @@ fn an_export_is_what_was_written(kind: DatabaseKind) -> Result<()> {
             "questSteps": [],
             "dailyVisits": [],
             "achievements": [],
+            "accounts": [{"id": "points", "kind": "points", "currency": null, "balance": 5}],
+            "entries": [{
+                "id": "[id]", "account": "points", "amount": 5, "balanceAfter": 5, "reason": "A ticket",
+                "createdAt": "[time]",
+            }],
             "idempotencyKeys": [{"route": "POST /api/register", "key": "hello", "createdAt": "[time]"}],
         })
     );

@@ -15,6 +15,7 @@ use terrace_identity::{
     TeamRead, TeamWrite,
 };
 use terrace_kernel::{Event, EventLog, Position, StoreError, Timestamp, UserId};
+use terrace_ledger::{LedgerAudit, LedgerMendWrite, LedgerRead, LedgerWrite};
 use terrace_quests::{OwnQuestRead, QuestRead, QuestWrite, StandingsRead};
 use terrace_scoring::{BoardRead, BoardWrite, PointsAudit, PointsMend, PointsRead, PointsWrite};
 use terrace_social::{
@@ -260,6 +261,8 @@ pub trait ReadTx:
     + QuestRead
     + OwnQuestRead
     + StandingsRead
+    + LedgerRead
+    + LedgerAudit
 {
 }
 
@@ -291,6 +294,8 @@ impl<T> ReadTx for T where
         + QuestRead
         + OwnQuestRead
         + StandingsRead
+        + LedgerRead
+        + LedgerAudit
 {
 }
 
@@ -325,6 +330,8 @@ pub trait Tx:
     + PointsMend
     + BoardWrite
     + QuestWrite
+    + LedgerWrite
+    + LedgerMendWrite
 {
 }
 
@@ -358,6 +365,8 @@ impl<T> Tx for T where
         + PointsMend
         + BoardWrite
         + QuestWrite
+        + LedgerWrite
+        + LedgerMendWrite
 {
 }
 

@@ -29,7 +29,7 @@ pub(crate) fn find_named(tx: &mut dyn Tx, username: &str) -> Result<Option<Crede
 }
 
 /// The account of this name, locked until the transaction ends.
-fn lock_named(tx: &mut dyn Tx, username: &str) -> Outcome<Credentials, UnknownAccount> {
+pub(super) fn lock_named(tx: &mut dyn Tx, username: &str) -> Outcome<Credentials, UnknownAccount> {
     let locked = match find_named(tx, username)? {
         Some(credentials) => tx.lock_credentials(credentials.user_id)?,
         None => None,

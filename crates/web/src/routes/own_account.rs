@@ -7,6 +7,7 @@ use crate::dto::own_account::{
     ExportedKey, ExportedPoints, ExportedPost, ExportedQuest, ExportedQuestStep, ExportedReaction,
     ExportedReport, ExportedSession, ExportedTeamFollow, ExportedTie, ExportedVisits,
 };
+use crate::dto::wallets::{Wallet, WalletEntry};
 use crate::error::{ApiError, Code};
 use crate::extract::{JsonBody, SignedIn};
 use crate::shell::Shell;
@@ -171,6 +172,8 @@ fn list(rows: &ExportRows, current: SessionId) -> serde_json::Result<(&'static s
         ExportRows::QuestSteps(rows) => ("questSteps", elements(rows, ExportedQuestStep::from)?),
         ExportRows::DailyVisits(rows) => ("dailyVisits", elements(rows, ExportedVisits::from)?),
         ExportRows::Achievements(rows) => ("achievements", elements(rows, ExportedAchievement::from)?),
+        ExportRows::Balances(rows) => ("accounts", elements(rows, Wallet::from)?),
+        ExportRows::Entries(rows) => ("entries", elements(rows, WalletEntry::from)?),
         ExportRows::Keys(rows) => ("idempotencyKeys", elements(rows, ExportedKey::from)?),
     })
 }
