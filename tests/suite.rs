@@ -25,6 +25,7 @@ mod contract {
     mod balances;
     mod boards;
     pub(crate) mod boards_told;
+    mod completions;
     mod cost;
     mod counters;
     mod deletion;
@@ -91,6 +92,7 @@ mod http {
 /// The program, as its operators meet it.
 mod program {
     mod account;
+    mod completions;
     mod doctor;
     mod follow_graph;
     mod maintain;

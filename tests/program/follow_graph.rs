@@ -40,15 +40,15 @@ fn verified(invocation: &Invocation) -> Result<()> {
     Ok(())
 }
 
-/// How many follows there are, as another process sees it.
-struct Watcher {
-    app: terrace_testkit::app::App,
+/// What there is, as another process sees it.
+pub(super) struct Watcher {
+    pub(super) app: terrace_testkit::app::App,
     storage: Storage,
-    runtime: tokio::runtime::Runtime,
+    pub(super) runtime: tokio::runtime::Runtime,
 }
 
 impl Watcher {
-    fn on(url: &str) -> Result<Self> {
+    pub(super) fn on(url: &str) -> Result<Self> {
         let (clock, entropy) = (Arc::new(FlowingClock::default()), Arc::new(SeededEntropy::new(77)));
         let storage = Storage::open(StorageConfig::new(url), clock.clone(), entropy.clone())?;
         let app = terrace_testkit::app::App::new(

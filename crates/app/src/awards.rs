@@ -77,6 +77,30 @@ impl Awards {
         activity: Option<TeamId>,
         by: Writer,
     ) -> Outcome<Given, GiveRefusal> {
+        self.give_on(tx, ctx, award, BoardOrder::Of(activity), by)
+    }
+
+    /// The same as maintenance, for what happened long ago: which team was the fan's favourite then nobody knows, so that
+    /// what was of no team has no board (`docs/spec.md`, scoring rule 5).
+    pub(crate) fn give_for_the_past(
+        &self,
+        tx: &mut dyn Tx,
+        ctx: &mut Ctx,
+        award: &NewAward,
+        activity: Option<TeamId>,
+    ) -> Outcome<Given, GiveRefusal> {
+        let board = activity.map_or(BoardOrder::AsRecorded, |team| BoardOrder::Of(Some(team)));
+        self.give_on(tx, ctx, award, board, Writer::Maintenance)
+    }
+
+    fn give_on(
+        &self,
+        tx: &mut dyn Tx,
+        ctx: &mut Ctx,
+        award: &NewAward,
+        wanted: BoardOrder,
+        by: Writer,
+    ) -> Outcome<Given, GiveRefusal> {
         let id = ctx.new_id();
         let mut seasons = self.seasons();
         for _ in 0..TRIES {
@@ -86,7 +110,7 @@ impl Awards {
                 .map_err(|refusal| Failure::Refused(GiveRefusal::Rule(refusal)))?;
             let board = match seasons.stamp(award.at, by) {
                 Some(Stamp::Legacy) => BoardOrder::AsRecorded,
-                Some(Stamp::Season(_) | Stamp::Between) | None => BoardOrder::Of(activity),
+                Some(Stamp::Season(_) | Stamp::Between) | None => wanted,
             };
             match tx.award(&AwardOrder { record: &record, board, by, now: ctx.now() })? {
                 Awarding::Written { board, changes } => {

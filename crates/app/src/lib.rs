@@ -43,6 +43,10 @@ pub use demo::{DEMO_FAN, DEMO_PASSWORD, DemoOutcome};
 pub use execute::{Answered, Command, KeyedRequest, OnceRefusal, Query};
 pub use housekeeping::Swept;
 pub use import::{BadLine, EdgeList, EdgeListError, FollowImportWrite, IMPORT_BATCH, Imported, Line};
+pub use import::{
+    COMPLETIONS_BATCH, Completion, CompletionLine, CompletionList, CompletionsImported, NotMatched,
+    WhyNotMatched,
+};
 pub use jobs::{AtOnce, Job, JobRead, JobRecord, JobWrite, Turn, registry as jobs};
 pub use ledger_upkeep::LedgerReport;
 pub use live::BoardStamp;

@@ -86,6 +86,15 @@ pub trait QuestWrite: QuestRead {
     /// Writes a run unless the fan has it; `false` when they had.
     fn start_run(&mut self, user: UserId, run: &Run) -> Result<bool, StoreError>;
 
+    /// Moves the beginning of a fan's run back to `at`, unless it began before.
+    fn start_run_by(
+        &mut self,
+        user: UserId,
+        quest: QuestId,
+        period: Period,
+        at: Timestamp,
+    ) -> Result<(), StoreError>;
+
     /// A fan's run and the steps done in it, and lets nobody else change it until the transaction ends.
     fn lock_run(
         &mut self,

@@ -134,6 +134,18 @@ impl Quest {
             !self.steps.is_empty() && self.steps.iter().all(is_done)
         }
     }
+
+    /// Since when it is complete with these steps done, whatever the order in which they were noted: the latest time of
+    /// those that it is complete by. `None` where it is not.
+    pub fn complete_since(&self, done: &[StepDone]) -> Option<Timestamp> {
+        if !self.is_complete(done) {
+            return None;
+        }
+        let any_required = self.steps.iter().any(|step| step.is_required);
+        let counts =
+            |one: &&StepDone| self.step(one.step).is_some_and(|step| step.is_required || !any_required);
+        done.iter().filter(counts).map(|one| one.at).max()
+    }
 }
 
 #[cfg(test)]
@@ -201,6 +213,22 @@ pub(crate) mod tests {
             ("", &[], false),
         ] {
             assert_eq!(quest(steps).is_complete(&done(completed)), is_complete, "{steps}, {completed:?}");
+        }
+    }
+
+    #[test]
+    fn rule_3_a_quest_is_complete_since_the_last_of_its_required_steps() {
+        for (steps, completed, since) in [
+            ("ror", &[(1, 5), (3, 4)][..], Some(5)),
+            ("ror", &[(3, 4), (2, 9), (1, 5)], Some(5)),
+            ("ror", &[(1, 5), (2, 9)], None),
+            ("oo", &[(1, 5), (2, 9)], Some(9)),
+            ("r", &[(1, 5), (7, 9)], Some(5)),
+            ("", &[], None),
+        ] {
+            let done: Vec<StepDone> =
+                completed.iter().map(|(n, time)| StepDone { step: step_id(*n), at: at(*time) }).collect();
+            assert_eq!(quest(steps).complete_since(&done), since.map(at), "{steps}, {completed:?}");
         }
     }
 

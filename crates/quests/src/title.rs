@@ -1,27 +1,70 @@
-//! Rows from elsewhere that know a step only by its title. Titles are read for this alone: everything else goes by keys.
+//! Rows from elsewhere that know a quest or a step only by its title. Titles are read for this alone: everything else goes
+//! by keys.
 
-use crate::{Quest, StepId};
+use crate::{Quest, Step};
 
-/// The step that a title means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Match {
-    /// It.
-    One(StepId),
-    /// No step is called so.
-    None,
-    /// Several steps are called so, and nobody can say which is meant.
-    Several,
+/// Why nobody can say which step a row from elsewhere means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, thiserror::Error)]
+pub enum Mismatch {
+    /// No quest has this key, and none is called so.
+    #[error("no quest has this key or title")]
+    UnknownQuest,
+    /// Several quests are called so.
+    #[error("several quests have this title")]
+    AmbiguousQuest,
+    /// No step has this key, and none is called so.
+    #[error("no step has this key or title")]
+    UnknownStep,
+    /// Several steps are called so.
+    #[error("several steps are called so")]
+    AmbiguousStep,
 }
 
-/// The step of these quests that is called so. Case and the number of blanks do not matter, everything else does.
-pub fn match_by_title(quests: &[Quest], title: &str) -> Match {
-    let wanted = folded(title);
-    let mut called =
-        quests.iter().flat_map(|quest| &quest.steps).filter(|step| folded(&step.title) == wanted);
-    match (called.next(), called.next()) {
-        (None, _) => Match::None,
-        (Some(step), None) => Match::One(step.id),
-        (Some(_), Some(_)) => Match::Several,
+/// The step that a row from elsewhere means, and its quest. Keys go before titles, of which case and the number of blanks
+/// do not matter and everything else does. Where no quest is named the keys and titles of all steps count alike, because
+/// keys of steps are unique within a quest only.
+///
+/// # Errors
+///
+/// Nothing is called so, or several are: it is never guessed.
+pub fn find_step<'a>(
+    quests: &'a [Quest],
+    quest: Option<&str>,
+    step: &str,
+) -> Result<(&'a Quest, &'a Step), Mismatch> {
+    let title = folded(step);
+    let Some(quest) = quest else {
+        let is_meant = |one: &Step| one.key.as_str() == step || folded(&one.title) == title;
+        let meant = quests.iter().flat_map(|quest| quest.steps.iter().map(move |step| (quest, step)));
+        return only(
+            meant.filter(|(_, step)| is_meant(step)),
+            Mismatch::UnknownStep,
+            Mismatch::AmbiguousStep,
+        );
+    };
+    let titled = || {
+        let wanted = folded(quest);
+        let called = quests.iter().filter(|one| folded(&one.title) == wanted);
+        only(called, Mismatch::UnknownQuest, Mismatch::AmbiguousQuest)
+    };
+    let quest = quests.iter().find(|one| one.key.as_str() == quest).map_or_else(titled, Ok)?;
+    if let Some(step) = quest.steps.iter().find(|one| one.key.as_str() == step) {
+        return Ok((quest, step));
+    }
+    let called = quest.steps.iter().filter(|one| folded(&one.title) == title);
+    only(called, Mismatch::UnknownStep, Mismatch::AmbiguousStep).map(|step| (quest, step))
+}
+
+/// The only one there is.
+fn only<T>(
+    mut found: impl Iterator<Item = T>,
+    unknown: Mismatch,
+    ambiguous: Mismatch,
+) -> Result<T, Mismatch> {
+    match (found.next(), found.next()) {
+        (None, _) => Err(unknown),
+        (Some(one), None) => Ok(one),
+        (Some(_), Some(_)) => Err(ambiguous),
     }
 }
 
@@ -31,6 +74,7 @@ fn folded(title: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::Mismatch::{AmbiguousQuest, AmbiguousStep, UnknownQuest, UnknownStep};
     use super::*;
     use crate::quest::tests::{quest, step_id};
 
@@ -41,12 +85,58 @@ mod tests {
         {
             step.title = title.to_owned();
         }
-        assert_eq!(match_by_title(&quests, " \tÜBERRASCHUNG\n"), Match::One(step_id(2)));
-        assert_eq!(match_by_title(&quests, "Follow a  FAN"), Match::Several);
+        let found = |quests: &[Quest], title: &str| find_step(quests, None, title).map(|(_, step)| step.id);
+        assert_eq!(found(&quests, " \tÜBERRASCHUNG\n"), Ok(step_id(2)));
+        assert_eq!(found(&quests, "Follow a  FAN"), Err(AmbiguousStep));
         for unknown in ["", "Follow", "Follow a fan!", "Followafan"] {
-            assert_eq!(match_by_title(&quests, unknown), Match::None, "{unknown}");
+            assert_eq!(found(&quests, unknown), Err(UnknownStep), "{unknown}");
         }
         quests[0].steps.truncate(2);
-        assert_eq!(match_by_title(&quests, "Follow a  FAN"), Match::One(step_id(1)));
+        assert_eq!(found(&quests, "Follow a  FAN"), Ok(step_id(1)));
+    }
+
+    #[test]
+    fn a_step_is_known_by_keys_then_by_titles_and_never_guessed() {
+        let named = |mut one: Quest, key: &str, title: &str, steps: [(&str, &str); 2]| {
+            one.key = key.parse().unwrap();
+            one.title = title.to_owned();
+            for (step, (key, title)) in one.steps.iter_mut().zip(steps) {
+                step.key = key.parse().unwrap();
+                step.title = title.to_owned();
+            }
+            one
+        };
+        let quests = [
+            named(quest("rr"), "welcome", "Welcome!", [("photo", "Add a photo"), ("team", "Photo")]),
+            named(quest("rr"), "fans", "Daily", [("one", "Same"), ("two", "same")]),
+            named(quest("rr"), "daily", "Every day", [("hello", "Say hello"), ("cheer", "Cheer")]),
+            named(quest("rr"), "old", "every  DAY", [("hello", "Wave"), ("shout", "Cheer")]),
+        ];
+        for (of, step, found) in [
+            (Some("welcome"), "photo", Ok("welcome/photo")),
+            (Some(" WELCOME!"), "Photo", Ok("welcome/team")),
+            (Some("welcome"), " add  A photo", Ok("welcome/photo")),
+            // A key goes before a title, of quests and of steps.
+            (Some("daily"), "hello", Ok("daily/hello")),
+            (Some("Daily"), "one", Ok("fans/one")),
+            (Some("fans"), "Same", Err(AmbiguousStep)),
+            (Some("Every day"), "hello", Err(AmbiguousQuest)),
+            (Some("Welcome"), "photo", Err(UnknownQuest)),
+            (Some(""), "photo", Err(UnknownQuest)),
+            (Some("welcome"), "Cheer", Err(UnknownStep)),
+            (None, "say HELLO", Ok("daily/hello")),
+            (None, "shout", Ok("old/shout")),
+            // One's key and another's title; one key or one title of two.
+            (None, "photo", Err(AmbiguousStep)),
+            (None, "hello", Err(AmbiguousStep)),
+            (None, "cheer", Err(AmbiguousStep)),
+            (None, "Add a photo!", Err(UnknownStep)),
+            (None, "", Err(UnknownStep)),
+        ] {
+            let name =
+                |(quest, step): (&Quest, &Step)| format!("{}/{}", quest.key.as_str(), step.key.as_str());
+            let expected = found.map(str::to_owned);
+            assert_eq!(find_step(&quests, of, step).map(name), expected, "{of:?} {step}");
+        }
     }
 }

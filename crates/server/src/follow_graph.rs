@@ -1,9 +1,10 @@
 //! `terrace seed --follow-graph FILE`: brings an edge list in, batch by batch, and says how far it is.
 
+use crate::progress::Progress;
 use crate::report;
 use anyhow::{Context, bail};
 use std::fs::File;
-use std::io::{self, BufReader, IsTerminal, Write};
+use std::io::BufReader;
 use std::mem;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -15,9 +16,9 @@ pub(crate) const CACHE_KIB: u32 = 262_144;
 /// Statements that write thousands of rows are not slow before this.
 pub(crate) const SLOW: Duration = Duration::from_secs(10);
 /// Others get one part of the time in so many.
-const TURN: u32 = 10;
+pub(crate) const TURN: u32 = 10;
 /// How many bad lines are shown.
-const SHOWN: usize = 20;
+pub(crate) const SHOWN: usize = 20;
 
 /// An edge list whose beginning is good, and of which nothing was brought in yet.
 pub(crate) struct GraphFile {
@@ -77,7 +78,7 @@ fn read(path: &Path) -> anyhow::Result<(EdgeList<BufReader<File>>, u64)> {
     Ok((list, size))
 }
 
-fn cannot_read(path: &Path) -> String {
+pub(crate) fn cannot_read(path: &Path) -> String {
     format!("cannot read {}", path.display())
 }
 
@@ -135,34 +136,6 @@ fn summary(edges: u64, all: &Imported, bad: &BadLines) -> String {
     text + &bad.shown()
 }
 
-fn lines(count: u64) -> String {
+pub(crate) fn lines(count: u64) -> String {
     if count == 1 { "1 line".to_owned() } else { format!("{count} lines") }
-}
-
-/// A line on the terminal that says how far it is; nothing where nobody looks.
-struct Progress {
-    size: u64,
-    is_seen: bool,
-}
-
-impl Progress {
-    fn new(size: u64) -> Self {
-        Self { size, is_seen: io::stderr().is_terminal() }
-    }
-
-    fn show(&mut self, bytes: u64) -> io::Result<()> {
-        if !self.is_seen {
-            return Ok(());
-        }
-        let percent = (bytes.saturating_mul(100) / self.size.max(1)).min(100);
-        let done = usize::try_from(percent / 2).unwrap_or(0);
-        let mut terminal = io::stderr().lock();
-        write!(terminal, "\r[{:<50}] {percent:>3} %", "=".repeat(done))?;
-        terminal.flush()
-    }
-
-    /// Takes the line away.
-    fn end(&mut self) -> io::Result<()> {
-        if self.is_seen { write!(io::stderr().lock(), "\r{:<60}\r", "") } else { Ok(()) }
-    }
 }

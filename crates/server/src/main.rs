@@ -2,10 +2,12 @@
 
 mod account;
 mod coins;
+mod completions;
 mod doctor;
 mod edge_settings;
 mod follow_graph;
 mod machine;
+mod progress;
 mod report;
 mod serve;
 mod settings;
@@ -56,6 +58,9 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
             runtime()?.block_on(upkeep::season(command, settings))
         }
         Command::Maintain(Maintain::Coins(command)) => runtime()?.block_on(coins::coins(command, settings)),
+        Command::Maintain(Maintain::ImportCompletions { file, dry_run }) => {
+            runtime()?.block_on(completions::import(&file, dry_run, settings))
+        }
         Command::Maintain(Maintain::Sweep) => runtime()?.block_on(sweep(settings)),
         Command::Maintain(Maintain::BackfillTopics) => runtime()?.block_on(backfill_topics(settings)),
         Command::Doctor => runtime()?.block_on(doctor::doctor(settings)),

@@ -81,6 +81,15 @@ pub(crate) enum Maintain {
     /// Give coins to a fan, or take some.
     #[command(subcommand)]
     Coins(CoinsCommand),
+    /// Bring in what fans completed of quests elsewhere: one JSON object a line with user, quest, step, completedAt and
+    /// points. What is there already stays as it is; ends with 1 when a line matches nothing.
+    ImportCompletions {
+        /// The file.
+        file: PathBuf,
+        /// Only say what would come of it.
+        #[arg(long)]
+        dry_run: bool,
+    },
     /// Remove what is past its time: idempotency keys, ended sessions, old events, unused pictures.
     Sweep,
     /// Look for the topics of every post again, as the server does once by itself after an update.

@@ -46,8 +46,8 @@ pub use end_session::EndSessionRefusal;
 pub use follow_team::{FollowTeam, FollowTeamRefusal, UnfollowTeam};
 pub use follow_user::{FollowRefusal, FollowUser, Following, UnfollowUser};
 pub use move_coins::{CoinsMoved, MoveCoins, MoveCoinsRefusal};
-pub(crate) use operate_account::ResetPassword;
 pub use operate_account::{GrantRole, Operated, RestoreAccount, SuspendAccount, UnknownAccount};
+pub(crate) use operate_account::{ResetPassword, find_named};
 pub(crate) use quests::{CheckProgress, LoadQuests};
 pub use quests::{
     CompleteStep, CompleteStepRefusal, DailyVisit, StartQuest, StartQuestRefusal, StepCompleted, VisitDaily,

@@ -21,12 +21,16 @@ pub struct Operated {
     pub sessions_ended: u64,
 }
 
-/// The account of this name, locked until the transaction ends.
-pub(super) fn lock_named(tx: &mut dyn Tx, username: &str) -> Outcome<Credentials, UnknownAccount> {
+/// The account of this name, however it is written, unless it was deleted.
+pub(crate) fn find_named(tx: &mut dyn Tx, username: &str) -> Result<Option<Credentials>, StoreError> {
     let key = Username::key_of(username);
     // No account has such a name, and PostgreSQL takes no such text.
-    let found = if key.contains('\0') { None } else { tx.credentials_by_key(&key)? };
-    let locked = match found {
+    if key.contains('\0') { Ok(None) } else { tx.credentials_by_key(&key) }
+}
+
+/// The account of this name, locked until the transaction ends.
+pub(super) fn lock_named(tx: &mut dyn Tx, username: &str) -> Outcome<Credentials, UnknownAccount> {
+    let locked = match find_named(tx, username)? {
         Some(credentials) => tx.lock_credentials(credentials.user_id)?,
         None => None,
     };

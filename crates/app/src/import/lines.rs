@@ -1,6 +1,6 @@
-//! The lines of an edge list: `from,to` in numbers, below a header. Read one at a time and never longer than a bound, so
-//! that a file may be of any size and hold anything.
+//! The lines of an edge list: `from,to` in numbers, below a header.
 
+use super::bounded::{BoundedLines, Kept};
 use std::fmt;
 use std::io::{self, BufRead};
 
@@ -62,10 +62,7 @@ pub enum EdgeListError {
 /// Reads an edge list.
 #[derive(Debug)]
 pub struct EdgeList<R> {
-    input: R,
-    number: u64,
-    bytes: u64,
-    line: Vec<u8>,
+    lines: BoundedLines<R>,
 }
 
 impl<R: BufRead> EdgeList<R> {
@@ -75,17 +72,21 @@ impl<R: BufRead> EdgeList<R> {
     ///
     /// When there is none, or the file cannot be read.
     pub fn new(input: R) -> Result<Self, EdgeListError> {
-        let mut list = Self { input, number: 0, bytes: 0, line: Vec::with_capacity(LONGEST) };
-        let is_whole = list.read_line()?.ok_or(EdgeListError::Empty)?;
-        let header = std::str::from_utf8(&list.line).ok().filter(|_| is_whole);
+        let mut lines = BoundedLines::new(input, LONGEST);
+        let kept = lines.read()?.ok_or(EdgeListError::Empty)?;
+        let header = std::str::from_utf8(lines.line()).ok().filter(|_| kept == Kept::Whole);
         let names: Vec<&str> = header.unwrap_or_default().trim_start_matches('\u{feff}').split(',').collect();
         let is_name = |name: &&str| !bare(name).is_empty() && bare(name).parse::<f64>().is_err();
-        if names.len() == 2 && names.iter().all(is_name) { Ok(list) } else { Err(EdgeListError::NoHeader) }
+        if names.len() == 2 && names.iter().all(is_name) {
+            Ok(Self { lines })
+        } else {
+            Err(EdgeListError::NoHeader)
+        }
     }
 
     /// How many bytes were read so far.
     pub const fn bytes(&self) -> u64 {
-        self.bytes
+        self.lines.bytes()
     }
 
     /// The next line that is not empty; none at the end.
@@ -94,43 +95,12 @@ impl<R: BufRead> EdgeList<R> {
     ///
     /// When the file cannot be read.
     pub fn next_line(&mut self) -> io::Result<Option<Line>> {
-        loop {
-            let Some(is_whole) = self.read_line()? else { return Ok(None) };
-            if !is_whole {
-                return Ok(Some(Line { number: self.number, edge: Err(BadLine::TooLong) }));
-            }
-            if !self.line.iter().all(u8::is_ascii_whitespace) {
-                return Ok(Some(Line { number: self.number, edge: edge(&self.line) }));
-            }
-        }
-    }
-
-    /// Reads a line; says whether it was kept whole. Nothing at the end.
-    fn read_line(&mut self) -> io::Result<Option<bool>> {
-        self.line.clear();
-        let (mut is_whole, mut is_begun) = (true, false);
-        loop {
-            let chunk = self.input.fill_buf()?;
-            if chunk.is_empty() {
-                self.number += u64::from(is_begun);
-                return Ok(is_begun.then_some(is_whole));
-            }
-            is_begun = true;
-            let end = chunk.iter().position(|byte| *byte == b'\n');
-            let part = chunk.get(..end.unwrap_or(chunk.len())).unwrap_or_default();
-            if self.line.len() + part.len() > LONGEST {
-                is_whole = false;
-            } else {
-                self.line.extend_from_slice(part);
-            }
-            let used = part.len() + usize::from(end.is_some());
-            self.input.consume(used);
-            self.bytes += u64::try_from(used).unwrap_or(0);
-            if end.is_some() {
-                self.number += 1;
-                return Ok(Some(is_whole));
-            }
-        }
+        let Some(kept) = self.lines.read_words()? else { return Ok(None) };
+        let edge = match kept {
+            Kept::Whole => edge(self.lines.line()),
+            Kept::TooLong => Err(BadLine::TooLong),
+        };
+        Ok(Some(Line { number: self.lines.number(), edge }))
     }
 }
 

@@ -5,8 +5,13 @@
 //! one event tells that much has changed, not each follow: a million events would bury what happens in the stands, and
 //! whoever keeps the graph in memory reads it faster as a whole.
 
+mod bounded;
+mod completion_lines;
+mod completions;
 mod lines;
 
+pub use completion_lines::{Completion, CompletionLine, CompletionList};
+pub use completions::{COMPLETIONS_BATCH, CompletionsImported, NotMatched, WhyNotMatched};
 pub use lines::{BadLine, EdgeList, EdgeListError, Line};
 
 use crate::App;

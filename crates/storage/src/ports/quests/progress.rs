@@ -352,6 +352,22 @@ impl QuestWrite for DieselTx<'_> {
         .map_err(broken("start a quest"))
     }
 
+    fn start_run_by(
+        &mut self,
+        user: UserId,
+        quest: QuestId,
+        period: Period,
+        at: Timestamp,
+    ) -> Result<(), StoreError> {
+        let later = user_quest_status::table
+            .find((Key::of(user), Key::of(quest), period.to_string()))
+            .filter(user_quest_status::started_at.gt(At(at)));
+        let earlier = user_quest_status::started_at.eq(At(at));
+        on!(self.conn, |conn| diesel::update(later).set(earlier).execute(conn))
+            .map(drop)
+            .map_err(broken("move the beginning of a quest back"))
+    }
+
     fn lock_run(
         &mut self,
         user: UserId,

@@ -1,0 +1,183 @@
+//! The lines of old completions: one JSON object a line.
+
+use super::bounded::{BoundedLines, Kept};
+use serde::Deserialize;
+use std::io::{self, BufRead};
+use terrace_kernel::Timestamp;
+use terrace_scoring::Points;
+
+/// The longest line that is looked at, in bytes.
+const LONGEST: usize = 8_192;
+/// How much of what is wrong is told, in characters: it may repeat what the line holds.
+const TOLD: usize = 200;
+
+/// A step that a fan completed elsewhere, long ago.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Completion {
+    /// The fan: a name however it is written, or an id.
+    pub user: String,
+    /// The quest: its key or its title. None where the step alone says what is meant.
+    pub quest: Option<String>,
+    /// The step: its key or its title.
+    pub step: String,
+    /// When it was completed.
+    pub completed_at: Timestamp,
+    /// What it paid then, 0 to [`Points::MAX_AWARD`].
+    pub points: i64,
+}
+
+/// One line of old completions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CompletionLine {
+    /// Which one, from 1.
+    pub number: u64,
+    /// What it holds, or in words what is wrong with it.
+    pub completion: Result<Completion, String>,
+}
+
+/// Reads old completions. A file may be of any size and hold anything.
+#[derive(Debug)]
+pub struct CompletionList<R> {
+    lines: BoundedLines<R>,
+}
+
+impl<R: BufRead> CompletionList<R> {
+    /// Begins with the first line.
+    pub fn new(input: R) -> Self {
+        Self { lines: BoundedLines::new(input, LONGEST) }
+    }
+
+    /// How many bytes were read so far.
+    pub const fn bytes(&self) -> u64 {
+        self.lines.bytes()
+    }
+
+    /// The next line that is not empty; none at the end.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read.
+    pub fn next_line(&mut self) -> io::Result<Option<CompletionLine>> {
+        let Some(kept) = self.lines.read_words()? else { return Ok(None) };
+        let completion = match kept {
+            Kept::Whole => completion(self.lines.line()),
+            Kept::TooLong => Err(format!("longer than {LONGEST} bytes")),
+        };
+        Ok(Some(CompletionLine { number: self.lines.number(), completion }))
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Entry {
+    user: String,
+    quest: Option<String>,
+    step: String,
+    completed_at: String,
+    points: Option<i64>,
+}
+
+fn completion(line: &[u8]) -> Result<Completion, String> {
+    // What some programs put before the first line of a text.
+    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+    // An array of the values in their order would do for the parser, too.
+    if !line.trim_ascii_start().starts_with(b"{") {
+        return Err("not a JSON object".to_owned());
+    }
+    let entry: Entry = serde_json::from_slice(line).map_err(|error| wrong(&error))?;
+    let completed_at = entry.completed_at.parse().map_err(|error| format!("completedAt: {error}"))?;
+    let points = entry.points.unwrap_or_default();
+    let most = Points::MAX_AWARD.get();
+    if !(0..=most).contains(&points) {
+        return Err(format!("points: not from 0 to {most}"));
+    }
+    Ok(Completion { user: entry.user, quest: entry.quest, step: entry.step, completed_at, points })
+}
+
+/// The parser's words, without its count of lines, which knows of one only.
+fn wrong(error: &serde_json::Error) -> String {
+    let words = error.to_string();
+    let words = words.rsplit_once(" at line ").map_or(words.as_str(), |(what, _)| what);
+    format!("{}, at column {}", told(words), error.column())
+}
+
+/// Words that may hold what the file holds, fit for a terminal.
+pub(super) fn told(words: &str) -> String {
+    words.chars().take(TOLD).map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(text: &[u8]) -> Vec<CompletionLine> {
+        // A small buffer, so that lines are put together of pieces.
+        let mut list = CompletionList::new(io::BufReader::with_capacity(7, text));
+        let mut lines = Vec::new();
+        while let Some(line) = list.next_line().unwrap() {
+            lines.push(line);
+        }
+        lines
+    }
+
+    #[test]
+    fn completions_are_read_one_a_line() {
+        let text = "\u{feff}{\"user\":\"mia\",\"quest\":\"welcome\",\"step\":\"Add a photo\",\
+            \"completedAt\":\"2025-03-01T10:00:00+01:00\",\"points\":5}\r\n\n  \
+            {\"step\":\"photo\",\"quest\":null,\"points\":null,\"completedAt\":\"2025-03-01T09:00:00.000001Z\",\"user\":\"bo\"} ";
+        let first = Completion {
+            user: "mia".to_owned(),
+            quest: Some("welcome".to_owned()),
+            step: "Add a photo".to_owned(),
+            completed_at: "2025-03-01T09:00:00Z".parse().unwrap(),
+            points: 5,
+        };
+        let second = Completion {
+            user: "bo".to_owned(),
+            quest: None,
+            step: "photo".to_owned(),
+            completed_at: "2025-03-01T09:00:00.000001Z".parse().unwrap(),
+            points: 0,
+        };
+        let expected = [(1, first), (3, second)];
+        assert_eq!(
+            lines(text.as_bytes()),
+            expected.map(|(number, completion)| CompletionLine { number, completion: Ok(completion) })
+        );
+        assert_eq!(lines(b""), []);
+        assert_eq!(lines(b"\n \r\n"), []);
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_line_is_told_with_its_number() {
+        let entry = |more: &str| format!("{{\"user\":\"mia\",\"step\":\"photo\"{more}}}");
+        let at = ",\"completedAt\":\"2025-03-01T09:00:00Z\"";
+        for (line, why) in [
+            ("photo".to_owned(), "not a JSON object"),
+            ("[\"mia\",null,\"photo\",\"2025-03-01T09:00:00Z\",1]".to_owned(), "not a JSON object"),
+            ("{\"user\":".to_owned(), "EOF while parsing"),
+            (entry(""), "missing field `completedAt`, at column "),
+            (entry(",\"completedAt\":\"yesterday\""), "completedAt: not an RFC 3339 instant"),
+            (entry(",\"completedAt\":1740819600"), "invalid type: integer"),
+            (entry(&format!("{at},\"points\":1.5")), "invalid type: floating point"),
+            (entry(&format!("{at},\"points\":\"5\"")), "invalid type: string"),
+            (entry(&format!("{at},\"points\":-1")), "points: not from 0 to 1000000000"),
+            (entry(&format!("{at},\"points\":1000000001")), "points: not from 0 to 1000000000"),
+            (entry(&format!("{at},\"colour\":1")), "unknown field `colour`"),
+            (entry(&format!("{at},\"step\":\"team\"")), "duplicate field `step`"),
+            (entry(&format!("{at}}},{{\"a\":1")), "trailing characters"),
+            (entry(&format!("{at},\"\\u001b[31m\":1")), "unknown field `\u{fffd}[31m`"),
+            ("x".repeat(LONGEST + 1), "longer than 8192 bytes"),
+        ] {
+            let [one] = &lines(line.as_bytes())[..] else { panic!("one line: {line}") };
+            let words = one.completion.as_ref().unwrap_err();
+            assert!(words.starts_with(why), "{line}: {words}");
+            assert!(words.chars().count() < TOLD + 30, "{words}");
+        }
+        let found = lines(b"\xff\xfe\n{\"user\":\"\xff\"}\n\n{}\n");
+        assert_eq!(
+            found.iter().map(|line| (line.number, line.completion.is_err())).collect::<Vec<_>>(),
+            [(1, true), (2, true), (4, true)]
+        );
+    }
+}
