@@ -22,6 +22,7 @@ mod house {
 /// The use cases on both databases, without a network.
 mod contract {
     mod accounts;
+    mod balances;
     mod boards;
     pub(crate) mod boards_told;
     mod cost;
@@ -33,6 +34,7 @@ mod contract {
     mod graph_crowd;
     mod import;
     mod jobs;
+    mod ledger;
     mod live;
     mod locker_room;
     mod media;
@@ -80,6 +82,7 @@ mod http {
     mod sessions;
     mod shape;
     mod trends;
+    mod wallets;
     mod watching;
 }
 

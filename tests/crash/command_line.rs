@@ -70,6 +70,30 @@ fn data_is_looked_after(kind: DatabaseKind) -> Result<()> {
     let verified = run(&terrace, &["maintain", "verify"])?;
     assert!(verified.lines().count() > 1, "{verified}");
     assert!(verified.ends_with("every counter agrees with what it counts\n"), "{verified}");
+    let give = [
+        "maintain",
+        "coins",
+        "give",
+        "--user",
+        "mia",
+        "--amount",
+        "5",
+        "--reason",
+        "Well done",
+        "--key",
+        "t/1",
+    ];
+    assert_eq!(run(&terrace, &give)?, "mia has 5 coins now\n");
+    assert_eq!(run(&terrace, &give)?, "this was done before under the same key; nothing was changed\n");
+    let more =
+        ["maintain", "coins", "take", "--user", "mia", "--amount", "6", "--reason", "Sorry", "--key", "t/2"];
+    let more = terrace.clone().args(more).run()?;
+    assert!(more.code == Some(1) && more.log.contains("mia has only 5 coins"), "{}", more.log);
+    let mended = run(&terrace, &["maintain", "repair"])?;
+    assert!(
+        mended.contains("ledger.balances: ") && mended.ends_with("nothing is to be mended\n"),
+        "{mended}"
+    );
     let looked_at = run(&terrace, &["maintain", "backfill-topics"])?;
     assert!(
         looked_at.starts_with("looked for the topics of ") && !looked_at.contains(" 0 posts"),

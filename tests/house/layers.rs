@@ -7,8 +7,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
 /// The crates that hold the rules of the service and know nothing of how it is served or stored.
-const DOMAIN: [&str; 5] =
-    ["terrace-identity", "terrace-packs", "terrace-quests", "terrace-scoring", "terrace-social"];
+const DOMAIN: [&str; 6] = [
+    "terrace-identity",
+    "terrace-ledger",
+    "terrace-packs",
+    "terrace-quests",
+    "terrace-scoring",
+    "terrace-social",
+];
 /// The words that everyone shares: whoever may name a domain crate may name it too.
 const KERNEL: &str = "terrace-kernel";
 const TESTKIT: &str = "terrace-testkit";

@@ -98,6 +98,8 @@ fn demo_content_is_lively_and_lets_one_in(kind: DatabaseKind) -> Result<()> {
     assert!(!own.list("/history").is_empty());
     let points = service.run(service.app().verify_points())?;
     assert_eq!(points.wrong(), 0, "{points:?}");
+    let ledger = service.run(service.app().verify_ledger())?;
+    assert_eq!(ledger.wrong(), 0, "{ledger:?}");
 
     // And is shown whom to follow, as soon as the graph in memory has heard of all this.
     let asked = Instant::now();

@@ -214,6 +214,7 @@ impl Sample {
             "/api/user/following?limit=100".to_owned(),
             "/api/user/blocks?limit=100".to_owned(),
             "/api/user/points?limit=100".to_owned(),
+            "/api/wallets?limit=100".to_owned(),
             "/api/leaderboard?limit=100".to_owned(),
             "/api/leaderboards".to_owned(),
             "/api/quests".to_owned(),

@@ -2,8 +2,8 @@
 
 use crate::App;
 use crate::commands::{
-    DeleteAccount, DeleteAccountRuleRefusal, GrantRole, Operated, ResetPassword, RestoreAccount,
-    SuspendAccount, UnknownAccount,
+    CoinsMoved, DeleteAccount, DeleteAccountRuleRefusal, GrantRole, MoveCoins, MoveCoinsRefusal, Operated,
+    ResetPassword, RestoreAccount, SuspendAccount, UnknownAccount,
 };
 use crate::execute::{Command, unrefused};
 use crate::login::{FindCredentials, busy_or};
@@ -17,6 +17,8 @@ pub enum DeleteAccountRefusal {
     NotActive,
     /// The password is wrong.
     WrongPassword,
+    /// There is money left on an account of theirs.
+    BalanceLeft,
     /// Too many passwords are being checked at once.
     Busy,
 }
@@ -53,6 +55,7 @@ impl App {
             failure.map(|refusal| match refusal {
                 DeleteAccountRuleRefusal::NotActive => DeleteAccountRefusal::NotActive,
                 DeleteAccountRuleRefusal::ProofIsStale => DeleteAccountRefusal::WrongPassword,
+                DeleteAccountRuleRefusal::BalanceLeft => DeleteAccountRefusal::BalanceLeft,
             })
         });
         // Whatever it came to: who is not active any more is forgotten too.
@@ -107,6 +110,17 @@ impl App {
             .map_err(|failure| failure.map(|UnknownAccount| ResetPasswordRefusal::UnknownAccount))?;
         log::info!("the password of account {} was reset; {}", operated.user, words(operated));
         Ok((operated, secret))
+    }
+
+    /// Gives coins to a fan or takes some, once for its source.
+    pub async fn move_coins(&self, command: MoveCoins) -> Outcome<CoinsMoved, MoveCoinsRefusal> {
+        let words = (command.amount, command.gives, command.source.clone());
+        let moved = self.execute(command).await?;
+        let (amount, gives, source) = words;
+        let verb = if gives { "got" } else { "lost" };
+        let again = if moved.balance.is_some() { "" } else { " before" };
+        log::info!("account {} {verb} {amount} coins{again}; {source}", moved.user);
+        Ok(moved)
     }
 
     async fn operate<C>(&self, command: C) -> Outcome<Operated, UnknownAccount>

@@ -18,6 +18,7 @@ mod follower;
 mod housekeeping;
 mod import;
 mod jobs;
+mod ledger_upkeep;
 mod live;
 mod login;
 pub mod media;
@@ -43,6 +44,7 @@ pub use execute::{Answered, Command, KeyedRequest, OnceRefusal, Query};
 pub use housekeeping::Swept;
 pub use import::{BadLine, EdgeList, EdgeListError, FollowImportWrite, IMPORT_BATCH, Imported, Line};
 pub use jobs::{AtOnce, Job, JobRead, JobRecord, JobWrite, Turn, registry as jobs};
+pub use ledger_upkeep::LedgerReport;
 pub use live::BoardStamp;
 pub use login::{Grant, LoginRefusal, RefreshRefusal, RegisterRefusal, Registration, SignedUp};
 pub use packs::{PackContent, PackContentError};
@@ -51,6 +53,7 @@ pub use quests::{Checked, NotActive, QuestBook, QuestContent, QuestContentError,
 pub use recommended::{RecommendRefusal, Suggestion, SuggestionReason};
 /// The words of operators, for a program that names no domain.
 pub use terrace_identity::{Password, Role};
+pub use terrace_ledger::{Amount, LedgerCheck, TransferSource, reason as transfer_reason};
 pub use terrace_scoring::{
     MalformedSeasonKey, PointsCheck, Season, SeasonKey, SeasonRefusal, SeasonStatus, Seasons, season_name,
 };

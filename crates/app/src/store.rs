@@ -15,6 +15,7 @@ use terrace_identity::{
     TeamRead, TeamWrite,
 };
 use terrace_kernel::{Event, EventLog, Position, StoreError, Timestamp, UserId};
+use terrace_ledger::{LedgerAudit, LedgerMendWrite, LedgerRead, LedgerWrite};
 use terrace_quests::{QuestRead, QuestWrite};
 use terrace_scoring::{BoardRead, BoardWrite, PointsAudit, PointsMend, PointsRead, PointsWrite};
 use terrace_social::{
@@ -258,6 +259,8 @@ pub trait ReadTx:
     + PointsAudit
     + BoardRead
     + QuestRead
+    + LedgerRead
+    + LedgerAudit
 {
 }
 
@@ -287,6 +290,8 @@ impl<T> ReadTx for T where
         + PointsAudit
         + BoardRead
         + QuestRead
+        + LedgerRead
+        + LedgerAudit
 {
 }
 
@@ -321,6 +326,8 @@ pub trait Tx:
     + PointsMend
     + BoardWrite
     + QuestWrite
+    + LedgerWrite
+    + LedgerMendWrite
 {
 }
 
@@ -354,6 +361,8 @@ impl<T> Tx for T where
         + PointsMend
         + BoardWrite
         + QuestWrite
+        + LedgerWrite
+        + LedgerMendWrite
 {
 }
 

@@ -20,11 +20,11 @@ use terrace_scoring::{
 };
 
 /// Accounts that one query looks at.
-const PORTION: u32 = 2_000;
+pub(crate) const PORTION: u32 = 2_000;
 /// Accounts that one transaction holds.
-const HELD: usize = 200;
+pub(crate) const HELD: usize = 200;
 /// Disagreements of a kind that a report shows.
-const EXAMPLES: usize = 10;
+pub(crate) const EXAMPLES: usize = 10;
 /// The name of the job that does all of it, and how often.
 const SYNC: &str = "sync-leaderboards";
 const EVERY: Duration = Duration::from_hours(1);

@@ -1,6 +1,7 @@
 //! The `terrace` program: configuration → storage → use cases → web.
 
 mod account;
+mod coins;
 mod doctor;
 mod edge_settings;
 mod follow_graph;
@@ -54,6 +55,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Maintain(Maintain::Season(command)) => {
             runtime()?.block_on(upkeep::season(command, settings))
         }
+        Command::Maintain(Maintain::Coins(command)) => runtime()?.block_on(coins::coins(command, settings)),
         Command::Maintain(Maintain::Sweep) => runtime()?.block_on(sweep(settings)),
         Command::Maintain(Maintain::BackfillTopics) => runtime()?.block_on(backfill_topics(settings)),
         Command::Doctor => runtime()?.block_on(doctor::doctor(settings)),
@@ -152,11 +154,13 @@ async fn verify(settings: Settings) -> anyhow::Result<ExitCode> {
         Err(terrace_kernel::Failure::Broken(error)) => return Err(error.into()),
     };
     let points = app.verify_points().await?;
+    let ledger = app.verify_ledger().await?;
     storage.close();
     for check in &checks {
         report::line(&report::counter(check))?;
     }
     upkeep::tell(&points)?;
+    upkeep::tell_of_ledger(&ledger)?;
     let wrong: u64 = checks.iter().map(|check| check.wrong).sum();
     if points.wrong() > 0 {
         report::line(&format!(
@@ -164,10 +168,16 @@ async fn verify(settings: Settings) -> anyhow::Result<ExitCode> {
             points.wrong()
         ))?;
     }
+    if ledger.wrong() > 0 {
+        report::line(&format!(
+            "{} balances disagree with the journal; `terrace maintain repair` makes them right",
+            ledger.wrong()
+        ))?;
+    }
     if wrong > 0 {
         report::line(&format!("{wrong} counters disagree with what they count"))?;
     }
-    if wrong > 0 || points.wrong() > 0 {
+    if wrong > 0 || points.wrong() > 0 || ledger.wrong() > 0 {
         return Ok(ExitCode::FAILURE);
     }
     report::line("every counter agrees with what it counts")?;

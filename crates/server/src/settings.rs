@@ -1,6 +1,7 @@
 //! Every setting of the program: flags, environment and `--help` from one place.
 
 use crate::account::Account;
+use crate::coins::CoinsCommand;
 use crate::edge_settings::EdgeSettings;
 use crate::trend_settings::TrendSettings;
 use crate::upkeep::SeasonCommand;
@@ -64,10 +65,11 @@ pub(crate) struct Seed {
 /// How the data can be looked after.
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
 pub(crate) enum Maintain {
-    /// Compare every counter with the rows that it counts, and boards with the ledger of points; ends with 1 when
-    /// something disagrees.
+    /// Compare every counter with the rows that it counts, boards with the ledger of points, and balances with the
+    /// journal; ends with 1 when something disagrees.
     Verify,
-    /// Make totals, listings and entries of boards what the ledger of points says, beside servers that run.
+    /// Make totals, listings and entries of boards what the ledger of points says, and balances what the journal says,
+    /// beside servers that run.
     Repair {
         /// Only say what is wrong.
         #[arg(long)]
@@ -76,6 +78,9 @@ pub(crate) enum Maintain {
     /// Start, close or list the seasons that points are counted in.
     #[command(subcommand)]
     Season(SeasonCommand),
+    /// Give coins to a fan, or take some.
+    #[command(subcommand)]
+    Coins(CoinsCommand),
     /// Remove what is past its time: idempotency keys, ended sessions, old events, unused pictures.
     Sweep,
     /// Look for the topics of every post again, as the server does once by itself after an update.

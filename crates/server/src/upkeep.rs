@@ -7,8 +7,11 @@ use anyhow::Context;
 use clap::Subcommand;
 use std::process::ExitCode;
 use terrace_app::commands::{CloseSeason, StartSeason};
-use terrace_app::{App, PointsCheck, PointsReport, Season, SeasonKey, SeasonRefusal, season_name};
-use terrace_kernel::{Failure, Timestamp};
+use terrace_app::{
+    App, LedgerReport, PointsCheck, PointsChecked, PointsReport, Season, SeasonKey, SeasonRefusal,
+    season_name,
+};
+use terrace_kernel::{Failure, StoreError, Timestamp};
 
 /// What can be done to seasons.
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
@@ -40,23 +43,37 @@ fn name(text: &str) -> Result<String, String> {
 /// Says what checks of points found.
 pub(crate) fn tell(report: &PointsReport) -> std::io::Result<()> {
     for (check, found) in &report.checks {
-        report::line(&format!("{}: {} checked, {} wrong", check.as_str(), found.checked, found.wrong))?;
-        for example in &found.examples {
-            report::line(&format!("  {example}"))?;
-        }
+        tell_of(check.as_str(), found)?;
     }
     Ok(())
 }
 
-/// Mends the points, and says what was wrong.
+/// Says what checks of balances found.
+pub(crate) fn tell_of_ledger(report: &LedgerReport) -> std::io::Result<()> {
+    for (check, found) in &report.checks {
+        tell_of(check.as_str(), found)?;
+    }
+    Ok(())
+}
+
+fn tell_of(check: &str, found: &PointsChecked) -> std::io::Result<()> {
+    report::line(&format!("{check}: {} checked, {} wrong", found.checked, found.wrong))?;
+    for example in &found.examples {
+        report::line(&format!("  {example}"))?;
+    }
+    Ok(())
+}
+
+/// Mends the points and the balances, and says what was wrong.
 pub(crate) async fn repair(dry_run: bool, settings: Settings) -> anyhow::Result<ExitCode> {
     let storage = open(&settings)?;
     let app = app(&settings, &storage);
     app.ready().await.context("the database is not ready; `terrace migrate` brings it up to date")?;
-    let points = app.repair_points(dry_run).await;
+    let repaired = mend(&app, dry_run).await;
     storage.close();
-    let points = points?;
+    let (points, ledger) = repaired?;
     tell(&points)?;
+    tell_of_ledger(&ledger)?;
     let fans = if points.mended == 1 { "1 fan".to_owned() } else { format!("{} fans", points.mended) };
     let counted = points.checks.get(&PointsCheck::Counts).map_or(0, |counts| counts.wrong);
     let what = match (points.mended, counted) {
@@ -71,7 +88,15 @@ pub(crate) async fn repair(dry_run: bool, settings: Settings) -> anyhow::Result<
         (false, Some(what)) => format!("mended {what}"),
     };
     report::line(&done)?;
+    if ledger.wrong() > 0 {
+        let (had, would) = if dry_run { ("would be", "; nothing was written") } else { ("were", "") };
+        report::line(&format!("the balances of {} fans {had} mended{would}", ledger.mended))?;
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+async fn mend(app: &App, dry_run: bool) -> Result<(PointsReport, LedgerReport), StoreError> {
+    Ok((app.repair_points(dry_run).await?, app.repair_ledger(dry_run).await?))
 }
 
 /// Starts, closes or lists seasons.

@@ -571,6 +571,37 @@ table! {
     }
 }
 
+table! {
+    use diesel::sql_types::{BigInt, Text};
+    use crate::types::Uid;
+
+    ledger_accounts (user_id, unit) {
+        user_id -> Uid,
+        unit -> Text,
+        balance -> BigInt,
+    }
+}
+
+table! {
+    use diesel::sql_types::{BigInt, Nullable, Text};
+    use crate::types::{Instant, Uid};
+
+    ledger_transfers (source_key) {
+        source_key -> Text,
+        id -> Uid,
+        unit -> Text,
+        amount -> BigInt,
+        debit_user -> Nullable<Uid>,
+        debit_house -> Nullable<Text>,
+        debit_balance -> Nullable<BigInt>,
+        credit_user -> Nullable<Uid>,
+        credit_house -> Nullable<Text>,
+        credit_balance -> Nullable<BigInt>,
+        reason -> Text,
+        created_at -> Instant,
+    }
+}
+
 joinable!(teams -> leagues (league_id));
 joinable!(credentials -> users (user_id));
 joinable!(sessions -> users (user_id));
@@ -609,4 +640,6 @@ allow_tables_to_appear_in_same_query!(
     user_step_status,
     daily_visits,
     user_achievements,
+    ledger_accounts,
+    ledger_transfers,
 );

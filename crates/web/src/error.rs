@@ -82,6 +82,8 @@ codes! {
     StepOutOfOrder = "step_out_of_order", CONFLICT, "Another step comes first";
     /// The step has a condition that does not hold.
     StepConditionNotMet = "step_condition_not_met", CONFLICT, "The step's condition does not hold";
+    /// The account holds money, which its deletion would lose.
+    BalanceLeft = "balance_left", CONFLICT, "A balance is left";
     /// The season is closed: it stays as it is.
     SeasonClosed = "season_closed", CONFLICT, "The season is closed";
     /// A rule about state said no and has no name of its own.

@@ -4,6 +4,7 @@ use crate::execute::Command;
 use crate::store::Tx;
 use terrace_identity::{AccountStatus, PasswordHash, deleted_name};
 use terrace_kernel::{Ctx, EventKind, Failure, NewEvent, Outcome, Topic, UserId};
+use terrace_ledger::Balance;
 
 /// Rows of sessions, tokens and stored answers that go with the deletion itself: all of almost everybody's. What is
 /// left of more goes with the rest.
@@ -25,6 +26,8 @@ pub(crate) enum DeleteAccountRuleRefusal {
     NotActive,
     /// The password was changed since it was checked.
     ProofIsStale,
+    /// There is money left on an account of theirs.
+    BalanceLeft,
 }
 
 impl Command for DeleteAccount {
@@ -44,6 +47,11 @@ impl Command for DeleteAccount {
             || !tx.close_account(self.user, &deleted_name(self.user), ctx.now())?
         {
             return Err(not_active());
+        }
+        // Nothing comes to an account that is closed, nor any more to this one.
+        let has_money = |balance: &Balance| balance.kind.currency().is_some() && balance.amount > 0;
+        if tx.lock_balances(self.user)?.iter().any(has_money) {
+            return Err(Failure::Refused(DeleteAccountRuleRefusal::BalanceLeft));
         }
         // Ended before they are removed: a refresh that is just being done is waited for, and its tokens go too.
         tx.end_other_sessions(self.user, None, ctx.now())?;

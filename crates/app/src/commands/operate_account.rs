@@ -22,7 +22,7 @@ pub struct Operated {
 }
 
 /// The account of this name, locked until the transaction ends.
-fn lock_named(tx: &mut dyn Tx, username: &str) -> Outcome<Credentials, UnknownAccount> {
+pub(super) fn lock_named(tx: &mut dyn Tx, username: &str) -> Outcome<Credentials, UnknownAccount> {
     let key = Username::key_of(username);
     // No account has such a name, and PostgreSQL takes no such text.
     let found = if key.contains('\0') { None } else { tx.credentials_by_key(&key)? };

@@ -7,9 +7,11 @@ use crate::quests::{
     not_given, pay_step,
 };
 use crate::store::Tx;
+use chrono::NaiveDate;
 use std::collections::HashMap;
 use std::sync::Arc;
-use terrace_kernel::{Ctx, Failure, Outcome, Timestamp, UserId};
+use terrace_kernel::{Ctx, Failure, Outcome, StoreError, Timestamp, UserId};
+use terrace_ledger::{AccountKind, Amount, Holder, House, Transfer, TransferSource};
 use terrace_quests::{
     Advance, Known, QuestId, StartRefusal, StepId, StepRefusal, Visit, VisitOutcome, VisitRules, advance,
     plan, start, today, visit,
@@ -212,7 +214,9 @@ impl Command for VisitDaily {
                 }
                 return Ok(DailyVisit { already_completed: true, points: 0, streak, next_visit_at });
             }
-            VisitOutcome::Paid { local_date, points, milestone: _, state } => (state, (local_date, points)),
+            VisitOutcome::Paid { local_date, points, coins, milestone: _, state } => {
+                (state, (local_date, points, coins))
+            }
         };
         if !tx.put_visits(self.user, &state, before)? {
             // The account is locked, so nobody can have been faster.
@@ -221,7 +225,8 @@ impl Command for VisitDaily {
                 "visits changed under a lock",
             )));
         }
-        let (local_date, points) = paid;
+        let (local_date, points, coins) = paid;
+        give_coins(tx, ctx, self.user, (local_date, state.streak), coins)?;
         let award = NewAward {
             user: self.user,
             amount: Points::new(points),
@@ -239,4 +244,27 @@ impl Command for VisitDaily {
         };
         Ok(DailyVisit { already_completed: false, points, streak: state.streak, next_visit_at })
     }
+}
+
+/// Gives the coins of a milestone, once for the date that reached it.
+fn give_coins(
+    tx: &mut dyn Tx,
+    ctx: &mut Ctx,
+    user: UserId,
+    (date, streak): (NaiveDate, u32),
+    coins: i64,
+) -> Result<(), StoreError> {
+    // A milestone may give none.
+    let Ok(amount) = Amount::new(coins) else { return Ok(()) };
+    tx.transfer(&Transfer {
+        id: ctx.new_id(),
+        kind: AccountKind::Coins,
+        debit: Holder::House(House::Issuance),
+        credit: Holder::Fan(user),
+        amount,
+        reason: format!("{streak} days in a row"),
+        source: TransferSource::of_fan("milestone", user, date),
+        at: ctx.now(),
+    })
+    .map(drop)
 }

@@ -5,6 +5,7 @@ use crate::execute::Query;
 use crate::store::{KeptKey, KeyPlace, ReadTx};
 use terrace_identity::{AccountStatus, KeptSession};
 use terrace_kernel::{CommentId, Failure, Limit, Outcome, PostId, TeamId, TimeKey, Timestamp, UserId};
+use terrace_ledger::{Balance, Entry};
 use terrace_scoring::{BoardEntry, PointsRecord};
 use terrace_social::{Comment, OwnReaction, OwnReport, OwnTeamFollow, OwnTie, Post};
 
@@ -36,6 +37,10 @@ pub enum ExportPlace {
     Points(Option<TimeKey>),
     /// Boards.
     Boards,
+    /// Balances.
+    Balances,
+    /// What was moved on the accounts, newest first.
+    Entries(Option<TimeKey>),
     /// Idempotency keys.
     Keys(Option<KeyPlace>),
 }
@@ -70,6 +75,10 @@ pub enum ExportRows {
     Points(Vec<PointsRecord>),
     /// Boards, those that were left too.
     Boards(Vec<BoardEntry>),
+    /// Balances.
+    Balances(Vec<Balance>),
+    /// What was moved on the accounts, newest first.
+    Entries(Vec<Entry>),
     /// Idempotency keys.
     Keys(Vec<KeptKey>),
 }
@@ -166,7 +175,18 @@ impl Query for ReadExport {
             // One row a board, and so one page: of teams there are some hundreds.
             ExportPlace::Boards => {
                 let rows = ExportRows::Boards(tx.entries_of(user)?);
-                ExportPage { rows, next: Some(ExportPlace::Keys(None)) }
+                ExportPage { rows, next: Some(ExportPlace::Balances) }
+            }
+            // As few as there are currencies.
+            ExportPlace::Balances => {
+                let rows = ExportRows::Balances(tx.balances(user)?);
+                ExportPage { rows, next: Some(ExportPlace::Entries(None)) }
+            }
+            ExportPlace::Entries(after) => {
+                let entries = tx.entries(user, Limit::MAX, *after)?;
+                let next =
+                    entries.next.map_or(ExportPlace::Keys(None), |key| ExportPlace::Entries(Some(key)));
+                ExportPage { rows: ExportRows::Entries(entries.items), next: Some(next) }
             }
             ExportPlace::Keys(after) => {
                 let rows = tx.keys_of(user, PAGE, after.as_ref())?;

@@ -13,6 +13,7 @@ mod quests;
 mod sessions;
 mod trends;
 mod verify;
+mod wallets;
 
 pub use accounts::{GetOwnProfile, GetPublicProfile, NotFound, OwnProfile, PublicView};
 pub(crate) use boards::{FindBoard, HiddenAmong, ListBoards, ReadCards, ReadRows, ReadSeasons, ReadStanding};
@@ -32,3 +33,4 @@ pub(crate) use sessions::FindViewer;
 pub use sessions::ListSessions;
 pub use trends::{TrendingPage, TrendingRefusal, TrendingScope, Trends};
 pub use verify::Verify;
+pub use wallets::{ReadCash, ReadWallets, Wallets};

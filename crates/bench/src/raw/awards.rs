@@ -4,6 +4,7 @@ use super::{connect, in_groups};
 use crate::rows::boards;
 use anyhow::{Context, Result};
 use diesel::prelude::*;
+use diesel::upsert::excluded;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 use uuid::Uuid;
@@ -64,6 +65,31 @@ diesel::table! {
         user_id -> Binary,
         points -> BigInt,
         season_id -> Nullable<Binary>,
+        created_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    ledger_accounts (user_id, unit) {
+        user_id -> Binary,
+        unit -> Text,
+        balance -> BigInt,
+    }
+}
+
+diesel::table! {
+    ledger_transfers (source_key) {
+        source_key -> Text,
+        id -> Binary,
+        unit -> Text,
+        amount -> BigInt,
+        debit_user -> Nullable<Binary>,
+        debit_house -> Nullable<Text>,
+        debit_balance -> Nullable<BigInt>,
+        credit_user -> Nullable<Binary>,
+        credit_house -> Nullable<Text>,
+        credit_balance -> Nullable<BigInt>,
+        reason -> Text,
         created_at -> BigInt,
     }
 }
@@ -206,6 +232,7 @@ fn award(conn: &mut SqliteConnection, number: u64, fans: u64, stamped: &[u8]) ->
         .do_update()
         .set(values)
         .execute(conn)?;
+    move_points(conn, user, record, at)?;
     let (season, board) = (Uuid::from_slice(&season)?, Uuid::from_slice(&board)?);
     let (season, board) = (season.simple(), board.simple());
     let event = NewEvent {
@@ -219,6 +246,38 @@ fn award(conn: &mut SqliteConnection, number: u64, fans: u64, stamped: &[u8]) ->
         detail: Some(&format!("{season}/{board}/{points}/{reached_at}/{version}/{}", u8::from(listed))),
     };
     diesel::insert_into(events::table).values(&event).execute(conn)?;
+    Ok(())
+}
+
+/// Gives as many points to spend.
+fn move_points(conn: &mut SqliteConnection, user: &[u8], record: &[u8], at: i64) -> Result<()> {
+    let balance: i64 = diesel::insert_into(ledger_accounts::table)
+        .values((
+            ledger_accounts::user_id.eq(user),
+            ledger_accounts::unit.eq("points"),
+            ledger_accounts::balance.eq(AMOUNT),
+        ))
+        .on_conflict((ledger_accounts::user_id, ledger_accounts::unit))
+        .do_update()
+        .set(ledger_accounts::balance.eq(ledger_accounts::balance + excluded(ledger_accounts::balance)))
+        .returning(ledger_accounts::balance)
+        .get_result(conn)?;
+    diesel::insert_into(ledger_transfers::table)
+        .values((
+            ledger_transfers::source_key.eq(format!("award:{}", Uuid::from_slice(record)?.simple())),
+            ledger_transfers::id.eq(record),
+            ledger_transfers::unit.eq("points"),
+            ledger_transfers::amount.eq(AMOUNT),
+            ledger_transfers::debit_user.eq(None::<&[u8]>),
+            ledger_transfers::debit_house.eq(Some("issuance")),
+            ledger_transfers::debit_balance.eq(None::<i64>),
+            ledger_transfers::credit_user.eq(Some(user)),
+            ledger_transfers::credit_house.eq(None::<&str>),
+            ledger_transfers::credit_balance.eq(Some(balance)),
+            ledger_transfers::reason.eq(REASON),
+            ledger_transfers::created_at.eq(at),
+        ))
+        .execute(conn)?;
     Ok(())
 }
 

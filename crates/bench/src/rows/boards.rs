@@ -66,6 +66,9 @@ impl Dialect {
             self.scorers(bulk, fans, regulars),
             self.team_boards(),
             self.records(),
+            "INSERT INTO ledger_accounts (user_id, unit, balance) SELECT id, 'points', points FROM scorers"
+                .to_owned(),
+            self.openings(),
             totals("JOIN leaderboards AS board ON board.season_id = season.id"),
             totals("JOIN team_boards AS board ON board.k = scorers.n % {each}"),
             "INSERT INTO leaderboard_entries (leaderboard_id, user_id, points, season_id, created_at) \
@@ -127,6 +130,17 @@ impl Dialect {
              scorers.reached_at \
              FROM scorers JOIN seasons AS season ON season.status = 'active' \
              LEFT JOIN team_boards AS board ON board.k = scorers.n % {TEAM_FANS}"
+        )
+    }
+
+    /// What the records gave to spend, at once for each fan.
+    fn openings(&self) -> String {
+        let id = self.id_of(&RECORDS_AT.to_string(), "n");
+        format!(
+            "INSERT INTO ledger_transfers (source_key, id, unit, amount, debit_house, credit_user, credit_balance, \
+             reason, created_at) \
+             SELECT 'opening:' || n, {id}, 'points', points, 'issuance', id, points, 'Points so far', reached_at \
+             FROM scorers"
         )
     }
 }

@@ -52,6 +52,8 @@ pub struct VisitRules {
     pub points: i64,
     /// Streaks that pay more when they are reached, and how much more: once in each streak.
     pub milestones: Vec<(u32, i64)>,
+    /// Streaks that give coins when they are reached, and how many: once in each streak.
+    pub coins: Vec<(u32, i64)>,
     /// A freeze is earned whenever a streak has grown by so many dates; none when it is 0.
     pub freeze_every: u32,
     /// The most freezes that a fan may have.
@@ -63,6 +65,7 @@ impl Default for VisitRules {
         Self {
             points: 10,
             milestones: vec![(7, 50), (30, 250), (100, 1_000)],
+            coins: vec![(7, 10), (30, 50), (100, 200)],
             freeze_every: 7,
             max_freezes: 2,
         }
@@ -94,6 +97,8 @@ pub enum VisitOutcome {
         local_date: NaiveDate,
         /// All that it pays: for the visit, and for the milestone that it reaches.
         points: i64,
+        /// The coins that it gives: those of the milestone that it reaches.
+        coins: i64,
         /// The streak that pays more, if this visit has reached one.
         milestone: Option<u32>,
         /// What is to be kept.
@@ -233,12 +238,15 @@ pub fn visit(state: Option<&Visits>, zone_now: Tz, now: Timestamp, rules: &Visit
         return Visit { outcome: VisitOutcome::AlreadyToday { streak, noted }, next_visit_at };
     }
     let state = known.paid(today, rules);
-    let reached = rules.milestones.iter().find(|(streak, _)| *streak == state.streak);
+    let of =
+        |milestones: &[(u32, i64)]| milestones.iter().find(|(streak, _)| *streak == state.streak).copied();
+    let (reached, coins) = (of(&rules.milestones), of(&rules.coins));
     let next_visit_at = state.next_visit_at(now);
     let outcome = VisitOutcome::Paid {
         local_date: today,
-        points: rules.points.saturating_add(reached.map_or(0, |(_, bonus)| *bonus)),
-        milestone: reached.map(|(streak, _)| *streak),
+        points: rules.points.saturating_add(reached.map_or(0, |(_, bonus)| bonus)),
+        coins: coins.map_or(0, |(_, coins)| coins),
+        milestone: reached.map(|(streak, _)| streak),
         state,
     };
     Visit { outcome, next_visit_at }

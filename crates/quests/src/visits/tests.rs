@@ -93,18 +93,20 @@ fn a_visit_pays_once_on_each_local_date() {
 fn dates_in_a_row_are_a_streak_with_milestones_and_capped_freezes() {
     let mut fan = Fan::new("UTC");
     let mut points = 0;
-    let mut milestones = Vec::new();
+    let (mut milestones, mut coins) = (Vec::new(), Vec::new());
     for (n, date) in (1..).zip(day("2026-01-01").iter_days().take(107)) {
         let visit = fan.visit_at(at(&format!("{date}T12:00:00Z")));
-        let VisitOutcome::Paid { points: paid, milestone, state, .. } = visit.outcome else {
+        let VisitOutcome::Paid { points: paid, coins: given, milestone, state, .. } = visit.outcome else {
             panic!("day {n} pays")
         };
         points += paid;
+        coins.extend((given > 0).then_some(given));
         milestones.extend(milestone);
         assert_eq!((state.streak, state.longest), (n, n));
         assert_eq!(state.freezes, (n / 7).min(2), "day {n}");
     }
     assert_eq!(milestones, [7, 30, 100]);
+    assert_eq!(coins, [10, 50, 200]);
     assert_eq!(points, 107 * 10 + 50 + 250 + 1_000);
 }
 

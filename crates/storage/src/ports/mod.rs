@@ -23,6 +23,7 @@ mod import;
 mod jobs;
 mod kept_keys;
 mod leases;
+mod ledger;
 mod media;
 mod own_graph;
 mod pairs;

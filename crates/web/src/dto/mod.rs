@@ -12,5 +12,6 @@ pub(crate) mod quests;
 pub(crate) mod recommended;
 pub(crate) mod trends;
 pub(crate) mod upkeep;
+pub(crate) mod wallets;
 
 pub(crate) use parts::{IdText, Time, UserCard, given, media_url, nullable};

@@ -1,6 +1,7 @@
 //! The end of one's own account, and the copy of everything that is kept about it.
 
 use super::accounts::OwnProfile;
+use super::wallets::{Wallet, WalletEntry};
 use super::{Time, media_url};
 use serde::{Deserialize, Serialize};
 use terrace_app::store;
@@ -53,6 +54,10 @@ pub(crate) struct AccountExport {
     points: Vec<ExportedPoints>,
     /// Boards that the fan is or was on, in the order of their ids.
     leaderboards: Vec<ExportedBoard>,
+    /// Accounts that ever held something, with their balances.
+    accounts: Vec<Wallet>,
+    /// What was moved on them, newest first.
+    entries: Vec<WalletEntry>,
     /// Idempotency keys under which an answer is still kept.
     idempotency_keys: Vec<ExportedKey>,
 }

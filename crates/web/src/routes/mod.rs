@@ -17,6 +17,7 @@ mod recommended;
 mod refusals;
 mod sessions;
 mod trends;
+mod wallets;
 
 pub(crate) use leaderboard::leaderboard_page;
 pub(crate) use locker_room::post_list;
@@ -88,6 +89,9 @@ pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
         .service(media::upload_media)
         .service(media::get_media)
         .service(trends::get_trends)
+        // Balances
+        .service(wallets::read_wallets)
+        .service(wallets::read_cash_balance)
         // Platform
         .service(cron::sync_trends)
         .service(cron::sync_leaderboards)

@@ -7,6 +7,7 @@ use crate::dto::own_account::{
     ExportedPoints, ExportedPost, ExportedReaction, ExportedReport, ExportedSession, ExportedTeamFollow,
     ExportedTie,
 };
+use crate::dto::wallets::{Wallet, WalletEntry};
 use crate::error::{ApiError, Code};
 use crate::extract::{JsonBody, SignedIn};
 use crate::shell::Shell;
@@ -167,6 +168,8 @@ fn list(rows: &ExportRows, current: SessionId) -> serde_json::Result<(&'static s
         ExportRows::Dismissals(rows) => ("dismissals", elements(rows, ExportedTie::from)?),
         ExportRows::Points(rows) => ("points", elements(rows, ExportedPoints::from)?),
         ExportRows::Boards(rows) => ("leaderboards", elements(rows, ExportedBoard::from)?),
+        ExportRows::Balances(rows) => ("accounts", elements(rows, Wallet::from)?),
+        ExportRows::Entries(rows) => ("entries", elements(rows, WalletEntry::from)?),
         ExportRows::Keys(rows) => ("idempotencyKeys", elements(rows, ExportedKey::from)?),
     })
 }

@@ -168,6 +168,9 @@ impl From<DeleteAccountRefusal> for ApiError {
             DeleteAccountRefusal::NotActive => no_longer(),
             // The session is good, so it is no 401: a client must not throw it away.
             DeleteAccountRefusal::WrongPassword => Code::WrongPassword.into(),
+            DeleteAccountRefusal::BalanceLeft => {
+                Self::new(Code::BalanceLeft, "money is left on an account of yours")
+            }
             DeleteAccountRefusal::Busy => busy(),
         }
     }

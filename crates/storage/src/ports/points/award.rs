@@ -1,4 +1,5 @@
-//! One award: the record, the totals that it counts for, the legacy entries and the event, or nothing of it.
+//! One award: the record, the totals that it counts for, the legacy entries, as many spendable points and the event, or
+//! nothing of it.
 //!
 //! On PostgreSQL all of it is one statement, and so one round trip. SQLite, which cannot write in a part of a statement,
 //! has its writer to itself and gets the same in small steps, with the rule of the total ([`Total::add`]) itself.
@@ -7,6 +8,7 @@ use super::{TotalRow, total, version};
 use crate::conn::Conn;
 use crate::error::broken;
 use crate::ports::corrupt;
+use crate::ports::ledger::Issue;
 use crate::schema::{board_totals, leaderboard_entries, leaderboards, points_history, seasons, users};
 use crate::tx::DieselTx;
 use crate::types::{At, Instant, Key, Uid};
@@ -16,6 +18,7 @@ use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::sql_types::{BigInt, Bool, Nullable, Text};
 use terrace_identity::AccountStatus;
 use terrace_kernel::{EventKind, EventLog, NewEvent, StoreError, TeamId, Topic};
+use terrace_ledger::TransferSource;
 use terrace_scoring::{
     AwardOrder, Awarding, BoardOrder, Points, SeasonStatus, SourceKind, TeamBoardId, Total, TotalChange,
     TotalChanges, Writer,
@@ -25,7 +28,8 @@ use terrace_scoring::{
 /// what it takes back; the record is written only where that is still the season it was stamped with. The account is
 /// locked, so that whether it is shown, and its favourite team, are those of the moment in which the award takes effect.
 /// The fan's global total comes before a team's in the one statement that writes both: two awards of one fan wait for
-/// each other there, and for nothing else.
+/// each other there, and for nothing else. Spendable points are moved once the record is new: `purse` gives, and `taken`
+/// takes back what is left of them; what was spent already is written off.
 const AWARD: &str = include_str!("award.sql");
 
 /// The statement with its arguments, in the order of their numbers.
@@ -147,6 +151,14 @@ impl DieselTx<'_> {
                 changes.0.push(change);
             }
         }
+        self.issue_points(&Issue {
+            user: award.user.id(),
+            points: award.amount,
+            id: award.id.id(),
+            source: TransferSource::award(award.id.0),
+            reason: award.reason,
+            at: award.now.0,
+        })?;
         let event = NewEvent {
             topic: Topic::Leaderboard,
             kind: EventKind::PointsAwarded,

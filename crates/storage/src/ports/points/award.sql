@@ -19,6 +19,33 @@
     WHERE fresh AND (team_id IS NULL OR board_id IS NOT NULL)
     ON CONFLICT (user_id, source_key) DO NOTHING
     RETURNING season_id, leaderboard_id
+), purse AS (
+    INSERT INTO ledger_accounts AS a (user_id, unit, balance)
+    SELECT $1, 'points', $3 FROM record WHERE $3 > 0
+    ON CONFLICT (user_id, unit) DO UPDATE SET balance = a.balance + excluded.balance
+    RETURNING a.balance
+), held AS MATERIALIZED (
+    SELECT balance FROM ledger_accounts
+    WHERE $3 < 0 AND user_id = $1 AND unit = 'points' AND EXISTS (SELECT FROM record)
+    FOR UPDATE
+), taken AS (
+    UPDATE ledger_accounts AS a SET balance = a.balance - least(a.balance, -$3) FROM held
+    WHERE a.user_id = $1 AND a.unit = 'points'
+), moves (kind, amount, debit_user, debit_house, debit_balance, credit_user, credit_house, credit_balance) AS (
+    SELECT 'award:', $3, NULL, 'issuance', NULL, $1, NULL, balance FROM purse
+    UNION ALL
+    SELECT 'award:', least(balance, -$3), $1, NULL, greatest(balance + $3, 0), NULL, 'issuance', NULL
+    FROM held WHERE balance > 0
+    UNION ALL
+    SELECT concat('forgiven:', replace(CAST($1 AS text), '-', ''), ':'), -$3 - coalesce((SELECT balance FROM held), 0),
+        NULL, 'written_off', NULL, NULL, 'issuance', NULL
+    FROM record WHERE $3 < 0 AND -$3 > coalesce((SELECT balance FROM held), 0)
+), journal AS (
+    INSERT INTO ledger_transfers (source_key, id, unit, amount, debit_user, debit_house, debit_balance, credit_user,
+        credit_house, credit_balance, reason, created_at)
+    SELECT concat(kind, replace(CAST($2 AS text), '-', '')), $2, 'points', amount, debit_user, debit_house,
+        debit_balance, credit_user, credit_house, credit_balance, $4, $13
+    FROM moves
 ), scope AS (
     SELECT b.id AS board_id, 0 AS turn FROM record JOIN leaderboards b ON b.season_id = record.season_id
     UNION ALL

@@ -1,0 +1,158 @@
+//! Keeps balances in order: what fans have is held against the journal, and spendable points against the records of
+//! points; as `upkeep` does it with boards, in portions, and what is suspected is looked at again while nobody else
+//! writes it.
+
+use crate::App;
+use crate::execute::{Command, Query, unrefused};
+use crate::store::{ReadTx, Tx};
+use crate::upkeep::{EXAMPLES, HELD, PORTION, PointsChecked};
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp, UserId};
+use terrace_ledger::{LedgerCheck, LedgerFault};
+
+/// What a walk through the balances found.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct LedgerReport {
+    /// What each check found.
+    pub checks: BTreeMap<LedgerCheck, PointsChecked>,
+    /// How many fans' balances were made right, or would be.
+    pub mended: u64,
+}
+
+impl LedgerReport {
+    /// How much is wrong, or was before it was mended.
+    pub fn wrong(&self) -> u64 {
+        self.checks.values().map(|checked| checked.wrong).sum()
+    }
+
+    fn note(&mut self, fault: &LedgerFault) {
+        let checked = self.checks.entry(fault.check).or_default();
+        checked.wrong += 1;
+        if checked.examples.len() < EXAMPLES {
+            checked.examples.push(fault.to_string());
+        }
+    }
+}
+
+impl App {
+    /// Holds every balance against the journal. Writes nothing.
+    ///
+    /// # Errors
+    ///
+    /// When the database is not to be had.
+    pub async fn verify_ledger(&self) -> Result<LedgerReport, StoreError> {
+        self.walk_ledger(false).await
+    }
+
+    /// Makes balances what the journal says, and moves the points that records gave and the journal did not, or with
+    /// `dry_run` only says what is wrong. A journal that comes to less than nothing is reported and left as it is. It may
+    /// be stopped and run again at any time, also beside itself and while balances change.
+    ///
+    /// # Errors
+    ///
+    /// When the database is not to be had.
+    pub async fn repair_ledger(&self, dry_run: bool) -> Result<LedgerReport, StoreError> {
+        self.walk_ledger(!dry_run).await
+    }
+
+    async fn walk_ledger(&self, mends: bool) -> Result<LedgerReport, StoreError> {
+        let mut report = LedgerReport::default();
+        for check in LedgerCheck::ALL {
+            report.checks.entry(check).or_default();
+        }
+        let mut after = None;
+        while let Some(portion) = unrefused(self.query(LookAtLedger { after }).await)? {
+            for (check, count) in portion.checked {
+                report.checks.entry(check).or_default().checked += count;
+            }
+            for fans in portion.suspects.chunks(HELD) {
+                let found = unrefused(self.execute(SettleLedger { fans: fans.to_vec(), mends }).await)?;
+                report.mended += found.mended;
+                for fault in &found.faults {
+                    report.note(fault);
+                }
+            }
+            after = Some(portion.last);
+        }
+        Ok(report)
+    }
+}
+
+/// Looks at the next portion of accounts.
+struct LookAtLedger {
+    after: Option<UserId>,
+}
+
+/// What it saw.
+struct Portion {
+    checked: BTreeMap<LedgerCheck, u64>,
+    suspects: Vec<UserId>,
+    last: UserId,
+}
+
+impl Query for LookAtLedger {
+    const NAME: &'static str = "look_at_ledger";
+    /// Nothing behind the last account.
+    type Output = Option<Portion>;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+        let fans = tx.fans_after(self.after, PORTION)?;
+        let (Some(first), Some(last)) = (fans.first(), fans.last()) else { return Ok(None) };
+        let mut portion = Portion { checked: BTreeMap::new(), suspects: Vec::new(), last: *last };
+        for fan in tx.ledger_between(*first, *last)? {
+            for (check, count) in fan.checked() {
+                *portion.checked.entry(check).or_default() += count;
+            }
+            if !fan.audit().0.is_empty() {
+                portion.suspects.push(fan.user);
+            }
+        }
+        Ok(Some(portion))
+    }
+}
+
+/// Looks at suspected accounts while nobody else writes what is theirs, and mends what is wrong if that is wanted.
+struct SettleLedger {
+    /// In the order of their ids.
+    fans: Vec<UserId>,
+    mends: bool,
+}
+
+/// What is wrong indeed.
+#[derive(Default)]
+struct Settled {
+    faults: Vec<LedgerFault>,
+    mended: u64,
+}
+
+impl Command for SettleLedger {
+    const NAME: &'static str = "settle_ledger";
+    type Output = Settled;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Settled, Infallible> {
+        let (Some(first), Some(last)) = (self.fans.first(), self.fans.last()) else {
+            return Ok(Settled::default());
+        };
+        // Before anything is read: what is read now is what there is until the end.
+        tx.hold_fans(&self.fans)?;
+        tx.hold_balances(&self.fans)?;
+        let mut settled = Settled::default();
+        for fan in tx.ledger_between(*first, *last)? {
+            if self.fans.binary_search(&fan.user).is_err() {
+                continue;
+            }
+            let (faults, mend) = fan.audit();
+            settled.faults.extend(faults);
+            if let Some(mend) = mend {
+                settled.mended += 1;
+                if self.mends {
+                    tx.mend_ledger(&mend, ctx.new_id(), ctx.now())?;
+                }
+            }
+        }
+        Ok(settled)
+    }
+}

@@ -1,0 +1,2 @@
+DROP TABLE ledger_transfers;
+DROP TABLE ledger_accounts;

@@ -1,0 +1,50 @@
+-- What fans can spend, kept in the transaction of each transfer. `unit` is `points`, `coins` or the code of a currency.
+CREATE TABLE ledger_accounts (
+    user_id uuid NOT NULL REFERENCES users (id),
+    unit text NOT NULL,
+    balance bigint NOT NULL CHECK (balance >= 0),
+    PRIMARY KEY (user_id, unit)
+);
+
+-- The journal: a row takes an amount from one account and gives it to another of the same unit, and is never changed.
+-- Either is a fan's or one of the house's; what is left on a fan's stands beside it. The source names what a row is for,
+-- so that it is paid once whoever writes it. It is compared byte by byte: those of one fan stand together.
+CREATE TABLE ledger_transfers (
+    source_key text COLLATE "C" PRIMARY KEY,
+    id uuid NOT NULL,
+    unit text NOT NULL,
+    amount bigint NOT NULL CHECK (amount > 0),
+    debit_user uuid,
+    debit_house text CHECK (debit_house IN ('issuance', 'revenue', 'payments', 'written_off')),
+    debit_balance bigint CHECK (debit_balance >= 0),
+    credit_user uuid,
+    credit_house text CHECK (credit_house IN ('issuance', 'revenue', 'payments', 'written_off')),
+    credit_balance bigint CHECK (credit_balance >= 0),
+    reason text NOT NULL,
+    created_at timestamptz NOT NULL,
+    FOREIGN KEY (debit_user, unit) REFERENCES ledger_accounts (user_id, unit),
+    FOREIGN KEY (credit_user, unit) REFERENCES ledger_accounts (user_id, unit),
+    CHECK ((debit_user IS NULL) <> (debit_house IS NULL)),
+    CHECK ((credit_user IS NULL) <> (credit_house IS NULL)),
+    CHECK ((debit_user IS NULL) = (debit_balance IS NULL)),
+    CHECK ((credit_user IS NULL) = (credit_balance IS NULL)),
+    CHECK (debit_user <> credit_user),
+    CHECK (debit_house <> credit_house)
+);
+CREATE INDEX ledger_transfers_out ON ledger_transfers (debit_user, created_at DESC, id DESC)
+    WHERE debit_user IS NOT NULL;
+CREATE INDEX ledger_transfers_in ON ledger_transfers (credit_user, created_at DESC, id DESC)
+    WHERE credit_user IS NOT NULL;
+
+-- Whoever has points begins with as many to spend, whatever their seasons; what maintenance took beyond that is written
+-- off.
+INSERT INTO ledger_accounts (user_id, unit, balance)
+SELECT user_id, 'points', sum(amount) FROM points_history GROUP BY user_id HAVING sum(amount) > 0;
+INSERT INTO ledger_transfers (source_key, id, unit, amount, debit_house, credit_user, credit_balance, reason, created_at)
+SELECT 'opening:' || replace(CAST(user_id AS text), '-', ''), user_id, 'points', balance, 'issuance', user_id, balance,
+    'Points so far', now()
+FROM ledger_accounts;
+INSERT INTO ledger_transfers (source_key, id, unit, amount, debit_house, credit_house, reason, created_at)
+SELECT 'forgiven:' || replace(CAST(user_id AS text), '-', '') || ':opening', user_id, 'points', -sum(amount),
+    'written_off', 'issuance', 'Points so far', now()
+FROM points_history GROUP BY user_id HAVING sum(amount) < 0;

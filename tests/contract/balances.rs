@@ -1,0 +1,232 @@
+//! Balances as they are kept over time: what existing fans begin with, what milestones and operators give, what is wrong
+//! is found and mended, and money keeps an account from being deleted.
+
+use super::ledger::{balance, coins, entries, in_order, moved};
+use super::points::{award, founded};
+use anyhow::{Result, ensure};
+use std::sync::Arc;
+use std::time::Duration;
+use terrace_testkit::app::commands::{
+    AwardPoints, CoinsMoved, MoveCoins, MoveCoinsRefusal, ReversePoints, VisitDaily,
+};
+use terrace_testkit::app::{DeleteAccountRefusal, Given, LedgerReport};
+use terrace_testkit::identity::Password;
+use terrace_testkit::kernel::{Failure, UserId};
+use terrace_testkit::ledger::{
+    AccountKind, Amount, Balance, Currency, Holder, House, LedgerCheck, LedgerMend, Moved, TransferSource,
+};
+use terrace_testkit::scoring::{SourceKey, Writer};
+use terrace_testkit::{DatabaseKind, PASSWORD, TestApp, on_each_database};
+
+on_each_database! {
+    fans_with_points_begin_with_as_many_to_spend,
+    milestones_of_daily_visits_give_coins_once,
+    operators_give_and_take_coins_once_each,
+    a_balance_that_was_tampered_with_is_found_and_mended_once,
+    a_record_that_moved_nothing_is_found_and_mended,
+    a_repair_beside_transfers_loses_nothing,
+    money_that_is_left_keeps_an_account,
+}
+
+fn verify(house: &TestApp) -> LedgerReport {
+    house.run(house.app().verify_ledger()).expect("a working store")
+}
+
+fn repair(house: &TestApp, dry_run: bool) -> LedgerReport {
+    house.run(house.app().repair_ledger(dry_run)).expect("a working store")
+}
+
+fn wrong(report: &LedgerReport) -> Vec<(LedgerCheck, u64)> {
+    let wrong = report.checks.iter().map(|(check, found)| (*check, found.wrong));
+    wrong.filter(|(_, wrong)| *wrong > 0).collect()
+}
+
+/// Takes the ledger out of the schema and brings it in again, as an update of a database with fans does.
+fn begin_anew(house: &TestApp) -> Result<()> {
+    loop {
+        let reverted = house.storage().revert_last()?;
+        ensure!(!reverted.is_empty(), "no migration has the ledger");
+        if reverted.iter().any(|name| name.ends_with("_ledger")) {
+            house.storage().migrate()?;
+            return Ok(());
+        }
+    }
+}
+
+fn fans_with_points_begin_with_as_many_to_spend(kind: DatabaseKind) -> Result<()> {
+    let house = founded(kind)?;
+    let [mia, bo, kim] = [house.fan("mia").id, house.fan("bo_").id, house.fan("kim").id];
+    house.done(award(&house, mia, 7, "one"));
+    house.done(award(&house, mia, 5, "two"));
+    // Maintenance took more from him than he had.
+    house.done(AwardPoints { by: Writer::Maintenance, ..award(&house, bo, -3, "one") });
+    begin_anew(&house)?;
+    let points = |fan| balance(&house, fan, AccountKind::Points);
+    assert_eq!([mia, bo, kim].map(points), [12, 0, 0]);
+    let told: Vec<_> = entries(&house, mia).iter().map(|entry| (entry.change, entry.balance_after)).collect();
+    assert_eq!(told, [(12, 12)]);
+    in_order(&house);
+    // And goes on from there.
+    house.done(award(&house, mia, 1, "three"));
+    let source = SourceKey::import("one")?;
+    let awards = house.app().awards();
+    house.done(ReversePoints { awards, user: mia, source, reason: "Back".to_owned(), by: Writer::Service });
+    assert_eq!(points(mia), 6);
+    in_order(&house);
+    assert_eq!(wrong(&verify(&house)), []);
+    Ok(())
+}
+
+fn milestones_of_daily_visits_give_coins_once(kind: DatabaseKind) -> Result<()> {
+    let house = founded(kind)?;
+    let mia = house.fan("mia").id;
+    for day in 1..=8 {
+        for _ in 0..2 {
+            house.done(VisitDaily { user: mia, awards: house.app().awards() });
+        }
+        assert_eq!(balance(&house, mia, AccountKind::Coins), if day < 7 { 0 } else { 10 }, "day {day}");
+        house.clock().advance(Duration::from_hours(24));
+    }
+    // The bonus of points comes beside them.
+    assert_eq!(balance(&house, mia, AccountKind::Points), 8 * 10 + 50);
+    let given = entries(&house, mia).into_iter().find(|entry| entry.kind == AccountKind::Coins);
+    assert_eq!(given.map(|entry| entry.reason), Some("7 days in a row".to_owned()));
+    in_order(&house);
+    Ok(())
+}
+
+fn operators_give_and_take_coins_once_each(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::start(kind)?;
+    let mia = house.fan("mia").id;
+    let wish = |gives, amount, key: &str| MoveCoins {
+        username: "MIA".to_owned(),
+        amount: Amount::new(amount).expect("an amount"),
+        gives,
+        reason: "For your patience".to_owned(),
+        source: TransferSource::operator(key).expect("a key"),
+    };
+    let done = |command| house.run(house.app().move_coins(command));
+    let came = |balance| CoinsMoved { user: mia, balance };
+    assert_eq!(done(wish(true, 10, "t/1")).ok(), Some(came(Some(10))));
+    assert_eq!(done(wish(true, 10, "t/1")).ok(), Some(came(None)));
+    assert_eq!(done(wish(false, 4, "t/2")).ok(), Some(came(Some(6))));
+    assert_eq!(done(wish(false, 4, "t/2")).ok(), Some(came(None)));
+    let refused = |command| match done(command) {
+        Err(Failure::Refused(refusal)) => refusal,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(refused(wish(false, 7, "t/3")), MoveCoinsRefusal::Insufficient { has: 6 });
+    let nobody = MoveCoins { username: "nobody\0".to_owned(), ..wish(true, 1, "t/4") };
+    assert_eq!(refused(nobody), MoveCoinsRefusal::UnknownAccount);
+    assert_eq!((balance(&house, mia, AccountKind::Coins), entries(&house, mia).len()), (6, 2));
+    in_order(&house);
+    Ok(())
+}
+
+fn tamper(house: &TestApp, user: UserId, kind: AccountKind, amount: i64, points: i64) {
+    house.write(move |tx, ctx| {
+        let mend = LedgerMend { user, balances: vec![Balance { kind, amount }], points };
+        Ok(tx.mend_ledger(&mend, ctx.new_id(), ctx.now())?)
+    });
+}
+
+fn a_balance_that_was_tampered_with_is_found_and_mended_once(kind: DatabaseKind) -> Result<()> {
+    let house = founded(kind)?;
+    let fans = house.crowd("fan", 5);
+    for fan in &fans {
+        house.done(award(&house, *fan, 9, "one"));
+    }
+    moved(&house, coins(Holder::House(House::Issuance), Holder::Fan(fans[1]), 4, "gift"));
+    let sound = verify(&house);
+    assert_eq!((wrong(&sound), sound.checks[&LedgerCheck::Balances].checked), (vec![], 6));
+    tamper(&house, fans[1], AccountKind::Coins, 400, 0);
+    tamper(&house, fans[2], AccountKind::Points, 8, 0);
+    // An account of which the journal knows nothing.
+    tamper(&house, fans[3], AccountKind::Money(Currency::EUR), 1, 0);
+    let found = verify(&house);
+    assert_eq!((wrong(&found), found.mended), (vec![(LedgerCheck::Balances, 3)], 3));
+    let examples = found.checks[&LedgerCheck::Balances].examples.join("\n");
+    assert!(examples.contains("the balance of coins is 400, the journal says 4"), "{examples}");
+    assert_eq!(repair(&house, true).mended, 3);
+    assert_eq!(balance(&house, fans[1], AccountKind::Coins), 400, "a dry run writes nothing");
+    assert_eq!(repair(&house, false).mended, 3);
+    assert_eq!((repair(&house, false).mended, wrong(&verify(&house))), (0, vec![]));
+    assert_eq!(balance(&house, fans[1], AccountKind::Coins), 4);
+    assert_eq!(balance(&house, fans[2], AccountKind::Points), 9);
+    Ok(())
+}
+
+fn a_record_that_moved_nothing_is_found_and_mended(kind: DatabaseKind) -> Result<()> {
+    let house = founded(kind)?;
+    let mia = house.fan("mia").id;
+    house.done(award(&house, mia, 9, "one"));
+    // The journal says three more than the records.
+    tamper(&house, mia, AccountKind::Points, 9, 3);
+    assert_eq!(balance(&house, mia, AccountKind::Points), 12);
+    assert_eq!(wrong(&verify(&house)), [(LedgerCheck::Awards, 1)]);
+    assert_eq!(repair(&house, false).mended, 1);
+    assert_eq!((balance(&house, mia, AccountKind::Points), wrong(&verify(&house))), (9, vec![]));
+    in_order(&house);
+    Ok(())
+}
+
+fn a_repair_beside_transfers_loses_nothing(kind: DatabaseKind) -> Result<()> {
+    let house = founded(kind)?;
+    let other = house.another()?;
+    let fans = house.crowd("fan", 4);
+    for (n, fan) in fans.iter().enumerate() {
+        moved(&house, coins(Holder::House(House::Issuance), Holder::Fan(*fan), 100, &format!("gift/{n}")));
+    }
+    tamper(&house, fans[0], AccountKind::Coins, 1_000, 0);
+    let mending = house.spawn({
+        let app = Arc::clone(other.app());
+        async move {
+            let mut mended = 0;
+            for _ in 0..10 {
+                mended += app.repair_ledger(false).await.expect("a working store").mended;
+            }
+            mended
+        }
+    });
+    let works = (0..80_usize).map(|n| {
+        let (app, fan) = (Arc::clone(house.app()), fans[n % 4]);
+        let spent = coins(Holder::Fan(fan), Holder::House(House::Revenue), 1, &format!("spent/{n}"));
+        let award = award(&house, fan, 2, &n.to_string());
+        async move {
+            let spent = app.execute(spent).await;
+            assert!(matches!(spent, Ok(Moved::Now { .. })), "{spent:?}");
+            assert!(matches!(app.execute(award).await, Ok(Given::Now { .. })));
+        }
+    });
+    house.together(works);
+    assert_eq!(house.join(mending), 1, "what was in order is left alone");
+    for fan in fans {
+        let has = [AccountKind::Coins, AccountKind::Points].map(|kind| balance(&house, fan, kind));
+        assert_eq!(has, [80, 40]);
+    }
+    in_order(&house);
+    Ok(())
+}
+
+fn money_that_is_left_keeps_an_account(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::start(kind)?;
+    let mia = house.fan("mia");
+    let viewer = house.viewer(mia.cookie).expect("a session");
+    let euros = |from, to, source: &str| {
+        let kind = AccountKind::Money(Currency::EUR);
+        moved(&house, coins(from, to, 250, source).of(kind))
+    };
+    let (payments, fan) = (Holder::House(House::Payments), Holder::Fan(mia.id));
+    euros(payments, fan, "in");
+    moved(&house, coins(Holder::House(House::Issuance), fan, 3, "gift"));
+    let delete = || house.run(house.app().delete_account(&viewer, Password::offer(PASSWORD.to_owned())));
+    assert!(matches!(delete(), Err(Failure::Refused(DeleteAccountRefusal::BalanceLeft))));
+    assert!(house.viewer(mia.cookie).is_some(), "nothing was deleted");
+    assert_eq!(euros(fan, payments, "out"), Moved::Now { debit: Some(0), credit: None });
+    delete().expect("no money is left");
+    // Coins and the rows stay, under an account that is nobody's; and nothing more comes.
+    assert_eq!((balance(&house, mia.id, AccountKind::Coins), entries(&house, mia.id).len()), (3, 3));
+    assert_eq!(euros(payments, fan, "late"), Moved::NoFan);
+    in_order(&house);
+    Ok(())
+}
