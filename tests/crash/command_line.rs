@@ -41,7 +41,7 @@ fn the_catalogue_and_the_demo_content_are_loaded_once(kind: DatabaseKind) -> Res
     let database = TestDatabase::empty(kind)?;
     let terrace = Invocation::on(database.url())?;
     let seeded = run(&terrace, &["seed"])?;
-    assert!(seeded.ends_with(" quests are up to date\n"), "{seeded}");
+    assert!(seeded.ends_with(" packs are up to date\n"), "{seeded}");
     assert_eq!(run(&terrace, &["seed"])?, seeded);
     let first = run(&terrace, &["seed", "--demo", "always"])?;
     assert!(first.starts_with(&seeded) && first.contains("loaded demo content: "), "{first}");
