@@ -136,7 +136,9 @@ async fn seed(wanted: Seed, settings: Settings) -> anyhow::Result<ExitCode> {
     let packs = app.load_packs(PackContent::embedded()?).await;
     let packs = packs.map_err(|failure| anyhow::anyhow!("cannot load the packs: {failure:?}"))?;
     let (leagues, teams, quests, packs) = (summary.leagues, summary.teams, quests.quests, packs.packs);
-    report::line(&format!("{leagues} leagues, {teams} teams, {quests} quests and {packs} packs are up to date"))?;
+    report::line(&format!(
+        "{leagues} leagues, {teams} teams, {quests} quests and {packs} packs are up to date"
+    ))?;
     if settings.demo == Demo::Always {
         report::line(&report::demo(app.load_demo(false).await?))?;
     }

@@ -158,11 +158,7 @@ impl PurchasePack {
     }
 
     /// The copies, each with a seed of its own, which is settled here and shown when the copy is opened.
-    fn copies(
-        &self,
-        purchase: &Purchase,
-        ctx: &mut Ctx,
-    ) -> Result<Vec<(UserPack, SealedSeed)>, StoreError> {
+    fn copies(&self, purchase: &Purchase, ctx: &mut Ctx) -> Result<Vec<(UserPack, SealedSeed)>, StoreError> {
         let mut copies = Vec::new();
         for nonce in 1..=self.quantity.copies() {
             let seed = ServerSeed::from_bytes(ctx.random_bytes());

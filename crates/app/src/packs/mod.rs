@@ -48,10 +48,8 @@ impl PackBook {
 /// The limited collectibles of packs, each once.
 pub(crate) fn limited<'p>(packs: impl IntoIterator<Item = &'p Pack>) -> Vec<CollectibleId> {
     let contents = packs.into_iter().flat_map(|pack| &pack.contents);
-    let mut ids: Vec<_> = contents
-        .filter(|content| content.edition.is_some())
-        .map(|content| content.collectible)
-        .collect();
+    let mut ids: Vec<_> =
+        contents.filter(|content| content.edition.is_some()).map(|content| content.collectible).collect();
     ids.sort_unstable();
     ids.dedup();
     ids

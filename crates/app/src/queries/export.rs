@@ -4,8 +4,11 @@ use super::NotFound;
 use crate::execute::Query;
 use crate::store::{KeptKey, KeyPlace, ReadTx};
 use terrace_identity::{AccountStatus, KeptSession};
-use terrace_kernel::{CommentId, Failure, Limit, Outcome, PostId, TeamId, TimeKey, Timestamp, UserId};
+use terrace_kernel::{
+    CommentId, Failure, Limit, Outcome, PostId, StoreError, TeamId, TimeKey, Timestamp, UserId,
+};
 use terrace_ledger::{Balance, Entry};
+use terrace_packs::{CopyList, Owned, OwnedFilter, Purchase, UserPack};
 use terrace_scoring::{BoardEntry, PointsRecord};
 use terrace_social::{Comment, OwnReaction, OwnReport, OwnTeamFollow, OwnTie, Post};
 
@@ -41,6 +44,12 @@ pub enum ExportPlace {
     Balances,
     /// What was moved on the accounts, newest first.
     Entries(Option<TimeKey>),
+    /// Purchases of packs, newest first.
+    Purchases(Option<TimeKey>),
+    /// Copies of packs, newest first.
+    Copies(Option<TimeKey>),
+    /// Collectibles, newest first.
+    Owned(Option<TimeKey>),
     /// Idempotency keys.
     Keys(Option<KeyPlace>),
 }
@@ -79,6 +88,12 @@ pub enum ExportRows {
     Balances(Vec<Balance>),
     /// What was moved on the accounts, newest first.
     Entries(Vec<Entry>),
+    /// Purchases of packs.
+    Purchases(Vec<Purchase>),
+    /// Copies of packs.
+    Copies(Vec<UserPack>),
+    /// Collectibles, those that were taken back left out.
+    Owned(Vec<Owned>),
     /// Idempotency keys.
     Keys(Vec<KeptKey>),
 }
@@ -185,9 +200,12 @@ impl Query for ReadExport {
             ExportPlace::Entries(after) => {
                 let entries = tx.entries(user, Limit::MAX, *after)?;
                 let next =
-                    entries.next.map_or(ExportPlace::Keys(None), |key| ExportPlace::Entries(Some(key)));
+                    entries.next.map_or(ExportPlace::Purchases(None), |key| ExportPlace::Entries(Some(key)));
                 ExportPage { rows: ExportRows::Entries(entries.items), next: Some(next) }
             }
+            ExportPlace::Purchases(after) => purchases(tx, user, *after)?,
+            ExportPlace::Copies(after) => copies(tx, user, *after)?,
+            ExportPlace::Owned(after) => owned(tx, user, *after)?,
             ExportPlace::Keys(after) => {
                 let rows = tx.keys_of(user, PAGE, after.as_ref())?;
                 let next = last_of_full(&rows).map(|kept| ExportPlace::Keys(Some(kept.place.clone())));
@@ -195,6 +213,24 @@ impl Query for ReadExport {
             }
         })
     }
+}
+
+fn purchases(tx: &mut dyn ReadTx, user: UserId, after: Option<TimeKey>) -> Result<ExportPage, StoreError> {
+    let found = tx.purchases(user, Limit::MAX, after)?;
+    let next = found.next.map_or(ExportPlace::Copies(None), |key| ExportPlace::Purchases(Some(key)));
+    Ok(ExportPage { rows: ExportRows::Purchases(found.items), next: Some(next) })
+}
+
+fn copies(tx: &mut dyn ReadTx, user: UserId, after: Option<TimeKey>) -> Result<ExportPage, StoreError> {
+    let found = tx.copies(user, CopyList::Bought, Limit::MAX, after)?;
+    let next = found.next.map_or(ExportPlace::Owned(None), |key| ExportPlace::Copies(Some(key)));
+    Ok(ExportPage { rows: ExportRows::Copies(found.items), next: Some(next) })
+}
+
+fn owned(tx: &mut dyn ReadTx, user: UserId, after: Option<TimeKey>) -> Result<ExportPage, StoreError> {
+    let found = tx.owned(user, OwnedFilter::default(), Limit::MAX, after)?;
+    let next = found.next.map_or(ExportPlace::Keys(None), |key| ExportPlace::Owned(Some(key)));
+    Ok(ExportPage { rows: ExportRows::Owned(found.items), next: Some(next) })
 }
 
 /// The last row of a page that is full, behind which more may follow.

@@ -7,6 +7,7 @@ use crate::dto::own_account::{
     ExportedPoints, ExportedPost, ExportedReaction, ExportedReport, ExportedSession, ExportedTeamFollow,
     ExportedTie,
 };
+use crate::dto::own_packs::{ExportedCopy, ExportedOwned, Purchase};
 use crate::dto::wallets::{Wallet, WalletEntry};
 use crate::error::{ApiError, Code};
 use crate::extract::{JsonBody, SignedIn};
@@ -170,6 +171,9 @@ fn list(rows: &ExportRows, current: SessionId) -> serde_json::Result<(&'static s
         ExportRows::Boards(rows) => ("leaderboards", elements(rows, ExportedBoard::from)?),
         ExportRows::Balances(rows) => ("accounts", elements(rows, Wallet::from)?),
         ExportRows::Entries(rows) => ("entries", elements(rows, WalletEntry::from)?),
+        ExportRows::Purchases(rows) => ("purchases", elements(rows, Purchase::from)?),
+        ExportRows::Copies(rows) => ("packs", elements(rows, ExportedCopy::from)?),
+        ExportRows::Owned(rows) => ("collectibles", elements(rows, ExportedOwned::from)?),
         ExportRows::Keys(rows) => ("idempotencyKeys", elements(rows, ExportedKey::from)?),
     })
 }
