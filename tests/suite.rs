@@ -41,6 +41,8 @@ mod contract {
     mod once;
     mod operators;
     mod order;
+    mod packs;
+    mod packs_crowd;
     mod paging;
     mod points;
     mod points_crowd;
@@ -74,6 +76,7 @@ mod http {
     mod locker_room;
     mod media;
     mod own_account;
+    mod packs;
     mod pictures;
     mod problems;
     mod quests;
@@ -92,4 +95,5 @@ mod program {
     mod doctor;
     mod follow_graph;
     mod maintain;
+    mod verify;
 }

@@ -12,6 +12,7 @@ mod serve;
 mod settings;
 mod trend_settings;
 mod upkeep;
+mod verify_opening;
 
 use crate::machine::{SystemClock, SystemEntropy};
 use crate::settings::{Cli, Command, Demo, Maintain, Seed, Settings};
@@ -61,6 +62,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Maintain(Maintain::BackfillTopics) => runtime()?.block_on(backfill_topics(settings)),
         Command::Doctor => runtime()?.block_on(doctor::doctor(settings)),
         Command::Account(command) => runtime()?.block_on(account::account(command, settings)),
+        Command::Verify { file } => verify_opening::verify(&file),
         Command::Openapi => {
             report::line(&terrace_web::openapi().to_pretty_json()?)?;
             Ok(ExitCode::SUCCESS)

@@ -46,6 +46,11 @@ pub(crate) enum Command {
     /// Look after an account: suspend, restore, reset its password, give it a role.
     #[command(subcommand)]
     Account(Account),
+    /// Recompute what a pack gave from the answer of its opening, which stands in a file; ends with 1 when it is wrong.
+    Verify {
+        /// The answer as JSON; `-` for the standard input.
+        file: PathBuf,
+    },
     /// Print the OpenAPI document of the HTTP interface.
     Openapi,
 }

@@ -145,7 +145,7 @@ title = "Wait"
 
 /// Packs of every sort: an open one for points, one with a closed pool and a guarantee for coins, one with a limit for
 /// each fan, one of which there is one copy, one for money, one that is over and one that is not open yet.
-const PACKS: &str = include_str!("packs.toml");
+pub const PACKS: &str = include_str!("packs.toml");
 
 /// The service of one test. It stops in order, and its database goes, when this value is dropped.
 pub struct TestService {

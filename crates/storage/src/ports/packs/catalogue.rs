@@ -256,7 +256,9 @@ impl DieselTx<'_> {
                 weight: count("pack_contents", "weight", weight)?,
             });
         }
-        contents.values_mut().for_each(|contents| contents.sort_by_key(|content| content.collectible));
+        for contents in contents.values_mut() {
+            contents.sort_by_key(|content| content.collectible);
+        }
         Ok(contents)
     }
 

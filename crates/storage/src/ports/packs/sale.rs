@@ -39,9 +39,8 @@ struct NewCopyRow<'a> {
     nonce: i32,
     state: &'a str,
     seed_hash: &'a [u8],
-    sealed_seed: Option<&'a [u8]>,
+    sealed_seed: &'a [u8],
     bought_at: At,
-    opened_at: Option<At>,
     changed_at: At,
 }
 
@@ -55,9 +54,8 @@ impl<'a> NewCopyRow<'a> {
             nonce: column(copy.nonce),
             state: copy.state.as_str(),
             seed_hash: copy.seed_hash.as_bytes(),
-            sealed_seed: Some(seed.as_bytes()),
+            sealed_seed: seed.as_bytes(),
             bought_at: At(copy.bought_at),
-            opened_at: copy.opened_at.map(At),
             changed_at: At(copy.bought_at),
         }
     }
