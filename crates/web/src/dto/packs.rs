@@ -137,6 +137,10 @@ pub(crate) struct Pack {
     guarantee: Option<Rarity>,
     /// What a copy gives, from the most frequent rarity to the rarest.
     odds: Vec<RarityOdds>,
+    /// What it may give; left out in lists.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    contents: Option<Vec<PackContent>>,
 }
 
 impl Pack {
@@ -161,7 +165,19 @@ impl Pack {
             slots: pack.slots.len(),
             guarantee: pack.guarantee.map(|guarantee| guarantee.at_least.into()),
             odds: odds.rarities.iter().map(RarityOdds::from).collect(),
+            contents: None,
         }
+    }
+
+    /// The pack with what it may give.
+    pub(crate) fn in_full(pack: &ToldPack, book: &PackBook, supply: &Supply, now: Timestamp) -> Self {
+        let odds = odds(pack, &supply.minted);
+        let content = |content: &Content| {
+            let collectible = book.collectible(content.collectible)?;
+            Some(PackContent::new(content, collectible, supply, &odds))
+        };
+        let contents = pack.contents.iter().filter_map(content).collect();
+        Self { contents: Some(contents), ..Self::with_odds(pack, supply, now, &odds) }
     }
 }
 
@@ -241,32 +257,9 @@ impl PackContent {
     }
 }
 
-/// A pack with its contents.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct PackDetails {
-    /// The pack.
-    #[serde(flatten)]
-    pack: Pack,
-    /// What it may give.
-    contents: Vec<PackContent>,
-}
-
-impl PackDetails {
-    pub(crate) fn new(pack: &ToldPack, book: &PackBook, supply: &Supply, now: Timestamp) -> Self {
-        let odds = odds(pack, &supply.minted);
-        let content = |content: &Content| {
-            let collectible = book.collectible(content.collectible)?;
-            Some(PackContent::new(content, collectible, supply, &odds))
-        };
-        let contents = pack.contents.iter().filter_map(content).collect();
-        Self { pack: Pack::with_odds(pack, supply, now, &odds), contents }
-    }
-}
-
 /// A pack.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct PackEnvelope {
     /// The pack as it is now.
-    pub(crate) pack: PackDetails,
+    pub(crate) pack: Pack,
 }

@@ -3,7 +3,7 @@
 use super::once::{created, done, keyed, needed, respond};
 use super::page::{PageQuery, next_cursor};
 use crate::dto::own_packs::{OpenBody, OpenResult, PurchaseBody, PurchaseResult};
-use crate::dto::packs::{Pack, PackDetails, PackEnvelope, PackList};
+use crate::dto::packs::{Pack, PackEnvelope, PackList};
 use crate::error::{ApiError, Code, Invalid};
 use crate::etag::conditional_json;
 use crate::extract::{IdempotencyKey, JsonBody, MaybeSignedIn, PathId, Query, SignedIn};
@@ -84,7 +84,7 @@ pub(crate) async fn get_pack(
     let (book, now) = (app.pack_book().await?, app.now());
     let pack = book.pack(pack).filter(|pack| pack.was_on_sale(now)).ok_or_else(no_pack)?;
     let supply = app.query(ReadSupply { book: book.clone(), packs: vec![pack.id] }).await?;
-    let body = PackEnvelope { pack: PackDetails::new(pack, &book, &supply, now) };
+    let body = PackEnvelope { pack: Pack::in_full(pack, &book, &supply, now) };
     conditional_json(viewer.0.as_ref(), &body)
 }
 
