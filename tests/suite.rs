@@ -47,6 +47,8 @@ mod contract {
     mod points;
     mod points_crowd;
     mod points_histories;
+    mod quests;
+    mod quests_kept_up;
     mod recommended;
     mod replica;
     mod schema;

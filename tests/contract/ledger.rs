@@ -340,7 +340,7 @@ fn entries_are_paged_from_the_newest(kind: DatabaseKind) -> Result<()> {
 }
 
 /// A step of a random history.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 enum Step {
     Give { fan: usize, amount: i64, fact: u8 },
     TakeBack { fan: usize, fact: u8 },

@@ -13,6 +13,7 @@ on_each_database! {
     two_calls_at_once_are_both_answered,
     boards_are_put_in_order_with_the_secret,
     of_many_who_want_boards_in_order_at_once_one_does_the_work,
+    quests_are_brought_up_to_date_with_the_secret,
 }
 
 const SYNC: &str = "/api/cron/sync-trends";
@@ -59,8 +60,8 @@ fn boards_are_put_in_order_with_the_secret(kind: DatabaseKind) -> Result<()> {
     let sync = || timer.ask("POST", BOARDS).send().expect(200);
     let idle = sync();
     assert_eq!(
-        [idle.at("/refreshed"), idle.at("/mended"), idle.at("/seasonsTurned")],
-        [json!(true), json!(0), json!(0)]
+        [idle.at("/refreshed"), idle.at("/mended"), idle.at("/seasonsTurned"), idle.at("/stepsCompleted")],
+        [json!(true), json!(0), json!(0), json!(0)]
     );
     assert!(idle.at("/durationMs").is_u64());
 
@@ -111,6 +112,33 @@ fn of_many_who_want_boards_in_order_at_once_one_does_the_work(kind: DatabaseKind
     for answer in &answers {
         assert_eq!(answer.at("/mended").is_u64(), answer.at("/refreshed") == true);
     }
+    Ok(())
+}
+
+/// Completes what fans have fulfilled, with nobody's asking (spec §1 rule 12).
+fn quests_are_brought_up_to_date_with_the_secret(kind: DatabaseKind) -> Result<()> {
+    const QUESTS: &str = "/api/cron/sync-quests";
+    let service = TestService::start(kind)?;
+    let (mia, timer) = (service.fan("mia"), service.client().with_bearer(CRON_SECRET));
+    service.fan("bo_");
+    let sync = || timer.ask("POST", QUESTS).send().expect(200);
+    let idle = sync();
+    assert!(idle.at("/durationMs").is_u64());
+    let counts = |answer: &terrace_testkit::Answer| {
+        ["fansChecked", "stepsCompleted", "questsCompleted", "pointsAwarded", "achievementsUnlocked"]
+            .map(|count| answer.at(&format!("/{count}")).as_i64())
+    };
+    assert_eq!(idle.at("/refreshed"), true);
+    assert_eq!(counts(&idle), [2, 0, 0, 0, 0].map(Some));
+    let team = mia.get("/api/teams").expect(200).str_at("/teams/0/id");
+    mia.patch("/api/user", &json!({"favoriteTeamId": team})).expect(200);
+    let bo = service.client().login("bo_").str_at("/user/id");
+    mia.post("/api/user/follow", &json!({"userId": bo})).expect(200);
+    // By what the first two pay they are on the board that the third asks for.
+    assert_eq!(counts(&sync()), [2, 3, 1, 85, 1].map(Some));
+    assert_eq!(counts(&sync()), [2, 0, 0, 0, 0].map(Some));
+    assert_eq!(mia.get("/api/user/points").expect(200).at("/total"), 85);
+    service.client().ask("POST", QUESTS).send().problem(401, "authentication_required");
     Ok(())
 }
 

@@ -13,6 +13,7 @@ on_each_database! {
     a_stored_answer_goes_with_its_account,
     a_suspended_account_is_told_why,
     an_export_is_what_was_written,
+    an_export_holds_what_was_done_in_quests,
     an_export_of_thousands_of_rows_has_each_once,
 }
 
@@ -232,6 +233,20 @@ fn an_export_is_what_was_written(kind: DatabaseKind) -> Result<()> {
                 "leaderboardId": "[id]", "at": "[time]",
             }],
             "leaderboards": [board(Value::Null), board(json!("[time]"))],
+            "quests": [{
+                "questId": "[id]", "date": null, "status": "active", "startedAt": "[time]", "completedAt": null,
+            }],
+            "questSteps": [],
+            "dailyVisits": [],
+            "achievements": [],
+            "accounts": [{"id": "points", "kind": "points", "currency": null, "balance": 5}],
+            "entries": [{
+                "id": "[id]", "account": "points", "amount": 5, "balanceAfter": 5, "reason": "A ticket",
+                "createdAt": "[time]",
+            }],
+            "purchases": [],
+            "packs": [],
+            "collectibles": [],
             "idempotencyKeys": [{"route": "POST /api/register", "key": "hello", "createdAt": "[time]"}],
         })
     );
@@ -241,6 +256,48 @@ fn an_export_is_what_was_written(kind: DatabaseKind) -> Result<()> {
     service.client().get(EXPORT).problem(401, "authentication_required");
     let mobile = service.client().mobile_login("mia").get(EXPORT).expect(200);
     assert_eq!(mobile.list("/sessions").len(), 3);
+    Ok(())
+}
+
+/// The runs, the steps of each, visits and achievements.
+fn an_export_holds_what_was_done_in_quests(kind: DatabaseKind) -> Result<()> {
+    let service = TestService::start(kind)?;
+    let mia = service.fan("mia");
+    let list = service.client().get("/api/quests").expect(200);
+    let (welcome, daily) = (list.str_at("/quests/0/id"), list.str_at("/quests/1/id"));
+    mia.post("/api/quests/start", &json!({"questId": daily})).expect(200);
+    let steps = ["/quests/1/steps/0/id", "/quests/1/steps/1/id"].map(|step| list.str_at(step));
+    for step in &steps {
+        mia.post("/api/quests/complete-step", &json!({"stepId": step})).expect(200);
+    }
+    mia.post("/api/quests/daily-visit", &json!({})).expect(200);
+    mia.post("/api/quests/check-progress", &json!({})).expect(200);
+    let export = mia.get(EXPORT).expect(200);
+    let date = export.str_at("/dailyVisits/0/lastPaid");
+    let rows = |list: &str, id: &str| -> Vec<(Value, Value, Value)> {
+        let rows = export.list(list);
+        let mut rows: Vec<_> = rows
+            .iter()
+            .map(|row| (row[id].clone(), row["date"].clone(), json!(row["completedAt"].is_string())))
+            .collect();
+        rows.sort_by_key(|(id, ..)| id.to_string());
+        rows
+    };
+    let mut quests =
+        vec![(json!(welcome), Value::Null, json!(false)), (json!(daily), json!(date), json!(true))];
+    quests.sort_by_key(|(id, ..)| id.to_string());
+    assert_eq!(rows("/quests", "questId"), quests);
+    let mut done: Vec<_> = steps.iter().map(|step| (json!(step), json!(date), json!(true))).collect();
+    done.sort_by_key(|(id, ..)| id.to_string());
+    assert_eq!(rows("/questSteps", "stepId"), done);
+    assert_eq!(
+        shape(&export)["dailyVisits"],
+        json!([{
+            "lastPaid": date, "timeZone": "UTC", "nextTimeZone": null, "nextTimeZoneFrom": null, "streak": 1,
+            "longestStreak": 1, "freezes": 0,
+        }])
+    );
+    assert_eq!(shape(&export)["achievements"], json!([{"key": "first-quest", "unlockedAt": "[time]"}]));
     Ok(())
 }
 

@@ -51,7 +51,9 @@ pub use packs::{
     MalformedSecretKey, PackBook, PackContent, PackContentError, PackSummary, SecretKey, SeedSafe,
 };
 pub use passwords::{PasswordCost, Passwords, PasswordsBusy};
-pub use quests::{Checked, NotActive, QuestBook, QuestContent, QuestContentError, QuestSummary};
+pub use quests::{
+    Checked, NotActive, QuestBook, QuestContent, QuestContentError, QuestSummary, QuestSweep, QuestsSynced,
+};
 pub use recommended::{RecommendRefusal, Suggestion, SuggestionReason};
 /// The words of operators, for a program that names no domain.
 pub use terrace_identity::{Password, Role};

@@ -17,7 +17,7 @@ use terrace_identity::{
 use terrace_kernel::{Event, EventLog, Position, StoreError, Timestamp, UserId};
 use terrace_ledger::{LedgerAudit, LedgerMendWrite, LedgerRead, LedgerWrite};
 use terrace_packs::{CatalogueRead, CatalogueWrite, OpeningWrite, SaleRead, SaleWrite};
-use terrace_quests::{QuestRead, QuestWrite};
+use terrace_quests::{OwnQuestRead, QuestRead, QuestWrite, StandingsRead};
 use terrace_scoring::{BoardRead, BoardWrite, PointsAudit, PointsMend, PointsRead, PointsWrite};
 use terrace_social::{
     AuthoredRead, CommentRead, CommentWrite, DismissalWrite, ErasureWrite, FeedRead, FollowGraphRead,
@@ -266,6 +266,8 @@ pub trait ReadTx:
     + PointsAudit
     + BoardRead
     + QuestRead
+    + OwnQuestRead
+    + StandingsRead
     + LedgerRead
     + LedgerAudit
     + CatalogueRead
@@ -299,6 +301,8 @@ impl<T> ReadTx for T where
         + PointsAudit
         + BoardRead
         + QuestRead
+        + OwnQuestRead
+        + StandingsRead
         + LedgerRead
         + LedgerAudit
         + CatalogueRead

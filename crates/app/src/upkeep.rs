@@ -86,6 +86,8 @@ pub struct BoardsSynced {
     pub mended: Option<u64>,
     /// How many seasons began or ended, where this call did the work.
     pub seasons_turned: Option<u64>,
+    /// How many steps were completed by the ranks of fans, where this call did the work.
+    pub steps_completed: Option<u64>,
 }
 
 /// What one run of the job did.
@@ -93,6 +95,7 @@ pub struct BoardsSynced {
 struct Run {
     mended: u64,
     seasons_turned: u64,
+    steps_completed: u64,
 }
 
 /// The jobs that keep boards in order.
@@ -114,7 +117,8 @@ fn sync(done: Arc<Mutex<Option<Run>>>) -> Job {
 }
 
 impl App {
-    /// Turns the seasons that are due and mends what disagrees with the ledger, due or not. Of several who ask at once,
+    /// Turns the seasons that are due, mends what disagrees with the ledger and completes the steps of quests that ask for
+    /// a rank and whose fan has it, due or not. Of several who ask at once,
     /// in any process, one does the work, and the others wait for it.
     ///
     /// # Errors
@@ -136,6 +140,7 @@ impl App {
             took: began.elapsed(),
             mended: run.map(|run| run.mended),
             seasons_turned: run.map(|run| run.seasons_turned),
+            steps_completed: run.map(|run| run.steps_completed),
         })
     }
 
@@ -212,7 +217,9 @@ impl App {
             log::warn!("{SYNC} mended {} of {} {name}: {example}", found.wrong, found.checked);
             metrics::counter!("terrace_points_mended_total", "check" => name).increment(found.wrong);
         }
-        Ok(Run { mended: report.mended, seasons_turned })
+        // Last: ranks are those of boards that are right.
+        let ranked = self.check_ranks().await?;
+        Ok(Run { mended: report.mended, seasons_turned, steps_completed: ranked.steps })
     }
 
     async fn turn_due_seasons(&self) -> Result<u64, StoreError> {

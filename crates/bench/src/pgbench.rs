@@ -1,7 +1,8 @@
 //! The bare limit of a write on PostgreSQL: `pgbench` with the statements that creating a post executes, one
-//! to a round trip; in [`awards`] with that of an award.
+//! to a round trip; in [`awards`] with that of an award, in [`steps`] with those of a step.
 
 pub(crate) mod awards;
+pub(crate) mod steps;
 
 use crate::rows::{author_prefix, later_prefix};
 use crate::world::FANS;

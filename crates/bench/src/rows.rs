@@ -5,6 +5,7 @@
 
 pub(crate) mod boards;
 pub(crate) mod followed;
+pub(crate) mod quests;
 
 /// 2025-01-01T00:00:00Z in milliseconds: every row here is older than what the service writes itself.
 const EPOCH: u64 = 1_735_689_600_000;
@@ -65,6 +66,11 @@ pub(crate) struct Dialect {
     before: &'static [&'static str],
     after: &'static [&'static str],
     quote_id: fn(&str) -> String,
+    /// This moment, and the same a day later.
+    now: &'static str,
+    tomorrow: &'static str,
+    /// The hash of `{text}`, where the database knows it.
+    sha256: Option<&'static str>,
 }
 
 /// `synchronous` stays on: the one commit writes everything, and nothing is left to be written while the
@@ -76,6 +82,9 @@ pub(crate) static SQLITE: Dialect = Dialect {
     before: &["PRAGMA cache_size = -524288", "PRAGMA journal_mode = DELETE", "BEGIN IMMEDIATE"],
     after: &["COMMIT", "ANALYZE"],
     quote_id: |hex| format!("x'{hex}'"),
+    now: "strftime('%s', 'now') * 1000000",
+    tomorrow: "(strftime('%s', 'now') + 86400) * 1000000",
+    sha256: None,
 };
 
 /// Foreign keys are not checked: the rows are right, and checking them one by one takes most of the time.
@@ -86,6 +95,9 @@ pub(crate) static POSTGRES: Dialect = Dialect {
     before: &["SET session_replication_role = replica"],
     after: &["VACUUM (ANALYZE)", "CHECKPOINT"],
     quote_id: |hex| format!("'{hex}'::uuid"),
+    now: "now()",
+    tomorrow: "now() + interval '1 day'",
+    sha256: Some("sha256(convert_to({text}, 'UTF8'))"),
 };
 
 impl Dialect {

@@ -213,6 +213,16 @@ impl World {
         self.write(&self.dialect().boards(fans, &regulars))
     }
 
+    /// Signs all fans in bulk of [`Self::fill_boards`] in and puts them into the quest of [`rows::quests`].
+    pub(crate) fn fill_quests(&self, bulk: u64) -> Result<()> {
+        self.write(&self.dialect().quests(bulk))
+    }
+
+    /// How many steps of quests are done.
+    pub(crate) fn count_steps(&self) -> Result<u64> {
+        self.number("SELECT count(*) FROM user_step_status")
+    }
+
     /// The first of the active season's global board as its rows have it: identifiers and points, apart by a space.
     pub(crate) fn top_of_board(&self, limit: u64) -> Result<Vec<String>> {
         let id = match self.kind {

@@ -11,10 +11,12 @@ mod content;
 mod facts;
 mod ids;
 mod key;
+mod own;
 mod ports;
 mod progress;
 mod quest;
 mod run;
+mod standing;
 mod title;
 mod visits;
 
@@ -27,10 +29,12 @@ pub use content::{
 pub use facts::{FactGroup, Facts};
 pub use ids::{QuestId, StepId};
 pub use key::{AchievementKey, QuestKey, StepKey};
+pub use own::{OwnQuestRead, OwnStep, StandingsRead};
 pub use ports::{FanProgress, QuestRead, QuestWrite};
 pub use progress::{Advance, StartRefusal, StepRefusal, advance, is_due, is_left_complete, met_steps, start};
 pub use quest::{Cadence, Quest, Step};
 pub use run::{MalformedPeriod, Period, Run, RunStatus, StepDone};
+pub use standing::FanStanding;
 pub use title::{Match, match_by_title};
 pub use visits::{
     Dates, MalformedDates, Visit, VisitOutcome, VisitRules, Visits, ZoneChange, first_instant, local_date,

@@ -30,6 +30,7 @@ pub use terrace_kernel as kernel;
 pub use terrace_ledger as ledger;
 pub use terrace_packs as packs;
 pub use terrace_pgtemp::{self as pgtemp, ThrowawayPostgres};
+pub use terrace_quests as quests;
 pub use terrace_scoring as scoring;
 pub use terrace_social as social;
 pub use terrace_storage as storage;

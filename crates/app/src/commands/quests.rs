@@ -13,8 +13,8 @@ use std::sync::Arc;
 use terrace_kernel::{Ctx, Failure, Outcome, StoreError, Timestamp, UserId};
 use terrace_ledger::{AccountKind, Amount, Holder, House, Transfer, TransferSource};
 use terrace_quests::{
-    Advance, Known, QuestId, StartRefusal, StepId, StepRefusal, Visit, VisitOutcome, VisitRules, advance,
-    plan, start, today, visit,
+    Advance, Known, QuestId, Run, StartRefusal, StepDone, StepId, StepRefusal, Visit, VisitOutcome,
+    VisitRules, advance, plan, start, today, visit,
 };
 use terrace_scoring::{NewAward, Points, SourceKey, Writer};
 
@@ -112,6 +112,8 @@ pub struct StepCompleted {
     pub points: i64,
     /// Whether the quest was completed with it.
     pub completes_quest: bool,
+    /// The fan's run of the quest as it is now, with the steps done in it.
+    pub run: Option<(Run, Vec<StepDone>)>,
 }
 
 /// Why a step is not completed.
@@ -145,14 +147,19 @@ impl Command for CompleteStep {
         let done = done.unwrap_or_default();
         let advanced = advance(quest, run.as_ref(), &done, step.id, facts.as_ref(), ctx.now())
             .map_err(|refusal| refused(CompleteStepRefusal::Rule(refusal)))?;
-        let (Advance::StepCompleted { .. }, Some(run)) = (advanced, run) else {
-            return Ok(StepCompleted::default());
-        };
+        let Some(run) = run else { return Ok(StepCompleted::default()) };
+        if advanced == Advance::AlreadyDone {
+            return Ok(StepCompleted { run: Some((run, done)), ..StepCompleted::default() });
+        }
         let mut progress = Progress { user: self.user, quest, run, done };
         let mut checked = Checked::default();
         pay_step(tx, ctx, &self.awards, &mut progress, step, &mut checked)
             .map_err(|failure| not_given(failure, gone))?;
-        Ok(StepCompleted { points: checked.points, completes_quest: !checked.quests.is_empty() })
+        Ok(StepCompleted {
+            points: checked.points,
+            completes_quest: !checked.quests.is_empty(),
+            run: Some((progress.run, progress.done)),
+        })
     }
 }
 

@@ -9,6 +9,7 @@ use terrace_kernel::{
 };
 use terrace_ledger::{Balance, Entry};
 use terrace_packs::{CopyList, Owned, OwnedFilter, Purchase, UserPack};
+use terrace_quests::{AchievementKey, OwnStep, Period, QuestId, Run, StepId, Visits};
 use terrace_scoring::{BoardEntry, PointsRecord};
 use terrace_social::{Comment, OwnReaction, OwnReport, OwnTeamFollow, OwnTie, Post};
 
@@ -40,6 +41,14 @@ pub enum ExportPlace {
     Points(Option<TimeKey>),
     /// Boards.
     Boards,
+    /// Quests.
+    Quests(Option<(QuestId, Period)>),
+    /// Steps of quests.
+    QuestSteps(Option<(StepId, Period)>),
+    /// Daily visits.
+    DailyVisits,
+    /// Achievements.
+    Achievements,
     /// Balances.
     Balances,
     /// What was moved on the accounts, newest first.
@@ -84,6 +93,14 @@ pub enum ExportRows {
     Points(Vec<PointsRecord>),
     /// Boards, those that were left too.
     Boards(Vec<BoardEntry>),
+    /// Quests that were started, each daily one once for each day.
+    Quests(Vec<Run>),
+    /// Steps of quests that were done.
+    QuestSteps(Vec<OwnStep>),
+    /// What daily visits have come to; one at most.
+    DailyVisits(Vec<Visits>),
+    /// Achievements, and since when.
+    Achievements(Vec<(AchievementKey, Timestamp)>),
     /// Balances.
     Balances(Vec<Balance>),
     /// What was moved on the accounts, newest first.
@@ -122,94 +139,110 @@ impl Query for ReadExport {
     type Refusal = NotFound;
 
     fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<ExportPage, NotFound> {
+        use {ExportPlace as Place, ExportRows as Rows};
         let account = tx.account(self.user)?;
         if account.is_none_or(|account| account.status != AccountStatus::Active) {
             return Err(Failure::Refused(NotFound));
         }
         let user = self.user;
         Ok(match &self.place {
-            ExportPlace::Sessions(after) => {
+            Place::Sessions(after) => {
                 let rows = tx.kept_sessions_of(user, PAGE, *after)?;
-                let last = last_of_full(&rows).map(KeptSession::key);
-                let next = last.map_or(ExportPlace::Posts(None), |key| ExportPlace::Sessions(Some(key)));
-                ExportPage { rows: ExportRows::Sessions(rows), next: Some(next) }
+                page(rows, KeptSession::key, (Rows::Sessions, Place::Sessions), Place::Posts(None))
             }
-            ExportPlace::Posts(after) => {
+            Place::Posts(after) => {
                 let rows = tx.posts_of(user, PAGE, *after)?;
-                let last = last_of_full(&rows).map(Post::key);
-                let next = last.map_or(ExportPlace::Comments(None), |key| ExportPlace::Posts(Some(key)));
-                ExportPage { rows: ExportRows::Posts(rows), next: Some(next) }
+                page(rows, Post::key, (Rows::Posts, Place::Posts), Place::Comments(None))
             }
-            ExportPlace::Comments(after) => {
+            Place::Comments(after) => {
                 let rows = tx.comments_of(user, PAGE, *after)?;
-                let last = last_of_full(&rows).map(|comment| comment.id);
-                let next = last.map_or(ExportPlace::Reactions(None), |id| ExportPlace::Comments(Some(id)));
-                ExportPage { rows: ExportRows::Comments(rows), next: Some(next) }
+                page(rows, |comment| comment.id, (Rows::Comments, Place::Comments), Place::Reactions(None))
             }
-            ExportPlace::Reactions(after) => {
+            Place::Reactions(after) => {
                 let rows = tx.reactions_of(user, PAGE, *after)?;
-                let last = last_of_full(&rows).map(|reaction| reaction.post);
-                let next = last.map_or(ExportPlace::Reports(None), |id| ExportPlace::Reactions(Some(id)));
-                ExportPage { rows: ExportRows::Reactions(rows), next: Some(next) }
+                page(
+                    rows,
+                    |reaction| reaction.post,
+                    (Rows::Reactions, Place::Reactions),
+                    Place::Reports(None),
+                )
             }
-            ExportPlace::Reports(after) => {
+            Place::Reports(after) => {
                 let rows = tx.reports_of(user, PAGE, *after)?;
-                let last = last_of_full(&rows).map(|report| report.post);
-                let next = last.map_or(ExportPlace::Follows(None), |id| ExportPlace::Reports(Some(id)));
-                ExportPage { rows: ExportRows::Reports(rows), next: Some(next) }
+                page(rows, |report| report.post, (Rows::Reports, Place::Reports), Place::Follows(None))
             }
-            ExportPlace::Follows(after) => {
+            Place::Follows(after) => {
                 let rows = tx.own_follows(user, PAGE, *after)?;
-                let last = last_of_full(&rows).map(|tie| tie.user);
-                let next = last.map_or(ExportPlace::TeamFollows(None), |id| ExportPlace::Follows(Some(id)));
-                ExportPage { rows: ExportRows::Follows(rows), next: Some(next) }
+                page(rows, |tie| tie.user, (Rows::Follows, Place::Follows), Place::TeamFollows(None))
             }
-            ExportPlace::TeamFollows(after) => {
+            Place::TeamFollows(after) => {
                 let rows = tx.own_team_follows(user, PAGE, *after)?;
-                let last = last_of_full(&rows).map(|follow| follow.team);
-                let next = last.map_or(ExportPlace::Blocks(None), |id| ExportPlace::TeamFollows(Some(id)));
-                ExportPage { rows: ExportRows::TeamFollows(rows), next: Some(next) }
+                page(rows, |follow| follow.team, (Rows::TeamFollows, Place::TeamFollows), Place::Blocks(None))
             }
-            ExportPlace::Blocks(after) => {
+            Place::Blocks(after) => {
                 let rows = tx.own_blocks(user, PAGE, *after)?;
-                let last = last_of_full(&rows).map(|tie| tie.user);
-                let next = last.map_or(ExportPlace::Dismissals(None), |id| ExportPlace::Blocks(Some(id)));
-                ExportPage { rows: ExportRows::Blocks(rows), next: Some(next) }
+                page(rows, |tie| tie.user, (Rows::Blocks, Place::Blocks), Place::Dismissals(None))
             }
-            ExportPlace::Dismissals(after) => {
+            Place::Dismissals(after) => {
                 let rows = tx.own_dismissals(user, PAGE, *after)?;
-                let last = last_of_full(&rows).map(|tie| tie.user);
-                let next = last.map_or(ExportPlace::Points(None), |id| ExportPlace::Dismissals(Some(id)));
-                ExportPage { rows: ExportRows::Dismissals(rows), next: Some(next) }
+                page(rows, |tie| tie.user, (Rows::Dismissals, Place::Dismissals), Place::Points(None))
             }
-            ExportPlace::Points(after) => {
+            Place::Points(after) => {
                 let records = tx.records(user, Limit::MAX, *after)?;
-                let next = records.next.map_or(ExportPlace::Boards, |key| ExportPlace::Points(Some(key)));
-                ExportPage { rows: ExportRows::Points(records.items), next: Some(next) }
+                let next = records.next.map_or(Place::Boards, |key| Place::Points(Some(key)));
+                ExportPage { rows: Rows::Points(records.items), next: Some(next) }
             }
             // One row a board, and so one page: of teams there are some hundreds.
-            ExportPlace::Boards => {
-                let rows = ExportRows::Boards(tx.entries_of(user)?);
-                ExportPage { rows, next: Some(ExportPlace::Balances) }
+            Place::Boards => {
+                let rows = Rows::Boards(tx.entries_of(user)?);
+                ExportPage { rows, next: Some(Place::Quests(None)) }
+            }
+            Place::Quests(after) => {
+                let rows = tx.own_runs(user, PAGE, *after)?;
+                page(
+                    rows,
+                    |run| (run.quest, run.period),
+                    (Rows::Quests, Place::Quests),
+                    Place::QuestSteps(None),
+                )
+            }
+            Place::QuestSteps(after) => {
+                let rows = tx.own_steps(user, PAGE, *after)?;
+                page(
+                    rows,
+                    |done| (done.step, done.period),
+                    (Rows::QuestSteps, Place::QuestSteps),
+                    Place::DailyVisits,
+                )
+            }
+            Place::DailyVisits => {
+                let visits = tx.visits_and_zone(user)?.and_then(|(_, visits)| visits);
+                let rows = Rows::DailyVisits(visits.into_iter().collect());
+                ExportPage { rows, next: Some(Place::Achievements) }
+            }
+            // There are as many as the content has, at most.
+            Place::Achievements => {
+                let mut rows = tx.achievements_of(user)?;
+                rows.sort();
+                ExportPage { rows: Rows::Achievements(rows), next: Some(Place::Balances) }
             }
             // As few as there are currencies.
-            ExportPlace::Balances => {
-                let rows = ExportRows::Balances(tx.balances(user)?);
-                ExportPage { rows, next: Some(ExportPlace::Entries(None)) }
+            Place::Balances => {
+                let rows = Rows::Balances(tx.balances(user)?);
+                ExportPage { rows, next: Some(Place::Entries(None)) }
             }
-            ExportPlace::Entries(after) => {
+            Place::Entries(after) => {
                 let entries = tx.entries(user, Limit::MAX, *after)?;
-                let next =
-                    entries.next.map_or(ExportPlace::Purchases(None), |key| ExportPlace::Entries(Some(key)));
-                ExportPage { rows: ExportRows::Entries(entries.items), next: Some(next) }
+                let next = entries.next.map_or(Place::Purchases(None), |key| Place::Entries(Some(key)));
+                ExportPage { rows: Rows::Entries(entries.items), next: Some(next) }
             }
-            ExportPlace::Purchases(after) => purchases(tx, user, *after)?,
-            ExportPlace::Copies(after) => copies(tx, user, *after)?,
-            ExportPlace::Owned(after) => owned(tx, user, *after)?,
-            ExportPlace::Keys(after) => {
+            Place::Purchases(after) => purchases(tx, user, *after)?,
+            Place::Copies(after) => copies(tx, user, *after)?,
+            Place::Owned(after) => owned(tx, user, *after)?,
+            Place::Keys(after) => {
                 let rows = tx.keys_of(user, PAGE, after.as_ref())?;
-                let next = last_of_full(&rows).map(|kept| ExportPlace::Keys(Some(kept.place.clone())));
-                ExportPage { rows: ExportRows::Keys(rows), next }
+                let next = last_of_full(&rows).map(|kept| Place::Keys(Some(kept.place.clone())));
+                ExportPage { rows: Rows::Keys(rows), next }
             }
         })
     }
@@ -231,6 +264,17 @@ fn owned(tx: &mut dyn ReadTx, user: UserId, after: Option<TimeKey>) -> Result<Ex
     let found = tx.owned(user, OwnedFilter::default(), Limit::MAX, after)?;
     let next = found.next.map_or(ExportPlace::Keys(None), |key| ExportPlace::Owned(Some(key)));
     Ok(ExportPage { rows: ExportRows::Owned(found.items), next: Some(next) })
+}
+
+/// A page of rows, and where the export goes on: after its last row where it is full, else at the next part.
+fn page<T, K>(
+    rows: Vec<T>,
+    key: impl Fn(&T) -> K,
+    (part, after): (impl Fn(Vec<T>) -> ExportRows, impl Fn(Option<K>) -> ExportPlace),
+    then: ExportPlace,
+) -> ExportPage {
+    let next = last_of_full(&rows).map_or(then, |last| after(Some(key(last))));
+    ExportPage { rows: part(rows), next: Some(next) }
 }
 
 /// The last row of a page that is full, behind which more may follow.

@@ -28,10 +28,10 @@ pub use overview::{Overview, OverviewOf};
 pub(crate) use packs::ReadPackBook;
 pub use packs::{GetPurchase, ListCopies, ListOwned, ListPurchases, ReadSupply, Supply};
 pub use points::{OwnPoints, ReadOwnPoints};
+pub(crate) use quests::{ActiveAmong, ReadQuestBook, ReadStandingInQuests, ReadStandings};
 pub use quests::{
     CompletedQuest, OwnAchievements, OwnRuns, ReadAchievements, ReadCompletedQuests, ReadOwnRuns,
 };
-pub(crate) use quests::{FindProgress, ReadQuestBook};
 pub(crate) use sessions::FindViewer;
 pub use sessions::ListSessions;
 pub use trends::{TrendingPage, TrendingRefusal, TrendingScope, Trends};

@@ -3,12 +3,13 @@
 use crate::execute::Query;
 use crate::quests::QuestBook;
 use crate::store::ReadTx;
+use chrono::NaiveDate;
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::sync::Arc;
 use terrace_kernel::{Limit, Outcome, Page, TimeKey, Timestamp, UserId};
 use terrace_quests::{
-    Achievement, AchievementFacts, AchievementKey, Facts, QuestId, Run, StepDone, is_due, today,
+    AchievementFacts, AchievementKey, FanStanding, QuestId, Run, StepDone, local_date, today,
 };
 use terrace_scoring::{PointsRecord, SourceKey};
 
@@ -47,33 +48,71 @@ impl Query for ReadOwnRuns {
     }
 }
 
-/// Finds whether a check of a fan's progress would find nothing.
-pub(crate) struct FindProgress {
+/// Reads how far a fan whose account is active is, in three statements.
+pub(crate) struct ReadStandingInQuests {
     pub(crate) user: UserId,
-    pub(crate) book: Arc<QuestBook>,
-    pub(crate) rank: Option<u64>,
 }
 
-impl Query for FindProgress {
+impl Query for ReadStandingInQuests {
     const NAME: &'static str = "find_progress";
-    /// Whether nothing is new.
-    type Output = bool;
+    type Output = Option<FanStanding>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, now: Timestamp) -> Outcome<bool, Infallible> {
-        let state = tx.progress_of(self.user)?;
-        let Some(state) = state else { return Ok(false) };
-        let facts = Facts { rank: self.rank, ..state.facts };
-        let news = |(run, done): &(Run, Vec<StepDone>)| {
-            self.book.quest(run.quest).is_some_and(|quest| is_due(quest, run, done, &facts, now))
-        };
-        let today = today(state.zone, state.visits.as_ref(), now);
-        let has_news = tx.open_runs(self.user, today)?.iter().any(news);
-        let known = state.known();
-        let is_new = |achievement: &Achievement| {
-            achievement.is_reached(&known) && !state.achievements.contains(&achievement.key)
-        };
-        Ok(!has_news && !self.book.achievements().iter().any(is_new))
+    fn run(&self, tx: &mut dyn ReadTx, now: Timestamp) -> Outcome<Self::Output, Infallible> {
+        let Some(progress) = tx.progress_of(self.user)? else { return Ok(None) };
+        let today = today(progress.zone, progress.visits.as_ref(), now);
+        let runs = tx.open_runs(self.user, today)?;
+        Ok(Some(FanStanding { user: self.user, progress, runs }))
+    }
+}
+
+/// Reads how far the next portion of accounts is.
+pub(crate) struct ReadStandings {
+    /// After whom.
+    pub(crate) after: Option<UserId>,
+    /// How many.
+    pub(crate) limit: u32,
+}
+
+/// How far a portion of accounts is.
+pub(crate) struct StandingsPortion {
+    /// Those that are active.
+    pub(crate) fans: Vec<FanStanding>,
+    /// The last account of the portion.
+    pub(crate) last: UserId,
+}
+
+impl Query for ReadStandings {
+    const NAME: &'static str = "read_standings_in_quests";
+    /// Nothing behind the last account.
+    type Output = Option<StandingsPortion>;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn ReadTx, now: Timestamp) -> Outcome<Self::Output, Infallible> {
+        let fans = tx.fans_after(self.after, self.limit)?;
+        let (Some(first), Some(last)) = (fans.first(), fans.last()) else { return Ok(None) };
+        // Whatever the zone, it is one of three dates there.
+        let here = local_date(chrono_tz::UTC, now);
+        let dates: Vec<NaiveDate> =
+            [here.pred_opt(), Some(here), here.succ_opt()].into_iter().flatten().collect();
+        let fans = tx.standings_between(*first, *last, &dates)?;
+        Ok(Some(StandingsPortion { fans, last: *last }))
+    }
+}
+
+/// Finds those of these fans who are in one of these quests and have not completed it.
+pub(crate) struct ActiveAmong {
+    pub(crate) users: Vec<UserId>,
+    pub(crate) quests: Vec<QuestId>,
+}
+
+impl Query for ActiveAmong {
+    const NAME: &'static str = "active_in_quests";
+    type Output = Vec<UserId>;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+        Ok(tx.active_among(&self.users, &self.quests)?)
     }
 }
 

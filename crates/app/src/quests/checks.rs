@@ -44,18 +44,19 @@ pub(crate) fn check_fan(
             break;
         }
     }
-    grant_achievements(tx, ctx, book, user)?;
+    checked.achievements = grant_achievements(tx, ctx, book, user)?;
     Ok(checked)
 }
 
-/// Grants the achievements that a fan has come to and does not have.
+/// Grants the achievements that a fan has come to and does not have; says how many.
 fn grant_achievements(
     tx: &mut dyn Tx,
     ctx: &mut Ctx,
     book: &QuestBook,
     user: UserId,
-) -> Result<(), StoreError> {
-    let Some(state) = tx.progress_of(user)? else { return Ok(()) };
+) -> Result<u64, StoreError> {
+    let Some(state) = tx.progress_of(user)? else { return Ok(0) };
+    let mut granted = 0;
     let known = state.known();
     for achievement in book.achievements() {
         if !state.achievements.contains(&achievement.key)
@@ -63,9 +64,10 @@ fn grant_achievements(
             && tx.unlock_achievement(user, &achievement.key, ctx.now())?
         {
             tell(tx, ctx.now(), EventKind::AchievementUnlocked, user, user.as_uuid())?;
+            granted += 1;
         }
     }
-    Ok(())
+    Ok(granted)
 }
 
 /// Whom a social action may have brought forward.

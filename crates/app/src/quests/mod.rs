@@ -4,15 +4,18 @@
 mod checks;
 mod content;
 mod progress;
+mod sync;
 
 pub(crate) use checks::{check_after, check_fan};
 pub use content::{QuestContent, QuestContentError, QuestSummary};
 pub(crate) use progress::{Progress, not_given, pay_quest, pay_step, tell};
+pub(crate) use sync::job;
+pub use sync::{QuestSweep, QuestsSynced};
 
 use crate::App;
 use crate::commands::{CheckProgress, CompleteStep, CompleteStepRefusal, LoadQuests, StepCompleted};
 use crate::execute::unrefused;
-use crate::queries::{FindProgress, ReadQuestBook};
+use crate::queries::{ReadQuestBook, ReadStandingInQuests};
 use std::sync::Arc;
 use terrace_kernel::{Failure, Outcome, StoreError, UserId};
 use terrace_quests::{Achievement, Check, Quest, QuestId, Step, StepId};
@@ -58,6 +61,8 @@ pub struct Checked {
     pub quests: Vec<QuestId>,
     /// The points that they paid.
     pub points: i64,
+    /// How many achievements were granted.
+    pub achievements: u64,
 }
 
 /// Why a fan's progress is not checked: the account was deleted or suspended meanwhile.
@@ -109,15 +114,21 @@ impl App {
     /// Completes what a fan has fulfilled in the quests that they are in. Where nothing is new, nothing is written.
     pub async fn check_progress(&self, user: UserId) -> Outcome<Checked, NotActive> {
         let book = self.quest_book().await.map_err(Failure::Broken)?;
-        let rank = self.global_rank(user).await.map_err(Failure::Broken)?;
-        let nothing_new = self.query(FindProgress { user, book: Arc::clone(&book), rank }).await;
-        if unrefused(nothing_new).map_err(Failure::Broken)? {
+        let standing = unrefused(self.query(ReadStandingInQuests { user }).await).map_err(Failure::Broken)?;
+        let standing = standing.ok_or(Failure::Refused(NotActive))?;
+        let now = self.now();
+        let rank = if standing.asks_rank(book.quests(), now) {
+            self.global_rank(user).await.map_err(Failure::Broken)?
+        } else {
+            None
+        };
+        if !standing.has_news(book.quests(), book.achievements(), rank, now) {
             return Ok(Checked::default());
         }
         self.execute(CheckProgress { user, book, rank, awards: self.awards() }).await
     }
 
-    /// A fan's rank on the global board of the season that is shown.
+    /// A fan's rank on the global board of the active season.
     async fn global_rank(&self, user: UserId) -> Result<Option<u64>, StoreError> {
         let now = self.boards_now().await;
         let shown = match self.find_board(now, crate::commands::BoardChoice::Global, None).await {
@@ -125,6 +136,9 @@ impl App {
             Err(Failure::Refused(_)) => return Ok(None),
             Err(Failure::Broken(error)) => return Err(error),
         };
+        if !shown.season.is_active() {
+            return Ok(None);
+        }
         let standing = self.standing(now, &shown, user).await?;
         Ok(standing.and_then(|standing| u64::try_from(standing.ranked.rank).ok()))
     }

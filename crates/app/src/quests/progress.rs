@@ -53,6 +53,7 @@ pub(crate) fn pay_quest(
     let Progress { user, quest, run, done } = progress;
     if is_left_complete(quest, run, done) && tx.complete_run(*user, quest.id, run.period, ctx.now())? {
         run.status = RunStatus::Completed;
+        run.completed_at = Some(ctx.now());
         checked.quests.push(quest.id);
         tell(tx, ctx.now(), EventKind::QuestCompleted, *user, quest.id.as_uuid())?;
         // Also when it is nothing: completed quests are read from the records.

@@ -46,13 +46,17 @@ fn arguments() -> [String; 13] {
     ]
 }
 
-fn script(fans: u64) -> String {
-    let arguments = arguments();
+/// The statement with these arguments in their places, in one line.
+pub(super) fn statement(arguments: &[String]) -> String {
     let mut statement = format!("WITH given AS (SELECT {}{AWARD}", arguments.join(", "));
     // From the last, so that `$1` is not found in `$13`.
     for (place, argument) in arguments.iter().enumerate().rev() {
         statement = statement.replace(&format!("${}", place + 1), argument);
     }
+    statement.replace('\n', " ")
+}
+
+fn script(fans: u64) -> String {
     let (first, step, connections) = (boards::FIRST_FAN, boards::STEP, crate::world::FANS);
     format!(
         "\\set seq :seq + 1\n\
@@ -61,7 +65,7 @@ fn script(fans: u64) -> String {
          BEGIN ISOLATION LEVEL READ COMMITTED;\n\
          {};\n\
          COMMIT;\n",
-        statement.replace('\n', " ")
+        statement(&arguments())
     )
 }
 

@@ -136,8 +136,7 @@ impl AwardLoop {
     /// Opens the database with the pragmas of the service's writer; `fans` are there in bulk.
     pub(crate) fn open(file: &Path, fans: u64) -> Result<Self> {
         let mut conn = connect(file)?;
-        let active = seasons::table.filter(seasons::status.eq("active")).select(seasons::id);
-        let season = active.first(&mut conn).context("no season is active")?;
+        let season = active_season(&mut conn)?;
         Ok(Self { conn, next: 0, fans, season })
     }
 
@@ -152,16 +151,36 @@ impl AwardLoop {
 }
 
 #[expect(clippy::disallowed_methods, reason = "an award is dated now, and its season is that of now")]
-fn now() -> Result<i64> {
+pub(super) fn now() -> Result<i64> {
     Ok(i64::try_from(SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)?.as_micros())?)
 }
 
 fn award(conn: &mut SqliteConnection, number: u64, fans: u64, stamped: &[u8]) -> Result<()> {
-    let at = now()?;
     let user = Uuid::from_u128(boards::fan(number.wrapping_mul(boards::STEP), fans));
     let record = Uuid::from_u128(boards::record(number));
-    let (user, record) = (user.as_bytes().as_slice(), record.as_bytes().as_slice());
     let source = format!("import:raw/{number:012}");
+    give(conn, &Given { user, record, source: &source, amount: AMOUNT, reason: REASON }, stamped)
+}
+
+/// An award.
+pub(super) struct Given<'a> {
+    pub(super) user: Uuid,
+    pub(super) record: Uuid,
+    pub(super) source: &'a str,
+    pub(super) amount: i64,
+    pub(super) reason: &'a str,
+}
+
+/// Finds the active season.
+pub(super) fn active_season(conn: &mut SqliteConnection) -> Result<Vec<u8>> {
+    let active = seasons::table.filter(seasons::status.eq("active")).select(seasons::id);
+    active.first(conn).context("no season is active")
+}
+
+/// The statements of one award, in the season that it is `stamped` with.
+pub(super) fn give(conn: &mut SqliteConnection, given: &Given<'_>, stamped: &[u8]) -> Result<()> {
+    let at = now()?;
+    let (user, record) = (given.user.as_bytes().as_slice(), given.record.as_bytes().as_slice());
 
     let (_favorite, _status, _is_visible): (Option<Vec<u8>>, String, bool) = users::table
         .find(user)
@@ -180,9 +199,9 @@ fn award(conn: &mut SqliteConnection, number: u64, fans: u64, stamped: &[u8]) ->
         .values((
             points_history::id.eq(record),
             points_history::user_id.eq(user),
-            points_history::amount.eq(AMOUNT),
-            points_history::reason.eq(REASON),
-            points_history::source_key.eq(&source),
+            points_history::amount.eq(given.amount),
+            points_history::reason.eq(given.reason),
+            points_history::source_key.eq(given.source),
             points_history::season_id.eq(Some(&season)),
             points_history::leaderboard_id.eq(None::<&[u8]>),
             points_history::happened_at.eq(at),
@@ -202,7 +221,7 @@ fn award(conn: &mut SqliteConnection, number: u64, fans: u64, stamped: &[u8]) ->
         ))
         .first(conn)?;
     let (_, _, points, reached_at, version, listed) = total;
-    let (points, reached_at, version) = (points + AMOUNT, reached_at.max(at), version + 1);
+    let (points, reached_at, version) = (points + given.amount, reached_at.max(at), version + 1);
     let values = (
         board_totals::points.eq(points),
         board_totals::reached_at.eq(reached_at),

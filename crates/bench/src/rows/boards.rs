@@ -42,6 +42,11 @@ pub(crate) fn fan(number: u64, fans: u64) -> u128 {
     super::identifier(FANS_AT, FIRST + number % fans.max(1))
 }
 
+/// The same in the database's own words.
+pub(super) fn bulk_fan(dialect: &Dialect, number: &str) -> String {
+    dialect.fan(number)
+}
+
 /// The identifier of a record that stands for one of the service's.
 pub(crate) fn record(number: u64) -> u128 {
     super::identifier(AWARDS_AT, FIRST + number)

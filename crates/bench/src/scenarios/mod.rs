@@ -6,6 +6,7 @@ mod contest;
 mod feed;
 mod graph;
 mod posts;
+mod quests;
 
 use crate::client::{Load, Sample};
 use crate::histogram::millis;
@@ -35,11 +36,13 @@ pub(crate) enum Scenario {
     Graph,
     /// Boards: reading them, awards, starting with them, their memory, and what Redis does.
     Leaderboard,
+    /// Quests: steps that are completed durably, the list, and a check that finds nothing.
+    Quests,
 }
 
 impl Scenario {
-    pub(crate) const ALL: [Self; 5] =
-        [Self::Feed, Self::Posts, Self::Accounts, Self::Graph, Self::Leaderboard];
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Feed, Self::Posts, Self::Accounts, Self::Graph, Self::Leaderboard, Self::Quests];
 
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -48,6 +51,7 @@ impl Scenario {
             Self::Accounts => "accounts",
             Self::Graph => "graph",
             Self::Leaderboard => "leaderboard",
+            Self::Quests => "quests",
         }
     }
 
@@ -56,6 +60,7 @@ impl Scenario {
             Self::Feed => feed::run,
             Self::Posts => posts::run,
             Self::Accounts => accounts::run,
+            Self::Quests => quests::run,
             Self::Graph => return graph::run(ground, plan, inputs),
             Self::Leaderboard => return boards::run(ground, plan, inputs),
         };

@@ -7,7 +7,8 @@ use super::{Time, media_url};
 use serde::{Deserialize, Serialize};
 use terrace_app::store;
 use terrace_identity::KeptSession;
-use terrace_kernel::{SessionId, TeamId};
+use terrace_kernel::{SessionId, TeamId, Timestamp};
+use terrace_quests::{AchievementKey, OwnStep, Run, Visits};
 use terrace_scoring::{BoardEntry, PointsRecord, SeasonId, TeamBoardId};
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -55,6 +56,14 @@ pub(crate) struct AccountExport {
     points: Vec<ExportedPoints>,
     /// Boards that the fan is or was on, in the order of their ids.
     leaderboards: Vec<ExportedBoard>,
+    /// Quests that were started, each daily one once for each day, in the order of their ids.
+    quests: Vec<ExportedQuest>,
+    /// Steps of quests that were done, in the order of their ids.
+    quest_steps: Vec<ExportedQuestStep>,
+    /// What daily visits have come to; empty where there was none.
+    daily_visits: Vec<ExportedVisits>,
+    /// Achievements, in the order of their keys.
+    achievements: Vec<ExportedAchievement>,
     /// Accounts that ever held something, with their balances.
     accounts: Vec<Wallet>,
     /// What was moved on them, newest first.
@@ -336,5 +345,111 @@ impl From<&store::KeptKey> for ExportedKey {
             key: kept.place.key.clone(),
             created_at: Time(kept.created_at),
         }
+    }
+}
+
+/// A quest that was started.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ExportedQuest {
+    /// The quest.
+    quest_id: Uuid,
+    /// The local date, of a daily one.
+    #[schema(format = Date, example = "2026-05-01")]
+    date: Option<String>,
+    /// `active` or `completed`.
+    #[schema(example = "completed")]
+    status: &'static str,
+    /// When it was started.
+    started_at: Time,
+    /// When it was completed, if it was.
+    completed_at: Option<Time>,
+}
+
+impl From<&Run> for ExportedQuest {
+    fn from(run: &Run) -> Self {
+        Self {
+            quest_id: run.quest.as_uuid(),
+            date: run.period.local_date().map(|date| date.to_string()),
+            status: run.status.as_str(),
+            started_at: Time(run.started_at),
+            completed_at: run.completed_at.map(Time),
+        }
+    }
+}
+
+/// A step of a quest that was done.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ExportedQuestStep {
+    /// The step.
+    step_id: Uuid,
+    /// The local date, where the quest is a daily one.
+    #[schema(format = Date, example = "2026-05-01")]
+    date: Option<String>,
+    /// When it was done.
+    completed_at: Time,
+}
+
+impl From<&OwnStep> for ExportedQuestStep {
+    fn from(done: &OwnStep) -> Self {
+        Self {
+            step_id: done.step.as_uuid(),
+            date: done.period.local_date().map(|date| date.to_string()),
+            completed_at: Time(done.at),
+        }
+    }
+}
+
+/// What daily visits have come to.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ExportedVisits {
+    /// The last local date that was paid.
+    #[schema(format = Date, example = "2026-05-01")]
+    last_paid: Option<String>,
+    /// The time zone by which dates count.
+    #[schema(example = "Europe/Lisbon")]
+    time_zone: &'static str,
+    /// The time zone by which they will.
+    next_time_zone: Option<&'static str>,
+    /// From when on.
+    next_time_zone_from: Option<Time>,
+    /// Dates in a row.
+    streak: u32,
+    /// The most there ever were.
+    longest_streak: u32,
+    /// Dates that may be missed without an end of the streak.
+    freezes: u32,
+}
+
+impl From<&Visits> for ExportedVisits {
+    fn from(visits: &Visits) -> Self {
+        Self {
+            last_paid: visits.last_paid.map(|date| date.to_string()),
+            time_zone: visits.zone.name(),
+            next_time_zone: visits.change.map(|change| change.to.name()),
+            next_time_zone_from: visits.change.map(|change| Time(change.from)),
+            streak: visits.streak,
+            longest_streak: visits.longest,
+            freezes: visits.freezes,
+        }
+    }
+}
+
+/// An achievement.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ExportedAchievement {
+    /// Its key.
+    #[schema(example = "first-quest")]
+    key: String,
+    /// Since when.
+    unlocked_at: Time,
+}
+
+impl From<&(AchievementKey, Timestamp)> for ExportedAchievement {
+    fn from((key, at): &(AchievementKey, Timestamp)) -> Self {
+        Self { key: key.to_string(), unlocked_at: Time(*at) }
     }
 }

@@ -3,7 +3,7 @@
 use crate::cron::CronCaller;
 use crate::dto::leaderboard::{AwardBody, AwardResult};
 use crate::dto::trends::SyncReport;
-use crate::dto::upkeep::LeaderboardSyncReport;
+use crate::dto::upkeep::{LeaderboardSyncReport, QuestSyncReport};
 use crate::error::{ApiError, Invalid};
 use crate::extract::JsonBody;
 use actix_web::post;
@@ -29,7 +29,7 @@ pub(crate) async fn sync_trends(_: CronCaller, app: Data<App>) -> Result<Json<Sy
 /// Put the boards in order.
 ///
 /// Begins and closes the seasons that are due, and makes what stands on boards what the ledger of points says, where it
-/// does not. Of several calls at once, in any process, one does the work; the others wait for it.
+/// does not; then completes the steps of quests that ask for a rank, of fans who have it. Of several calls at once, in any process, one does the work; the others wait for it.
 #[utoipa::path(
     tag = "Platform",
     operation_id = "syncLeaderboards",
@@ -42,6 +42,22 @@ pub(crate) async fn sync_leaderboards(
     app: Data<App>,
 ) -> Result<Json<LeaderboardSyncReport>, ApiError> {
     Ok(Json(app.into_inner().sync_leaderboards().await?.into()))
+}
+
+/// Bring quests up to date.
+///
+/// Completes what fans have fulfilled in the quests that they are in, also where only the clock, the content or others'
+/// points brought it about, and grants the achievements that they have come to. Of several calls at once, in any process,
+/// one does the work; the others wait for it.
+#[utoipa::path(
+    tag = "Platform",
+    operation_id = "syncQuests",
+    responses((status = 200, description = "They are up to date.", body = QuestSyncReport)),
+    security(("cron" = [])),
+)]
+#[post("/api/cron/sync-quests")]
+pub(crate) async fn sync_quests(_: CronCaller, app: Data<App>) -> Result<Json<QuestSyncReport>, ApiError> {
+    Ok(Json(app.into_inner().sync_quests().await?.into()))
 }
 
 /// Award points.

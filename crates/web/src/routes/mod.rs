@@ -107,5 +107,6 @@ pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
         // Platform
         .service(cron::sync_trends)
         .service(cron::sync_leaderboards)
+        .service(cron::sync_quests)
         .service(cron::award_points);
 }

@@ -3,9 +3,9 @@
 use crate::dto::Time;
 use crate::dto::accounts::OwnProfile;
 use crate::dto::own_account::{
-    AccountExport, DeleteAccountBody, ExportHead, ExportedBoard, ExportedComment, ExportedKey,
-    ExportedPoints, ExportedPost, ExportedReaction, ExportedReport, ExportedSession, ExportedTeamFollow,
-    ExportedTie,
+    AccountExport, DeleteAccountBody, ExportHead, ExportedAchievement, ExportedBoard, ExportedComment,
+    ExportedKey, ExportedPoints, ExportedPost, ExportedQuest, ExportedQuestStep, ExportedReaction,
+    ExportedReport, ExportedSession, ExportedTeamFollow, ExportedTie, ExportedVisits,
 };
 use crate::dto::own_packs::{ExportedCopy, ExportedOwned, Purchase};
 use crate::dto::wallets::{Wallet, WalletEntry};
@@ -169,6 +169,10 @@ fn list(rows: &ExportRows, current: SessionId) -> serde_json::Result<(&'static s
         ExportRows::Dismissals(rows) => ("dismissals", elements(rows, ExportedTie::from)?),
         ExportRows::Points(rows) => ("points", elements(rows, ExportedPoints::from)?),
         ExportRows::Boards(rows) => ("leaderboards", elements(rows, ExportedBoard::from)?),
+        ExportRows::Quests(rows) => ("quests", elements(rows, ExportedQuest::from)?),
+        ExportRows::QuestSteps(rows) => ("questSteps", elements(rows, ExportedQuestStep::from)?),
+        ExportRows::DailyVisits(rows) => ("dailyVisits", elements(rows, ExportedVisits::from)?),
+        ExportRows::Achievements(rows) => ("achievements", elements(rows, ExportedAchievement::from)?),
         ExportRows::Balances(rows) => ("accounts", elements(rows, Wallet::from)?),
         ExportRows::Entries(rows) => ("entries", elements(rows, WalletEntry::from)?),
         ExportRows::Purchases(rows) => ("purchases", elements(rows, Purchase::from)?),

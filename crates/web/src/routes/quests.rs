@@ -105,8 +105,7 @@ pub(crate) async fn complete_step(
     let (user, id) = (viewer.user_id, body.into_inner().step_id.0);
     let (book, completed) = app.complete_step(user, id).await?;
     let (quest, step) = book.step(id).ok_or_else(no_quest)?;
-    let own = app.query(ReadOwnRuns { user }).await?;
-    let own = own.get(&quest.id);
+    let own = completed.run.as_ref();
     let done = own.map(|(_, done)| done.as_slice()).unwrap_or_default();
     Ok(Json(StepResult {
         step: QuestStep::new(step, done),

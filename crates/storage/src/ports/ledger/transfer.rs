@@ -126,22 +126,22 @@ impl DieselTx<'_> {
         if self.is_paid(transfer)? {
             return Ok(Moved::Before);
         }
-        let (payer, payee) = (transfer.debit.fan(), transfer.credit.fan());
-        if let Some(payee) = payee
-            && !self.is_there(payee)?
+        let (from, to) = (transfer.debit.fan(), transfer.credit.fan());
+        if let Some(fan) = to
+            && !self.is_there(fan)?
         {
             return Ok(Moved::NoFan);
         }
         let amount = transfer.amount.get();
         let mut debit = None;
-        if let Some(payer) = payer {
+        if let Some(payer) = from {
             let has = self.balance_of(payer, transfer.kind)?.unwrap_or(0);
             if has < amount {
                 return Ok(Moved::Insufficient { has });
             }
             debit = Some(self.add_to_balance_that_is_there(payer, transfer.kind, -amount)?);
         }
-        let credit = payee.map(|payee| self.add_to_balance(payee, transfer.kind, amount)).transpose()?;
+        let credit = to.map(|fan| self.add_to_balance(fan, transfer.kind, amount)).transpose()?;
         self.insert_transfer(&TransferRow::of(transfer, debit, credit))?;
         Ok(Moved::Now { debit, credit })
     }

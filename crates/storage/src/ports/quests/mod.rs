@@ -1,5 +1,6 @@
 //! Quests and how far fans are.
 
 mod book;
+mod own;
 mod progress;
 mod visits;

@@ -19,7 +19,7 @@ use terrace_quests::{
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = user_quest_status)]
-struct RunRow {
+pub(super) struct RunRow {
     quest_id: Key,
     period: String,
     status: String,
@@ -28,7 +28,7 @@ struct RunRow {
 }
 
 impl RunRow {
-    fn into_run(self) -> Result<Run, StoreError> {
+    pub(super) fn into_run(self) -> Result<Run, StoreError> {
         Ok(Run {
             quest: self.quest_id.id(),
             period: named("user_quest_status", "period", &self.period)?,
@@ -44,9 +44,9 @@ type DoneRow = (Key, String, Key, At);
 
 /// What is known of a fan in one statement. Distinct and surviving things only: edges that are there, boards that were
 /// not left.
-fn facts(aggregate: &str) -> String {
+pub(super) fn facts(aggregate: &str, whom: &str) -> String {
     format!(
-        "SELECT users.picture IS NOT NULL AS has_picture, users.favorite_team_id IS NOT NULL AS has_favorite_team, \
+        "SELECT users.id AS user_id, users.picture IS NOT NULL AS has_picture, users.favorite_team_id IS NOT NULL AS has_favorite_team, \
             users.display_name <> '' AS has_display_name, users.bio <> '' AS has_bio, \
             users.follower_count AS followers, users.following_count AS follows, \
             (SELECT COUNT(*) FROM leaderboard_entries e JOIN leaderboards b ON b.id = e.leaderboard_id \
@@ -58,13 +58,15 @@ fn facts(aggregate: &str) -> String {
                 AS quests_completed, \
             coalesce((SELECT {aggregate}(a.achievement_key, ' ') FROM user_achievements a \
                 WHERE a.user_id = users.id), '') AS achievements \
-         FROM users WHERE users.id = $1"
+         FROM users WHERE {whom}"
     )
 }
 
 #[derive(QueryableByName)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
-struct FactsRow {
+pub(super) struct FactsRow {
+    #[diesel(sql_type = Uid)]
+    pub(super) user_id: Key,
     #[diesel(sql_type = Bool)]
     has_picture: bool,
     #[diesel(sql_type = Bool)]
@@ -88,6 +90,20 @@ struct FactsRow {
 }
 
 impl FactsRow {
+    /// What checks and achievements go by, with what is known of visits.
+    pub(super) fn into_progress(self, zone: Tz, visits: Option<Visits>) -> Result<FanProgress, StoreError> {
+        let achievements = self.achievements.split_whitespace();
+        Ok(FanProgress {
+            zone,
+            visits,
+            quests_completed: count(self.quests_completed),
+            achievements: achievements
+                .map(|key| named("user_achievements", "achievement_key", key))
+                .collect::<Result<_, _>>()?,
+            facts: self.into_facts(),
+        })
+    }
+
     fn into_facts(self) -> Facts {
         Facts {
             follows: count(self.follows),
@@ -108,12 +124,16 @@ fn count(stored: i64) -> u64 {
 }
 
 impl DieselTx<'_> {
-    fn facts_row(&mut self, user: UserId) -> Result<Option<FactsRow>, StoreError> {
-        let aggregate = match &self.conn {
+    /// What puts texts together.
+    pub(super) fn aggregate(&self) -> &'static str {
+        match &self.conn {
             Conn::Pg(_) => "string_agg",
             Conn::Sqlite(_) => "group_concat",
-        };
-        let facts = facts(aggregate);
+        }
+    }
+
+    fn facts_row(&mut self, user: UserId) -> Result<Option<FactsRow>, StoreError> {
+        let facts = facts(self.aggregate(), "users.id = $1");
         on!(self.conn, |conn| {
             diesel::sql_query(facts).bind::<Uid, _>(Key::of(user)).get_result(conn).optional()
         })
@@ -187,15 +207,44 @@ impl QuestRead for DieselTx<'_> {
 
     fn open_runs(&mut self, user: UserId, today: NaiveDate) -> Result<Vec<(Run, Vec<StepDone>)>, StoreError> {
         let periods = [Period::Once.to_string(), Period::Day(today).to_string()];
-        let rows: Vec<RunRow> = on!(self.conn, |conn| {
+        // A run comes once for each step of its quest, and with those that were done.
+        let rows: Vec<(RunRow, Option<(Key, At)>)> = on!(self.conn, |conn| {
             user_quest_status::table
+                .left_join(quest_steps::table.on(quest_steps::quest_id.eq(user_quest_status::quest_id)))
+                .left_join(
+                    user_step_status::table.on(user_step_status::step_id
+                        .nullable()
+                        .eq(quest_steps::id.nullable())
+                        .and(user_step_status::user_id.eq(user_quest_status::user_id))
+                        .and(user_step_status::period.eq(user_quest_status::period))),
+                )
                 .filter(user_quest_status::user_id.eq(Key::of(user)))
                 .filter(user_quest_status::period.eq_any(periods))
-                .select(RunRow::as_select())
+                .order((
+                    user_quest_status::quest_id,
+                    user_quest_status::period,
+                    quest_steps::place,
+                    quest_steps::key,
+                ))
+                .select((
+                    RunRow::as_select(),
+                    (user_step_status::step_id, user_step_status::completed_at).nullable(),
+                ))
                 .load(conn)
         })
         .map_err(broken("read a fan's quests"))?;
-        self.with_steps(user, rows)
+        let mut runs: Vec<(Run, Vec<StepDone>)> = Vec::new();
+        for (row, step) in rows {
+            let run = row.into_run()?;
+            let step = step.map(|(step, at)| StepDone { step: step.id(), at: at.0 });
+            match runs.last_mut() {
+                Some((last, done)) if (last.quest, last.period) == (run.quest, run.period) => {
+                    done.extend(step);
+                }
+                Some(_) | None => runs.push((run, step.into_iter().collect())),
+            }
+        }
+        Ok(runs)
     }
 
     fn facts(&mut self, user: UserId) -> Result<Facts, StoreError> {
@@ -209,16 +258,7 @@ impl QuestRead for DieselTx<'_> {
     fn progress_of(&mut self, user: UserId) -> Result<Option<FanProgress>, StoreError> {
         let Some((zone, visits)) = self.read_visits(user, false)? else { return Ok(None) };
         let Some(row) = self.facts_row(user)? else { return Ok(None) };
-        let achievements = row.achievements.split_whitespace();
-        Ok(Some(FanProgress {
-            zone,
-            visits,
-            quests_completed: count(row.quests_completed),
-            achievements: achievements
-                .map(|key| named("user_achievements", "achievement_key", key))
-                .collect::<Result<_, _>>()?,
-            facts: row.into_facts(),
-        }))
+        Ok(Some(row.into_progress(zone, visits)?))
     }
 
     fn completed_among(&mut self, user: UserId, quests: &[QuestId]) -> Result<Vec<QuestId>, StoreError> {

@@ -15,7 +15,7 @@ use terrace_quests::{Visits, ZoneChange};
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = daily_visits)]
-struct VisitsRow {
+pub(super) struct VisitsRow {
     last_paid: Option<String>,
     zone: String,
     change_to: Option<String>,
@@ -35,7 +35,7 @@ fn column(number: u32) -> i32 {
 }
 
 impl VisitsRow {
-    fn into_visits(self) -> Result<Visits, StoreError> {
+    pub(super) fn into_visits(self) -> Result<Visits, StoreError> {
         let change = match (self.change_to, self.change_from) {
             (Some(to), Some(from)) => {
                 Some(ZoneChange { to: named("daily_visits", "change_to", &to)?, from: from.0 })

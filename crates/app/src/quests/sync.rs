@@ -1,0 +1,237 @@
+//! Quests kept up with everybody: what fans have come to without anybody's having checked. Windows open and close by the
+//! clock, content changes, achievements are added, ranks move with other people's points (spec §1 rules 5 and 12).
+
+use super::QuestBook;
+use crate::App;
+use crate::boards::ReadBoard;
+use crate::commands::{BoardChoice, CheckProgress};
+use crate::execute::unrefused;
+use crate::jobs::{AtOnce, Job};
+use crate::queries::{ActiveAmong, ReadStandingInQuests, ReadStandings};
+use futures_util::{StreamExt, stream};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use terrace_kernel::{Failure, Limit, StoreError, Timestamp, UserId};
+use terrace_quests::{Check, FanStanding, Quest, QuestId};
+use terrace_scoring::RankKey;
+
+/// Accounts that one query looks at.
+const PORTION: u32 = 500;
+/// Fans who are brought forward at once, each in a transaction of their own: they share commits, and leave the queue
+/// to everybody else.
+const TOGETHER: usize = 16;
+/// The name of the job, and how often.
+const SYNC: &str = "sync-quests";
+const EVERY: Duration = Duration::from_hours(1);
+/// How long who asks for it waits for a run that another has begun.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What fans had come to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct QuestSweep {
+    /// How many fans were looked at.
+    pub fans: u64,
+    /// How many steps were completed.
+    pub steps: u64,
+    /// How many quests were.
+    pub quests: u64,
+    /// The points that they paid.
+    pub points: i64,
+    /// How many achievements were granted.
+    pub achievements: u64,
+}
+
+/// What a wish for quests up to date came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct QuestsSynced {
+    /// Whether this call did the work; if not, it waited for another that was at it.
+    pub refreshed: bool,
+    /// How long it took.
+    pub took: Duration,
+    /// What fans had come to, where this call did the work.
+    pub sweep: Option<QuestSweep>,
+}
+
+/// The job that looks at everybody.
+pub(crate) fn job() -> Job {
+    sync(Arc::default())
+}
+
+/// The same, saying what it did.
+fn sync(done: Arc<Mutex<Option<QuestSweep>>>) -> Job {
+    Job::new(SYNC, EVERY, move |app| {
+        let done = Arc::clone(&done);
+        async move {
+            let sweep = app.check_everybody().await?;
+            *done.lock().unwrap_or_else(PoisonError::into_inner) = Some(sweep);
+            Ok(())
+        }
+    })
+}
+
+/// Somebody for whom something may be new, with their rank where it matters.
+type Suspect = (UserId, Option<u64>);
+
+impl App {
+    /// Completes what fans have fulfilled and grants the achievements that they have come to, due or not. Of several who
+    /// ask at once, in any process, one does the work, and the others wait for it.
+    ///
+    /// # Errors
+    ///
+    /// When the run fails or another's lasts too long, and when the database is not to be had.
+    pub async fn sync_quests(self: &Arc<Self>) -> Result<QuestsSynced, StoreError> {
+        let began = Instant::now();
+        let done = Arc::default();
+        let unavailable = |why: &str| StoreError::Unavailable(why.to_owned());
+        let refreshed = match self.run_now(sync(Arc::clone(&done)), PATIENCE).await? {
+            AtOnce::Done => true,
+            AtOnce::Joined => false,
+            AtOnce::Failed => return Err(unavailable("the fans in quests were not looked through")),
+            AtOnce::Busy => {
+                return Err(unavailable("another process still looks through the fans in quests"));
+            }
+        };
+        let sweep = *done.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(QuestsSynced { refreshed, took: began.elapsed(), sweep })
+    }
+
+    /// Walks through all accounts in the order of their ids, a portion a query, and brings forward whom something is new
+    /// for. It goes by what is there, and so may be stopped and begun again at any time.
+    async fn check_everybody(&self) -> Result<QuestSweep, StoreError> {
+        let book = self.fresh_quest_book().await?;
+        let mut sweep = QuestSweep::default();
+        let mut failed = None;
+        let mut after = None;
+        while let Some(portion) = unrefused(self.query(ReadStandings { after, limit: PORTION }).await)? {
+            let mut suspects = Vec::new();
+            for standing in &portion.fans {
+                suspects.extend(self.suspect(&book, standing).await?);
+            }
+            sweep.fans += u64::try_from(portion.fans.len()).unwrap_or(u64::MAX);
+            self.bring_forward(&book, suspects, &mut sweep, &mut failed).await;
+            after = Some(portion.last);
+        }
+        failed.map_or(Ok(sweep), Err)
+    }
+
+    /// Completes the steps that ask for a rank which their fan has: whoever stands on the global board, from its top down
+    /// to the lowest rank that a step asks for.
+    pub(crate) async fn check_ranks(&self) -> Result<QuestSweep, StoreError> {
+        let book = self.fresh_quest_book().await?;
+        let mut sweep = QuestSweep::default();
+        let Some((lowest, quests)) = asked_ranks(&book, self.now()) else { return Ok(sweep) };
+        let mut failed = None;
+        let mut after = None;
+        loop {
+            let (ranked, next) = self.global_ranks(after).await?;
+            let within: Vec<(UserId, u64)> =
+                ranked.into_iter().take_while(|(_, rank)| *rank <= lowest).collect();
+            let is_last = within.len() < usize::from(Limit::MAX.rows()) || next.is_none();
+            let users = within.iter().map(|(user, _)| *user).collect();
+            let active = unrefused(self.query(ActiveAmong { users, quests: quests.clone() }).await)?;
+            sweep.fans += u64::try_from(active.len()).unwrap_or(u64::MAX);
+            let mut suspects = Vec::new();
+            for (user, rank) in within.into_iter().filter(|(user, _)| active.contains(user)) {
+                let standing = unrefused(self.query(ReadStandingInQuests { user }).await)?;
+                let has_news = standing.is_some_and(|standing| {
+                    standing.has_news(book.quests(), book.achievements(), Some(rank), self.now())
+                });
+                suspects.extend(has_news.then_some((user, Some(rank))));
+            }
+            self.bring_forward(&book, suspects, &mut sweep, &mut failed).await;
+            if is_last {
+                return failed.map_or(Ok(sweep), Err);
+            }
+            after = next;
+        }
+    }
+
+    /// The next page of the global board of the active season: who stands there with which rank, and after which line the
+    /// page after it begins. Nobody where no season is active.
+    async fn global_ranks(
+        &self,
+        after: Option<RankKey>,
+    ) -> Result<(Vec<(UserId, u64)>, Option<RankKey>), StoreError> {
+        let now = self.boards_now().await;
+        let board = BoardChoice::Global;
+        let shown = match self.find_board(now, board, None).await {
+            Ok(shown) => shown,
+            Err(Failure::Refused(_)) => return Ok((Vec::new(), None)),
+            Err(Failure::Broken(error)) => return Err(error),
+        };
+        if !shown.season.is_active() {
+            return Ok((Vec::new(), None));
+        }
+        let asked = ReadBoard { board, season: None, around: None, limit: Limit::MAX, after, reader: None };
+        let page = self.read_board(now, &shown, &asked).await?;
+        let line =
+            |line: &crate::boards::BoardLine| Some((line.ranked.user, u64::try_from(line.ranked.rank).ok()?));
+        Ok((page.lines.iter().filter_map(line).collect(), page.next))
+    }
+
+    /// Whether something may be new for a fan; their rank is looked up where it matters.
+    async fn suspect(&self, book: &QuestBook, standing: &FanStanding) -> Result<Option<Suspect>, StoreError> {
+        let now = self.now();
+        let rank = if standing.asks_rank(book.quests(), now) {
+            self.global_rank(standing.user).await?
+        } else {
+            None
+        };
+        let has_news = standing.has_news(book.quests(), book.achievements(), rank, now);
+        Ok(has_news.then_some((standing.user, rank)))
+    }
+
+    /// Completes what these fans have fulfilled, each in a transaction. One who fails does not keep the others waiting; of
+    /// those the first failure is kept.
+    async fn bring_forward(
+        &self,
+        book: &Arc<QuestBook>,
+        suspects: Vec<Suspect>,
+        sweep: &mut QuestSweep,
+        failed: &mut Option<StoreError>,
+    ) {
+        let check = |(user, rank): Suspect| async move {
+            let check = CheckProgress { user, book: Arc::clone(book), rank, awards: self.awards() };
+            (user, self.execute(check).await)
+        };
+        let mut checks = stream::iter(suspects).map(check).buffer_unordered(TOGETHER);
+        while let Some((user, outcome)) = checks.next().await {
+            match outcome {
+                Ok(checked) => {
+                    let count = |some: usize| u64::try_from(some).unwrap_or(u64::MAX);
+                    sweep.steps += count(checked.steps.len());
+                    sweep.quests += count(checked.quests.len());
+                    sweep.points = sweep.points.saturating_add(checked.points);
+                    sweep.achievements += checked.achievements;
+                }
+                // Deleted or suspended meanwhile.
+                Err(Failure::Refused(super::NotActive)) => {}
+                Err(Failure::Broken(error)) => {
+                    log::error!("{SYNC} could not bring account {user} forward: {error}");
+                    failed.get_or_insert(error);
+                }
+            }
+        }
+    }
+
+    /// The quests as they are now.
+    async fn fresh_quest_book(&self) -> Result<Arc<QuestBook>, StoreError> {
+        self.forget_quest_book();
+        self.quest_book().await
+    }
+}
+
+/// The lowest rank that an open quest asks for, and the quests that ask for one; none where none does.
+fn asked_ranks(book: &QuestBook, now: Timestamp) -> Option<(u64, Vec<QuestId>)> {
+    let asked = |quest: &Quest| {
+        let ranks = quest.steps.iter().filter_map(|step| match step.check {
+            Some(Check::RankThreshold { rank }) => Some(u64::from(rank)),
+            Some(_) | None => None,
+        });
+        ranks.max().map(|rank| (rank, quest.id))
+    };
+    let asked: Vec<(u64, QuestId)> =
+        book.quests().iter().filter(|quest| quest.is_open(now)).filter_map(asked).collect();
+    let lowest = asked.iter().map(|(rank, _)| *rank).max()?;
+    Some((lowest, asked.into_iter().map(|(_, quest)| quest).collect()))
+}

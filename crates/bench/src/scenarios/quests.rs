@@ -1,0 +1,175 @@
+//! Quests: steps that are completed durably, beside the bare database; the list, beside a handler that does nothing; and
+//! what a check costs that finds nothing.
+
+use super::contest::Read;
+use super::posts::Seen;
+use super::{Plan, for_each_fan, memory, percentile, rate, shown};
+use crate::client::{Script, always, drive};
+use crate::http;
+use crate::numbers::{float, median};
+use crate::pgbench::PgBench;
+use crate::raw::steps::StepLoop;
+use crate::report::{Figure, Quantity, Target};
+use crate::rows::quests;
+use crate::server::Terrace;
+use crate::world::{FANS, Ground, Kind, World};
+use anyhow::{Result, ensure};
+use serde_json::json;
+use uuid::Uuid;
+
+const LIST: &str = "/api/quests";
+const STEP: &str = "/api/quests/complete-step";
+const CHECK: &str = "/api/quests/check-progress";
+/// Of the raw statements.
+const STEPS: Target = Target::AtLeast(0.5);
+/// Of what a handler does that has the bytes at hand.
+const OF_BARE: Target = Target::AtLeast(0.6);
+/// Statements of a check that finds nothing.
+const STATEMENTS: f64 = 4.0;
+const WITHIN: Target = Target::AtMost(1.0);
+/// Fans in the quest that is measured: more than complete its steps.
+const CROWD: u64 = 96_000;
+
+pub(super) fn run(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure>> {
+    let world = ground.world(kind, "quests", 0)?;
+    let regulars = u64::try_from(world.fans.len())?;
+    world.fill_boards(CROWD + regulars)?;
+    world.fill_quests(CROWD)?;
+    let copy = ground.copy(&world, "quests_raw")?;
+    let terrace = world.serve()?;
+    let list = Read {
+        what: format!("GET {LIST}, signed out"),
+        database: kind.name(),
+        path: LIST,
+        requests: &for_each_fan(|_| Ok(vec![http::request("GET", LIST, &[], None)]))?,
+        status: 200,
+        target: OF_BARE,
+    };
+    let mut figures = list.run(ground, plan, &terrace)?;
+    figures.push(checks(plan, &world, &terrace)?);
+    figures.extend(steps(ground, plan, (&world, &terrace), &copy)?);
+    figures.push(memory(&terrace, "these runs", kind.name())?);
+    Ok(figures)
+}
+
+/// What a check costs that finds nothing, with whatever else the service asks meanwhile: who asks, the quests themselves
+/// each second, and its own looks.
+fn checks(plan: &Plan, world: &World, terrace: &Terrace) -> Result<Figure> {
+    eprintln!("  checks that find nothing");
+    let check = http::request("POST", CHECK, &[("Cookie", world.cookie(0)?)], Some("{}"));
+    terrace.caller()?.expect(200, &check)?;
+    let count = || terrace.metrics().map(|metrics| metrics.total("terrace_store_statement_seconds_count"));
+    let before = count()?;
+    let sample = drive(&plan.load(terrace.address(), terrace.pid(), &[200]), vec![always(check)])?;
+    let statements = (count()? - before) / float(sample.answered.max(1));
+    let what = format!("statements of POST {CHECK} with nothing new");
+    Ok(Figure::plain(what, world.kind().name(), Quantity::new(statements, "statements"))
+        .against("bound", STATEMENTS, WITHIN)
+        .with(json!({"checks": sample.answered, "sample": shown(&[sample])})))
+}
+
+/// The limit that the database itself sets.
+enum Limit {
+    Raw(StepLoop),
+    PgBench(PgBench),
+}
+
+fn steps(
+    ground: &Ground,
+    plan: &Plan,
+    (world, terrace): (&World, &Terrace),
+    copy: &World,
+) -> Result<Vec<Figure>> {
+    eprintln!("  steps");
+    let runs = u64::try_from(plan.runs)?;
+    let mut limit = match world.kind() {
+        Kind::Sqlite => Limit::Raw(StepLoop::open(&copy.file(), CROWD)?),
+        Kind::Postgres => {
+            let season = copy.active_season()?;
+            // Each of its runs warms up first, as a run of its own.
+            Limit::PgBench(PgBench::of_steps(ground.folder(), copy.url(), CROWD, &season, 2 * runs)?)
+        }
+    };
+    let (mut ours, mut groups, mut statements, mut bare) = (vec![], vec![], vec![], vec![]);
+    let before = [world.count_steps()?, world.count_records()?];
+    for run in 0..runs {
+        let unmeasured = terrace.metrics()?;
+        let block = CROWD / runs;
+        let scripts = for_each_fan(|connection| Ok(completing(run * block, block, connection)))?;
+        let sample = drive(&plan.load(terrace.address(), terrace.pid(), &[200]), scripts)?;
+        ensure!(
+            sample.answered < block * quests::STEPS,
+            "there are more steps in a second than fans for them"
+        );
+        ours.push(sample);
+        let seen = Seen::between(&unmeasured, &terrace.metrics()?);
+        groups.push(seen.group);
+        statements.push(seen.statements);
+        bare.push(match &mut limit {
+            Limit::Raw(raw) => raw.run(seen.group, plan.warm_up, plan.duration)?,
+            Limit::PgBench(pgbench) => pgbench.run(plan.warm_up, plan.duration)?,
+        });
+    }
+    let answered: u64 = ours.iter().map(|sample| sample.latency.count()).sum();
+    let written = [world.count_steps()? - before[0], world.count_records()? - before[1]];
+    ensure!(
+        written.iter().all(|written| *written >= answered),
+        "{answered} steps were acknowledged; {written:?} steps and records are there"
+    );
+    if world.kind() == Kind::Postgres {
+        let fastest = bare.iter().copied().fold(0.0, f64::max) * plan.duration.as_secs_f64();
+        let most = float(CROWD / (2 * runs) * quests::STEPS);
+        ensure!(fastest < most, "pgbench did more steps than there are fans for");
+    }
+    let details = json!({
+        "ours": shown(&ours),
+        "limitPerSecond": bare,
+        "stepsPerCommit": groups,
+        "statementsPerStep": statements,
+        "plan": plan.to_json(),
+    });
+    let limit = match limit {
+        Limit::Raw(_) => format!("raw loop, {:.1} to a commit", median(groups.iter().copied())),
+        Limit::PgBench(_) => "pgbench".to_owned(),
+    };
+    let (what, database) = (format!("POST {STEP}, {FANS} connections, durable"), world.kind().name());
+    let slow = Quantity::new(percentile(&ours, 990), "ms");
+    Ok(vec![
+        Figure::plain(what.clone(), database, Quantity::new(rate(&ours), "steps/s"))
+            .against(limit, median(bare), STEPS)
+            .with(details),
+        Figure::plain(format!("{what}, p99"), database, slow),
+    ])
+}
+
+/// The steps of ever other fans from `first` on, each connection's own.
+fn completing(first: u64, block: u64, connection: usize) -> Script {
+    let connection = u64::try_from(connection).unwrap_or(0);
+    let connections = u64::try_from(FANS).unwrap_or(1);
+    let mut next = 0;
+    Box::new(move |buffer| {
+        let fan = first + (next / quests::STEPS * connections + connection) % block;
+        let step = Uuid::from_u128(quests::step(next % quests::STEPS));
+        next += 1;
+        let (cookie, body) = (quests::cookie(fan), format!("{{\"stepId\":\"{step}\"}}"));
+        buffer.extend(http::request("POST", STEP, &[("Cookie", &cookie)], Some(&body)));
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_step_is_asked_for_twice() {
+        let mut scripts: Vec<Script> = (0..FANS).map(|connection| completing(0, 64, connection)).collect();
+        let mut sent = std::collections::BTreeSet::new();
+        for _ in 0..8 {
+            for script in &mut scripts {
+                let mut request = Vec::new();
+                script(&mut request);
+                assert!(sent.insert(request));
+            }
+        }
+    }
+}

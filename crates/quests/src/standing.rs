@@ -1,0 +1,138 @@
+//! What a fan has come to and nobody has noted yet: whether a check of their progress would find anything.
+
+use crate::{Achievement, Facts, FanProgress, Quest, Run, StepDone, is_due, today};
+use terrace_kernel::{Timestamp, UserId};
+
+/// The rank that meets whatever threshold there may be.
+const FIRST: u64 = 1;
+
+/// How far a fan is: what is known of them, and their runs.
+#[derive(Debug, Clone)]
+pub struct FanStanding {
+    /// The fan.
+    pub user: UserId,
+    /// What checks and achievements go by.
+    pub progress: FanProgress,
+    /// Their runs with the steps done in each: of quests that are gone through once, and of today at least. Those of
+    /// other days are not looked at.
+    pub runs: Vec<(Run, Vec<StepDone>)>,
+}
+
+impl FanStanding {
+    /// Whether a step, a quest or an achievement is theirs by now and not noted; `rank` is where they stand on the
+    /// global board, if they do.
+    pub fn has_news(
+        &self,
+        quests: &[Quest],
+        achievements: &[Achievement],
+        rank: Option<u64>,
+        now: Timestamp,
+    ) -> bool {
+        self.is_any_due(quests, rank, now) || self.has_reached_one(achievements)
+    }
+
+    /// Whether it depends on their rank what is theirs: where it does not, nobody need look it up.
+    pub fn asks_rank(&self, quests: &[Quest], now: Timestamp) -> bool {
+        // What a rank brings may bring another step, so that it is asked for also where there is news without it.
+        self.due(quests, Some(FIRST), now) > self.due(quests, None, now)
+    }
+
+    fn is_any_due(&self, quests: &[Quest], rank: Option<u64>, now: Timestamp) -> bool {
+        self.due(quests, rank, now) > 0
+    }
+
+    /// In how many of today's runs a check has something to do, each with the number of its steps.
+    fn due(&self, quests: &[Quest], rank: Option<u64>, now: Timestamp) -> usize {
+        let facts = Facts { rank, ..self.progress.facts };
+        let today = today(self.progress.zone, self.progress.visits.as_ref(), now);
+        let of_today =
+            self.runs.iter().filter(|(run, _)| run.period.local_date().is_none_or(|date| date == today));
+        let due = of_today.filter_map(|(run, done)| {
+            let quest = quests.iter().find(|quest| quest.id == run.quest)?;
+            is_due(quest, run, done, &facts, now)
+                .then(|| 1 + crate::met_steps(quest, run, done, &facts, now).len())
+        });
+        due.sum()
+    }
+
+    fn has_reached_one(&self, achievements: &[Achievement]) -> bool {
+        let known = self.progress.known();
+        achievements
+            .iter()
+            .any(|one| !self.progress.achievements.contains(&one.key) && one.is_reached(&known))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::quest::tests::{at, done, quest};
+    use crate::{Check, Period};
+    use chrono_tz::Tz;
+    use uuid::Uuid;
+
+    fn standing(runs: Vec<(Run, Vec<StepDone>)>) -> FanStanding {
+        let progress = FanProgress {
+            zone: Tz::UTC,
+            visits: None,
+            facts: Facts::default(),
+            quests_completed: 0,
+            achievements: Vec::new(),
+        };
+        FanStanding { user: UserId::from_uuid(Uuid::from_u128(7)), progress, runs }
+    }
+
+    #[test]
+    fn the_rank_is_asked_for_where_it_can_bring_something() {
+        let mut ranked = quest("rr");
+        ranked.steps[0].check = Some(Check::RankThreshold { rank: 3 });
+        ranked.steps[1].check = Some(Check::FollowUser { count: 1 });
+        let run = Run::started(ranked.id, Period::Once, at(0));
+        let now = at(50);
+        let quests = [ranked];
+        let waiting = standing(vec![(run, Vec::new())]);
+        assert!(waiting.asks_rank(&quests, now));
+        for (rank, news) in [(None, false), (Some(4), false), (Some(3), true)] {
+            assert_eq!(waiting.has_news(&quests, &[], rank, now), news, "{rank:?}");
+        }
+        // Also beside something that is new without it.
+        let mut richer = waiting.clone();
+        richer.progress.facts.follows = 1;
+        assert!(richer.has_news(&quests, &[], None, now) && richer.asks_rank(&quests, now));
+        let ranked_already = standing(vec![(run, done(&[1]))]);
+        assert!(!ranked_already.asks_rank(&quests, now));
+        assert!(!standing(Vec::new()).asks_rank(&quests, now));
+    }
+
+    #[test]
+    fn a_run_of_another_day_is_over() {
+        let mut daily = quest("r");
+        daily.steps[0].check = Some(Check::FollowUser { count: 1 });
+        let now = at(50);
+        let on = |date: &str| {
+            let period = Period::Day(date.parse().expect("a date"));
+            let mut standing = standing(vec![(Run::started(daily.id, period, at(0)), Vec::new())]);
+            standing.progress.facts.follows = 1;
+            standing.has_news(&[daily.clone()], &[], None, now)
+        };
+        assert_eq!(["1969-12-31", "1970-01-01", "1970-01-02"].map(on), [false, true, false]);
+    }
+
+    #[test]
+    fn an_achievement_is_news_until_it_is_noted() {
+        let achievement = Achievement {
+            key: "popular".parse().expect("a key"),
+            title: String::new(),
+            description: String::new(),
+            is_secret: false,
+            goal: "followers:2".parse().expect("a goal"),
+        };
+        let mut standing = standing(Vec::new());
+        let mut news = |followers, has: bool| {
+            standing.progress.facts.followers = followers;
+            standing.progress.achievements = has.then(|| achievement.key.clone()).into_iter().collect();
+            standing.has_news(&[], std::slice::from_ref(&achievement), None, at(0))
+        };
+        assert_eq!([news(1, false), news(2, false), news(2, true)], [false, true, false]);
+    }
+}
