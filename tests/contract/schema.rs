@@ -112,6 +112,7 @@ fn fits(kind: DatabaseKind, known: &str, column: &ColumnDescription) -> bool {
     let (postgres, sqlite) = match bare {
         "BigInt" => ("bigint", "INTEGER"),
         "Integer" => ("integer", "INTEGER"),
+        "SmallInt" => ("smallint", "INTEGER"),
         "Bool" => ("boolean", "INTEGER"),
         "Text" => ("text", "TEXT"),
         "Binary" => ("bytea", "BLOB"),

@@ -159,10 +159,7 @@ impl Sample {
     /// The operation's request, with what it takes.
     pub(super) fn good<'c>(&self, client: &'c Client, operation: &Operation, target: &str) -> Request<'c> {
         let request = client.ask(&operation.method, target);
-        let request = match operation.id.as_str() {
-            "purchasePack" | "openPack" => request.header("idempotency-key", "sample"),
-            _ => request,
-        };
+        let request = keyed(request, operation);
         if operation.has_picture() {
             request.body("image/png", png(8))
         } else if operation.has_body() {
@@ -280,6 +277,14 @@ fn get_points(service: &TestService, users: [&str; 2]) {
         let award =
             json!({"userId": user, "amount": 60, "reason": "A game", "source": format!("import:{fact}")});
         timer.post("/api/cron/award-points", &award).expect(200);
+    }
+}
+
+/// The request with an idempotency key, where the operation needs one.
+pub(super) fn keyed<'c>(request: Request<'c>, operation: &Operation) -> Request<'c> {
+    match operation.id.as_str() {
+        "purchasePack" | "openPack" => request.header("idempotency-key", "sample"),
+        _ => request,
     }
 }
 
