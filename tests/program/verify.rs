@@ -39,10 +39,12 @@ fn an_opening_is_verified_from_its_answer_and_a_changed_one_is_found(kind: Datab
     let name = opened.str_at("/collectibles/3/collectible/name");
     assert!(said.contains("slot 3: ") && said.contains(&name), "{said}");
 
-    fs::write(&file, opened.text().replacen("\"clientSeed\":\"kop\"", "\"clientSeed\":\"kip\"", 1))?;
+    let mut changed = opened.json();
+    changed["collectibles"][0]["collectible"]["id"] = json!("00000000-0000-7000-8000-000000000000");
+    fs::write(&file, changed.to_string())?;
     let wrong = verify.run()?;
     assert_eq!(wrong.code, Some(1), "{}", wrong.words());
-    assert!(wrong.said.starts_with("wrong: slot "), "{}", wrong.said);
+    assert!(wrong.said.starts_with("wrong: slot 0 gave "), "{}", wrong.said);
     fs::write(&file, "{}")?;
     let no_answer = verify.run()?;
     assert_eq!(no_answer.code, Some(1));
