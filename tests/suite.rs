@@ -42,6 +42,8 @@ mod contract {
     mod once;
     mod operators;
     mod order;
+    mod packs;
+    mod packs_crowd;
     mod paging;
     mod points;
     mod points_crowd;
@@ -77,6 +79,7 @@ mod http {
     mod locker_room;
     mod media;
     mod own_account;
+    mod packs;
     mod pictures;
     mod problems;
     mod quests;
@@ -96,4 +99,5 @@ mod program {
     mod doctor;
     mod follow_graph;
     mod maintain;
+    mod verify;
 }

@@ -75,7 +75,10 @@ struct Table {
 
 /// Reads the `table!` blocks of `schema.rs`.
 fn known_tables() -> Result<BTreeMap<String, Table>> {
-    let source = include_str!("../../crates/storage/src/schema.rs");
+    let source = concat!(
+        include_str!("../../crates/storage/src/schema.rs"),
+        include_str!("../../crates/storage/src/schema_packs.rs"),
+    );
     let mut tables = BTreeMap::new();
     for block in source.split("table! {").skip(1) {
         let lines = block.lines().map(str::trim).filter(|line| !line.starts_with("use ") && !line.is_empty());
@@ -109,6 +112,7 @@ fn fits(kind: DatabaseKind, known: &str, column: &ColumnDescription) -> bool {
     let (postgres, sqlite) = match bare {
         "BigInt" => ("bigint", "INTEGER"),
         "Integer" => ("integer", "INTEGER"),
+        "SmallInt" => ("smallint", "INTEGER"),
         "Bool" => ("boolean", "INTEGER"),
         "Text" => ("text", "TEXT"),
         "Binary" => ("bytea", "BLOB"),

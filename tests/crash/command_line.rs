@@ -41,7 +41,7 @@ fn the_catalogue_and_the_demo_content_are_loaded_once(kind: DatabaseKind) -> Res
     let database = TestDatabase::empty(kind)?;
     let terrace = Invocation::on(database.url())?;
     let seeded = run(&terrace, &["seed"])?;
-    assert!(seeded.ends_with(" quests are up to date\n"), "{seeded}");
+    assert!(seeded.ends_with(" packs are up to date\n"), "{seeded}");
     assert_eq!(run(&terrace, &["seed"])?, seeded);
     let first = run(&terrace, &["seed", "--demo", "always"])?;
     assert!(first.starts_with(&seeded) && first.contains("loaded demo content: "), "{first}");
@@ -57,8 +57,10 @@ fn the_catalogue_and_the_demo_content_are_loaded_once(kind: DatabaseKind) -> Res
     let teams = super::crowd::read_all(&program.client(), "/api/teams", "teams")?;
     let quests = program.client().get("/api/quests").expect(200).json();
     let quests = quests["quests"].as_array().map_or(0, Vec::len);
+    let packs = program.client().get("/api/packs").expect(200).list("/packs").len();
+    let (leagues, teams) = (leagues.len(), teams.len());
     let up_to_date =
-        format!("{} leagues, {} teams and {quests} quests are up to date\n", leagues.len(), teams.len());
+        format!("{leagues} leagues, {teams} teams, {quests} quests and {packs} packs are up to date\n");
     assert_eq!(seeded, up_to_date);
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Paths and queries that no client of good will sends: each is a 4xx, and leaves nothing behind.
 
-use super::sample::{Operation, Sample, UNKNOWN};
+use super::sample::{Operation, Sample, UNKNOWN, keyed};
 use anyhow::Result;
 use serde_json::json;
 use terrace_testkit::{Answer, DatabaseKind, on_each_database};
@@ -20,7 +20,7 @@ fn ask(sample: &Sample, operation: &Operation, target: &str) -> Answer {
         protected if protected.is_protected() => sample.mia.fork(),
         _ => sample.service.client(),
     };
-    let request = client.ask(&operation.method, target);
+    let request = keyed(client.ask(&operation.method, target), operation);
     if operation.has_body() { request.json(&sample.body(&operation.id)).send() } else { request.send() }
 }
 

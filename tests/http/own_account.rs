@@ -244,6 +244,9 @@ fn an_export_is_what_was_written(kind: DatabaseKind) -> Result<()> {
                 "id": "[id]", "account": "points", "amount": 5, "balanceAfter": 5, "reason": "A ticket",
                 "createdAt": "[time]",
             }],
+            "purchases": [],
+            "packs": [],
+            "collectibles": [],
             "idempotencyKeys": [{"route": "POST /api/register", "key": "hello", "createdAt": "[time]"}],
         })
     );

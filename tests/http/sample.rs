@@ -63,6 +63,9 @@ pub(super) struct Sample {
     step: String,
     /// Somebody whom the first may follow, and somebody whom they may block.
     others: [String; 2],
+    /// A pack of which the first has a sealed copy and an opened one, and the purchase of these.
+    pack: String,
+    purchase: String,
 }
 
 impl Sample {
@@ -89,6 +92,7 @@ impl Sample {
         know_each_other(&service, &mia, &user);
         get_points(&service, [&user, &others[0]]);
         let [quest, step] = go_questing(&service, &mia);
+        let [pack, purchase] = buy_packs(&mia);
         Self {
             service,
             mia,
@@ -104,6 +108,8 @@ impl Sample {
             quest,
             step,
             others,
+            pack,
+            purchase,
         }
     }
 
@@ -125,12 +131,16 @@ impl Sample {
         if template == "/media/{hash}" {
             return self.picture.clone();
         }
+        if template.starts_with("/api/user/purchases/") {
+            return template.replace("{id}", &self.purchase);
+        }
         let subject = template.split('/').nth(2).unwrap_or_default();
         let id = match subject {
             "users" => &self.user,
             "user" => &self.session,
             "leagues" => &self.league,
             "teams" => &self.team,
+            "packs" => &self.pack,
             "locker-room" => &self.post,
             other => {
                 return if template.contains('{') {
@@ -149,6 +159,7 @@ impl Sample {
     /// The operation's request, with what it takes.
     pub(super) fn good<'c>(&self, client: &'c Client, operation: &Operation, target: &str) -> Request<'c> {
         let request = client.ask(&operation.method, target);
+        let request = keyed(request, operation);
         if operation.has_picture() {
             request.body("image/png", png(8))
         } else if operation.has_body() {
@@ -186,6 +197,8 @@ impl Sample {
             "startQuest" => json!({"questId": self.quest}),
             "completeStep" => json!({"stepId": self.step}),
             "checkProgress" | "visitDaily" => json!({}),
+            "purchasePack" => json!({"quantity": 1}),
+            "openPack" => json!({"clientSeed": "kop"}),
             "reportPost" => json!({"reason": "It is an advertisement."}),
             other => panic!("no sample body for {other}"),
         }
@@ -220,6 +233,11 @@ impl Sample {
             "/api/quests".to_owned(),
             "/api/user/achievements".to_owned(),
             "/api/user/completed-quests?limit=100".to_owned(),
+            "/api/packs".to_owned(),
+            "/api/user/packs?limit=100".to_owned(),
+            "/api/user/packs/opened?limit=100".to_owned(),
+            "/api/user/collectibles?limit=100".to_owned(),
+            "/api/user/purchases?limit=100".to_owned(),
         ] {
             for client in [&self.mia, &self.bo] {
                 let mut seen = client.get(&path).expect(200).json();
@@ -260,6 +278,29 @@ fn get_points(service: &TestService, users: [&str; 2]) {
             json!({"userId": user, "amount": 60, "reason": "A game", "source": format!("import:{fact}")});
         timer.post("/api/cron/award-points", &award).expect(200);
     }
+}
+
+/// The request with an idempotency key, where the operation needs one.
+pub(super) fn keyed<'c>(request: Request<'c>, operation: &Operation) -> Request<'c> {
+    match operation.id.as_str() {
+        "purchasePack" | "openPack" => request.header("idempotency-key", "sample"),
+        _ => request,
+    }
+}
+
+/// Buys copies of a pack in two purchases, and opens two; says which pack and which purchase.
+fn buy_packs(mia: &Client) -> [String; 2] {
+    let pack = mia.get("/api/packs").expect(200).str_at("/packs/0/id");
+    let keyed = |path: &str, key: &str, body: &Value| {
+        mia.ask("POST", path).header("idempotency-key", key).json(body).send()
+    };
+    let buy = format!("/api/packs/{pack}/purchase");
+    keyed(&buy, "first", &json!({"quantity": 3})).expect(201);
+    let purchase = keyed(&buy, "second", &json!({})).expect(201).str_at("/purchase/id");
+    for key in ["first", "second"] {
+        keyed(&format!("/api/packs/{pack}/open"), key, &json!({})).expect(200);
+    }
+    [pack, purchase]
 }
 
 /// Completes two quests, and starts a third, whose step can be completed.

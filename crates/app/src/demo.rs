@@ -4,11 +4,12 @@
 use crate::App;
 use crate::awards::{Awards, Given};
 use crate::catalogue::Catalogue;
-use crate::commands::LoadQuests;
+use crate::commands::{LoadPacks, LoadQuests};
 use crate::demo_graph;
 use crate::demo_points;
 use crate::execute::Command;
 use crate::import::follows_imported;
+use crate::packs::PackContent;
 use crate::passwords::PasswordFailure;
 use crate::quests::QuestContent;
 use crate::store::Tx;
@@ -102,9 +103,12 @@ impl App {
         };
         let quests =
             QuestContent::embedded().map_err(|error| StoreError::defect("read the quests", error))?;
+        let packs = PackContent::embedded().map_err(|error| StoreError::defect("read the packs", error))?;
         let awards = self.awards();
-        let loaded = self.execute(LoadDemo { demo, catalogue, quests, password, awards, only_if_new }).await;
+        let command = LoadDemo { demo, catalogue, quests, packs, password, awards, only_if_new };
+        let loaded = self.execute(command).await;
         self.forget_quest_book();
+        self.forget_pack_book();
         match loaded {
             Ok(outcome) | Err(Failure::Refused(outcome)) => Ok(outcome),
             Err(Failure::Broken(error)) => Err(error),
@@ -116,6 +120,7 @@ struct LoadDemo {
     demo: Demo,
     catalogue: Catalogue,
     quests: QuestContent,
+    packs: PackContent,
     password: PasswordHash,
     awards: Awards,
     only_if_new: bool,
@@ -135,6 +140,11 @@ impl Command for LoadDemo {
         let quests = LoadQuests { content: self.quests.clone() }.run(tx, ctx);
         quests.map_err(|failure| match failure {
             Failure::Refused(refusal) => Failure::Broken(StoreError::defect("load the quests", refusal)),
+            Failure::Broken(error) => Failure::Broken(error),
+        })?;
+        let packs = LoadPacks { content: self.packs.clone() }.run(tx, ctx);
+        packs.map_err(|failure| match failure {
+            Failure::Refused(refusal) => Failure::Broken(StoreError::defect("load the packs", refusal)),
             Failure::Broken(error) => Failure::Broken(error),
         })?;
         let Some(fans) = self.load_fans(tx, ctx, &teams)? else {

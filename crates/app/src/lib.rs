@@ -51,7 +51,9 @@ pub use jobs::{AtOnce, Job, JobRead, JobRecord, JobWrite, Turn, registry as jobs
 pub use ledger_upkeep::LedgerReport;
 pub use live::BoardStamp;
 pub use login::{Grant, LoginRefusal, RefreshRefusal, RegisterRefusal, Registration, SignedUp};
-pub use packs::{PackContent, PackContentError};
+pub use packs::{
+    MalformedSecretKey, PackBook, PackContent, PackContentError, PackSummary, SecretKey, SeedSafe,
+};
 pub use passwords::{PasswordCost, Passwords, PasswordsBusy};
 pub use quests::{
     Checked, NotActive, QuestBook, QuestContent, QuestContentError, QuestSummary, QuestSweep, QuestsSynced,
@@ -179,6 +181,9 @@ pub struct App {
     awards: Awards,
     found_boards: Cache<(BoardChoice, SeasonId), Arc<ShownBoard>>,
     quest_books: Cache<(), Arc<QuestBook>>,
+    pack_books: Cache<(), Arc<PackBook>>,
+    /// What encrypts seeds, and the mark of the secret behind it.
+    seed_safe: Option<(Arc<SeedSafe>, [u8; 32])>,
     config: AppConfig,
 }
 
@@ -221,6 +226,8 @@ impl App {
             awards: Awards::default(),
             found_boards,
             quest_books: Cache::builder().max_capacity(1).time_to_live(BOARD_MEMORY).build(),
+            pack_books: Cache::builder().max_capacity(1).time_to_live(BOARD_MEMORY).build(),
+            seed_safe: None,
             config,
         }
     }

@@ -16,6 +16,7 @@ use terrace_identity::{
 };
 use terrace_kernel::{Event, EventLog, Position, StoreError, Timestamp, UserId};
 use terrace_ledger::{LedgerAudit, LedgerMendWrite, LedgerRead, LedgerWrite};
+use terrace_packs::{CatalogueRead, CatalogueWrite, OpeningWrite, SaleRead, SaleWrite};
 use terrace_quests::{OwnQuestRead, QuestRead, QuestWrite, StandingsRead};
 use terrace_scoring::{BoardRead, BoardWrite, PointsAudit, PointsMend, PointsRead, PointsWrite};
 use terrace_social::{
@@ -154,6 +155,12 @@ pub trait IdempotencyWrite {
     fn remove_keys_of(&mut self, account: UserId, limit: u32) -> Result<u64, StoreError>;
 }
 
+/// Keeps marks of secrets, which say nothing of them: by these processes find out that they hold the same ones.
+pub trait SecretMarks {
+    /// The mark that is kept under this name: the one that is given, unless another came first.
+    fn keep_mark(&mut self, name: &str, mark: &[u8]) -> Result<Vec<u8>, StoreError>;
+}
+
 /// Who does a job, and until when it is theirs if they say nothing more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lease {
@@ -263,6 +270,8 @@ pub trait ReadTx:
     + StandingsRead
     + LedgerRead
     + LedgerAudit
+    + CatalogueRead
+    + SaleRead
 {
 }
 
@@ -296,6 +305,8 @@ impl<T> ReadTx for T where
         + StandingsRead
         + LedgerRead
         + LedgerAudit
+        + CatalogueRead
+        + SaleRead
 {
 }
 
@@ -332,6 +343,10 @@ pub trait Tx:
     + QuestWrite
     + LedgerWrite
     + LedgerMendWrite
+    + CatalogueWrite
+    + SaleWrite
+    + OpeningWrite
+    + SecretMarks
 {
 }
 
@@ -367,6 +382,10 @@ impl<T> Tx for T where
         + QuestWrite
         + LedgerWrite
         + LedgerMendWrite
+        + CatalogueWrite
+        + SaleWrite
+        + OpeningWrite
+        + SecretMarks
 {
 }
 

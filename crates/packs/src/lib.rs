@@ -42,4 +42,4 @@ pub use seed::{
     ClientSeed, ClientSeedSource, Digest, MalformedClientSeed, MalformedDigest, SealedSeed, ServerSeed,
 };
 pub use state::{IllegalTransition, PurchaseState, Transition, UserPackState};
-pub use table::{RarityRow, Table, Tables};
+pub use table::{MalformedTables, RarityRow, Table, Tables};

@@ -29,7 +29,8 @@ pub trait CatalogueWrite: CatalogueRead {
     /// stays.
     fn put_collectibles(&mut self, collectibles: &[Collectible]) -> Result<(), StoreError>;
 
-    /// Writes packs with slots and contents, each over the one of the same id if there is one; their stock stays.
+    /// Writes packs with slots and contents, each over the one of the same id if there is one; their stock stays. One that
+    /// begins to be counted is counted from what was bought of it so far.
     fn put_packs(&mut self, packs: &[Pack]) -> Result<(), StoreError>;
 
     /// Retires every pack whose key is not among these; says how many were not retired before.
@@ -163,8 +164,11 @@ pub trait OpeningWrite: SaleRead {
     ) -> Result<bool, StoreError>;
 
     /// Takes the next serial of a limited edition; `None` where none is left. Then the draw was made with what is not so
-    /// any more: roll back, and draw again with what is left. A pool that is closed cannot come to that.
+    /// any more: give back what was taken ([`OpeningWrite::unmint`]), and draw again with what is left.
     fn mint(&mut self, collectible: CollectibleId) -> Result<Option<u32>, StoreError>;
+
+    /// Gives the serial back that this transaction took last of a limited edition: nobody else has seen it.
+    fn unmint(&mut self, collectible: CollectibleId) -> Result<(), StoreError>;
 
     /// Writes what a copy gave: the proof, and the collectibles as the fan's own.
     fn insert_opening(&mut self, copy: UserPackId, opening: &Opening) -> Result<(), StoreError>;

@@ -2,6 +2,7 @@
 
 use crate::{CollectibleId, Content, Digest, Guarantee, Minted, Pack, Rarity, Slot};
 use std::fmt::Write as _;
+use std::str::FromStr;
 
 /// What one slot is drawn from: a rarity by weight, then one of its collectibles by weight.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,5 +85,70 @@ impl Tables {
     /// The SHA-256 of [`canonical`](Self::canonical).
     pub fn hash(&self) -> Digest {
         Digest::of(self.canonical().as_bytes())
+    }
+}
+
+/// The text is not that of any tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("not the canonical text of tables")]
+pub struct MalformedTables;
+
+/// Reads [`Tables::canonical`], and nothing that it would not write.
+impl FromStr for Tables {
+    type Err = MalformedTables;
+
+    fn from_str(text: &str) -> Result<Self, MalformedTables> {
+        read(text).filter(|tables| tables.canonical() == text).ok_or(MalformedTables)
+    }
+}
+
+fn read(text: &str) -> Option<Tables> {
+    let mut lines = text.strip_prefix("tables-v1\nguarantee ")?.lines();
+    let guarantee = match lines.next()? {
+        "none" => None,
+        rarity => Some(Guarantee { at_least: rarity.parse().ok()? }),
+    };
+    let mut slots: Vec<Table> = Vec::new();
+    for line in lines {
+        let mut words = line.split(' ');
+        match words.next()? {
+            "slot" => slots.push(Table { rarities: Vec::new() }),
+            "rarity" => {
+                let (rarity, weight) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
+                slots.last_mut()?.rarities.push(RarityRow { rarity, weight, collectibles: Vec::new() });
+            }
+            "collectible" => {
+                let (id, weight) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
+                slots.last_mut()?.rarities.last_mut()?.collectibles.push((id, weight));
+            }
+            _ => return None,
+        }
+    }
+    Some(Tables { guarantee, slots })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures::{fresh, match_day, seeds, vault};
+
+    #[test]
+    fn tables_are_read_as_they_are_written() {
+        for pack in [match_day(), vault()] {
+            let (seed, client_seed) = seeds(1);
+            let tables = crate::draw(&seed, &client_seed, 1, &pack, &fresh()).unwrap().tables;
+            let text = tables.canonical();
+            assert_eq!(text.parse(), Ok(tables));
+            for wrong in [
+                text.replacen("tables-v1", "tables-v2", 1),
+                text.replacen("slot 1", "slot 2", 1),
+                text.replacen("rarity", "Rarity", 1),
+                text.replacen("collectible ", "collectible  ", 1),
+                format!("{text}\n"),
+                String::new(),
+            ] {
+                assert_eq!(wrong.parse::<Tables>(), Err(MalformedTables), "{wrong}");
+            }
+        }
     }
 }

@@ -9,10 +9,12 @@ mod follow_graph;
 mod machine;
 mod progress;
 mod report;
+mod secret;
 mod serve;
 mod settings;
 mod trend_settings;
 mod upkeep;
+mod verify_opening;
 
 use crate::machine::{SystemClock, SystemEntropy};
 use crate::settings::{Cli, Command, Demo, Maintain, Seed, Settings};
@@ -22,7 +24,7 @@ use mimalloc::MiMalloc;
 use std::process::ExitCode;
 use std::sync::Arc;
 use terrace_app::queries::Verify;
-use terrace_app::{App, Catalogue, QuestContent};
+use terrace_app::{App, Catalogue, PackContent, QuestContent};
 use terrace_storage::{Storage, StorageConfig};
 
 /// The system's keeps what a flood of sign-ins needed, 19 MiB for each thread that ever hashed; this one gives it back.
@@ -65,6 +67,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Maintain(Maintain::BackfillTopics) => runtime()?.block_on(backfill_topics(settings)),
         Command::Doctor => runtime()?.block_on(doctor::doctor(settings)),
         Command::Account(command) => runtime()?.block_on(account::account(command, settings)),
+        Command::Verify { file } => verify_opening::verify(&file),
         Command::Openapi => {
             report::line(&terrace_web::openapi().to_pretty_json()?)?;
             Ok(ExitCode::SUCCESS)
@@ -137,8 +140,12 @@ async fn seed(wanted: Seed, settings: Settings) -> anyhow::Result<ExitCode> {
     let summary = app.load_catalogue(Catalogue::embedded()?).await?;
     let quests = app.load_quests(QuestContent::embedded()?).await;
     let quests = quests.map_err(|failure| anyhow::anyhow!("cannot load the quests: {failure:?}"))?;
-    let (leagues, teams) = (summary.leagues, summary.teams);
-    report::line(&format!("{leagues} leagues, {teams} teams and {} quests are up to date", quests.quests))?;
+    let packs = app.load_packs(PackContent::embedded()?).await;
+    let packs = packs.map_err(|failure| anyhow::anyhow!("cannot load the packs: {failure:?}"))?;
+    let (leagues, teams, quests, packs) = (summary.leagues, summary.teams, quests.quests, packs.packs);
+    report::line(&format!(
+        "{leagues} leagues, {teams} teams, {quests} quests and {packs} packs are up to date"
+    ))?;
     if settings.demo == Demo::Always {
         report::line(&report::demo(app.load_demo(false).await?))?;
     }

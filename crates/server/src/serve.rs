@@ -3,7 +3,7 @@
 use crate::machine::{SystemClock, SystemEntropy};
 use crate::report;
 use crate::settings::{OnlyIfNew, Settings, Switch};
-use crate::{app, bring_up_to_date, open};
+use crate::{app, bring_up_to_date, open, secret};
 use anyhow::Context;
 use std::net::{SocketAddr, TcpListener};
 use std::process::ExitCode;
@@ -26,7 +26,9 @@ pub(crate) async fn serve(settings: Settings) -> anyhow::Result<ExitCode> {
     let metrics = terrace_web::install_metrics().context("cannot set up metrics")?;
     bring_up_to_date(&storage)?;
     let media = Arc::new(settings.open_media()?);
-    let app = Arc::new(app(&settings, &storage).with_media(media));
+    let app = secret::with_secret(app(&settings, &storage).with_media(media), &settings)?;
+    secret::check_secret(&app, &settings).await?;
+    let app = Arc::new(app);
     if app.found_seasons().await.context("cannot make the first seasons")? {
         log::info!("the first seasons begin");
     }

@@ -46,6 +46,11 @@ pub(crate) enum Command {
     /// Look after an account: suspend, restore, reset its password, give it a role.
     #[command(subcommand)]
     Account(Account),
+    /// Recompute what a pack gave from the answer of its opening, which stands in a file; ends with 1 when it is wrong.
+    Verify {
+        /// The answer as JSON; `-` for the standard input.
+        file: PathBuf,
+    },
     /// Print the OpenAPI document of the HTTP interface.
     Openapi,
 }
@@ -168,6 +173,10 @@ pub(crate) struct Settings {
         conflicts_with = "cron_secret"
     )]
     pub(crate) cron_secret_file: Option<PathBuf>,
+    /// A file that holds the service's secret, 64 hexadecimal digits; the file `secret` in the data folder, which is made
+    /// where it is missing, when not given. Processes that share a database share it.
+    #[arg(long, env = "TERRACE_SECRET_FILE", global = true, value_name = "FILE")]
+    pub(crate) secret_file: Option<PathBuf>,
     /// Whether this process takes part in the periodic jobs; of many, one does each run.
     #[arg(long, env = "TERRACE_JOBS", global = true, value_enum, default_value_t = Switch::On)]
     pub(crate) jobs: Switch,

@@ -30,6 +30,7 @@ mod reads;
 mod relay;
 mod replica;
 mod schema;
+mod schema_packs;
 mod sqlite;
 mod store;
 mod tx;

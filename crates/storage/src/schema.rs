@@ -1,5 +1,9 @@
 //! The tables of both databases. Column types are native on each side: see [`crate::types`].
 
+pub(crate) use crate::schema_packs::{
+    collectibles, owned_collectibles, pack_contents, pack_openings, pack_purchases, pack_slots, pack_stock,
+    packs, secret_marks, user_packs,
+};
 use diesel::{allow_tables_to_appear_in_same_query, joinable, table};
 
 table! {
@@ -609,6 +613,9 @@ joinable!(tokens -> sessions (session_id));
 joinable!(posts -> users (author_id));
 joinable!(comments -> posts (post_id));
 joinable!(comments -> users (author_id));
+joinable!(pack_contents -> collectibles (collectible_id));
+joinable!(owned_collectibles -> collectibles (collectible_id));
+joinable!(pack_openings -> user_packs (copy_id));
 allow_tables_to_appear_in_same_query!(
     leagues,
     teams,
@@ -642,4 +649,13 @@ allow_tables_to_appear_in_same_query!(
     user_achievements,
     ledger_accounts,
     ledger_transfers,
+    collectibles,
+    packs,
+    pack_slots,
+    pack_contents,
+    pack_stock,
+    pack_purchases,
+    user_packs,
+    pack_openings,
+    owned_collectibles,
 );

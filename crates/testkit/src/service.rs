@@ -13,7 +13,7 @@ use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use tempfile::TempDir;
-use terrace_app::{App, AppConfig, Catalogue, PasswordCost, QuestContent};
+use terrace_app::{App, AppConfig, Catalogue, PackContent, PasswordCost, QuestContent, SecretKey};
 use terrace_kernel::Entropy;
 use terrace_storage::{DatabaseKind, MediaObjects, Storage, StorageConfig};
 use terrace_web::{CronSecret, LimitConfig, Listeners, WebConfig, Wiring};
@@ -142,6 +142,10 @@ opens = "2999-01-01T00:00:00Z"
 key = "wait"
 title = "Wait"
 "#;
+
+/// Packs of every sort: an open one for points, one with a closed pool and a guarantee for coins, one with a limit for
+/// each fan, one of which there is one copy, one for money, one that is over and one that is not open yet.
+pub const PACKS: &str = include_str!("packs.toml");
 
 /// The service of one test. It stops in order, and its database goes, when this value is dropped.
 pub struct TestService {
@@ -341,7 +345,8 @@ impl ServiceBuilder {
         let app =
             App::new(Arc::new(storage.clone()), Arc::new(clock.clone()), Arc::clone(&entropy), self.app);
         let pictures = tempfile::Builder::new().prefix("terrace-media-").tempdir()?;
-        let app = Arc::new(app.with_media(Arc::new(MediaObjects::folder(pictures.path())?)));
+        let app = app.with_media(Arc::new(MediaObjects::folder(pictures.path())?));
+        let app = Arc::new(app.with_secret(&SecretKey::from_bytes([7; 32])));
         let runtime = Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(app.found_seasons())?;
         if self.catalogue {
@@ -349,6 +354,8 @@ impl ServiceBuilder {
             runtime.block_on(app.load_catalogue(catalogue))?;
             let quests = runtime.block_on(app.load_quests(QuestContent::parse(QUESTS)?));
             quests.map_err(|failure| anyhow!("cannot load the quests: {failure:?}"))?;
+            let packs = runtime.block_on(app.load_packs(PackContent::parse(PACKS)?));
+            packs.map_err(|failure| anyhow!("cannot load the packs: {failure:?}"))?;
         }
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let address = listener.local_addr()?;

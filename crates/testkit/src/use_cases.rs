@@ -13,7 +13,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 use terrace_app::commands::EndSessionRefusal;
 use terrace_app::store::{ReadTx, Store, Tx};
-use terrace_app::{App, AppConfig, Command, Grant, PasswordCost, Query, Registration};
+use terrace_app::{App, AppConfig, Command, Grant, PasswordCost, Query, Registration, SecretKey};
 use terrace_identity::ports::NewAccount;
 use terrace_identity::{
     AuthorCard, League, Password, PasswordHash, Role, SessionKind, Team, TimeZone, Token, TokenKind, Username,
@@ -141,6 +141,7 @@ impl TestApp {
             app,
         );
         let app = app.with_media(Arc::new(MediaObjects::folder(place.pictures.path())?));
+        let app = app.with_secret(&SecretKey::from_bytes([7; 32]));
         Ok(Self { app: Arc::new(app), storage, place })
     }
 

@@ -84,6 +84,16 @@ codes! {
     StepConditionNotMet = "step_condition_not_met", CONFLICT, "The step's condition does not hold";
     /// The account holds money, which its deletion would lose.
     BalanceLeft = "balance_left", CONFLICT, "A balance is left";
+    /// Not enough points or coins.
+    InsufficientBalance = "insufficient_balance", CONFLICT, "The balance is not enough";
+    /// Fewer copies of the pack are left than are wanted.
+    SoldOut = "sold_out", CONFLICT, "The pack is sold out";
+    /// The pack is not on sale, or not any more.
+    PackClosed = "pack_closed", CONFLICT, "The pack is not on sale";
+    /// The fan has bought as many as one may.
+    LimitReached = "limit_reached", CONFLICT, "No more may be bought";
+    /// What costs money cannot be paid here.
+    PaymentUnavailable = "payment_unavailable", CONFLICT, "Money cannot be paid here";
     /// The season is closed: it stays as it is.
     SeasonClosed = "season_closed", CONFLICT, "The season is closed";
     /// A rule about state said no and has no name of its own.

@@ -41,6 +41,7 @@ mod shell;
 mod shell_tests;
 #[cfg(test)]
 mod test_support;
+mod verify;
 
 pub use config::WebConfig;
 pub use cors::{CorsOrigin, MalformedOrigin};
@@ -52,3 +53,4 @@ pub use observe::install_metrics;
 pub use origin::{MalformedPublicUrl, PublicUrl};
 pub use server::{Listeners, serve};
 pub use shell::Wiring;
+pub use verify::{OpeningFault, VerifiedSlot, verify_opening};

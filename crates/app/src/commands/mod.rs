@@ -14,8 +14,11 @@ mod dismiss;
 mod end_session;
 mod follow_team;
 mod follow_user;
+mod load_packs;
 mod move_coins;
+mod open_pack;
 mod operate_account;
+mod purchase_pack;
 mod quests;
 mod react;
 mod refresh_session;
@@ -45,9 +48,12 @@ pub(crate) use end_session::EndSession;
 pub use end_session::EndSessionRefusal;
 pub use follow_team::{FollowTeam, FollowTeamRefusal, UnfollowTeam};
 pub use follow_user::{FollowRefusal, FollowUser, Following, UnfollowUser};
+pub(crate) use load_packs::LoadPacks;
 pub use move_coins::{CoinsMoved, MoveCoins, MoveCoinsRefusal};
+pub use open_pack::{OpenPack, OpenPackRefusal, PackOpened, PackWish};
 pub use operate_account::{GrantRole, Operated, RestoreAccount, SuspendAccount, UnknownAccount};
 pub(crate) use operate_account::{ResetPassword, find_named};
+pub use purchase_pack::{PackPurchased, PurchasePack, PurchasePackRefusal};
 pub(crate) use quests::{CheckProgress, LoadQuests};
 pub use quests::{
     CompleteStep, CompleteStepRefusal, DailyVisit, StartQuest, StartQuestRefusal, StepCompleted, VisitDaily,

@@ -12,8 +12,9 @@ use terrace_scoring::{
     BoardId, RankIndex, RankIndexBuilder, SeasonId, Seasons, Total, TotalChanges, TotalsSpan,
 };
 
-/// Totals that one portion reads: some milliseconds of a reading connection, and half a megabyte that its thread keeps.
-const PORTION: u32 = 8192;
+/// Totals that one portion reads. Few, because the thread that read them keeps the memory that they took: each reading
+/// connection has one.
+const PORTION: u32 = 1536;
 /// How many fans' cards are kept; some 250 bytes each.
 const MOST_CARDS: u64 = 50_000;
 

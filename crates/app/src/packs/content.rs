@@ -31,6 +31,17 @@ pub enum PackContentError {
     Invalid(Vec<String>),
 }
 
+/// What became of packs that were loaded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PackSummary {
+    /// How many packs the content has.
+    pub packs: usize,
+    /// How many collectibles.
+    pub collectibles: usize,
+    /// How many packs are retired by it.
+    pub retired: u64,
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PackFile {

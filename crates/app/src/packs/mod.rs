@@ -1,5 +1,109 @@
-//! Packs and collectibles: their content. The rules are in `terrace-packs`.
+//! Packs and collectibles: their content, and their sale. The rules are in `terrace-packs`; here they meet the ledger and
+//! what the service keeps secret.
 
 mod content;
+mod safe;
 
-pub use content::{PackContent, PackContentError};
+pub use content::{PackContent, PackContentError, PackSummary};
+pub use safe::{MalformedSecretKey, SecretKey, SeedSafe};
+
+use crate::App;
+use crate::commands::{LoadPacks, OpenPack, PackWish, PurchasePack};
+use crate::execute::unrefused;
+use crate::queries::ReadPackBook;
+use std::collections::HashMap;
+use std::sync::Arc;
+use terrace_kernel::{Outcome, StoreError, UserId};
+use terrace_packs::{Collectible, CollectibleId, Pack, PackId, Quantity};
+
+/// Every pack and every collectible.
+#[derive(Debug, Clone, Default)]
+pub struct PackBook {
+    packs: Vec<Pack>,
+    collectibles: HashMap<CollectibleId, Collectible>,
+}
+
+impl PackBook {
+    pub(crate) fn new(packs: Vec<Pack>, collectibles: Vec<Collectible>) -> Self {
+        let collectibles = collectibles.into_iter().map(|collectible| (collectible.id, collectible));
+        Self { packs, collectibles: collectibles.collect() }
+    }
+
+    /// Every pack, in the order of the content; retired ones included.
+    pub fn packs(&self) -> &[Pack] {
+        &self.packs
+    }
+
+    /// A pack.
+    pub fn pack(&self, id: PackId) -> Option<&Pack> {
+        self.packs.iter().find(|pack| pack.id == id)
+    }
+
+    /// A collectible.
+    pub fn collectible(&self, id: CollectibleId) -> Option<&Collectible> {
+        self.collectibles.get(&id)
+    }
+}
+
+/// The limited collectibles of packs, each once.
+pub(crate) fn limited<'p>(packs: impl IntoIterator<Item = &'p Pack>) -> Vec<CollectibleId> {
+    let contents = packs.into_iter().flat_map(|pack| &pack.contents);
+    let mut ids: Vec<_> =
+        contents.filter(|content| content.edition.is_some()).map(|content| content.collectible).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    ids
+}
+
+impl App {
+    /// The packs as they were within the last second, or are now where this process has changed them.
+    pub async fn pack_book(&self) -> Result<Arc<PackBook>, StoreError> {
+        if let Some(book) = self.pack_books.get(&()) {
+            return Ok(book);
+        }
+        let book = Arc::new(unrefused(self.query(ReadPackBook).await)?);
+        self.pack_books.insert((), Arc::clone(&book));
+        Ok(book)
+    }
+
+    /// Has the packs read anew.
+    pub(crate) fn forget_pack_book(&self) {
+        self.pack_books.invalidate_all();
+    }
+
+    /// Loads packs and collectibles by their keys; packs that are not among them any more are retired.
+    ///
+    /// # Errors
+    ///
+    /// Refuses content that does not hold what it promises, beside what there is, and changes nothing.
+    pub async fn load_packs(&self, content: PackContent) -> Outcome<PackSummary, PackContentError> {
+        let loaded = self.execute(LoadPacks { content }).await;
+        self.forget_pack_book();
+        loaded
+    }
+
+    /// The command by which a fan buys copies of a pack.
+    ///
+    /// # Errors
+    ///
+    /// When the packs cannot be read, or this process has no secret.
+    pub async fn purchase_pack(
+        &self,
+        user: UserId,
+        pack: PackId,
+        quantity: Quantity,
+    ) -> Result<PurchasePack, StoreError> {
+        let (book, safe) = (self.pack_book().await?, self.seed_safe()?);
+        Ok(PurchasePack { user, pack, quantity, book, safe })
+    }
+
+    /// The command by which a fan opens a copy of a pack.
+    ///
+    /// # Errors
+    ///
+    /// When the packs cannot be read, or this process has no secret.
+    pub async fn open_pack(&self, user: UserId, wish: PackWish) -> Result<OpenPack, StoreError> {
+        let (book, safe) = (self.pack_book().await?, self.seed_safe()?);
+        Ok(OpenPack { user, wish, book, safe })
+    }
+}

@@ -4,8 +4,11 @@ use super::NotFound;
 use crate::execute::Query;
 use crate::store::{KeptKey, KeyPlace, ReadTx};
 use terrace_identity::{AccountStatus, KeptSession};
-use terrace_kernel::{CommentId, Failure, Limit, Outcome, PostId, TeamId, TimeKey, Timestamp, UserId};
+use terrace_kernel::{
+    CommentId, Failure, Limit, Outcome, PostId, StoreError, TeamId, TimeKey, Timestamp, UserId,
+};
 use terrace_ledger::{Balance, Entry};
+use terrace_packs::{CopyList, Owned, OwnedFilter, Purchase, UserPack};
 use terrace_quests::{AchievementKey, OwnStep, Period, QuestId, Run, StepId, Visits};
 use terrace_scoring::{BoardEntry, PointsRecord};
 use terrace_social::{Comment, OwnReaction, OwnReport, OwnTeamFollow, OwnTie, Post};
@@ -50,6 +53,12 @@ pub enum ExportPlace {
     Balances,
     /// What was moved on the accounts, newest first.
     Entries(Option<TimeKey>),
+    /// Purchases of packs, newest first.
+    Purchases(Option<TimeKey>),
+    /// Copies of packs, newest first.
+    Copies(Option<TimeKey>),
+    /// Collectibles, newest first.
+    Owned(Option<TimeKey>),
     /// Idempotency keys.
     Keys(Option<KeyPlace>),
 }
@@ -96,6 +105,12 @@ pub enum ExportRows {
     Balances(Vec<Balance>),
     /// What was moved on the accounts, newest first.
     Entries(Vec<Entry>),
+    /// Purchases of packs.
+    Purchases(Vec<Purchase>),
+    /// Copies of packs.
+    Copies(Vec<UserPack>),
+    /// Collectibles, those that were taken back left out.
+    Owned(Vec<Owned>),
     /// Idempotency keys.
     Keys(Vec<KeptKey>),
 }
@@ -182,24 +197,8 @@ impl Query for ReadExport {
                 let rows = Rows::Boards(tx.entries_of(user)?);
                 ExportPage { rows, next: Some(Place::Quests(None)) }
             }
-            Place::Quests(after) => {
-                let rows = tx.own_runs(user, PAGE, *after)?;
-                page(
-                    rows,
-                    |run| (run.quest, run.period),
-                    (Rows::Quests, Place::Quests),
-                    Place::QuestSteps(None),
-                )
-            }
-            Place::QuestSteps(after) => {
-                let rows = tx.own_steps(user, PAGE, *after)?;
-                page(
-                    rows,
-                    |done| (done.step, done.period),
-                    (Rows::QuestSteps, Place::QuestSteps),
-                    Place::DailyVisits,
-                )
-            }
+            Place::Quests(after) => quests(tx, user, *after)?,
+            Place::QuestSteps(after) => quest_steps(tx, user, *after)?,
             Place::DailyVisits => {
                 let visits = tx.visits_and_zone(user)?.and_then(|(_, visits)| visits);
                 let rows = Rows::DailyVisits(visits.into_iter().collect());
@@ -218,9 +217,12 @@ impl Query for ReadExport {
             }
             Place::Entries(after) => {
                 let entries = tx.entries(user, Limit::MAX, *after)?;
-                let next = entries.next.map_or(Place::Keys(None), |key| Place::Entries(Some(key)));
+                let next = entries.next.map_or(Place::Purchases(None), |key| Place::Entries(Some(key)));
                 ExportPage { rows: Rows::Entries(entries.items), next: Some(next) }
             }
+            Place::Purchases(after) => purchases(tx, user, *after)?,
+            Place::Copies(after) => copies(tx, user, *after)?,
+            Place::Owned(after) => owned(tx, user, *after)?,
             Place::Keys(after) => {
                 let rows = tx.keys_of(user, PAGE, after.as_ref())?;
                 let next = last_of_full(&rows).map(|kept| Place::Keys(Some(kept.place.clone())));
@@ -228,6 +230,44 @@ impl Query for ReadExport {
             }
         })
     }
+}
+
+fn quests(
+    tx: &mut dyn ReadTx,
+    user: UserId,
+    after: Option<(QuestId, Period)>,
+) -> Result<ExportPage, StoreError> {
+    let rows = tx.own_runs(user, PAGE, after)?;
+    let parts = (ExportRows::Quests, ExportPlace::Quests);
+    Ok(page(rows, |run| (run.quest, run.period), parts, ExportPlace::QuestSteps(None)))
+}
+
+fn quest_steps(
+    tx: &mut dyn ReadTx,
+    user: UserId,
+    after: Option<(StepId, Period)>,
+) -> Result<ExportPage, StoreError> {
+    let rows = tx.own_steps(user, PAGE, after)?;
+    let parts = (ExportRows::QuestSteps, ExportPlace::QuestSteps);
+    Ok(page(rows, |done| (done.step, done.period), parts, ExportPlace::DailyVisits))
+}
+
+fn purchases(tx: &mut dyn ReadTx, user: UserId, after: Option<TimeKey>) -> Result<ExportPage, StoreError> {
+    let found = tx.purchases(user, Limit::MAX, after)?;
+    let next = found.next.map_or(ExportPlace::Copies(None), |key| ExportPlace::Purchases(Some(key)));
+    Ok(ExportPage { rows: ExportRows::Purchases(found.items), next: Some(next) })
+}
+
+fn copies(tx: &mut dyn ReadTx, user: UserId, after: Option<TimeKey>) -> Result<ExportPage, StoreError> {
+    let found = tx.copies(user, CopyList::Bought, Limit::MAX, after)?;
+    let next = found.next.map_or(ExportPlace::Owned(None), |key| ExportPlace::Copies(Some(key)));
+    Ok(ExportPage { rows: ExportRows::Copies(found.items), next: Some(next) })
+}
+
+fn owned(tx: &mut dyn ReadTx, user: UserId, after: Option<TimeKey>) -> Result<ExportPage, StoreError> {
+    let found = tx.owned(user, OwnedFilter::default(), Limit::MAX, after)?;
+    let next = found.next.map_or(ExportPlace::Keys(None), |key| ExportPlace::Owned(Some(key)));
+    Ok(ExportPage { rows: ExportRows::Owned(found.items), next: Some(next) })
 }
 
 /// A page of rows, and where the export goes on: after its last row where it is full, else at the next part.

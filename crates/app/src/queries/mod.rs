@@ -8,6 +8,7 @@ mod followed;
 mod graph;
 mod locker_room;
 mod overview;
+mod packs;
 mod points;
 mod quests;
 mod sessions;
@@ -24,6 +25,8 @@ pub use locker_room::{
     FeedPage, FeedRefusal, FeedScope, GetComment, GetPost, ListComments, PostPage, ReadFeed, SeenByReader,
 };
 pub use overview::{Overview, OverviewOf};
+pub(crate) use packs::ReadPackBook;
+pub use packs::{GetPurchase, ListCopies, ListOwned, ListPurchases, ReadSupply, Supply};
 pub use points::{OwnPoints, ReadOwnPoints};
 pub(crate) use quests::{ActiveAmong, ReadQuestBook, ReadStandingInQuests, ReadStandings};
 pub use quests::{

@@ -26,6 +26,7 @@ mod leases;
 mod ledger;
 mod media;
 mod own_graph;
+mod packs;
 mod pairs;
 mod points;
 mod posts;

@@ -7,6 +7,8 @@ pub(crate) mod leaderboard;
 pub(crate) mod locker_room;
 pub(crate) mod media;
 pub(crate) mod own_account;
+pub(crate) mod own_packs;
+pub(crate) mod packs;
 mod parts;
 pub(crate) mod quests;
 pub(crate) mod recommended;

@@ -1,6 +1,7 @@
 //! The end of one's own account, and the copy of everything that is kept about it.
 
 use super::accounts::OwnProfile;
+use super::own_packs::{ExportedCopy, ExportedOwned, Purchase};
 use super::wallets::{Wallet, WalletEntry};
 use super::{Time, media_url};
 use serde::{Deserialize, Serialize};
@@ -67,6 +68,12 @@ pub(crate) struct AccountExport {
     accounts: Vec<Wallet>,
     /// What was moved on them, newest first.
     entries: Vec<WalletEntry>,
+    /// Purchases of packs, newest first.
+    purchases: Vec<Purchase>,
+    /// Copies of packs, newest first.
+    packs: Vec<ExportedCopy>,
+    /// Collectibles, newest first.
+    collectibles: Vec<ExportedOwned>,
     /// Idempotency keys under which an answer is still kept.
     idempotency_keys: Vec<ExportedKey>,
 }

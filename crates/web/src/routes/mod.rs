@@ -10,6 +10,8 @@ mod locker_room;
 mod media;
 mod once;
 mod own_account;
+mod own_packs;
+mod packs;
 mod page;
 mod profile;
 mod quests;
@@ -89,6 +91,16 @@ pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
         .service(media::upload_media)
         .service(media::get_media)
         .service(trends::get_trends)
+        // Packs
+        .service(packs::list_packs)
+        .service(packs::get_pack)
+        .service(packs::purchase_pack)
+        .service(packs::open_pack)
+        .service(own_packs::list_own_packs)
+        .service(own_packs::list_opened_packs)
+        .service(own_packs::list_collectibles)
+        .service(own_packs::list_purchases)
+        .service(own_packs::get_purchase)
         // Balances
         .service(wallets::read_wallets)
         .service(wallets::read_cash_balance)

@@ -1,5 +1,6 @@
 //! Requests that carry an idempotency key, and the answers that are kept under it.
 
+use crate::error::{ApiError, Code};
 use crate::extract::IdempotencyKey;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
@@ -35,6 +36,19 @@ pub(crate) fn keyed(
 /// 201 with the resource and where it is.
 pub(crate) fn created<T: Serialize>(location: String, resource: &T) -> StoredAnswer {
     StoredAnswer { status: 201, location: Some(location), body: json(resource) }
+}
+
+/// 200 with the resource.
+pub(crate) fn done<T: Serialize>(resource: &T) -> StoredAnswer {
+    StoredAnswer { status: 200, location: None, body: json(resource) }
+}
+
+/// Refuses a request without a key, on a route that needs one.
+pub(crate) fn needed(key: &IdempotencyKey) -> Result<(), ApiError> {
+    match key.0 {
+        Some(_) => Ok(()),
+        None => Err(ApiError::new(Code::IdempotencyKeyRequired, "this needs an Idempotency-Key")),
+    }
 }
 
 /// The text of a resource.

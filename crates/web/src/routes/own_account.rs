@@ -7,6 +7,7 @@ use crate::dto::own_account::{
     ExportedKey, ExportedPoints, ExportedPost, ExportedQuest, ExportedQuestStep, ExportedReaction,
     ExportedReport, ExportedSession, ExportedTeamFollow, ExportedTie, ExportedVisits,
 };
+use crate::dto::own_packs::{ExportedCopy, ExportedOwned, Purchase};
 use crate::dto::wallets::{Wallet, WalletEntry};
 use crate::error::{ApiError, Code};
 use crate::extract::{JsonBody, SignedIn};
@@ -174,6 +175,9 @@ fn list(rows: &ExportRows, current: SessionId) -> serde_json::Result<(&'static s
         ExportRows::Achievements(rows) => ("achievements", elements(rows, ExportedAchievement::from)?),
         ExportRows::Balances(rows) => ("accounts", elements(rows, Wallet::from)?),
         ExportRows::Entries(rows) => ("entries", elements(rows, WalletEntry::from)?),
+        ExportRows::Purchases(rows) => ("purchases", elements(rows, Purchase::from)?),
+        ExportRows::Copies(rows) => ("packs", elements(rows, ExportedCopy::from)?),
+        ExportRows::Owned(rows) => ("collectibles", elements(rows, ExportedOwned::from)?),
         ExportRows::Keys(rows) => ("idempotencyKeys", elements(rows, ExportedKey::from)?),
     })
 }

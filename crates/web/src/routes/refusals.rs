@@ -5,7 +5,8 @@ use crate::error::{ApiError, Code, Invalid};
 use terrace_app::commands::{
     BlockRefusal, ChangeProfileRefusal, CompleteStepRefusal, CreateCommentRefusal, CreatePostRefusal,
     DeleteCommentRefusal, DeletePostRefusal, DismissRefusal, EndSessionRefusal, FollowRefusal,
-    FollowTeamRefusal, MembershipRefusal, ReactRefusal, ReportPostRefusal, StartQuestRefusal,
+    FollowTeamRefusal, MembershipRefusal, OpenPackRefusal, PurchasePackRefusal, ReactRefusal,
+    ReportPostRefusal, StartQuestRefusal,
 };
 use terrace_app::media::{NotAnImage, UploadRefusal};
 use terrace_app::queries::{FeedRefusal, NotFound, TrendingRefusal};
@@ -13,6 +14,7 @@ use terrace_app::{
     BoardRefusal, DeleteAccountRefusal, GiveRefusal, LoginRefusal, NotActive, OnceRefusal, RecommendRefusal,
     RefreshRefusal, RegisterRefusal,
 };
+use terrace_packs::SaleRefusal;
 use terrace_quests::{StartRefusal, StepRefusal};
 use terrace_scoring::AwardRefusal;
 
@@ -100,6 +102,40 @@ impl From<CompleteStepRefusal> for ApiError {
             CompleteStepRefusal::Rule(StepRefusal::OutOfOrder) => Code::StepOutOfOrder.into(),
             CompleteStepRefusal::Rule(StepRefusal::ConditionNotMet) => Code::StepConditionNotMet.into(),
             CompleteStepRefusal::NotActive => no_longer(),
+        }
+    }
+}
+
+impl From<PurchasePackRefusal> for ApiError {
+    fn from(refusal: PurchasePackRefusal) -> Self {
+        match refusal {
+            PurchasePackRefusal::UnknownPack => Self::new(Code::NotFound, "there is no such pack"),
+            PurchasePackRefusal::Rule(rule) => {
+                let code = match rule {
+                    SaleRefusal::PackClosed => Code::PackClosed,
+                    SaleRefusal::LimitReached { .. } | SaleRefusal::TooManyPending => Code::LimitReached,
+                    SaleRefusal::SoldOut { .. } => Code::SoldOut,
+                };
+                Self::new(code, rule.to_string())
+            }
+            PurchasePackRefusal::Insufficient { has } => {
+                Self::new(Code::InsufficientBalance, format!("you have {has}"))
+            }
+            PurchasePackRefusal::PaymentUnavailable => Code::PaymentUnavailable.into(),
+            PurchasePackRefusal::NotActive => no_longer(),
+        }
+    }
+}
+
+impl From<OpenPackRefusal> for ApiError {
+    fn from(refusal: OpenPackRefusal) -> Self {
+        match refusal {
+            OpenPackRefusal::UnknownCopy => Self::new(Code::NotFound, "you have no such copy of this pack"),
+            OpenPackRefusal::NothingSealed => {
+                Self::new(Code::NotFound, "you have no sealed copy of this pack")
+            }
+            OpenPackRefusal::Revoked => Self::new(Code::Conflict, "the copy was taken back"),
+            OpenPackRefusal::NotActive => no_longer(),
         }
     }
 }

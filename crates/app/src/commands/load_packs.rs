@@ -1,0 +1,39 @@
+//! How packs and collectibles come into the database.
+
+use crate::execute::Command;
+use crate::packs::{PackContent, PackContentError, PackSummary};
+use crate::store::Tx;
+use std::collections::HashMap;
+use terrace_kernel::{Ctx, Failure, Outcome};
+use terrace_packs::Known;
+
+/// Loads packs and collectibles by their keys. One whose key was there keeps its id, and with it what fans bought and own.
+pub(crate) struct LoadPacks {
+    pub(crate) content: PackContent,
+}
+
+impl Command for LoadPacks {
+    const NAME: &'static str = "load_packs";
+    type Output = PackSummary;
+    type Refusal = PackContentError;
+
+    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<PackSummary, PackContentError> {
+        let (collectibles, packs) = (tx.collectibles()?, tx.packs()?);
+        let mut teams = HashMap::new();
+        for team in self.content.teams() {
+            if let Some(id) = tx.team_by_key(team)? {
+                teams.insert(team.to_owned(), id);
+            }
+        }
+        let team = |key: &str| teams.get(key).copied();
+        let now = ctx.now();
+        let known = Known { collectibles: &collectibles, packs: &packs, team: &team, now };
+        let planned = self.content.plan(&known, || ctx.new_id()).map_err(Failure::Refused)?;
+        tx.put_collectibles(&planned.collectibles)?;
+        tx.put_packs(&planned.packs)?;
+        let keys: Vec<_> = planned.packs.iter().map(|pack| pack.key.clone()).collect();
+        let retired = tx.retire_packs(&keys)?;
+        let (packs, collectibles) = (planned.packs.len(), planned.collectibles.len());
+        Ok(PackSummary { packs, collectibles, retired })
+    }
+}

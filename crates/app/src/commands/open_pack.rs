@@ -1,0 +1,193 @@
+//! How fans open packs.
+
+use crate::execute::Command;
+use crate::packs::{PackBook, SeedSafe, limited};
+use crate::store::Tx;
+use std::sync::Arc;
+use terrace_kernel::{Ctx, Failure, Outcome, StoreError, UserId, hex};
+use terrace_packs::{
+    ClientSeed, ClientSeedSource, CollectibleId, Draw, Opening, Owned, OwnedSource, Pack, PackId, Proof,
+    SealedSeed, ServerSeed, StockChange, UserPack, UserPackId, UserPackState, draw,
+};
+
+/// How often a copy is drawn anew because others took the last of what it gave: each time one edition more is gone.
+const TRIES: usize = 1_000;
+
+/// Which copy a fan wants to open, and how.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PackWish {
+    /// Of which pack.
+    pub pack: PackId,
+    /// Which copy; the oldest sealed one where none is named.
+    pub copy: Option<UserPackId>,
+    /// The fan's half of the draw; the service picks one where none is given.
+    pub client_seed: Option<ClientSeed>,
+}
+
+/// Opens a copy of a pack. One that was opened before gives what it gave.
+#[derive(Debug, Clone)]
+pub struct OpenPack {
+    /// The fan.
+    pub user: UserId,
+    /// What they want.
+    pub wish: PackWish,
+    /// The packs.
+    pub book: Arc<PackBook>,
+    /// What the seeds of sealed copies are encrypted with.
+    pub safe: Arc<SeedSafe>,
+}
+
+/// What a copy gave, now or before.
+#[derive(Debug, Clone)]
+pub struct PackOpened {
+    /// The copy as it is now.
+    pub copy: UserPack,
+    /// What came of it.
+    pub opening: Opening,
+    /// The packs.
+    pub book: Arc<PackBook>,
+}
+
+/// Why a copy is not opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OpenPackRefusal {
+    /// The fan has no such copy of the pack.
+    UnknownCopy,
+    /// The fan has no sealed copy of the pack.
+    NothingSealed,
+    /// The copy was taken back.
+    Revoked,
+    /// The account was deleted or suspended meanwhile.
+    NotActive,
+}
+
+impl Command for OpenPack {
+    const NAME: &'static str = "open_pack";
+    type Output = PackOpened;
+    type Refusal = OpenPackRefusal;
+
+    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<PackOpened, OpenPackRefusal> {
+        tx.lock_fan(self.user)?.ok_or(Failure::Refused(OpenPackRefusal::NotActive))?;
+        let (copy, sealed) = self.find_copy(tx)?;
+        let change = match copy.state.open() {
+            Ok(change) => change,
+            Err(_) if copy.state == UserPackState::Opened => return Ok(self.opened_before(tx, copy)?),
+            Err(_) => return Err(Failure::Refused(OpenPackRefusal::Revoked)),
+        };
+        let pack = self.book.pack(copy.pack).ok_or_else(|| defect("its pack is unknown"))?;
+        let sealed = sealed.ok_or_else(|| defect("a sealed copy has no seed"))?;
+        let seed = self.safe.open(copy.id, &sealed)?;
+        if seed.hash() != copy.seed_hash {
+            return Err(Failure::Broken(defect("its seed is not the one whose hash was published")));
+        }
+        let opening = self.draw_and_mint(tx, ctx, pack, &copy, seed)?;
+        if !tx.move_copy(copy.id, change, ctx.now())? {
+            return Err(Failure::Broken(defect("it changed under a lock")));
+        }
+        tx.insert_opening(copy.id, &opening)?;
+        if pack.is_counted() {
+            tx.count_stock(pack.id, StockChange::OPENED)?;
+        }
+        let copy = UserPack { state: change.to(), opened_at: Some(ctx.now()), ..copy };
+        Ok(PackOpened { copy, opening, book: Arc::clone(&self.book) })
+    }
+}
+
+fn defect(cause: &'static str) -> StoreError {
+    StoreError::defect("open a copy", cause)
+}
+
+impl OpenPack {
+    /// The copy, locked, and its seed as long as it is sealed.
+    fn find_copy(&self, tx: &mut dyn Tx) -> Outcome<(UserPack, Option<SealedSeed>), OpenPackRefusal> {
+        let PackWish { pack, copy, .. } = self.wish;
+        let found = match copy {
+            Some(copy) => {
+                let found = tx.lock_copy(self.user, copy)?.filter(|(copy, _)| copy.pack == pack);
+                found.ok_or(OpenPackRefusal::UnknownCopy)
+            }
+            None => tx.lock_oldest_sealed(self.user, pack)?.ok_or(OpenPackRefusal::NothingSealed),
+        };
+        found.map_err(Failure::Refused)
+    }
+
+    fn opened_before(&self, tx: &mut dyn Tx, copy: UserPack) -> Result<PackOpened, StoreError> {
+        let opening = tx.opening(copy.id)?.ok_or_else(|| defect("an opened copy gave nothing"))?;
+        Ok(PackOpened { copy, opening, book: Arc::clone(&self.book) })
+    }
+
+    /// Draws the copy with what is left, and takes the serials of what it gives. Where others were faster to the last of
+    /// an edition, it gives its serials back and draws again with what is left then.
+    fn draw_and_mint(
+        &self,
+        tx: &mut dyn Tx,
+        ctx: &mut Ctx,
+        pack: &Pack,
+        copy: &UserPack,
+        seed: ServerSeed,
+    ) -> Result<Opening, StoreError> {
+        let (client_seed, source) = match &self.wish.client_seed {
+            Some(given) => (given.clone(), ClientSeedSource::Client),
+            None => (picked(ctx)?, ClientSeedSource::Server),
+        };
+        let limited = limited([pack]);
+        for _ in 0..TRIES {
+            let minted = tx.minted(&limited)?;
+            let drawn = draw(&seed, &client_seed, copy.nonce, pack, &minted)
+                .map_err(|error| StoreError::defect("draw a copy", error))?;
+            if let Some(serials) = take_serials(tx, &drawn, &limited)? {
+                let owned = owned(ctx, copy, &drawn, &serials);
+                let proof = Proof::of(&drawn, seed, client_seed, source, copy.nonce);
+                return Ok(Opening { proof, owned });
+            }
+        }
+        Err(StoreError::Contended("the last of too many editions were taken meanwhile".to_owned()))
+    }
+}
+
+/// A client seed of the service's own: 32 hexadecimal digits.
+fn picked(ctx: &mut Ctx) -> Result<ClientSeed, StoreError> {
+    let mut text = String::new();
+    // Writing to a string cannot fail.
+    let _ = hex::write(&ctx.random_bytes::<16>(), &mut text);
+    text.parse().map_err(|error| StoreError::defect("pick a client seed", error))
+}
+
+/// Takes a serial for each slot that gave a limited collectible, by ascending collectibles, so that no two openings wait
+/// for each other; none where one of them is gone.
+fn take_serials(
+    tx: &mut dyn Tx,
+    drawn: &Draw,
+    limited: &[CollectibleId],
+) -> Result<Option<Vec<(u32, u32)>>, StoreError> {
+    let of_limited = drawn.outcomes.iter().filter(|outcome| limited.contains(&outcome.collectible));
+    let mut wanted: Vec<_> = of_limited.map(|outcome| (outcome.collectible, outcome.slot)).collect();
+    wanted.sort_unstable();
+    let mut taken = Vec::new();
+    for (collectible, slot) in wanted {
+        let Some(serial) = tx.mint(collectible)? else {
+            for (collectible, _, _) in taken {
+                tx.unmint(collectible)?;
+            }
+            return Ok(None);
+        };
+        taken.push((collectible, slot, serial));
+    }
+    Ok(Some(taken.into_iter().map(|(_, slot, serial)| (slot, serial)).collect()))
+}
+
+/// What was drawn, as the fan's own.
+fn owned(ctx: &mut Ctx, copy: &UserPack, drawn: &Draw, serials: &[(u32, u32)]) -> Vec<Owned> {
+    let serial_of = |slot: u32| serials.iter().find(|(of, _)| *of == slot).map(|(_, serial)| *serial);
+    let outcomes = drawn.outcomes.iter();
+    outcomes
+        .map(|outcome| Owned {
+            id: ctx.new_id(),
+            user: copy.user,
+            collectible: outcome.collectible,
+            serial: serial_of(outcome.slot),
+            acquired_at: ctx.now(),
+            source: OwnedSource::Pack { copy: copy.id, slot: outcome.slot },
+        })
+        .collect()
+}

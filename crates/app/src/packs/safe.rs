@@ -1,0 +1,220 @@
+//! What the service keeps secret, and the seeds of sealed copies that it encrypts with it.
+
+use crate::App;
+use crate::execute::{Command, unrefused};
+use crate::store::Tx;
+use chacha20poly1305::aead::{Aead, Payload};
+use chacha20poly1305::{KeyInit, XChaCha20Poly1305};
+use hmac::{Hmac, Mac};
+use sha2::Sha256;
+use std::convert::Infallible;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+use terrace_kernel::{Ctx, Entropy, Outcome, StoreError, hex};
+use terrace_packs::{SealedSeed, ServerSeed, UserPackId};
+use zeroize::Zeroize;
+
+/// The 32 random bytes that every process of a service shares and that are in no database: what must not be read from a
+/// stolen one is encrypted by keys that come from them. Not shown by `Debug`.
+#[derive(Clone)]
+pub struct SecretKey([u8; 32]);
+
+/// The text is no secret key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a secret key is 64 lower-case hexadecimal digits")]
+pub struct MalformedSecretKey;
+
+impl SecretKey {
+    /// Takes 32 bytes, which must be random.
+    pub const fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    /// A new one.
+    pub fn draw(entropy: &dyn Entropy) -> Self {
+        Self(entropy.seed())
+    }
+
+    /// The bytes as 64 lower-case hexadecimal digits, for the file in which they are kept.
+    pub fn reveal(&self) -> String {
+        let mut text = String::new();
+        // Writing to a string cannot fail.
+        let _ = hex::write(&self.0, &mut text);
+        text
+    }
+
+    /// A key, or a mark, that is for one purpose and says nothing of the others (HMAC-SHA-256 as a PRF).
+    fn derive(&self, purpose: &str) -> [u8; 32] {
+        // A key shorter than a block is one that is filled up with zeros: given so, its length cannot be wrong.
+        let mut block = [0; 64];
+        for (to, from) in block.iter_mut().zip(&self.0) {
+            *to = *from;
+        }
+        let derived = <Hmac<Sha256> as hmac::KeyInit>::new(&block.into()).chain_update(purpose);
+        block.zeroize();
+        derived.finalize().into_bytes().into()
+    }
+}
+
+impl Drop for SecretKey {
+    fn drop(&mut self) {
+        self.0.zeroize();
+    }
+}
+
+impl fmt::Debug for SecretKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SecretKey(…)")
+    }
+}
+
+/// Reads [`SecretKey::reveal`]; blanks around it do not matter.
+impl FromStr for SecretKey {
+    type Err = MalformedSecretKey;
+
+    fn from_str(text: &str) -> Result<Self, MalformedSecretKey> {
+        hex::read_32(text.trim()).map(Self).ok_or(MalformedSecretKey)
+    }
+}
+
+/// The first byte of what [`SeedSafe::seal`] makes, so that the form can change.
+const VERSION: u8 = 1;
+/// The bytes of a nonce.
+const NONCE: usize = 24;
+
+/// Encrypts the seeds of sealed copies: XChaCha20-Poly1305 under a key of its own, bound to the copy, so that a row that
+/// was exchanged for another is found out.
+pub struct SeedSafe {
+    cipher: XChaCha20Poly1305,
+}
+
+impl SeedSafe {
+    /// The safe of a secret.
+    pub fn new(secret: &SecretKey) -> Self {
+        let mut key = secret.derive("terrace/seeds of sealed packs/1");
+        let cipher = XChaCha20Poly1305::new(&key.into());
+        key.zeroize();
+        Self { cipher }
+    }
+
+    /// Encrypts a copy's seed. The nonce must be random.
+    pub fn seal(
+        &self,
+        copy: UserPackId,
+        seed: &ServerSeed,
+        nonce: [u8; NONCE],
+    ) -> Result<SealedSeed, StoreError> {
+        let copy = copy.as_uuid();
+        let payload = Payload { msg: seed.as_bytes(), aad: copy.as_bytes() };
+        let sealed = self
+            .cipher
+            .encrypt(&nonce.into(), payload)
+            .map_err(|_| StoreError::defect("seal a seed", "the cipher refuses"))?;
+        Ok(SealedSeed::from_bytes([[VERSION].as_slice(), &nonce, &sealed].concat()))
+    }
+
+    /// Decrypts what was sealed for the copy.
+    ///
+    /// # Errors
+    ///
+    /// When it was sealed by another secret or for another copy, or is damaged.
+    pub fn open(&self, copy: UserPackId, sealed: &SealedSeed) -> Result<ServerSeed, StoreError> {
+        let parts = sealed.as_bytes().split_first().and_then(|(version, rest)| {
+            let (nonce, text) = rest.split_first_chunk::<NONCE>()?;
+            (*version == VERSION).then_some((*nonce, text))
+        });
+        let opened = parts.and_then(|(nonce, msg)| {
+            let copy = copy.as_uuid();
+            let payload = Payload { msg, aad: copy.as_bytes() };
+            self.cipher.decrypt(&nonce.into(), payload).ok()
+        });
+        let seed = opened.and_then(|seed| <[u8; 32]>::try_from(seed).ok());
+        seed.map(ServerSeed::from_bytes).ok_or_else(|| StoreError::Corrupt {
+            table: "user_packs",
+            column: "sealed_seed",
+            detail: format!("the secret of this process does not open copy {copy}"),
+        })
+    }
+}
+
+impl fmt::Debug for SeedSafe {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SeedSafe(…)")
+    }
+}
+
+/// Keeps the mark of the secret, and finds whether it is the one that is kept.
+struct MarkSecret {
+    mark: [u8; 32],
+}
+
+impl Command for MarkSecret {
+    const NAME: &'static str = "mark_secret";
+    type Output = bool;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn Tx, _ctx: &mut Ctx) -> Outcome<bool, Infallible> {
+        Ok(tx.keep_mark("service", &self.mark)? == self.mark)
+    }
+}
+
+impl App {
+    /// Gives it the secret that all processes of the service share. Without one, no packs are sold or opened.
+    #[must_use]
+    pub fn with_secret(self, secret: &SecretKey) -> Self {
+        let mark = secret.derive("terrace/mark/1");
+        Self { seed_safe: Some((Arc::new(SeedSafe::new(secret)), mark)), ..self }
+    }
+
+    /// Whether its secret is the one that the first process on this database had.
+    pub async fn has_the_secret(&self) -> Result<bool, StoreError> {
+        let Some((_, mark)) = &self.seed_safe else { return Ok(false) };
+        unrefused(self.execute(MarkSecret { mark: *mark }).await)
+    }
+
+    pub(super) fn seed_safe(&self) -> Result<Arc<SeedSafe>, StoreError> {
+        let safe = self.seed_safe.as_ref().map(|(safe, _)| Arc::clone(safe));
+        safe.ok_or_else(|| StoreError::defect("seal packs", "this process has no secret"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use uuid::Uuid;
+
+    fn copy(number: u128) -> UserPackId {
+        Uuid::from_u128(number).into()
+    }
+
+    #[test]
+    fn a_seed_is_opened_by_the_same_secret_for_the_same_copy_alone() {
+        let safe = SeedSafe::new(&SecretKey::from_bytes([1; 32]));
+        let seed = ServerSeed::from_bytes([7; 32]);
+        let sealed = safe.seal(copy(1), &seed, [9; 24]).unwrap();
+        assert_eq!(safe.open(copy(1), &sealed).unwrap(), seed);
+        assert!(!sealed.as_bytes().windows(8).any(|bytes| bytes == [7; 8]));
+        assert!(safe.open(copy(2), &sealed).is_err());
+        assert!(SeedSafe::new(&SecretKey::from_bytes([2; 32])).open(copy(1), &sealed).is_err());
+        for place in 0..sealed.as_bytes().len() {
+            let mut bytes = sealed.as_bytes().to_vec();
+            bytes[place] ^= 1;
+            assert!(safe.open(copy(1), &SealedSeed::from_bytes(bytes)).is_err(), "{place}");
+        }
+        for length in [0, 1, 24, 25, 40] {
+            let cut = sealed.as_bytes()[..length].to_vec();
+            assert!(safe.open(copy(1), &SealedSeed::from_bytes(cut)).is_err(), "{length}");
+        }
+    }
+
+    #[test]
+    fn a_secret_is_read_as_it_is_written_and_shown_nowhere_else() {
+        let secret = SecretKey::from_bytes([0xab; 32]);
+        assert_eq!(secret.reveal(), "ab".repeat(32));
+        let read: SecretKey = format!("{}\n", secret.reveal()).parse().unwrap();
+        assert_eq!(read.reveal(), secret.reveal());
+        assert!("AB".repeat(32).parse::<SecretKey>().is_err() && "ab".parse::<SecretKey>().is_err());
+        assert!(!format!("{secret:?}{:?}", SeedSafe::new(&secret)).contains("ab"));
+    }
+}

@@ -1,0 +1,68 @@
+//! The secret that all processes of a service share: a file, which the first one makes.
+
+use crate::machine::SystemEntropy;
+use crate::settings::Settings;
+use anyhow::{Context, bail};
+use std::fs;
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use terrace_app::{App, SecretKey};
+
+impl Settings {
+    /// The file that holds the secret.
+    pub(crate) fn secret_path(&self) -> PathBuf {
+        self.secret_file.clone().unwrap_or_else(|| self.data_dir.join("secret"))
+    }
+}
+
+/// Gives the use cases their secret. The file in the data folder is made where it is missing; one that was named must be
+/// there.
+pub(crate) fn with_secret(app: App, settings: &Settings) -> anyhow::Result<App> {
+    let path = settings.secret_path();
+    if settings.secret_file.is_none() {
+        make(&path).with_context(|| {
+            format!("cannot make {}; --secret-file names a secret that is elsewhere", path.display())
+        })?;
+    }
+    let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let secret: SecretKey = text.parse().with_context(|| format!("{} holds none", path.display()))?;
+    Ok(app.with_secret(&secret))
+}
+
+/// Whether it is the secret that the database was first used with: with another one, sealed packs could not be opened.
+pub(crate) async fn check_secret(app: &App, settings: &Settings) -> anyhow::Result<()> {
+    if !app.has_the_secret().await.context("cannot compare the secret with that of the database")? {
+        bail!(
+            "{} is not the secret that this database is used with: bring the file back, or give every process the \
+             same one with --secret-file",
+            settings.secret_path().display()
+        );
+    }
+    Ok(())
+}
+
+/// Makes the file, for its owner alone, unless there is one. Of several that try at once one wins, and nobody reads half
+/// of it.
+fn make(path: &Path) -> anyhow::Result<()> {
+    if path.exists() {
+        return Ok(());
+    }
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    // Another draw is a name that nobody else comes to.
+    let draft = path.with_extension(SecretKey::draw(&SystemEntropy).reveal());
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(&draft)?;
+    writeln!(file, "{}", SecretKey::draw(&SystemEntropy).reveal())?;
+    file.sync_all()?;
+    let made = fs::hard_link(&draft, path);
+    fs::remove_file(&draft)?;
+    match made {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(error.into()),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}

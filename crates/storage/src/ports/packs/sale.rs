@@ -1,0 +1,168 @@
+//! Purchases and what they bring.
+
+use super::catalogue::stock;
+use super::{PurchaseRow, column, count};
+use crate::conn::{Conn, on};
+use crate::error::broken;
+use crate::schema::{pack_purchases, pack_stock, user_packs};
+use crate::tx::DieselTx;
+use crate::types::{At, Key, Uid};
+use diesel::prelude::*;
+use diesel::sql_types::Integer;
+use terrace_kernel::{StoreError, Timestamp, UserId};
+use terrace_packs::{
+    Bought, PackId, Purchase, PurchaseId, PurchaseState, SaleWrite, SealedSeed, Stock, StockChange,
+    Transition, UserPack,
+};
+
+/// Each number from the index that is made for it.
+const BOUGHT: &str = "\
+    SELECT CAST((SELECT coalesce(sum(quantity), 0) FROM pack_purchases \
+            WHERE user_id = $1 AND pack_id = $2 AND state IN ('pending', 'completed')) AS integer) AS copies, \
+        CAST((SELECT count(*) FROM pack_purchases WHERE user_id = $1 AND state = 'pending') AS integer) AS pending";
+
+#[derive(QueryableByName)]
+struct BoughtRow {
+    #[diesel(sql_type = Integer)]
+    copies: i32,
+    #[diesel(sql_type = Integer)]
+    pending: i32,
+}
+
+#[derive(Insertable)]
+#[diesel(table_name = user_packs, treat_none_as_default_value = false)]
+struct NewCopyRow<'a> {
+    id: Key,
+    user_id: Key,
+    pack_id: Key,
+    purchase_id: Key,
+    nonce: i32,
+    state: &'a str,
+    seed_hash: &'a [u8],
+    sealed_seed: &'a [u8],
+    bought_at: At,
+    changed_at: At,
+}
+
+impl<'a> NewCopyRow<'a> {
+    fn of((copy, seed): &'a (UserPack, SealedSeed)) -> Self {
+        Self {
+            id: Key::of(copy.id),
+            user_id: Key::of(copy.user),
+            pack_id: Key::of(copy.pack),
+            purchase_id: Key::of(copy.purchase),
+            nonce: column(copy.nonce),
+            state: copy.state.as_str(),
+            seed_hash: copy.seed_hash.as_bytes(),
+            sealed_seed: seed.as_bytes(),
+            bought_at: At(copy.bought_at),
+            changed_at: At(copy.bought_at),
+        }
+    }
+}
+
+impl SaleWrite for DieselTx<'_> {
+    fn bought(&mut self, user: UserId, pack: PackId) -> Result<Bought, StoreError> {
+        let row: BoughtRow = on!(self.conn, |conn| {
+            diesel::sql_query(BOUGHT)
+                .bind::<Uid, _>(Key::of(user))
+                .bind::<Uid, _>(Key::of(pack))
+                .get_result(conn)
+        })
+        .map_err(broken("count what a fan bought"))?;
+        let number = |number| count("pack_purchases", "quantity", number);
+        Ok(Bought { copies: number(row.copies)?, pending: number(row.pending)? })
+    }
+
+    fn lock_stock(&mut self, pack: PackId) -> Result<Stock, StoreError> {
+        let own = pack_stock::table.find(Key::of(pack)).select((pack_stock::sold, pack_stock::sealed));
+        let row: Option<(i32, i32)> = match &mut self.conn {
+            Conn::Pg(conn) => own.for_no_key_update().first(*conn).optional(),
+            // The writer has the database to itself.
+            Conn::Sqlite(conn) => own.first(*conn).optional(),
+        }
+        .map_err(broken("lock what stands of a pack"))?;
+        let (sold, sealed) = row.ok_or_else(changed)?;
+        stock(sold, sealed)
+    }
+
+    fn count_stock(&mut self, pack: PackId, change: StockChange) -> Result<(), StoreError> {
+        let written = on!(self.conn, |conn| {
+            diesel::update(pack_stock::table.find(Key::of(pack)))
+                .set((
+                    pack_stock::sold.eq(pack_stock::sold + change.sold),
+                    pack_stock::sealed.eq(pack_stock::sealed + change.sealed),
+                ))
+                .execute(conn)
+        })
+        .map_err(broken("count what stands of a pack"))?;
+        if written == 1 { Ok(()) } else { Err(changed()) }
+    }
+
+    fn insert_purchase(&mut self, purchase: &Purchase) -> Result<(), StoreError> {
+        let row = PurchaseRow::of(purchase);
+        on!(self.conn, |conn| diesel::insert_into(pack_purchases::table).values(row).execute(conn))
+            .map(drop)
+            .map_err(broken("write a purchase"))
+    }
+
+    fn insert_copies(&mut self, copies: &[(UserPack, SealedSeed)]) -> Result<(), StoreError> {
+        let rows: Vec<_> = copies.iter().map(NewCopyRow::of).collect();
+        on!(self.conn, |conn| diesel::insert_into(user_packs::table).values(&rows).execute(conn))
+            .map(drop)
+            .map_err(broken("write copies of a pack"))
+    }
+
+    fn lock_purchase(&mut self, id: PurchaseId) -> Result<Option<Purchase>, StoreError> {
+        let row: Option<PurchaseRow> = match &mut self.conn {
+            Conn::Pg(conn) => pack_purchases::table
+                .find(Key::of(id))
+                .select(PurchaseRow::as_select())
+                .for_no_key_update()
+                .first(*conn)
+                .optional(),
+            Conn::Sqlite(conn) => pack_purchases::table
+                .find(Key::of(id))
+                .select(PurchaseRow::as_select())
+                .first(*conn)
+                .optional(),
+        }
+        .map_err(broken("lock a purchase"))?;
+        row.map(PurchaseRow::into_purchase).transpose()
+    }
+
+    fn move_purchase(
+        &mut self,
+        id: PurchaseId,
+        change: Transition<PurchaseState>,
+        at: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let standing =
+            pack_purchases::table.find(Key::of(id)).filter(pack_purchases::state.eq(change.from().as_str()));
+        let values = (pack_purchases::state.eq(change.to().as_str()), pack_purchases::changed_at.eq(At(at)));
+        on!(self.conn, |conn| diesel::update(standing).set(values).execute(conn))
+            .map(|rows| rows == 1)
+            .map_err(broken("change the state of a purchase"))
+    }
+
+    fn lock_overdue(&mut self, by: Timestamp, limit: u32) -> Result<Vec<Purchase>, StoreError> {
+        let overdue = pack_purchases::table
+            .filter(pack_purchases::state.eq(PurchaseState::Pending.as_str()))
+            .filter(pack_purchases::expires_at.le(At(by)))
+            .order((pack_purchases::expires_at, pack_purchases::id))
+            .limit(i64::from(limit));
+        let rows: Vec<PurchaseRow> = match &mut self.conn {
+            Conn::Pg(conn) => {
+                overdue.select(PurchaseRow::as_select()).for_no_key_update().skip_locked().load(*conn)
+            }
+            Conn::Sqlite(conn) => overdue.select(PurchaseRow::as_select()).load(*conn),
+        }
+        .map_err(broken("lock purchases that are overdue"))?;
+        rows.into_iter().map(PurchaseRow::into_purchase).collect()
+    }
+}
+
+/// The content was loaded anew a moment ago, and counts what it did not, or the other way round.
+fn changed() -> StoreError {
+    StoreError::Contended("whether the pack is counted has just changed".to_owned())
+}

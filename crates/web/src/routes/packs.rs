@@ -1,0 +1,166 @@
+//! Packs: what there is, buying and opening.
+
+use super::once::{created, done, keyed, needed, respond};
+use super::page::{PageQuery, next_cursor};
+use crate::dto::own_packs::{OpenBody, OpenResult, PurchaseBody, PurchaseResult};
+use crate::dto::packs::{Pack, PackEnvelope, PackList};
+use crate::error::{ApiError, Code, Invalid};
+use crate::etag::conditional_json;
+use crate::extract::{IdempotencyKey, JsonBody, MaybeSignedIn, PathId, Query, SignedIn};
+use actix_web::web::Data;
+use actix_web::{HttpResponse, get, post};
+use terrace_app::commands::{PackOpened, PackPurchased, PackWish};
+use terrace_app::queries::ReadSupply;
+use terrace_app::store::StoredAnswer;
+use terrace_app::{App, PackBook};
+use terrace_packs::{ClientSeed, PackId, Quantity};
+
+const PACKS: &str = "packs";
+
+fn no_pack() -> ApiError {
+    ApiError::new(Code::NotFound, "there is no such pack")
+}
+
+/// List packs.
+///
+/// Those that are on sale, in the order of the content; sold-out ones are not `available`. Odds and what remains are
+/// computed from the tables that are drawn from. Answers carry an `ETag`.
+#[utoipa::path(
+    tag = "Packs",
+    operation_id = "listPacks",
+    params(PageQuery),
+    responses(
+        (status = 200, description = "A page of packs.", body = PackList),
+        (status = 304, description = "Nothing has changed."),
+    ),
+    security((), ("cookie" = []), ("bearer" = [])),
+)]
+#[get("/api/packs")]
+pub(crate) async fn list_packs(
+    viewer: MaybeSignedIn,
+    Query(query): Query<PageQuery>,
+    app: Data<App>,
+) -> Result<HttpResponse, ApiError> {
+    let page = query.asked::<String>(PACKS, "")?;
+    let (book, now) = (app.pack_book().await?, app.now());
+    let mut shown = after(&book, page.after.as_deref()).filter(|pack| pack.is_on_sale(now));
+    let packs: Vec<_> = shown.by_ref().take(usize::from(page.limit.rows())).collect();
+    let last = packs.last().filter(|_| shown.next().is_some()).map(|pack| pack.key.to_string());
+    let ids = packs.iter().map(|pack| pack.id).collect();
+    let supply = app.query(ReadSupply { book: book.clone(), packs: ids }).await?;
+    let body = PackList {
+        packs: packs.into_iter().map(|pack| Pack::new(pack, &supply, now)).collect(),
+        next_cursor: next_cursor(last.as_ref(), PACKS, ""),
+    };
+    conditional_json(viewer.0.as_ref(), &body)
+}
+
+/// The packs behind the one of this key, which may have been retired since.
+fn after<'b>(book: &'b PackBook, key: Option<&str>) -> impl Iterator<Item = &'b terrace_packs::Pack> {
+    let place = key.and_then(|key| book.packs().iter().position(|pack| pack.key.as_str() == key));
+    book.packs().iter().skip(place.map_or(0, |place| place.saturating_add(1)))
+}
+
+/// Read a pack.
+///
+/// Any that was ever on sale, with its contents: the probability of each collectible in each slot, and how many of limited
+/// ones were minted and are left.
+#[utoipa::path(
+    tag = "Packs",
+    operation_id = "getPack",
+    params(("id" = uuid::Uuid, Path, description = "The pack.")),
+    responses(
+        (status = 200, description = "The pack.", body = PackEnvelope),
+        (status = 304, description = "Nothing has changed."),
+    ),
+    security((), ("cookie" = []), ("bearer" = [])),
+)]
+#[get("/api/packs/{id}")]
+pub(crate) async fn get_pack(
+    viewer: MaybeSignedIn,
+    PathId(pack): PathId<PackId>,
+    app: Data<App>,
+) -> Result<HttpResponse, ApiError> {
+    let (book, now) = (app.pack_book().await?, app.now());
+    let pack = book.pack(pack).filter(|pack| pack.was_on_sale(now)).ok_or_else(no_pack)?;
+    let supply = app.query(ReadSupply { book: book.clone(), packs: vec![pack.id] }).await?;
+    let body = PackEnvelope { pack: Pack::in_full(pack, &book, &supply, now) };
+    conditional_json(viewer.0.as_ref(), &body)
+}
+
+/// Buy copies of a pack.
+///
+/// What is paid with points or coins completes at once. Each copy comes with the hash of the server's half of its draw.
+#[utoipa::path(
+    tag = "Packs",
+    operation_id = "purchasePack",
+    params(
+        ("id" = uuid::Uuid, Path, description = "The pack."),
+        ("Idempotency-Key" = String, Header, description = "The client's name for this request, 1 to 128 visible ASCII characters."),
+    ),
+    request_body = PurchaseBody,
+    responses((status = 201, description = "The purchase.", body = PurchaseResult, headers(("Location" = String, description = "Where the purchase is.")))),
+    security(("cookie" = []), ("bearer" = [])),
+)]
+#[post("/api/packs/{id}/purchase")]
+pub(crate) async fn purchase_pack(
+    SignedIn(viewer): SignedIn,
+    PathId(pack): PathId<PackId>,
+    key: IdempotencyKey,
+    body: JsonBody<PurchaseBody>,
+    app: Data<App>,
+) -> Result<HttpResponse, ApiError> {
+    const ROUTE: &str = "POST /api/packs/{id}/purchase";
+    needed(&key)?;
+    let request = keyed(key, Some(viewer.user_id), ROUTE, &pack.to_string(), body.fingerprint());
+    let quantity = body.into_inner().quantity.map_or(Ok(Quantity::ONE), Quantity::new);
+    let quantity = quantity.map_err(|error| Invalid::at("/quantity", error.to_string()))?;
+    let command = app.purchase_pack(viewer.user_id, pack, quantity).await?;
+    Ok(respond(app.execute_once(command, request, purchased).await?))
+}
+
+fn purchased(outcome: &PackPurchased) -> StoredAnswer {
+    created(format!("/api/user/purchases/{}", outcome.purchase.id), &PurchaseResult::from(outcome))
+}
+
+/// Open a copy of a pack.
+///
+/// The outcome follows from the server's half of the draw, whose hash was published when the copy was bought, one's own
+/// `clientSeed` and the published tables; the proof has all of them. A copy that was opened before answers what it gave,
+/// whatever the seed. An `Idempotency-Key` is required where no copy is named.
+#[utoipa::path(
+    tag = "Packs",
+    operation_id = "openPack",
+    params(
+        ("id" = uuid::Uuid, Path, description = "The pack."),
+        ("Idempotency-Key" = Option<String>, Header, description = "The client's name for this request, 1 to 128 visible ASCII characters."),
+    ),
+    request_body = OpenBody,
+    responses((status = 200, description = "What the copy gave.", body = OpenResult)),
+    security(("cookie" = []), ("bearer" = [])),
+)]
+#[post("/api/packs/{id}/open")]
+pub(crate) async fn open_pack(
+    SignedIn(viewer): SignedIn,
+    PathId(pack): PathId<PackId>,
+    key: IdempotencyKey,
+    body: JsonBody<OpenBody>,
+    app: Data<App>,
+) -> Result<HttpResponse, ApiError> {
+    const ROUTE: &str = "POST /api/packs/{id}/open";
+    let fingerprint = body.fingerprint();
+    let OpenBody { user_pack_id, client_seed } = body.into_inner();
+    if user_pack_id.is_none() {
+        needed(&key)?;
+    }
+    let request = keyed(key, Some(viewer.user_id), ROUTE, &pack.to_string(), fingerprint);
+    let client_seed = client_seed.map(|text| text.parse::<ClientSeed>()).transpose();
+    let client_seed = client_seed.map_err(|error| Invalid::at("/clientSeed", error.to_string()))?;
+    let wish = PackWish { pack, copy: user_pack_id.map(|id| id.0), client_seed };
+    let command = app.open_pack(viewer.user_id, wish).await?;
+    Ok(respond(app.execute_once(command, request, opened).await?))
+}
+
+fn opened(outcome: &PackOpened) -> StoredAnswer {
+    done(&OpenResult::from(outcome))
+}
