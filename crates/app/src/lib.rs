@@ -31,6 +31,7 @@ pub mod store;
 mod trends;
 mod upkeep;
 mod viewers;
+pub mod webhooks;
 mod workers;
 
 pub use accounts::{DeleteAccountRefusal, ResetPasswordRefusal};

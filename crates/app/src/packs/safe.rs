@@ -45,7 +45,7 @@ impl SecretKey {
     }
 
     /// A key, or a mark, that is for one purpose and says nothing of the others (HMAC-SHA-256 as a PRF).
-    fn derive(&self, purpose: &str) -> [u8; 32] {
+    pub(crate) fn derive(&self, purpose: &str) -> [u8; 32] {
         // A key shorter than a block is one that is filled up with zeros: given so, its length cannot be wrong.
         let mut block = [0; 64];
         for (to, from) in block.iter_mut().zip(&self.0) {

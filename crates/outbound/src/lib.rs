@@ -1,0 +1,218 @@
+//! The service's calls to others over HTTP: signed messages to webhooks, and documents to fetch. Everything is bounded, in
+//! time and in size, and nothing follows a redirect: a message goes where the operator said, or nowhere.
+//!
+//! The calls block; [`Caller`] takes them off the async threads.
+
+use std::io::Read;
+use std::sync::Arc;
+use std::time::Duration;
+use terrace_app::webhooks::{SIGNATURE_HEADER, WebhookSecret};
+use terrace_kernel::Timestamp;
+use ureq::Agent;
+use ureq::http::{StatusCode, Uri};
+
+/// An absolute http or https URL.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Endpoint(Uri);
+
+/// The text is no absolute http or https URL.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("an absolute http:// or https:// URL is wanted")]
+pub struct MalformedEndpoint;
+
+impl std::str::FromStr for Endpoint {
+    type Err = MalformedEndpoint;
+
+    fn from_str(text: &str) -> Result<Self, MalformedEndpoint> {
+        let url: Uri = text.parse().map_err(|_| MalformedEndpoint)?;
+        let is_ours = matches!(url.scheme_str(), Some("http" | "https")) && url.host().is_some();
+        if is_ours { Ok(Self(url)) } else { Err(MalformedEndpoint) }
+    }
+}
+
+impl std::fmt::Display for Endpoint {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Why a call came to nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum CallFault {
+    /// No answer: not reached, cut off, or too slow.
+    #[error("no answer: {0}")]
+    NoAnswer(String),
+    /// An answer of another kind than 2xx.
+    #[error("answered {0}")]
+    Refused(u16),
+    /// The answer is longer than was allowed.
+    #[error("the answer is longer than {0} bytes")]
+    TooLong(u64),
+}
+
+impl CallFault {
+    /// Whether the same call may succeed later: everything but a refusal that says the message itself is wrong.
+    pub const fn is_passing(&self) -> bool {
+        match self {
+            Self::NoAnswer(_) => true,
+            Self::Refused(status) => *status >= 500 || matches!(status, 408 | 409 | 425 | 429),
+            Self::TooLong(_) => false,
+        }
+    }
+}
+
+/// Makes the calls. Clones share their connections.
+#[derive(Debug, Clone)]
+pub struct Caller {
+    agent: Arc<Agent>,
+}
+
+impl Caller {
+    /// One whose calls end after `patience`, from the look-up of the name to the last byte of the answer.
+    pub fn new(patience: Duration) -> Self {
+        let config = Agent::config_builder()
+            .timeout_global(Some(patience))
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .http_status_as_error(false)
+            .build();
+        Self { agent: Arc::new(config.into()) }
+    }
+
+    /// Posts a JSON text, signed with the secret as of `at`; an answer of 2xx is the receipt.
+    pub async fn post_signed(
+        &self,
+        to: Endpoint,
+        secret: &WebhookSecret,
+        at: Timestamp,
+        body: Vec<u8>,
+    ) -> Result<(), CallFault> {
+        let signature = secret.sign(at, &body);
+        let agent = Arc::clone(&self.agent);
+        off_the_threads(move || {
+            let answer = agent
+                .post(&to.0)
+                .header("content-type", "application/json")
+                .header(SIGNATURE_HEADER, signature)
+                .send(body.as_slice())
+                .map_err(|error| CallFault::NoAnswer(error.to_string()))?;
+            receipt(answer.status())
+        })
+        .await
+    }
+
+    /// The body of what lies at a URL, of at most so many bytes.
+    pub async fn fetch(&self, from: Endpoint, most: u64) -> Result<Vec<u8>, CallFault> {
+        let agent = Arc::clone(&self.agent);
+        off_the_threads(move || {
+            let mut answer =
+                agent.get(&from.0).call().map_err(|error| CallFault::NoAnswer(error.to_string()))?;
+            receipt(answer.status())?;
+            let mut body = Vec::new();
+            let mut reader = answer.body_mut().as_reader().take(most.saturating_add(1));
+            reader.read_to_end(&mut body).map_err(|error| CallFault::NoAnswer(error.to_string()))?;
+            if u64::try_from(body.len()).is_ok_and(|length| length <= most) {
+                Ok(body)
+            } else {
+                Err(CallFault::TooLong(most))
+            }
+        })
+        .await
+    }
+}
+
+fn receipt(status: StatusCode) -> Result<(), CallFault> {
+    if status.is_success() { Ok(()) } else { Err(CallFault::Refused(status.as_u16())) }
+}
+
+async fn off_the_threads<T: Send + 'static>(
+    call: impl FnOnce() -> Result<T, CallFault> + Send + 'static,
+) -> Result<T, CallFault> {
+    match tokio::task::spawn_blocking(call).await {
+        Ok(outcome) => outcome,
+        Err(error) => Err(CallFault::NoAnswer(error.to_string())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+    use std::net::TcpListener;
+    use std::thread;
+
+    /// Answers one call with these bytes and says what came.
+    fn once(answer: &'static [u8]) -> (Endpoint, thread::JoinHandle<String>) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let to = format!("http://{}/hook", listener.local_addr().unwrap()).parse().unwrap();
+        let heard = thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut heard = Vec::new();
+            let mut part = [0; 1024];
+            // The body of these tests ends so, and a request without one with an empty line.
+            while !heard.ends_with(b"}") && !heard.ends_with(b"\r\n\r\n") || heard.ends_with(b": 2\r\n\r\n") {
+                let read = stream.read(&mut part).unwrap();
+                heard.extend_from_slice(&part[..read]);
+                if read == 0 {
+                    break;
+                }
+            }
+            stream.write_all(answer).unwrap();
+            String::from_utf8(heard).unwrap()
+        });
+        (to, heard)
+    }
+
+    fn caller() -> Caller {
+        Caller::new(Duration::from_secs(10))
+    }
+
+    #[tokio::test]
+    async fn a_message_arrives_with_a_signature_that_its_receiver_can_check() {
+        let (to, heard) = once(b"HTTP/1.1 204 No Content\r\n\r\n");
+        let secret = WebhookSecret::new(&"s".repeat(32)).unwrap();
+        let at = Timestamp::from_micros(1_700_000_000_000_000);
+        caller().post_signed(to, &secret, at, b"{}".to_vec()).await.unwrap();
+        let heard = heard.join().unwrap();
+        let line = heard.lines().find_map(|line| line.strip_prefix("terrace-signature: ")).unwrap();
+        assert_eq!(secret.verify(line, b"{}", at), Ok(()));
+    }
+
+    #[tokio::test]
+    async fn redirects_refusals_and_long_answers_are_no_success() {
+        let secret = WebhookSecret::new(&"s".repeat(32)).unwrap();
+        for (answer, passes) in [
+            (&b"HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\n\r\n"[..], false),
+            (b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n", false),
+            (b"HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\n\r\n", true),
+            (b"", true),
+        ] {
+            let (to, heard) = once(answer);
+            let fault = caller()
+                .post_signed(to, &secret, Timestamp::from_micros(1_700_000_000_000_000), b"{}".to_vec())
+                .await
+                .unwrap_err();
+            assert_eq!(fault.is_passing(), passes, "{fault}");
+            heard.join().unwrap();
+        }
+        let (from, heard) = once(b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nabcde");
+        assert!(matches!(caller().fetch(from, 4).await, Err(CallFault::TooLong(4))));
+        heard.join().unwrap();
+        let (from, heard) = once(b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nabcde");
+        assert_eq!(caller().fetch(from, 5).await.unwrap(), b"abcde");
+        heard.join().unwrap();
+    }
+
+    #[test]
+    fn only_absolute_web_addresses_are_called() {
+        for wrong in
+            ["", "/hook", "example.test/hook", "ftp://example.test/", "file:///etc/passwd", "http://"]
+        {
+            assert!(wrong.parse::<Endpoint>().is_err(), "{wrong}");
+        }
+        assert_eq!(
+            "https://example.test/a?b".parse::<Endpoint>().unwrap().to_string(),
+            "https://example.test/a?b"
+        );
+    }
+}
