@@ -76,6 +76,12 @@ impl Dialect {
             self.openings(),
             totals("JOIN leaderboards AS board ON board.season_id = season.id"),
             totals("JOIN team_boards AS board ON board.k = scorers.n % {each}"),
+            // What keeps the counts is not heard of rows in bulk everywhere.
+            "DELETE FROM board_counts".to_owned(),
+            "INSERT INTO board_counts (season_id, leaderboard_id, part, listed) \
+             SELECT season_id, leaderboard_id, 0, count(*) FROM board_totals WHERE listed \
+             GROUP BY season_id, leaderboard_id"
+                .to_owned(),
             "INSERT INTO leaderboard_entries (leaderboard_id, user_id, points, season_id, created_at) \
              SELECT leaderboard_id, user_id, points, season_id, reached_at FROM board_totals \
              ORDER BY leaderboard_id, user_id"
