@@ -173,6 +173,7 @@ pub trait OpeningWrite: SaleRead {
     /// Writes what a copy gave: the proof, and the collectibles as the fan's own.
     fn insert_opening(&mut self, copy: UserPackId, opening: &Opening) -> Result<(), StoreError>;
 
-    /// Takes the collectibles of a copy back; says how many. Their serials are not used again.
+    /// Takes the collectibles of a copy back; says how many. Their serials are not used again. Hold the fan's account: where
+    /// a minter was told of them, it is told of this in the same transaction, in the order of what happens to the fan.
     fn revoke_owned(&mut self, copy: UserPackId, at: Timestamp) -> Result<u64, StoreError>;
 }
