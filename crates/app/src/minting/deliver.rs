@@ -156,6 +156,9 @@ impl Lane {
             let came = self.minter.tell(&notice, self.app.now()).await;
             sent += 1;
             count_call(&came, began.elapsed());
+            if let Err(fault) = &came {
+                log::debug!("the minter gave no receipt for message {}: {fault}", notice.id());
+            }
             told += u64::from(came.is_ok());
             let goes_on = sent < IN_A_ROW && !*stop.borrow();
             let settled = Settle { holder: self.holder, notice: notice.clone(), came, goes_on };
