@@ -2,8 +2,9 @@
 //! reports whether it took.
 
 use crate::{
-    Collectible, CollectibleId, Minted, Opening, Owned, Pack, PackId, PackKey, Purchase, PurchaseId,
-    PurchaseState, Rarity, SealedSeed, Stock, StockChange, Transition, UserPack, UserPackId, UserPackState,
+    ClientSeed, ClientSeedSource, Collectible, CollectibleId, Minted, Opening, Owned, Pack, PackId, PackKey,
+    Purchase, PurchaseId, PurchaseState, Rarity, SealedSeed, Stock, StockChange, Transition, UserPack,
+    UserPackId, UserPackState,
 };
 use terrace_kernel::{Limit, Page, StoreError, TeamId, TimeKey, Timestamp, UserId};
 
@@ -91,6 +92,12 @@ pub trait SaleRead {
 
     /// What came of an opened copy, with the collectibles by slot; those that were taken back stay in it.
     fn opening(&mut self, copy: UserPackId) -> Result<Option<Opening>, StoreError>;
+
+    /// The fan's half of the draw of each of these copies that was opened, and who gave it; in no order.
+    fn client_seeds(
+        &mut self,
+        of: &[UserPackId],
+    ) -> Result<Vec<(UserPackId, ClientSeed, ClientSeedSource)>, StoreError>;
 
     /// A fan's collectibles, the newest first; those that were taken back are not among them.
     fn owned(
