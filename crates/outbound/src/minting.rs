@@ -30,13 +30,13 @@ impl Minter for MintingWebhook {
         Box::pin(async move {
             let (to, secret) = (self.to.clone(), &self.secret);
             let told = self.caller.post_signed_once(to, secret, now, notice.id(), notice.body()).await;
-            told.map_err(fault)
+            told.map_err(|error| fault(&error))
         })
     }
 }
 
 /// Only an answer of 4xx can mean that the message is wrong; a redirect, say, means that the address is.
-fn fault(fault: CallFault) -> MintFault {
+fn fault(fault: &CallFault) -> MintFault {
     let words = fault.to_string();
     match fault {
         CallFault::Refused(400..500) if !fault.is_passing() => MintFault::Refused(words),
@@ -60,9 +60,9 @@ mod tests {
             (429, false),
             (503, false),
         ] {
-            let fault = fault(CallFault::Refused(status));
+            let fault = fault(&CallFault::Refused(status));
             assert_eq!(matches!(fault, MintFault::Refused(_)), is_refusal, "{status}");
         }
-        assert!(matches!(fault(CallFault::NoAnswer("gone".to_owned())), MintFault::Passing(_)));
+        assert!(matches!(fault(&CallFault::NoAnswer("gone".to_owned())), MintFault::Passing(_)));
     }
 }

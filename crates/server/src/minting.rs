@@ -16,31 +16,46 @@ use terrace_outbound::{Endpoint, MintingWebhook};
 #[command(next_help_heading = "Minting")]
 pub(crate) struct MintSettings {
     /// The address that each minted collectible is posted to; without one nobody is told.
-    #[arg(long, env = "TERRACE_MINTER_URL", global = true, hide_env_values = true, value_name = "URL")]
-    pub(crate) minter_url: Option<Endpoint>,
+    #[arg(
+        id = "minter_url",
+        long = "minter-url",
+        env = "TERRACE_MINTER_URL",
+        global = true,
+        hide_env_values = true,
+        value_name = "URL"
+    )]
+    pub(crate) url: Option<Endpoint>,
     /// The secret that these messages are signed with, 32 to 256 visible ASCII characters.
-    #[arg(long, env = "TERRACE_MINTER_SECRET", global = true, hide_env_values = true, value_name = "SECRET")]
-    pub(crate) minter_secret: Option<String>,
+    #[arg(
+        id = "minter_secret",
+        long = "minter-secret",
+        env = "TERRACE_MINTER_SECRET",
+        global = true,
+        hide_env_values = true,
+        value_name = "SECRET"
+    )]
+    pub(crate) secret: Option<String>,
     /// A file that holds the secret of the minter.
     #[arg(
-        long,
+        id = "minter_secret_file",
+        long = "minter-secret-file",
         env = "TERRACE_MINTER_SECRET_FILE",
         global = true,
         value_name = "FILE",
         conflicts_with = "minter_secret"
     )]
-    pub(crate) minter_secret_file: Option<PathBuf>,
+    pub(crate) secret_file: Option<PathBuf>,
 }
 
 impl MintSettings {
     /// The minter, if one is configured.
     pub(crate) fn minter(&self) -> anyhow::Result<Option<MintingWebhook>> {
-        let secret = match (&self.minter_secret, &self.minter_secret_file) {
+        let secret = match (&self.secret, &self.secret_file) {
             (Some(secret), _) => Some(secret.clone()),
             (None, Some(file)) => Some(read_secret(file)?),
             (None, None) => None,
         };
-        match (&self.minter_url, secret) {
+        match (&self.url, secret) {
             (None, None) => Ok(None),
             (None, Some(_)) => bail!("there is a secret of a minter and no --minter-url"),
             (Some(_), None) => {

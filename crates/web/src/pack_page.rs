@@ -1,4 +1,5 @@
-//! The list of packs as everybody sees it who is signed out, encoded once for as long as nothing in it changes.
+//! The list of packs as everybody sees it who is signed out, encoded once until something in it changes, or the content is
+//! read anew, as it is each second.
 //!
 //! What stands of packs is read for every answer: a copy that was sold shows at once. What is kept is the work behind it,
 //! computing the odds and encoding them.

@@ -120,7 +120,7 @@ pub(super) fn judge_work(
         let words = format!("{name} is {behind} events behind");
         if behind > BEHIND { findings.warn("consumer", words) } else { findings.ok("consumer", words) }
     }
-    judge_minting(settings.minting.minter_url.is_some(), &overview.minting, now, findings);
+    judge_minting(settings.minting.url.is_some(), &overview.minting, now, findings);
     for job in terrace_app::jobs() {
         let record = overview.jobs.iter().find(|record| record.name == job.name());
         judge_job(&job, record, now, findings);

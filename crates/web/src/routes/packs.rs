@@ -52,14 +52,14 @@ pub(crate) async fn list_packs(
     let ids: Vec<_> = packs.iter().map(|pack| pack.id).collect();
     let supply = app.query(ReadSupply { book: book.clone(), packs: ids.clone() }).await?;
     let next_cursor = next_cursor(last.as_ref(), PACKS, "");
-    let list = |shown: &Shown| PackList {
+    let answer = |shown: &Shown| PackList {
         packs: packs.into_iter().map(|pack| Pack::new(pack, &shown.supply, now)).collect(),
         next_cursor: shown.next_cursor.clone(),
     };
     let shown = Shown { book: book.clone(), packs: ids, next_cursor, supply };
     match &viewer.0 {
-        Some(viewer) => conditional_json(Some(viewer), &list(&shown)),
-        None => shell.pack_page.answer(shown, list),
+        Some(viewer) => conditional_json(Some(viewer), &answer(&shown)),
+        None => shell.pack_page.answer(shown, answer),
     }
 }
 
