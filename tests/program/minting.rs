@@ -6,13 +6,14 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use terrace_testkit::app::webhooks::WebhookSecret;
 use terrace_testkit::kernel::Timestamp;
-use terrace_testkit::{Answer, Client, DatabaseKind, Invocation, TestDatabase, on_each_database};
+use terrace_testkit::{Answer, Client, DatabaseKind, Invocation, TestDatabase, on_each_database, pgtemp};
 
 on_each_database! {
     a_receiver_hears_signed_messages_of_all_that_is_and_was_opened,
+    a_server_that_is_killed_in_mid_call_sends_the_message_again,
 }
 
-const SECRET: &str = "the register's half of the handshake";
+const SECRET: &str = "the-registers-half-of-the-handshake";
 
 /// Buys a pack that costs coins and opens it.
 fn open(client: &Client, key: &str) -> Result<Answer> {
@@ -24,9 +25,20 @@ fn open(client: &Client, key: &str) -> Result<Answer> {
     Ok(post("open").json(&json!({})).send().expect(200))
 }
 
+/// Gives the fan coins.
+fn give_coins(terrace: &Invocation) -> Result<()> {
+    let gift = "maintain coins give --user fan --amount 100 --reason Gift --key gift";
+    terrace.clone().args(gift.split(' ')).run()?.succeeded().map(drop)
+}
+
+/// The program with a minter at this address.
+fn telling(terrace: &Invocation, minter: &Listener) -> Invocation {
+    terrace.clone().env("TERRACE_MINTER_URL", minter.url("/hook")).env("TERRACE_MINTER_SECRET", SECRET)
+}
+
 /// The message, whose signature is right.
 fn message(heard: &Heard) -> Result<Value> {
-    let secret = WebhookSecret::new(&SECRET.replace(' ', "-"))?;
+    let secret = WebhookSecret::new(SECRET)?;
     let signature = heard.headers.get("terrace-signature").context("no signature")?;
     let (_, seconds) = signature.split(',').find_map(|part| part.split_once("t=")).context("no time")?;
     let sent = Timestamp::from_micros(seconds.parse::<i64>()? * 1_000_000);
@@ -42,19 +54,12 @@ fn a_receiver_hears_signed_messages_of_all_that_is_and_was_opened(kind: Database
     let database = TestDatabase::empty(kind)?;
     let bare = Invocation::on(database.url())?.env("TERRACE_DEMO", "always");
     let receiver = Listener::answering(204, "")?;
-    let telling = bare
-        .clone()
-        .env("TERRACE_MINTER_URL", receiver.url("/hook"))
-        .env("TERRACE_MINTER_SECRET", SECRET.replace(' ', "-"));
+    let telling = telling(&bare, &receiver);
 
     let mut program = bare.serve()?;
     let mia = program.client();
     mia.register("fan");
-    let gift = [
-        "maintain", "coins", "give", "--user", "fan", "--amount", "100", "--reason", "A gift", "--key",
-        "gift",
-    ];
-    bare.clone().args(gift).run()?.succeeded()?;
+    give_coins(&bare)?;
     let before = open(&mia, "one")?.list("/collectibles");
     program.stop()?;
     let nobody = bare.clone().args(["maintain", "mint-earlier"]).run()?;
@@ -84,5 +89,33 @@ fn a_receiver_hears_signed_messages_of_all_that_is_and_was_opened(kind: Database
     assert!(retried.starts_with("0 messages that were set aside wait again"), "{retried}");
     let well = telling.clone().args(["doctor"]).run()?;
     assert!(well.said.contains("nothing waits for the minter"), "{}", well.words());
+    Ok(())
+}
+
+fn a_server_that_is_killed_in_mid_call_sends_the_message_again(kind: DatabaseKind) -> Result<()> {
+    let database = TestDatabase::empty(kind)?;
+    let terrace = Invocation::on(database.url())?.env("TERRACE_DEMO", "always");
+    let silent = Listener::silent()?;
+    let mut program = telling(&terrace, &silent).serve()?;
+    let mia = program.client();
+    mia.register("fan");
+    give_coins(&terrace)?;
+    let owned = open(&mia, "one")?.list("/collectibles");
+    let first = message(&silent.next()?)?;
+    assert_eq!(first["ownedId"], owned[0]["id"]);
+    program.kill()?;
+    let waiting = terrace.clone().args(["doctor"]).run()?;
+    assert!(waiting.said.contains(&format!("{} messages wait", owned.len())), "{}", waiting.words());
+    // The killed server holds the fan's messages for a minute, which nobody but PostgreSQL lets a test shorten.
+    if kind == DatabaseKind::Postgres {
+        pgtemp::execute(database.url(), &["UPDATE mint_lanes SET ready_at = now() - interval '1 minute'"])?;
+        let receiver = Listener::answering(200, "{}")?;
+        let mut program = telling(&terrace, &receiver).serve()?;
+        assert_eq!(message(&receiver.next()?)?, first, "the same message by the same name");
+        for owned in &owned[1..] {
+            assert_eq!(message(&receiver.next()?)?["ownedId"], owned["id"]);
+        }
+        program.stop()?;
+    }
     Ok(())
 }

@@ -46,6 +46,24 @@ impl Listener {
         Ok(Self { address, heard })
     }
 
+    /// Takes what it is asked, and never answers.
+    pub(super) fn silent() -> Result<Self> {
+        let listener = TcpListener::bind("127.0.0.1:0")?;
+        let address = listener.local_addr()?;
+        let (tell, heard) = mpsc::channel();
+        thread::Builder::new().name("receiver".to_owned()).spawn(move || {
+            let mut open = Vec::new();
+            for stream in listener.incoming().flatten() {
+                let Ok((request, reader)) = read(stream) else { continue };
+                if tell.send(request).is_err() {
+                    return;
+                }
+                open.push(reader);
+            }
+        })?;
+        Ok(Self { address, heard })
+    }
+
     pub(super) fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
     }
@@ -57,6 +75,14 @@ impl Listener {
 }
 
 fn answer(stream: TcpStream, status: u16, body: &str) -> Result<Heard> {
+    let (heard, mut reader) = read(stream)?;
+    let length = body.len();
+    let head = format!("HTTP/1.1 {status} Answer\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n");
+    reader.get_mut().write_all(format!("{head}{body}").as_bytes())?;
+    Ok(heard)
+}
+
+fn read(stream: TcpStream) -> Result<(Heard, BufReader<TcpStream>)> {
     stream.set_read_timeout(Some(PATIENCE))?;
     let mut reader = BufReader::new(stream);
     let mut line = String::new();
@@ -71,8 +97,5 @@ fn answer(stream: TcpStream, status: u16, body: &str) -> Result<Heard> {
     let length = headers.get("content-length").map_or(Ok(0), |length| length.parse())?;
     let mut received = vec![0; length];
     reader.read_exact(&mut received)?;
-    let length = body.len();
-    let head = format!("HTTP/1.1 {status} Answer\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n");
-    reader.get_mut().write_all(format!("{head}{body}").as_bytes())?;
-    Ok(Heard { line: line.trim_end().to_owned(), headers, body: received })
+    Ok((Heard { line: line.trim_end().to_owned(), headers, body: received }, reader))
 }
