@@ -365,9 +365,9 @@ fn what_is_refused_is_set_aside_and_holds_back_nobody_else(kind: DatabaseKind) -
 }
 
 fn a_minter_that_does_not_answer_delays_no_opening(kind: DatabaseKind) -> Result<()> {
-    let shop = shop(kind)?;
+    let quiet = shop(kind)?;
     let silent = Register::with_gate(|_| Answer::Receipt, Some(Semaphore::new(0)));
-    let house = shop.with_minter(silent.clone())?;
+    let house = quiet.with_minter(silent.clone())?;
     let (stop, stopped) = watch::channel(false);
     let running = house.spawn(Arc::clone(house.app()).run_minting(stopped));
     let mia = rich(&house, "mia");
@@ -413,10 +413,10 @@ fn what_is_taken_back_is_told_after_it_was_minted(kind: DatabaseKind) -> Result<
 
 /// A lane is closed when it is empty: whoever adds to it in that moment finds it closed, and opens it.
 fn who_opens_while_messages_go_out_is_not_overlooked(kind: DatabaseKind) -> Result<()> {
-    let shop = shop(kind)?;
+    let quiet = shop(kind)?;
     let minter = Register::willing();
-    let house = shop.with_minter(minter.clone())?;
-    let other = shop.with_minter(minter.clone())?;
+    let house = quiet.with_minter(minter.clone())?;
+    let other = quiet.with_minter(minter.clone())?;
     let fans: Vec<_> = (0..3).map(|n| rich(&house, &format!("fan{n}"))).collect();
     let (stop, stopped) = watch::channel(false);
     let delivering = other.spawn({

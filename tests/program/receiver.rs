@@ -77,8 +77,8 @@ impl Listener {
 fn answer(stream: TcpStream, status: u16, body: &str) -> Result<Heard> {
     let (heard, mut reader) = read(stream)?;
     let length = body.len();
-    let head = format!("HTTP/1.1 {status} Answer\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n");
-    reader.get_mut().write_all(format!("{head}{body}").as_bytes())?;
+    let start = format!("HTTP/1.1 {status} Answer\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n");
+    reader.get_mut().write_all(format!("{start}{body}").as_bytes())?;
     Ok(heard)
 }
 
