@@ -39,6 +39,7 @@ mod contract {
     mod live;
     mod locker_room;
     mod media;
+    mod minting;
     mod once;
     mod operators;
     mod order;
@@ -99,5 +100,7 @@ mod program {
     mod doctor;
     mod follow_graph;
     mod maintain;
+    mod minting;
+    mod receiver;
     mod verify;
 }

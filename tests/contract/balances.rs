@@ -9,7 +9,7 @@ use std::time::Duration;
 use terrace_testkit::app::commands::{
     AwardPoints, CoinsMoved, MoveCoins, MoveCoinsRefusal, ReversePoints, VisitDaily,
 };
-use terrace_testkit::app::{DeleteAccountRefusal, Given, LedgerReport};
+use terrace_testkit::app::{DeleteAccountRefusal, Given, LedgerReport, Turn, jobs};
 use terrace_testkit::identity::Password;
 use terrace_testkit::kernel::{Failure, UserId};
 use terrace_testkit::ledger::{
@@ -17,6 +17,7 @@ use terrace_testkit::ledger::{
 };
 use terrace_testkit::scoring::{SourceKey, Writer};
 use terrace_testkit::{DatabaseKind, PASSWORD, TestApp, on_each_database};
+use tokio::sync::watch;
 
 on_each_database! {
     fans_with_points_begin_with_as_many_to_spend,
@@ -25,6 +26,7 @@ on_each_database! {
     a_balance_that_was_tampered_with_is_found_and_mended_once,
     a_record_that_moved_nothing_is_found_and_mended,
     a_repair_beside_transfers_loses_nothing,
+    balances_are_mended_every_hour,
     money_that_is_left_keeps_an_account,
 }
 
@@ -205,6 +207,25 @@ fn a_repair_beside_transfers_loses_nothing(kind: DatabaseKind) -> Result<()> {
         assert_eq!(has, [80, 40]);
     }
     in_order(&house);
+    Ok(())
+}
+
+fn balances_are_mended_every_hour(kind: DatabaseKind) -> Result<()> {
+    let house = founded(kind)?;
+    let mia = house.fan("mia").id;
+    moved(&house, coins(Holder::House(House::Issuance), Holder::Fan(mia), 4, "gift"));
+    let job = jobs().into_iter().find(|job| job.name() == "sync-balances").expect("the job");
+    let turn = || {
+        let (_keep, mut stop) = watch::channel(false);
+        house.run(house.app().try_job(&job, &mut stop)).expect("a working store")
+    };
+    assert_eq!(turn(), Turn::Done);
+    tamper(&house, mia, AccountKind::Coins, 400, 0);
+    assert!(matches!(turn(), Turn::NotDue(_)));
+    assert_eq!(balance(&house, mia, AccountKind::Coins), 400);
+    house.clock().advance(Duration::from_hours(1));
+    assert_eq!(turn(), Turn::Done);
+    assert_eq!((balance(&house, mia, AccountKind::Coins), wrong(&verify(&house))), (4, vec![]));
     Ok(())
 }
 

@@ -4,6 +4,7 @@ use super::sample::UNKNOWN;
 use anyhow::Result;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use std::time::Duration;
 use terrace_testkit::kernel::UserId;
 use terrace_testkit::ledger::{AccountKind, Amount, Holder, House, Transfer, TransferSource};
 use terrace_testkit::web::verify_opening;
@@ -18,6 +19,7 @@ on_each_database! {
     spec_1_rule_9_an_opening_is_proved_by_its_answer_and_stays,
     what_is_wrong_is_refused_and_moves_nothing,
     packs_that_did_not_change_are_304,
+    whoever_is_signed_out_sees_each_sale_at_once,
     a_keyed_purchase_fifty_times_at_once_buys_once,
     what_a_fan_bought_is_exported_and_outlives_their_account,
 }
@@ -285,6 +287,30 @@ fn packs_that_did_not_change_are_304(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
+fn whoever_is_signed_out_sees_each_sale_at_once(kind: DatabaseKind) -> Result<()> {
+    let service = TestService::start(kind)?;
+    let (mia, anybody) = (rich(&service, "mia"), service.client());
+    let mut tags = BTreeSet::new();
+    for left in (20..=25).rev() {
+        let list = anybody.get(PACKS).expect(200);
+        let cups = list.list("/packs").into_iter().find(|pack| pack["key"] == "cups").expect("the pack");
+        assert_eq!((&cups["remaining"], &cups["odds"][1]["atLeastOne"]), (&json!(left), &json!(1.0)));
+        // Whatever else was asked for in between.
+        assert_eq!(anybody.get(&format!("{PACKS}?limit=1")).expect(200).list("/packs").len(), 1);
+        let again = anybody.get(PACKS).expect(200);
+        assert_eq!((again.text(), again.header("etag")), (list.text(), list.header("etag")));
+        tags.insert(list.header("etag").expect("a tag").to_owned());
+        buy(&mia, "cups", 1, &left.to_string()).expect(201);
+    }
+    assert_eq!(tags.len(), 6);
+    // What is over is not there any more, although nothing was sold.
+    let shown = |packs: &[Value]| packs.iter().any(|pack| pack["key"] == "early");
+    assert!(!shown(&anybody.get(PACKS).expect(200).list("/packs")));
+    service.clock().advance(Duration::from_hours(24 * 365 * 1000));
+    assert!(shown(&anybody.get(PACKS).expect(200).list("/packs")));
+    Ok(())
+}
+
 fn a_keyed_purchase_fifty_times_at_once_buys_once(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let mia = rich(&service, "mia");
@@ -306,7 +332,13 @@ fn what_a_fan_bought_is_exported_and_outlives_their_account(kind: DatabaseKind) 
     let opened = open(&mia, "cups", &json!({"userPackId": copy})).expect(200);
     let export = mia.get("/api/user/export").expect(200);
     assert_eq!(export.list("/purchases"), mia.get(PURCHASES).expect(200).list("/purchases"));
-    assert_eq!(export.list("/packs").len(), 2);
+    let packs = export.list("/packs");
+    let of = |status: &str| packs.iter().find(|pack| pack["status"] == status).expect("a copy");
+    assert_eq!((packs.len(), &of("sealed")["clientSeed"]), (2, &json!(null)));
+    let (proof, opened_copy) = (opened.at("/proof"), of("opened"));
+    for name in ["clientSeed", "clientSeedSource", "serverSeedHash"] {
+        assert_eq!(opened_copy[name], proof[name], "{name}");
+    }
     assert_eq!(export.list("/collectibles").len(), 2);
     assert!(export.list("/collectibles").iter().any(|owned| owned["id"] == opened.at("/collectibles/1/id")));
     let cups = path(&mia, "cups", "");

@@ -1,5 +1,6 @@
 //! `terrace verify`, and the secret that seals packs.
 
+use super::receiver::Listener;
 use anyhow::{Context, Result};
 use serde_json::json;
 use std::fs;
@@ -38,6 +39,14 @@ fn an_opening_is_verified_from_its_answer_and_a_changed_one_is_found(kind: Datab
     let said = verify.run()?.succeeded()?;
     let name = opened.str_at("/collectibles/3/collectible/name");
     assert!(said.contains("slot 3: ") && said.contains(&name), "{said}");
+
+    // Wherever the fan has put it.
+    let shelf = Listener::answering(200, &opened.text())?;
+    let fetched = terrace.clone().args(["verify".to_owned(), shelf.url("/opening.json")]).run()?;
+    assert_eq!(fetched.succeeded()?, said);
+    let nothing = Listener::answering(404, &opened.text())?;
+    let missing = terrace.clone().args(["verify".to_owned(), nothing.url("/opening.json")]).run()?;
+    assert!(missing.code == Some(1) && missing.log.contains("answered 404"), "{}", missing.words());
 
     let mut changed = opened.json();
     changed["collectibles"][0]["collectible"]["id"] = json!("00000000-0000-7000-8000-000000000000");

@@ -4,6 +4,7 @@ use crate::App;
 use crate::execute::{Command, unrefused};
 use crate::jobs::Job;
 use crate::media::{Shards, SweptMedia};
+use crate::minting::TOLD_STAYS;
 use crate::store::Tx;
 use std::convert::Infallible;
 use std::time::Duration;
@@ -22,6 +23,7 @@ pub(crate) fn jobs() -> Vec<Job> {
         ("sweep-idempotency-keys", What::IdempotencyKeys),
         ("sweep-sessions", What::Sessions),
         ("sweep-events", What::Events),
+        ("sweep-minting", What::Minting),
     ]
     .map(|(name, what)| {
         Job::new(name, EVERY, move |app| async move {
@@ -51,6 +53,8 @@ pub struct Swept {
     pub sessions: u64,
     /// Events.
     pub events: u64,
+    /// Messages that the minter has taken.
+    pub minting: u64,
     /// Uploads that no post took.
     pub uploads: u64,
     /// Pictures that nothing referred to.
@@ -67,6 +71,7 @@ impl App {
             idempotency_keys: self.sweep_all(What::IdempotencyKeys).await?,
             sessions: self.sweep_all(What::Sessions).await?,
             events: self.sweep_all(What::Events).await?,
+            minting: self.sweep_all(What::Minting).await?,
             uploads: media.uploads,
             pictures: media.pictures,
             objects: media.objects,
@@ -78,6 +83,7 @@ impl App {
             What::IdempotencyKeys => self.config.idempotency_life,
             What::Sessions => ENDED_SESSIONS_STAY,
             What::Events => self.config.event_life,
+            What::Minting => TOLD_STAYS,
         });
         let mut all = 0;
         loop {
@@ -95,6 +101,7 @@ enum What {
     IdempotencyKeys,
     Sessions,
     Events,
+    Minting,
 }
 
 /// Removes one portion.
@@ -113,6 +120,7 @@ impl Command for Sweep {
             What::IdempotencyKeys => tx.sweep_idempotency(self.before, PORTION)?,
             What::Sessions => tx.remove_ended_sessions(self.before, PORTION)?,
             What::Events => tx.sweep_events(self.before, PORTION)?,
+            What::Minting => tx.sweep_minting(self.before, PORTION)?,
         })
     }
 }

@@ -148,6 +148,7 @@ pub fn registry() -> Vec<Job> {
     jobs.push(crate::trends::job());
     jobs.push(crate::backfill::job());
     jobs.extend(crate::upkeep::jobs());
+    jobs.push(crate::ledger_upkeep::job());
     jobs.push(crate::quests::job());
     jobs
 }

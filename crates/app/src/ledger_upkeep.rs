@@ -4,12 +4,18 @@
 
 use crate::App;
 use crate::execute::{Command, Query, unrefused};
+use crate::jobs::Job;
 use crate::store::{ReadTx, Tx};
 use crate::upkeep::{EXAMPLES, HELD, PORTION, PointsChecked};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
+use std::time::Duration;
 use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp, UserId};
 use terrace_ledger::{LedgerCheck, LedgerFault};
+
+/// The name of the job that does all of it, and how often: as often as boards are looked through.
+const SYNC: &str = "sync-balances";
+const EVERY: Duration = Duration::from_hours(1);
 
 /// What a walk through the balances found.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -35,6 +41,11 @@ impl LedgerReport {
     }
 }
 
+/// The job that keeps balances in order.
+pub(crate) fn job() -> Job {
+    Job::new(SYNC, EVERY, |app| async move { app.keep_balances().await })
+}
+
 impl App {
     /// Holds every balance against the journal. Writes nothing.
     ///
@@ -54,6 +65,20 @@ impl App {
     /// When the database is not to be had.
     pub async fn repair_ledger(&self, dry_run: bool) -> Result<LedgerReport, StoreError> {
         self.walk_ledger(!dry_run).await
+    }
+
+    /// One run of the job.
+    async fn keep_balances(&self) -> Result<(), StoreError> {
+        let report = self.repair_ledger(false).await?;
+        for (check, found) in report.checks.iter().filter(|(_, found)| found.wrong > 0) {
+            let (name, example) = (check.as_str(), found.examples.first().map_or("", String::as_str));
+            log::warn!("{SYNC} found {} of {} {name} wrong: {example}", found.wrong, found.checked);
+            metrics::counter!("terrace_balances_wrong_total", "check" => name).increment(found.wrong);
+        }
+        if report.wrong() > 0 {
+            log::warn!("{SYNC} mended the balances of {} fans", report.mended);
+        }
+        Ok(())
     }
 
     async fn walk_ledger(&self, mends: bool) -> Result<LedgerReport, StoreError> {

@@ -22,6 +22,7 @@ mod ledger_upkeep;
 mod live;
 mod login;
 pub mod media;
+pub mod minting;
 mod packs;
 mod passwords;
 pub mod queries;
@@ -72,6 +73,7 @@ pub use upkeep::{BoardsSynced, PointsChecked, PointsReport};
 use crate::commands::BoardChoice;
 use crate::live::{Graph, Live, Ranks};
 use crate::media::{MediaStore, NoMediaStore};
+use crate::minting::Minter;
 use crate::workers::Workers;
 use moka::sync::Cache;
 use std::sync::Arc;
@@ -185,6 +187,8 @@ pub struct App {
     pack_books: Cache<(), Arc<PackBook>>,
     /// What encrypts seeds, and the mark of the secret behind it.
     seed_safe: Option<(Arc<SeedSafe>, [u8; 32])>,
+    /// Who is told of what fans come to own; without one nobody is.
+    minter: Option<Arc<dyn Minter>>,
     config: AppConfig,
 }
 
@@ -229,6 +233,7 @@ impl App {
             quest_books: Cache::builder().max_capacity(1).time_to_live(BOARD_MEMORY).build(),
             pack_books: Cache::builder().max_capacity(1).time_to_live(BOARD_MEMORY).build(),
             seed_safe: None,
+            minter: None,
             config,
         }
     }

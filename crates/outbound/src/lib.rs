@@ -3,6 +3,10 @@
 //!
 //! The calls block; [`Caller`] takes them off the async threads.
 
+mod minting;
+
+pub use minting::MintingWebhook;
+
 use std::io::Read;
 use std::sync::Arc;
 use std::time::Duration;
@@ -87,15 +91,42 @@ impl Caller {
         at: Timestamp,
         body: Vec<u8>,
     ) -> Result<(), CallFault> {
+        self.post(to, secret, at, None, body).await
+    }
+
+    /// The same with a name of visible ASCII in the header `Idempotency-Key`, by which the receiver knows a message that comes
+    /// again.
+    pub async fn post_signed_once(
+        &self,
+        to: Endpoint,
+        secret: &WebhookSecret,
+        at: Timestamp,
+        name: String,
+        body: Vec<u8>,
+    ) -> Result<(), CallFault> {
+        self.post(to, secret, at, Some(name), body).await
+    }
+
+    async fn post(
+        &self,
+        to: Endpoint,
+        secret: &WebhookSecret,
+        at: Timestamp,
+        name: Option<String>,
+        body: Vec<u8>,
+    ) -> Result<(), CallFault> {
         let signature = secret.sign(at, &body);
         let agent = Arc::clone(&self.agent);
         off_the_threads(move || {
-            let answer = agent
+            let mut call = agent
                 .post(&to.0)
                 .header("content-type", "application/json")
-                .header(SIGNATURE_HEADER, signature)
-                .send(body.as_slice())
-                .map_err(|error| CallFault::NoAnswer(error.to_string()))?;
+                .header(SIGNATURE_HEADER, signature);
+            if let Some(name) = name {
+                call = call.header("idempotency-key", name);
+            }
+            let answer =
+                call.send(body.as_slice()).map_err(|error| CallFault::NoAnswer(error.to_string()))?;
             receipt(answer.status())
         })
         .await

@@ -2,8 +2,9 @@
 //! reports whether it took.
 
 use crate::{
-    Collectible, CollectibleId, Minted, Opening, Owned, Pack, PackId, PackKey, Purchase, PurchaseId,
-    PurchaseState, Rarity, SealedSeed, Stock, StockChange, Transition, UserPack, UserPackId, UserPackState,
+    ClientSeed, ClientSeedSource, Collectible, CollectibleId, Minted, Opening, Owned, Pack, PackId, PackKey,
+    Purchase, PurchaseId, PurchaseState, Rarity, SealedSeed, Stock, StockChange, Transition, UserPack,
+    UserPackId, UserPackState,
 };
 use terrace_kernel::{Limit, Page, StoreError, TeamId, TimeKey, Timestamp, UserId};
 
@@ -92,6 +93,12 @@ pub trait SaleRead {
     /// What came of an opened copy, with the collectibles by slot; those that were taken back stay in it.
     fn opening(&mut self, copy: UserPackId) -> Result<Option<Opening>, StoreError>;
 
+    /// The fan's half of the draw of each of these copies that was opened, and who gave it; in no order.
+    fn client_seeds(
+        &mut self,
+        of: &[UserPackId],
+    ) -> Result<Vec<(UserPackId, ClientSeed, ClientSeedSource)>, StoreError>;
+
     /// A fan's collectibles, the newest first; those that were taken back are not among them.
     fn owned(
         &mut self,
@@ -173,6 +180,7 @@ pub trait OpeningWrite: SaleRead {
     /// Writes what a copy gave: the proof, and the collectibles as the fan's own.
     fn insert_opening(&mut self, copy: UserPackId, opening: &Opening) -> Result<(), StoreError>;
 
-    /// Takes the collectibles of a copy back; says how many. Their serials are not used again.
+    /// Takes the collectibles of a copy back; says how many. Their serials are not used again. Hold the fan's account: where
+    /// a minter was told of them, it is told of this in the same transaction, in the order of what happens to the fan.
     fn revoke_owned(&mut self, copy: UserPackId, at: Timestamp) -> Result<u64, StoreError>;
 }

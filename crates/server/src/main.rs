@@ -7,6 +7,7 @@ mod doctor;
 mod edge_settings;
 mod follow_graph;
 mod machine;
+mod minting;
 mod progress;
 mod report;
 mod secret;
@@ -63,11 +64,13 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Maintain(Maintain::ImportCompletions { file, dry_run }) => {
             runtime()?.block_on(completions::import(&file, dry_run, settings))
         }
+        Command::Maintain(Maintain::MintEarlier) => runtime()?.block_on(minting::mint_earlier(settings)),
+        Command::Maintain(Maintain::RetryMinting) => runtime()?.block_on(minting::retry(settings)),
         Command::Maintain(Maintain::Sweep) => runtime()?.block_on(sweep(settings)),
         Command::Maintain(Maintain::BackfillTopics) => runtime()?.block_on(backfill_topics(settings)),
         Command::Doctor => runtime()?.block_on(doctor::doctor(settings)),
         Command::Account(command) => runtime()?.block_on(account::account(command, settings)),
-        Command::Verify { file } => verify_opening::verify(&file),
+        Command::Verify { place } => verify_opening::verify(&place),
         Command::Openapi => {
             report::line(&terrace_web::openapi().to_pretty_json()?)?;
             Ok(ExitCode::SUCCESS)

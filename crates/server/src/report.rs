@@ -31,10 +31,10 @@ pub(crate) fn how_to_sign_in() -> String {
 
 /// What was past its time.
 pub(crate) fn swept(swept: Swept) -> String {
-    let Swept { idempotency_keys, sessions, events, uploads, pictures, objects } = swept;
+    let Swept { idempotency_keys, sessions, events, minting, uploads, pictures, objects } = swept;
     format!(
         "removed {idempotency_keys} idempotency keys, {sessions} sessions and tokens, {events} events, \
-         {uploads} uploads, {pictures} pictures, {objects} stray files of pictures"
+         {minting} messages to the minter, {uploads} uploads, {pictures} pictures, {objects} stray files of pictures"
     )
 }
 

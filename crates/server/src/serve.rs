@@ -3,7 +3,7 @@
 use crate::machine::{SystemClock, SystemEntropy};
 use crate::report;
 use crate::settings::{OnlyIfNew, Settings, Switch};
-use crate::{app, bring_up_to_date, open, secret};
+use crate::{app, bring_up_to_date, minting, open, secret};
 use anyhow::Context;
 use std::net::{SocketAddr, TcpListener};
 use std::process::ExitCode;
@@ -27,6 +27,7 @@ pub(crate) async fn serve(settings: Settings) -> anyhow::Result<ExitCode> {
     bring_up_to_date(&storage)?;
     let media = Arc::new(settings.open_media()?);
     let app = secret::with_secret(app(&settings, &storage).with_media(media), &settings)?;
+    let app = minting::with_minter(app, &settings)?;
     secret::check_secret(&app, &settings).await?;
     let app = Arc::new(app);
     if app.found_seasons().await.context("cannot make the first seasons")? {
@@ -39,6 +40,7 @@ pub(crate) async fn serve(settings: Settings) -> anyhow::Result<ExitCode> {
     let background = [
         tokio::spawn(Arc::clone(&app).run_consumers(stopped.clone())),
         tokio::spawn(Arc::clone(&app).run_live_models(stopped.clone())),
+        tokio::spawn(Arc::clone(&app).run_minting(stopped.clone())),
         tokio::spawn(run_jobs(settings.jobs, Arc::clone(&app), stopped)),
     ];
     let wiring = Wiring {

@@ -3,10 +3,12 @@
 use crate::account::Account;
 use crate::coins::CoinsCommand;
 use crate::edge_settings::EdgeSettings;
+use crate::minting::MintSettings;
 use crate::trend_settings::TrendSettings;
 use crate::upkeep::SeasonCommand;
 use anyhow::{Context, bail};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -46,10 +48,11 @@ pub(crate) enum Command {
     /// Look after an account: suspend, restore, reset its password, give it a role.
     #[command(subcommand)]
     Account(Account),
-    /// Recompute what a pack gave from the answer of its opening, which stands in a file; ends with 1 when it is wrong.
+    /// Recompute what a pack gave from the answer of its opening; ends with 1 when it is wrong.
     Verify {
-        /// The answer as JSON; `-` for the standard input.
-        file: PathBuf,
+        /// Where the answer stands as JSON: a file, an http:// or https:// address, or `-` for the standard input.
+        #[arg(value_name = "FILE|URL")]
+        place: OsString,
     },
     /// Print the OpenAPI document of the HTTP interface.
     Openapi,
@@ -95,7 +98,11 @@ pub(crate) enum Maintain {
         #[arg(long)]
         dry_run: bool,
     },
-    /// Remove what is past its time: idempotency keys, ended sessions, old events, unused pictures.
+    /// Hand over to the minter what was minted before there was one. What it was told of is not told again.
+    MintEarlier,
+    /// Have sent again what the minter refused, and at once what waits for its next attempt.
+    RetryMinting,
+    /// Remove what is past its time: idempotency keys, ended sessions, old events, messages that were taken, unused pictures.
     Sweep,
     /// Look for the topics of every post again, as the server does once by itself after an update.
     BackfillTopics,
@@ -198,6 +205,8 @@ pub(crate) struct Settings {
     pub(crate) web: WebSettings,
     #[command(flatten)]
     pub(crate) edge: EdgeSettings,
+    #[command(flatten)]
+    pub(crate) minting: MintSettings,
     #[command(flatten)]
     pub(crate) limits: LimitSettings,
 }

@@ -2,20 +2,29 @@
 
 use crate::report;
 use anyhow::{Context, ensure};
+use std::ffi::OsStr;
 use std::fs;
 use std::io::Read;
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
+use terrace_outbound::{Caller, Endpoint};
 use terrace_web::verify_opening;
 
 /// The largest answer that is read: a thousand collectibles in each of twenty slots fit.
 const LARGEST: u64 = 16 << 20;
+/// How long fetching one may take.
+const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Recomputes the draw in a file, or on the standard input where it is `-`; 1 where it is not what it is said to be.
-pub(crate) fn verify(file: &Path) -> anyhow::Result<ExitCode> {
-    let text = if file == Path::new("-") {
+/// Recomputes the draw in a file, at an address, or on the standard input where it is `-`; 1 where it is not what it is said
+/// to be.
+pub(crate) fn verify(place: &OsStr) -> anyhow::Result<ExitCode> {
+    let text = if place == "-" {
         read(std::io::stdin().lock()).context("cannot read the standard input")?
+    } else if let Some(address) = address(place) {
+        fetch(address?).with_context(|| format!("cannot fetch {}", place.display()))?
     } else {
+        let file = Path::new(place);
         let opened = fs::File::open(file).with_context(|| format!("cannot open {}", file.display()))?;
         read(opened).with_context(|| format!("cannot read {}", file.display()))?
     };
@@ -33,6 +42,20 @@ pub(crate) fn verify(file: &Path) -> anyhow::Result<ExitCode> {
     }
     report::line("the draw is what it is said to be; compare serverSeedHash with that of the purchase")?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The address that is meant, where it is one and no file.
+fn address(place: &OsStr) -> Option<anyhow::Result<Endpoint>> {
+    let text = place.to_str()?;
+    let is_one = ["http://", "https://"]
+        .iter()
+        .any(|scheme| text.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)));
+    is_one.then(|| text.parse().with_context(|| format!("{text} is no address")))
+}
+
+fn fetch(from: Endpoint) -> anyhow::Result<String> {
+    let body = crate::runtime()?.block_on(Caller::new(PATIENCE).fetch(from, LARGEST))?;
+    Ok(String::from_utf8(body)?)
 }
 
 fn read(from: impl Read) -> anyhow::Result<String> {

@@ -1,8 +1,8 @@
 //! The tables of both databases. Column types are native on each side: see [`crate::types`].
 
 pub(crate) use crate::schema_packs::{
-    collectibles, owned_collectibles, pack_contents, pack_openings, pack_purchases, pack_slots, pack_stock,
-    packs, secret_marks, user_packs,
+    collectibles, mint_lanes, mint_messages, owned_collectibles, pack_contents, pack_openings,
+    pack_purchases, pack_slots, pack_stock, packs, secret_marks, user_packs,
 };
 use diesel::{allow_tables_to_appear_in_same_query, joinable, table};
 
@@ -616,6 +616,7 @@ joinable!(comments -> users (author_id));
 joinable!(pack_contents -> collectibles (collectible_id));
 joinable!(owned_collectibles -> collectibles (collectible_id));
 joinable!(pack_openings -> user_packs (copy_id));
+joinable!(mint_messages -> owned_collectibles (owned_id));
 allow_tables_to_appear_in_same_query!(
     leagues,
     teams,
@@ -658,4 +659,5 @@ allow_tables_to_appear_in_same_query!(
     user_packs,
     pack_openings,
     owned_collectibles,
+    mint_messages,
 );

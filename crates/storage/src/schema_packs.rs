@@ -131,7 +131,7 @@ table! {
 }
 
 table! {
-    use diesel::sql_types::{Integer, Nullable};
+    use diesel::sql_types::{Bool, Integer, Nullable};
     use crate::types::{Instant, Uid};
 
     owned_collectibles (id) {
@@ -143,6 +143,36 @@ table! {
         copy_id -> Uid,
         slot -> Integer,
         revoked_at -> Nullable<Instant>,
+        is_told -> Bool,
+    }
+}
+
+table! {
+    use diesel::sql_types::{BigInt, Integer, Nullable, Text};
+    use crate::types::{Instant, Uid};
+
+    mint_messages (seq) {
+        seq -> BigInt,
+        user_id -> Uid,
+        kind -> Text,
+        owned_id -> Uid,
+        happened_at -> Instant,
+        state -> Text,
+        attempts -> Integer,
+        refusals -> Integer,
+        fault -> Nullable<Text>,
+        ended_at -> Nullable<Instant>,
+    }
+}
+
+table! {
+    use diesel::sql_types::Nullable;
+    use crate::types::{Instant, Uid};
+
+    mint_lanes (user_id) {
+        user_id -> Uid,
+        ready_at -> Instant,
+        holder -> Nullable<Uid>,
     }
 }
 

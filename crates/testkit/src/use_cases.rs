@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tempfile::TempDir;
 use terrace_app::commands::EndSessionRefusal;
+use terrace_app::minting::Minter;
 use terrace_app::store::{ReadTx, Store, Tx};
 use terrace_app::{App, AppConfig, Command, Grant, PasswordCost, Query, Registration, SecretKey};
 use terrace_identity::ports::NewAccount;
@@ -116,7 +117,20 @@ impl TestApp {
         Self::on(Arc::clone(&self.place))
     }
 
+    /// Another process on the same database, by the same clock, that tells a minter.
+    ///
+    /// # Errors
+    ///
+    /// When the database is not to be reached.
+    pub fn with_minter(&self, minter: Arc<dyn Minter>) -> Result<Self> {
+        Self::on_with(Arc::clone(&self.place), |app| app.with_minter(minter))
+    }
+
     fn on(place: Arc<Place>) -> Result<Self> {
+        Self::on_with(place, |app| app)
+    }
+
+    fn on_with(place: Arc<Place>, change: impl FnOnce(App) -> App) -> Result<Self> {
         let number = place.started.fetch_add(1, Ordering::SeqCst);
         let mut storage = StorageConfig {
             read_connections: 3,
@@ -142,7 +156,7 @@ impl TestApp {
         );
         let app = app.with_media(Arc::new(MediaObjects::folder(place.pictures.path())?));
         let app = app.with_secret(&SecretKey::from_bytes([7; 32]));
-        Ok(Self { app: Arc::new(app), storage, place })
+        Ok(Self { app: Arc::new(change(app)), storage, place })
     }
 
     /// The use cases.

@@ -29,6 +29,7 @@ mod limits;
 mod normalize;
 mod observe;
 mod origin;
+mod pack_page;
 mod parameters;
 mod patience;
 mod problem;

@@ -23,6 +23,7 @@ use crate::docs::{self, Document};
 use crate::error::ApiError;
 use crate::feed_pages::FeedPages;
 use crate::limits::{Address, ClientAddress, RateLimits};
+use crate::pack_page::PackPage;
 use crate::quest_page::QuestPage;
 use crate::{auth, crosssite, edge, etag, fallback, health, parameters, problem};
 use actix_web::body::{EitherBody, MessageBody};
@@ -66,6 +67,7 @@ pub(crate) struct Shell {
     pub(crate) feed_pages: FeedPages,
     pub(crate) board_pages: BoardPages,
     pub(crate) quest_page: QuestPage,
+    pub(crate) pack_page: PackPage,
     config: WebConfig,
     draining: AtomicBool,
 }
@@ -96,6 +98,7 @@ impl Shell {
             feed_pages: FeedPages::new(),
             board_pages: BoardPages::new(),
             quest_page: QuestPage::default(),
+            pack_page: PackPage::default(),
             config,
             draining: AtomicBool::new(false),
         }

@@ -35,6 +35,8 @@ pub struct OpenPack {
     pub book: Arc<PackBook>,
     /// What the seeds of sealed copies are encrypted with.
     pub safe: Arc<SeedSafe>,
+    /// Whether there is a minter that is to be told.
+    pub tells_minter: bool,
 }
 
 /// What a copy gave, now or before.
@@ -85,6 +87,9 @@ impl Command for OpenPack {
             return Err(Failure::Broken(defect("it changed under a lock")));
         }
         tx.insert_opening(copy.id, &opening)?;
+        if self.tells_minter {
+            tx.hand_to_minter(copy.id, ctx.now())?;
+        }
         if pack.is_counted() {
             tx.count_stock(pack.id, StockChange::OPENED)?;
         }

@@ -104,6 +104,6 @@ impl App {
     /// When the packs cannot be read, or this process has no secret.
     pub async fn open_pack(&self, user: UserId, wish: PackWish) -> Result<OpenPack, StoreError> {
         let (book, safe) = (self.pack_book().await?, self.seed_safe()?);
-        Ok(OpenPack { user, wish, book, safe })
+        Ok(OpenPack { user, wish, book, safe, tells_minter: self.tells_minter() })
     }
 }

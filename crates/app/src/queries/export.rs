@@ -3,12 +3,13 @@
 use super::NotFound;
 use crate::execute::Query;
 use crate::store::{KeptKey, KeyPlace, ReadTx};
+use std::collections::HashMap;
 use terrace_identity::{AccountStatus, KeptSession};
 use terrace_kernel::{
     CommentId, Failure, Limit, Outcome, PostId, StoreError, TeamId, TimeKey, Timestamp, UserId,
 };
 use terrace_ledger::{Balance, Entry};
-use terrace_packs::{CopyList, Owned, OwnedFilter, Purchase, UserPack};
+use terrace_packs::{ClientSeed, ClientSeedSource, CopyList, Owned, OwnedFilter, Purchase, UserPack};
 use terrace_quests::{AchievementKey, OwnStep, Period, QuestId, Run, StepId, Visits};
 use terrace_scoring::{BoardEntry, PointsRecord};
 use terrace_social::{Comment, OwnReaction, OwnReport, OwnTeamFollow, OwnTie, Post};
@@ -108,11 +109,20 @@ pub enum ExportRows {
     /// Purchases of packs.
     Purchases(Vec<Purchase>),
     /// Copies of packs.
-    Copies(Vec<UserPack>),
+    Copies(Vec<KeptCopy>),
     /// Collectibles, those that were taken back left out.
     Owned(Vec<Owned>),
     /// Idempotency keys.
     Keys(Vec<KeptKey>),
+}
+
+/// A copy of a pack, with the fan's half of its draw.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptCopy {
+    /// The copy.
+    pub copy: UserPack,
+    /// What was given when it was opened, and by whom; none before.
+    pub client_seed: Option<(ClientSeed, ClientSeedSource)>,
 }
 
 /// A page of an export.
@@ -124,7 +134,7 @@ pub struct ExportPage {
     pub next: Option<ExportPlace>,
 }
 
-/// Reads a page of an export, in two statements. Refused when the account is not active (any more).
+/// Reads a page of an export, in two statements or three. Refused when the account is not active (any more).
 #[derive(Debug, Clone)]
 pub struct ReadExport {
     /// Whose.
@@ -261,7 +271,17 @@ fn purchases(tx: &mut dyn ReadTx, user: UserId, after: Option<TimeKey>) -> Resul
 fn copies(tx: &mut dyn ReadTx, user: UserId, after: Option<TimeKey>) -> Result<ExportPage, StoreError> {
     let found = tx.copies(user, CopyList::Bought, Limit::MAX, after)?;
     let next = found.next.map_or(ExportPlace::Owned(None), |key| ExportPlace::Copies(Some(key)));
-    Ok(ExportPage { rows: ExportRows::Copies(found.items), next: Some(next) })
+    let opened = found.items.iter().filter(|copy| copy.opened_at.is_some());
+    let opened: Vec<_> = opened.map(|copy| copy.id).collect();
+    let mut seeds: HashMap<_, _> = if opened.is_empty() {
+        HashMap::new()
+    } else {
+        let seeds = tx.client_seeds(&opened)?.into_iter();
+        seeds.map(|(copy, seed, source)| (copy, (seed, source))).collect()
+    };
+    let kept = |copy: UserPack| KeptCopy { client_seed: seeds.remove(&copy.id), copy };
+    let rows = ExportRows::Copies(found.items.into_iter().map(kept).collect());
+    Ok(ExportPage { rows, next: Some(next) })
 }
 
 fn owned(tx: &mut dyn ReadTx, user: UserId, after: Option<TimeKey>) -> Result<ExportPage, StoreError> {

@@ -19,7 +19,7 @@ mod wallets;
 pub use accounts::{GetOwnProfile, GetPublicProfile, NotFound, OwnProfile, PublicView};
 pub(crate) use boards::{FindBoard, HiddenAmong, ListBoards, ReadCards, ReadRows, ReadSeasons, ReadStanding};
 pub use catalogue::{GetLeague, GetTeam, ListLeagues, ListTeams};
-pub use export::{ExportPage, ExportPlace, ExportRows, ReadExport};
+pub use export::{ExportPage, ExportPlace, ExportRows, KeptCopy, ReadExport};
 pub use graph::{FollowPage, ListBlocks, ListFollowers, ListFollowing};
 pub use locker_room::{
     FeedPage, FeedRefusal, FeedScope, GetComment, GetPost, ListComments, PostPage, ReadFeed, SeenByReader,

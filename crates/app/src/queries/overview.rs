@@ -4,6 +4,7 @@ use crate::consumers::CONSUMERS;
 use crate::demo::DEMO_FAN;
 use crate::execute::Query;
 use crate::jobs::JobRecord;
+use crate::minting::MintingStanding;
 use crate::store::ReadTx;
 use std::convert::Infallible;
 use terrace_identity::Username;
@@ -24,6 +25,8 @@ pub struct OverviewOf {
     pub jobs: Vec<JobRecord>,
     /// Whether the account is there whose password is published with the demo content.
     pub demo_fan: bool,
+    /// What waits for the minter.
+    pub minting: MintingStanding,
 }
 
 impl Query for Overview {
@@ -39,6 +42,7 @@ impl Query for Overview {
         }
         let jobs = tx.jobs()?;
         let demo_fan = tx.credentials_by_key(&Username::key_of(DEMO_FAN))?.is_some();
-        Ok(OverviewOf { head, consumers, jobs, demo_fan })
+        let minting = tx.minting_standing()?;
+        Ok(OverviewOf { head, consumers, jobs, demo_fan, minting })
     }
 }

@@ -36,7 +36,7 @@ pub struct ReadSupply {
 }
 
 /// What stands of some packs.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Supply {
     stocks: Vec<(PackId, Stock)>,
     /// How many of their limited collectibles were minted.

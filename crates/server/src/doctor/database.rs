@@ -4,6 +4,7 @@ use crate::doctor::findings::Findings;
 use crate::doctor::setup::is_reachable;
 use crate::settings::Settings;
 use std::time::Duration;
+use terrace_app::minting::MintingStanding;
 use terrace_app::queries::OverviewOf;
 use terrace_app::{Job, JobRecord};
 use terrace_kernel::{StoreError, Timestamp};
@@ -119,6 +120,7 @@ pub(super) fn judge_work(
         let words = format!("{name} is {behind} events behind");
         if behind > BEHIND { findings.warn("consumer", words) } else { findings.ok("consumer", words) }
     }
+    judge_minting(settings.minting.url.is_some(), &overview.minting, now, findings);
     for job in terrace_app::jobs() {
         let record = overview.jobs.iter().find(|record| record.name == job.name());
         judge_job(&job, record, now, findings);
@@ -134,6 +136,27 @@ pub(super) fn judge_work(
         findings.warn("demo", words);
     }
     findings.ok("counters", "not looked at here: `terrace maintain verify` compares them with their rows");
+}
+
+/// What waits for the minter, and what it refused.
+fn judge_minting(has_minter: bool, standing: &MintingStanding, now: Timestamp, findings: &mut Findings) {
+    let MintingStanding { pending, oldest, failed, fault } = standing;
+    if *failed > 0 {
+        let fault = fault.as_deref().unwrap_or("nothing");
+        let words = format!(
+            "{failed} messages were set aside, the minter said {fault}: `terrace maintain retry-minting`"
+        );
+        findings.warn("minting", words);
+    }
+    let age = oldest.map_or(Duration::ZERO, |oldest| now.since(oldest));
+    let words = format!("{pending} messages wait, the oldest for {} s", age.as_secs());
+    match (has_minter, *pending) {
+        (false, 0) => findings.ok("minting", "no minter is configured"),
+        (false, _) => findings.warn("minting", format!("{words}, and no minter is configured here")),
+        (true, 0) => findings.ok("minting", "nothing waits for the minter"),
+        (true, _) if age > OVERDUE => findings.warn("minting", format!("{words}: does it answer?")),
+        (true, _) => findings.ok("minting", words),
+    }
 }
 
 fn judge_job(job: &Job, record: Option<&JobRecord>, now: Timestamp, findings: &mut Findings) {
@@ -227,6 +250,30 @@ mod tests {
                 clock(Some(theirs), NOW, &mut findings);
                 assert_eq!(levels(&findings, "clock"), [expected]);
             }
+        }
+    }
+
+    #[test]
+    fn what_the_minter_refused_or_does_not_hear_is_told() {
+        let nothing = MintingStanding::default();
+        let late = MintingStanding {
+            pending: 3,
+            oldest: Some(NOW.minus(Duration::from_hours(1))),
+            ..nothing.clone()
+        };
+        let soon = MintingStanding { oldest: Some(NOW), ..late.clone() };
+        let failed = MintingStanding { failed: 1, fault: Some("answered 400".to_owned()), ..nothing.clone() };
+        for (has_minter, standing, expected) in [
+            (false, &nothing, vec![Level::Ok]),
+            (true, &nothing, vec![Level::Ok]),
+            (true, &soon, vec![Level::Ok]),
+            (true, &late, vec![Level::Warn]),
+            (false, &soon, vec![Level::Warn]),
+            (true, &failed, vec![Level::Warn, Level::Ok]),
+        ] {
+            let mut findings = Findings::default();
+            judge_minting(has_minter, standing, NOW, &mut findings);
+            assert_eq!(levels(&findings, "minting"), expected, "{has_minter} {standing:?}");
         }
     }
 

@@ -28,6 +28,11 @@ pub(super) fn configuration(settings: &Settings, findings: &mut Findings) {
         Ok(None) => findings.ok("cron secret", "is not set: the routes under /api/cron are closed"),
         Err(error) => findings.fail("cron secret", format!("{error:#}")),
     }
+    match settings.minting.minter() {
+        Ok(Some(_)) => findings.ok("minter", "is configured"),
+        Ok(None) => {}
+        Err(error) => findings.fail("minter", format!("{error:#}")),
+    }
     if settings.demo == Demo::Always && reachable {
         findings.warn("demo", "--demo always puts accounts with a published password on a reachable address");
     }
@@ -171,6 +176,7 @@ mod tests {
             (vec![https, "--trusted-proxies=10.0.0.0/8"], "proxies", vec![Level::Ok]),
             (vec!["--rate-limits=off"], "rate limits", vec![Level::Warn]),
             (vec!["--cron-secret=short"], "cron secret", vec![Level::Fail]),
+            (vec!["--minter-url=https://mint.example"], "minter", vec![Level::Fail]),
             (vec!["--demo=always", everywhere], "demo", vec![Level::Warn]),
             (vec!["--demo=always"], "demo", vec![]),
             (vec!["--jobs=off"], "jobs", vec![Level::Warn]),

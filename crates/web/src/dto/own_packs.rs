@@ -5,6 +5,7 @@ use super::{IdText, Time, given};
 use serde::{Deserialize, Serialize};
 use terrace_app::PackBook;
 use terrace_app::commands::{PackOpened, PackPurchased};
+use terrace_app::queries::KeptCopy;
 use terrace_packs::{
     Owned, OwnedSource, Proof as Told, PurchaseState, RarityRow, Tables, UserPack as ToldCopy, UserPackId,
     UserPackState,
@@ -418,10 +419,17 @@ pub(crate) struct ExportedCopy {
     purchased_at: Time,
     /// When it was opened.
     opened_at: Option<Time>,
+    /// The fan's half of its draw; null before it was opened.
+    client_seed: Option<String>,
+    /// Who gave the fan's half: `client` or `server`.
+    #[schema(example = "client")]
+    client_seed_source: Option<&'static str>,
 }
 
-impl From<&ToldCopy> for ExportedCopy {
-    fn from(copy: &ToldCopy) -> Self {
+impl From<&KeptCopy> for ExportedCopy {
+    fn from(KeptCopy { copy, client_seed }: &KeptCopy) -> Self {
+        let (seed, source) =
+            client_seed.as_ref().map(|(seed, source)| (seed.to_string(), source.as_str())).unzip();
         Self {
             id: copy.id.as_uuid(),
             pack_id: copy.pack.as_uuid(),
@@ -430,6 +438,8 @@ impl From<&ToldCopy> for ExportedCopy {
             server_seed_hash: copy.seed_hash.to_string(),
             purchased_at: Time(copy.bought_at),
             opened_at: copy.opened_at.map(Time),
+            client_seed: seed,
+            client_seed_source: source,
         }
     }
 }

@@ -7,6 +7,8 @@ use crate::dto::packs::{Pack, PackEnvelope, PackList};
 use crate::error::{ApiError, Code, Invalid};
 use crate::etag::conditional_json;
 use crate::extract::{IdempotencyKey, JsonBody, MaybeSignedIn, PathId, Query, SignedIn};
+use crate::pack_page::Shown;
+use crate::shell::Shell;
 use actix_web::web::Data;
 use actix_web::{HttpResponse, get, post};
 use terrace_app::commands::{PackOpened, PackPurchased, PackWish};
@@ -39,6 +41,7 @@ fn no_pack() -> ApiError {
 pub(crate) async fn list_packs(
     viewer: MaybeSignedIn,
     Query(query): Query<PageQuery>,
+    shell: Data<Shell>,
     app: Data<App>,
 ) -> Result<HttpResponse, ApiError> {
     let page = query.asked::<String>(PACKS, "")?;
@@ -46,13 +49,18 @@ pub(crate) async fn list_packs(
     let mut shown = after(&book, page.after.as_deref()).filter(|pack| pack.is_on_sale(now));
     let packs: Vec<_> = shown.by_ref().take(usize::from(page.limit.rows())).collect();
     let last = packs.last().filter(|_| shown.next().is_some()).map(|pack| pack.key.to_string());
-    let ids = packs.iter().map(|pack| pack.id).collect();
-    let supply = app.query(ReadSupply { book: book.clone(), packs: ids }).await?;
-    let body = PackList {
-        packs: packs.into_iter().map(|pack| Pack::new(pack, &supply, now)).collect(),
-        next_cursor: next_cursor(last.as_ref(), PACKS, ""),
+    let ids: Vec<_> = packs.iter().map(|pack| pack.id).collect();
+    let supply = app.query(ReadSupply { book: book.clone(), packs: ids.clone() }).await?;
+    let next_cursor = next_cursor(last.as_ref(), PACKS, "");
+    let answer = |shown: &Shown| PackList {
+        packs: packs.into_iter().map(|pack| Pack::new(pack, &shown.supply, now)).collect(),
+        next_cursor: shown.next_cursor.clone(),
     };
-    conditional_json(viewer.0.as_ref(), &body)
+    let shown = Shown { book: book.clone(), packs: ids, next_cursor, supply };
+    match &viewer.0 {
+        Some(viewer) => conditional_json(Some(viewer), &answer(&shown)),
+        None => shell.pack_page.answer(shown, answer),
+    }
 }
 
 /// The packs behind the one of this key, which may have been retired since.

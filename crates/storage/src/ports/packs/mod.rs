@@ -2,6 +2,7 @@
 
 mod catalogue;
 mod marks;
+mod minting;
 mod opening;
 mod read;
 mod sale;

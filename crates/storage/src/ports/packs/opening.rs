@@ -3,7 +3,6 @@
 use super::{CopyRow, column, count};
 use crate::conn::{Conn, on};
 use crate::error::broken;
-use crate::ports::tally;
 use crate::schema::{collectibles, owned_collectibles, pack_openings, user_packs};
 use crate::tx::DieselTx;
 use crate::types::{At, Key};
@@ -164,13 +163,6 @@ impl OpeningWrite for DieselTx<'_> {
     }
 
     fn revoke_owned(&mut self, copy: UserPackId, at: Timestamp) -> Result<u64, StoreError> {
-        let own = owned_collectibles::table
-            .filter(owned_collectibles::copy_id.eq(Key::of(copy)))
-            .filter(owned_collectibles::revoked_at.is_null());
-        on!(self.conn, |conn| {
-            diesel::update(own).set(owned_collectibles::revoked_at.eq(Some(At(at)))).execute(conn)
-        })
-        .map(tally)
-        .map_err(broken("take collectibles back"))
+        self.revoke_and_tell(Key::of(copy), at)
     }
 }

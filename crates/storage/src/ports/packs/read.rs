@@ -10,8 +10,8 @@ use crate::types::{At, Key};
 use diesel::prelude::*;
 use terrace_kernel::{Limit, Page, StoreError, TimeKey, UserId};
 use terrace_packs::{
-    Algorithm, CopyList, Digest, Opening, Owned, OwnedFilter, Proof, Purchase, PurchaseId, SaleRead,
-    ServerSeed, UserPack, UserPackId,
+    Algorithm, ClientSeed, ClientSeedSource, CopyList, Digest, Opening, Owned, OwnedFilter, Proof, Purchase,
+    PurchaseId, SaleRead, ServerSeed, UserPack, UserPackId,
 };
 
 #[derive(Queryable, Selectable)]
@@ -132,6 +132,30 @@ impl SaleRead for DieselTx<'_> {
         .map_err(&fail)?;
         let owned = owned.into_iter().map(OwnedRow::into_owned).collect::<Result<Vec<_>, _>>()?;
         Ok(Some(Opening { proof: row.into_proof(seed_hash, nonce)?, owned }))
+    }
+
+    fn client_seeds(
+        &mut self,
+        of: &[UserPackId],
+    ) -> Result<Vec<(UserPackId, ClientSeed, ClientSeedSource)>, StoreError> {
+        const TABLE: &str = "pack_openings";
+        let copies: Vec<Key> = of.iter().map(|copy| Key::of(*copy)).collect();
+        let rows: Vec<(Key, String, String)> = on!(self.conn, |conn| {
+            pack_openings::table
+                .filter(pack_openings::copy_id.eq_any(copies))
+                .select((
+                    pack_openings::copy_id,
+                    pack_openings::client_seed,
+                    pack_openings::client_seed_source,
+                ))
+                .load(conn)
+        })
+        .map_err(broken("read the client seeds of copies"))?;
+        let seed = |(copy, seed, source): (Key, String, String)| {
+            let seed = named(TABLE, "client_seed", &seed)?;
+            Ok((copy.id(), seed, named(TABLE, "client_seed_source", &source)?))
+        };
+        rows.into_iter().map(seed).collect()
     }
 
     fn owned(

@@ -1,0 +1,130 @@
+//! What operators do to the outbox: hand over what was minted before there was a minter, and try again what failed.
+
+use super::ports::MintingStanding;
+use crate::App;
+use crate::execute::{Command, Query, unrefused};
+use crate::store::{ReadTx, Tx};
+use std::convert::Infallible;
+use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp, UserId};
+
+/// Rows that one transaction writes at most.
+const PORTION: u32 = 500;
+/// Fans whose accounts one transaction holds.
+const FANS: u32 = 200;
+
+/// What trying again came to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct MintingRetried {
+    /// Messages that had been set aside and wait again.
+    pub messages: u64,
+    /// Fans whose messages paused and are sent next.
+    pub fans: u64,
+}
+
+impl App {
+    /// Hands over what fans own of which no minter was told: what was opened before there was one, and what processes opened
+    /// that had none. Says how much that was. It may be stopped and run again at any time, also while packs are opened.
+    ///
+    /// # Errors
+    ///
+    /// When the database is not to be had.
+    pub async fn mint_earlier(&self) -> Result<u64, StoreError> {
+        let (mut after, mut handed) = (None, 0);
+        loop {
+            let fans = unrefused(self.query(FindNotTold { after }).await)?;
+            let Some(last) = fans.last().copied() else { return Ok(handed) };
+            loop {
+                let portion = unrefused(self.execute(HandEarlier { fans: fans.clone() }).await)?;
+                handed += portion;
+                if portion < u64::from(PORTION) {
+                    break;
+                }
+            }
+            after = Some(last);
+        }
+    }
+
+    /// Has everything sent soon that was set aside or pauses: the minter is there again, or takes what it refused.
+    ///
+    /// # Errors
+    ///
+    /// When the database is not to be had.
+    pub async fn retry_minting(&self) -> Result<MintingRetried, StoreError> {
+        let messages = self.in_portions(Retry::SetAside).await?;
+        let fans = self.in_portions(Retry::Lanes).await?;
+        Ok(MintingRetried { messages, fans })
+    }
+
+    async fn in_portions(&self, what: Retry) -> Result<u64, StoreError> {
+        let mut all = 0;
+        loop {
+            let portion = unrefused(self.execute(what).await)?;
+            all += portion;
+            if portion < u64::from(PORTION) {
+                return Ok(all);
+            }
+        }
+    }
+}
+
+/// Finds how the outbox stands.
+pub(super) struct ReadMinting;
+
+impl Query for ReadMinting {
+    const NAME: &'static str = "read_minting";
+    type Output = MintingStanding;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<MintingStanding, Infallible> {
+        Ok(tx.minting_standing()?)
+    }
+}
+
+struct FindNotTold {
+    after: Option<UserId>,
+}
+
+impl Query for FindNotTold {
+    const NAME: &'static str = "find_not_told";
+    type Output = Vec<UserId>;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Vec<UserId>, Infallible> {
+        Ok(tx.fans_not_told(self.after, FANS)?)
+    }
+}
+
+struct HandEarlier {
+    fans: Vec<UserId>,
+}
+
+impl Command for HandEarlier {
+    const NAME: &'static str = "hand_earlier_to_minter";
+    type Output = u64;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<u64, Infallible> {
+        // Before anything is read: nobody opens a pack of theirs, or takes one back, until the end.
+        tx.hold_fans(&self.fans)?;
+        Ok(tx.hand_earlier_to_minter(&self.fans, PORTION, ctx.now())?)
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Retry {
+    SetAside,
+    Lanes,
+}
+
+impl Command for Retry {
+    const NAME: &'static str = "retry_minting";
+    type Output = u64;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<u64, Infallible> {
+        Ok(match self {
+            Self::SetAside => tx.retry_set_aside(ctx.now(), PORTION)?,
+            Self::Lanes => tx.hasten_lanes(ctx.now(), PORTION)?,
+        })
+    }
+}

@@ -1,0 +1,68 @@
+//! A minter that is a webhook.
+
+use crate::{CallFault, Caller, Endpoint};
+use std::time::Duration;
+use terrace_app::minting::{MintFault, MintNotice, Minter};
+use terrace_app::store::BoxFuture;
+use terrace_app::webhooks::WebhookSecret;
+use terrace_kernel::Timestamp;
+
+/// How long a call may take. The service that stops waits for those that are on their way.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Posts each message as JSON to one address, signed, with its id as `Idempotency-Key`; any answer of 2xx is the receipt.
+#[derive(Debug, Clone)]
+pub struct MintingWebhook {
+    caller: Caller,
+    to: Endpoint,
+    secret: WebhookSecret,
+}
+
+impl MintingWebhook {
+    /// One at this address, whose receiver knows the secret.
+    pub fn new(to: Endpoint, secret: WebhookSecret) -> Self {
+        Self { caller: Caller::new(PATIENCE), to, secret }
+    }
+}
+
+impl Minter for MintingWebhook {
+    fn tell<'m>(&'m self, notice: &'m MintNotice, now: Timestamp) -> BoxFuture<'m, Result<(), MintFault>> {
+        Box::pin(async move {
+            let (to, secret) = (self.to.clone(), &self.secret);
+            let told = self.caller.post_signed_once(to, secret, now, notice.id(), notice.body()).await;
+            told.map_err(|error| fault(&error))
+        })
+    }
+}
+
+/// Only an answer of 4xx can mean that the message is wrong; a redirect, say, means that the address is.
+fn fault(fault: &CallFault) -> MintFault {
+    let words = fault.to_string();
+    match fault {
+        CallFault::Refused(400..500) if !fault.is_passing() => MintFault::Refused(words),
+        CallFault::Refused(_) | CallFault::NoAnswer(_) | CallFault::TooLong(_) => MintFault::Passing(words),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_says_that_the_message_is_wrong_counts_against_it() {
+        for (status, is_refusal) in [
+            (302, false),
+            (400, true),
+            (404, true),
+            (408, false),
+            (409, false),
+            (422, true),
+            (429, false),
+            (503, false),
+        ] {
+            let fault = fault(&CallFault::Refused(status));
+            assert_eq!(matches!(fault, MintFault::Refused(_)), is_refusal, "{status}");
+        }
+        assert!(matches!(fault(&CallFault::NoAnswer("gone".to_owned())), MintFault::Passing(_)));
+    }
+}

@@ -1,0 +1,129 @@
+//! The minter that is told of what fans come to own: its settings, and what operators do to what waits for it.
+
+use crate::settings::{Settings, read_secret};
+use crate::{app, open, report};
+use anyhow::{Context, bail};
+use clap::Args;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use terrace_app::App;
+use terrace_app::webhooks::WebhookSecret;
+use terrace_outbound::{Endpoint, MintingWebhook};
+
+/// Who is told of what fans come to own.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Minting")]
+pub(crate) struct MintSettings {
+    /// The address that each minted collectible is posted to; without one nobody is told.
+    #[arg(
+        id = "minter_url",
+        long = "minter-url",
+        env = "TERRACE_MINTER_URL",
+        global = true,
+        hide_env_values = true,
+        value_name = "URL"
+    )]
+    pub(crate) url: Option<Endpoint>,
+    /// The secret that these messages are signed with, 32 to 256 visible ASCII characters.
+    #[arg(
+        id = "minter_secret",
+        long = "minter-secret",
+        env = "TERRACE_MINTER_SECRET",
+        global = true,
+        hide_env_values = true,
+        value_name = "SECRET"
+    )]
+    pub(crate) secret: Option<String>,
+    /// A file that holds the secret of the minter.
+    #[arg(
+        id = "minter_secret_file",
+        long = "minter-secret-file",
+        env = "TERRACE_MINTER_SECRET_FILE",
+        global = true,
+        value_name = "FILE",
+        conflicts_with = "minter_secret"
+    )]
+    pub(crate) secret_file: Option<PathBuf>,
+}
+
+impl MintSettings {
+    /// The minter, if one is configured.
+    pub(crate) fn minter(&self) -> anyhow::Result<Option<MintingWebhook>> {
+        let secret = match (&self.secret, &self.secret_file) {
+            (Some(secret), _) => Some(secret.clone()),
+            (None, Some(file)) => Some(read_secret(file)?),
+            (None, None) => None,
+        };
+        match (&self.url, secret) {
+            (None, None) => Ok(None),
+            (None, Some(_)) => bail!("there is a secret of a minter and no --minter-url"),
+            (Some(_), None) => {
+                bail!("a minter needs a secret that messages are signed with: --minter-secret-file")
+            }
+            (Some(url), Some(secret)) => {
+                let secret = WebhookSecret::new(&secret).context("--minter-secret")?;
+                Ok(Some(MintingWebhook::new(url.clone(), secret)))
+            }
+        }
+    }
+}
+
+/// Gives the use cases their minter, if one is configured.
+pub(crate) fn with_minter(app: App, settings: &Settings) -> anyhow::Result<App> {
+    Ok(match settings.minting.minter()? {
+        Some(minter) => app.with_minter(Arc::new(minter)),
+        None => app,
+    })
+}
+
+/// Hands over what was minted before there was a minter.
+pub(crate) async fn mint_earlier(settings: Settings) -> anyhow::Result<ExitCode> {
+    if settings.minting.minter()?.is_none() {
+        bail!("no minter is configured (--minter-url): nobody would be told");
+    }
+    let storage = open(&settings)?;
+    let app = app(&settings, &storage);
+    app.ready().await.context("the database is not ready; `terrace migrate` brings it up to date")?;
+    let handed = app.mint_earlier().await;
+    storage.close();
+    report::line(&format!("{} collectibles are handed to the minter by the servers that run", handed?))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Has what was set aside, or pauses, sent soon.
+pub(crate) async fn retry(settings: Settings) -> anyhow::Result<ExitCode> {
+    let storage = open(&settings)?;
+    let app = app(&settings, &storage);
+    app.ready().await.context("the database is not ready; `terrace migrate` brings it up to date")?;
+    let retried = app.retry_minting().await;
+    storage.close();
+    let retried = retried?;
+    let (messages, fans) = (retried.messages, retried.fans);
+    report::line(&format!(
+        "{messages} messages that were set aside wait again; those of {fans} fans are not waited with any more"
+    ))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::settings::Cli;
+    use clap::Parser;
+
+    #[test]
+    fn a_minter_has_an_address_and_a_secret_or_there_is_none() {
+        let long = "s".repeat(32);
+        let minter = |arguments: &[&str]| {
+            let cli = Cli::try_parse_from([&["terrace"], arguments].concat()).unwrap();
+            cli.settings.minting.minter().map(|minter| minter.is_some())
+        };
+        let url = ["--minter-url", "https://mint.example.test/hook"];
+        assert!(!minter(&[]).unwrap());
+        assert!(minter(&[&url[..], &["--minter-secret", &long]].concat()).unwrap());
+        assert!(minter(&url).is_err());
+        assert!(minter(&["--minter-secret", &long]).is_err());
+        assert!(minter(&[&url[..], &["--minter-secret", "short"]].concat()).is_err());
+        assert!(Cli::try_parse_from(["terrace", "--minter-url", "mint.example.test"]).is_err());
+    }
+}

@@ -1,0 +1,444 @@
+//! Spec §1, rule 10: openings go with minting. Who opens a pack owns what it gave at once; a minter is told of it afterwards,
+//! at least once, of each fan in the order of what happened, and no opening waits for it.
+
+use super::packs::{buy, give_coins, open, pack, shop};
+use super::points::award;
+use anyhow::Result;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use terrace_testkit::app::minting::{
+    MintFault, MintKind, MintNotice, Minter, MintingRetried, MintingStanding,
+};
+use terrace_testkit::app::queries::Overview;
+use terrace_testkit::app::store::BoxFuture;
+use terrace_testkit::kernel::{Entropy, Timestamp, UserId};
+use terrace_testkit::packs::{Owned, UserPackId};
+use terrace_testkit::{DatabaseKind, SeededEntropy, TestApp, on_each_database};
+use tokio::sync::{Semaphore, watch};
+
+on_each_database! {
+    rule_10_the_minter_is_told_of_what_a_pack_gave,
+    without_a_minter_nothing_waits_and_all_can_be_handed_over_later,
+    whatever_fails_each_fan_is_told_of_in_order_and_nothing_is_lost,
+    who_dies_between_a_call_and_its_receipt_loses_nothing,
+    a_receipt_that_comes_late_is_one,
+    what_is_refused_is_set_aside_and_holds_back_nobody_else,
+    a_minter_that_does_not_answer_delays_no_opening,
+    what_is_taken_back_is_told_after_it_was_minted,
+    who_opens_while_messages_go_out_is_not_overlooked,
+}
+
+/// What the minter makes of a message.
+enum Answer {
+    Receipt,
+    /// It takes it, and nobody hears of that.
+    Lost,
+    Fault(MintFault),
+}
+
+type Decide = Box<dyn Fn(&MintNotice) -> Answer + Send + Sync>;
+
+/// A minter that writes down what it hears, and sees that each fan's messages come in order, one at a time.
+struct Register {
+    decide: Decide,
+    book: Mutex<Book>,
+    /// How many calls are let through; as many as come where there is none.
+    gate: Option<Semaphore>,
+    calls: watch::Sender<usize>,
+}
+
+#[derive(Default)]
+struct Book {
+    busy: BTreeSet<UserId>,
+    /// What was taken of each fan, without repeats.
+    taken: BTreeMap<UserId, Vec<MintNotice>>,
+    /// Every call, by the name of its message.
+    calls: Vec<String>,
+}
+
+impl Register {
+    fn new(decide: impl Fn(&MintNotice) -> Answer + Send + Sync + 'static) -> Arc<Self> {
+        Self::with_gate(decide, None)
+    }
+
+    fn with_gate(
+        decide: impl Fn(&MintNotice) -> Answer + Send + Sync + 'static,
+        gate: Option<Semaphore>,
+    ) -> Arc<Self> {
+        let (calls, _) = watch::channel(0);
+        Arc::new(Self { decide: Box::new(decide), book: Mutex::default(), gate, calls })
+    }
+
+    /// Takes everything.
+    fn willing() -> Arc<Self> {
+        Self::new(|_| Answer::Receipt)
+    }
+
+    fn book(&self) -> MutexGuard<'_, Book> {
+        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn taken(&self, fan: UserId) -> Vec<MintNotice> {
+        self.book().taken.get(&fan).cloned().unwrap_or_default()
+    }
+
+    fn calls(&self) -> Vec<String> {
+        self.book().calls.clone()
+    }
+
+    fn take(&self, notice: &MintNotice) {
+        let mut book = self.book();
+        let taken = book.taken.entry(notice.user).or_default();
+        match taken.last() {
+            // Only the last one can come again.
+            Some(last) if last.sequence == notice.sequence => assert_eq!(last, notice),
+            last => {
+                assert!(last.is_none_or(|last| last.sequence < notice.sequence), "{notice:?} after {last:?}");
+                taken.push(notice.clone());
+            }
+        }
+    }
+}
+
+impl Minter for Register {
+    fn tell<'m>(&'m self, notice: &'m MintNotice, _now: Timestamp) -> BoxFuture<'m, Result<(), MintFault>> {
+        Box::pin(async move {
+            assert!(self.book().busy.insert(notice.user), "two messages of a fan at once: {notice:?}");
+            self.book().calls.push(notice.id());
+            self.calls.send_modify(|calls| *calls += 1);
+            tokio::task::yield_now().await;
+            // In which it is the others' turn, or for as long as the test wants.
+            if let Some(gate) = &self.gate {
+                gate.acquire().await.expect("a gate").forget();
+            }
+            self.book().busy.remove(&notice.user);
+            match (self.decide)(notice) {
+                Answer::Receipt => {
+                    self.take(notice);
+                    Ok(())
+                }
+                Answer::Lost => {
+                    self.take(notice);
+                    Err(MintFault::Passing("no answer".to_owned()))
+                }
+                Answer::Fault(fault) => Err(fault),
+            }
+        })
+    }
+}
+
+fn standing(house: &TestApp) -> MintingStanding {
+    house.found(Overview).minting
+}
+
+fn deliver(house: &TestApp) -> u64 {
+    house.run(house.app().deliver_minting()).expect("a working store")
+}
+
+/// Buys a pack for points, and opens it.
+fn opened(house: &TestApp, fan: UserId) -> (UserPackId, Vec<Owned>) {
+    let day = pack(house, "day").id;
+    house.done(buy(house, fan, day, 1));
+    house.clock().advance(Duration::from_millis(1));
+    let opened = house.done(open(house, fan, day, None));
+    (opened.copy.id, opened.opening.owned)
+}
+
+/// A fan with points for many packs.
+fn rich(house: &TestApp, name: &str) -> UserId {
+    let fan = house.fan(name).id;
+    house.done(award(house, fan, 1_000, "game"));
+    fan
+}
+
+fn minted(owned: &[Owned]) -> Vec<(MintKind, &Owned)> {
+    owned.iter().map(|owned| (MintKind::Minted, owned)).collect()
+}
+
+/// The messages tell of these, in this order.
+fn assert_told(notices: &[MintNotice], of: &[(MintKind, &Owned)]) {
+    let told: Vec<_> = notices.iter().map(|notice| (notice.kind, notice.owned)).collect();
+    let expected: Vec<_> = of.iter().map(|(kind, owned)| (*kind, owned.id)).collect();
+    assert_eq!(told, expected);
+    for (notice, (_, owned)) in notices.iter().zip(of) {
+        assert_eq!(
+            (notice.user, notice.collectible, notice.serial),
+            (owned.user, owned.collectible, owned.serial)
+        );
+    }
+}
+
+fn rule_10_the_minter_is_told_of_what_a_pack_gave(kind: DatabaseKind) -> Result<()> {
+    let shop = shop(kind)?;
+    let minter = Register::willing();
+    let house = shop.with_minter(minter.clone())?;
+    let mia = house.fan("mia").id;
+    give_coins(&house, mia, 5);
+    let cups = pack(&house, "cups").id;
+    house.done(buy(&house, mia, cups, 1));
+    assert_eq!(standing(&house), MintingStanding::default(), "a purchase gives nothing yet");
+    let opened = house.done(open(&house, mia, cups, None));
+    assert_eq!((standing(&house).pending, minter.calls().len()), (2, 0), "it is told afterwards");
+    // Opening again tells nothing again.
+    house.done(open(&house, mia, cups, Some(opened.copy.id)));
+    assert_eq!(deliver(&house), 2);
+    let heard = minter.taken(mia);
+    assert_told(&heard, &minted(&opened.opening.owned));
+    for (slot, notice) in heard.iter().enumerate() {
+        let collectible = opened.book.collectible(notice.collectible).expect("a collectible");
+        assert_eq!((notice.copy, usize::try_from(notice.slot)?), (opened.copy.id, slot));
+        assert_eq!((&notice.key, notice.at), (&collectible.key, opened.opening.owned[slot].acquired_at));
+    }
+    assert_eq!((deliver(&house), standing(&house)), (0, MintingStanding::default()));
+    // What was taken is kept for a week.
+    assert_eq!(house.run(house.app().sweep())?.minting, 0);
+    house.clock().advance(Duration::from_hours(7 * 24 + 1));
+    assert_eq!(house.run(house.app().sweep())?.minting, 2);
+    assert_eq!(house.run(house.app().mint_earlier())?, 0, "it was told of, and stays so");
+    Ok(())
+}
+
+fn without_a_minter_nothing_waits_and_all_can_be_handed_over_later(kind: DatabaseKind) -> Result<()> {
+    let house = shop(kind)?;
+    let [mia, bo] = [rich(&house, "mia"), rich(&house, "bo_")];
+    let (_, first) = opened(&house, mia);
+    let (_, other) = opened(&house, bo);
+    let (gone, _) = opened(&house, mia);
+    let (_, second) = opened(&house, mia);
+    // Nobody heard of it, and nobody is to hear that it is no more.
+    house.write(move |tx, ctx| Ok(tx.revoke_owned(gone, ctx.now())?));
+    assert_eq!(standing(&house), MintingStanding::default());
+    let minter = Register::willing();
+    let telling = house.with_minter(minter.clone())?;
+    assert_eq!(deliver(&telling), 0);
+    assert_eq!(house.run(telling.app().mint_earlier())?, 6);
+    assert_eq!(house.run(telling.app().mint_earlier())?, 0);
+    assert_eq!(deliver(&telling), 6);
+    let of_mia: Vec<_> = first.iter().chain(&second).cloned().collect();
+    assert_told(&minter.taken(mia), &minted(&of_mia));
+    assert_told(&minter.taken(bo), &minted(&other));
+    Ok(())
+}
+
+fn whatever_fails_each_fan_is_told_of_in_order_and_nothing_is_lost(kind: DatabaseKind) -> Result<()> {
+    let shop = shop(kind)?;
+    let dice = SeededEntropy::new(7);
+    let minter = Register::new(move |_| match dice.seed()[0] {
+        0..100 => Answer::Receipt,
+        100..150 => Answer::Lost,
+        150..220 => Answer::Fault(MintFault::Passing("busy".to_owned())),
+        _ => Answer::Fault(MintFault::Refused("odd".to_owned())),
+    });
+    let houses = [shop.with_minter(minter.clone())?, shop.with_minter(minter.clone())?];
+    let fans: Vec<_> = (0..6).map(|n| rich(&shop, &format!("fan{n}"))).collect();
+    let mut owned: BTreeMap<UserId, Vec<Owned>> = BTreeMap::new();
+    let round = || {
+        // Both at once, after the longest pause.
+        shop.clock().advance(Duration::from_mins(61));
+        let works = houses.iter().map(|house| {
+            let app = Arc::clone(house.app());
+            async move { app.deliver_minting().await.expect("a working store") }
+        });
+        houses[0].together(works.collect::<Vec<_>>());
+    };
+    for turn in 0..4 {
+        for fan in &fans {
+            let (_, gave) = opened(&houses[turn % 2], *fan);
+            owned.entry(*fan).or_default().extend(gave);
+        }
+        round();
+    }
+    let mut rounds = 0;
+    while standing(&shop).pending > 0 {
+        round();
+        rounds += 1;
+        assert!(rounds < 500, "{:?}", standing(&shop));
+    }
+    assert_eq!(standing(&shop).failed, 0);
+    for (fan, owned) in &owned {
+        assert_told(&minter.taken(*fan), &minted(owned));
+    }
+    let calls = minter.calls();
+    assert!(calls.len() > calls.iter().collect::<BTreeSet<_>>().len(), "nothing came twice");
+    Ok(())
+}
+
+async fn called(minter: &Register, times: usize) {
+    minter.calls.subscribe().wait_for(|calls| *calls >= times).await.expect("a minter");
+}
+
+fn who_dies_between_a_call_and_its_receipt_loses_nothing(kind: DatabaseKind) -> Result<()> {
+    let shop = shop(kind)?;
+    let silent = Register::with_gate(|_| Answer::Receipt, Some(Semaphore::new(0)));
+    let dying = shop.with_minter(silent.clone())?;
+    let mia = rich(&shop, "mia");
+    let (_, owned) = opened(&dying, mia);
+    let app = Arc::clone(dying.app());
+    let delivering = dying.spawn(async move { app.deliver_minting().await });
+    dying.run(called(&silent, 1));
+    delivering.abort();
+    assert!(dying.run(delivering).is_err_and(|end| end.is_cancelled()));
+
+    let minter = Register::willing();
+    let next = shop.with_minter(minter.clone())?;
+    assert_eq!(deliver(&next), 0, "it may still be on its way");
+    next.clock().advance(Duration::from_mins(1));
+    assert_eq!(deliver(&next), 2);
+    assert_told(&minter.taken(mia), &minted(&owned));
+    assert_eq!(silent.calls(), minter.calls()[..1], "the same message by the same name");
+    Ok(())
+}
+
+/// Who was held up for so long that another has sent the message too does no harm.
+fn a_receipt_that_comes_late_is_one(kind: DatabaseKind) -> Result<()> {
+    let shop = shop(kind)?;
+    let slow = Register::with_gate(|_| Answer::Receipt, Some(Semaphore::new(0)));
+    let failing = Register::new(|_| Answer::Fault(MintFault::Passing("away".to_owned())));
+    let [first, second] = [shop.with_minter(slow.clone())?, shop.with_minter(failing.clone())?];
+    let mia = rich(&shop, "mia");
+    let (_, owned) = opened(&first, mia);
+    let app = Arc::clone(first.app());
+    let delivering = first.spawn(async move { app.deliver_minting().await });
+    first.run(called(&slow, 1));
+    first.clock().advance(Duration::from_mins(1));
+    assert_eq!((deliver(&second), failing.calls().len()), (0, 1));
+    // The lane is another's: the receipt counts, and the next message is not the first one's to send.
+    slow.gate.as_ref().expect("a gate").add_permits(10);
+    assert_eq!(first.join(delivering)?, 1);
+    assert_eq!((standing(&shop).pending, slow.calls().len()), (1, 1));
+    first.clock().advance(Duration::from_mins(1));
+    assert_eq!(deliver(&first), 1);
+    assert_told(&slow.taken(mia), &minted(&owned));
+    Ok(())
+}
+
+fn what_is_refused_is_set_aside_and_holds_back_nobody_else(kind: DatabaseKind) -> Result<()> {
+    let shop = shop(kind)?;
+    let [mia, bo] = [rich(&shop, "mia"), rich(&shop, "bo_")];
+    let wrong: Arc<Mutex<Option<String>>> = Arc::default();
+    let minter = Register::new({
+        let wrong = Arc::clone(&wrong);
+        move |notice| {
+            let is_wrong = wrong.lock().expect("a name").as_ref() == Some(&notice.id());
+            if is_wrong {
+                Answer::Fault(MintFault::Refused("what is this?".to_owned()))
+            } else {
+                Answer::Receipt
+            }
+        }
+    });
+    let house = shop.with_minter(minter.clone())?;
+    let (_, owned) = opened(&house, mia);
+    let (_, others) = opened(&house, bo);
+    let first = format!("minted:{}", owned[0].id);
+    *wrong.lock().expect("a name") = Some(first.clone());
+    assert_eq!(deliver(&house), 2);
+    assert_told(&minter.taken(bo), &minted(&others));
+    assert_eq!((minter.taken(mia), standing(&house).pending), (vec![], 2));
+    for _ in 2..10 {
+        house.clock().advance(Duration::from_hours(1));
+        assert_eq!(deliver(&house), 0);
+    }
+    assert_eq!((standing(&house).pending, standing(&house).failed), (2, 0));
+    house.clock().advance(Duration::from_hours(1));
+    assert_eq!(deliver(&house), 1, "the tenth refusal is the last");
+    assert_told(&minter.taken(mia), &minted(&owned[1..]));
+    let MintingStanding { pending, failed, fault, .. } = standing(&house);
+    assert_eq!((pending, failed, fault.as_deref()), (0, 1, Some("what is this?")));
+    assert_eq!(minter.calls().iter().filter(|name| **name == first).count(), 10);
+    // It stays for as long as nobody deals with it.
+    house.clock().advance(Duration::from_hours(30 * 24));
+    house.run(house.app().sweep())?;
+    assert_eq!((deliver(&house), standing(&house).failed), (0, 1));
+
+    // Once the minter knows better, it goes out under its old name, and once.
+    let repaired = Register::willing();
+    let house = shop.with_minter(repaired.clone())?;
+    let retried = house.run(house.app().retry_minting())?;
+    assert_eq!((retried.messages, standing(&house).failed), (1, 0));
+    assert_eq!(deliver(&house), 1);
+    assert_told(&repaired.taken(mia), &minted(&owned[..1]));
+    assert_eq!(repaired.calls(), [first]);
+    assert_eq!(house.run(house.app().retry_minting())?, MintingRetried::default());
+    Ok(())
+}
+
+fn a_minter_that_does_not_answer_delays_no_opening(kind: DatabaseKind) -> Result<()> {
+    let quiet = shop(kind)?;
+    let silent = Register::with_gate(|_| Answer::Receipt, Some(Semaphore::new(0)));
+    let house = quiet.with_minter(silent.clone())?;
+    let (stop, stopped) = watch::channel(false);
+    let running = house.spawn(Arc::clone(house.app()).run_minting(stopped));
+    let mia = rich(&house, "mia");
+    opened(&house, mia);
+    house.run(called(&silent, 1));
+    // Of the very fan whose message is on its way.
+    for _ in 0..20 {
+        opened(&house, mia);
+    }
+    assert_eq!((standing(&house).pending, silent.calls().len()), (42, 1));
+    // What is on its way is seen to its end, and nothing more is begun.
+    stop.send_replace(true);
+    silent.gate.as_ref().expect("a gate").add_permits(1);
+    house.join(running);
+    assert_eq!((standing(&house).pending, silent.calls().len()), (41, 1));
+    // And the rest once it answers.
+    silent.gate.as_ref().expect("a gate").add_permits(100);
+    assert_eq!(deliver(&house), 41);
+    Ok(())
+}
+
+fn what_is_taken_back_is_told_after_it_was_minted(kind: DatabaseKind) -> Result<()> {
+    let shop = shop(kind)?;
+    let minter = Register::willing();
+    let house = shop.with_minter(minter.clone())?;
+    let mia = rich(&house, "mia");
+    let (first, gone) = opened(&house, mia);
+    let (_, kept) = opened(&house, mia);
+    house.clock().advance(Duration::from_secs(1));
+    let revoke = move |house: &TestApp| house.write(move |tx, ctx| Ok(tx.revoke_owned(first, ctx.now())?));
+    // Whoever takes it back needs no minter for that.
+    assert_eq!(revoke(&shop), 2);
+    assert_eq!(revoke(&house), 0);
+    assert_eq!(deliver(&house), 6);
+    let taken_back = gone.iter().map(|owned| (MintKind::Revoked, owned));
+    let told: Vec<_> = minted(&gone).into_iter().chain(minted(&kept)).chain(taken_back).collect();
+    assert_told(&minter.taken(mia), &told);
+    let last = minter.taken(mia).pop().expect("a message");
+    assert_eq!((last.id(), last.at), (format!("revoked:{}", gone[1].id), house.app().now()));
+    assert_eq!(house.run(house.app().mint_earlier())?, 0);
+    Ok(())
+}
+
+/// A lane is closed when it is empty: whoever adds to it in that moment finds it closed, and opens it.
+fn who_opens_while_messages_go_out_is_not_overlooked(kind: DatabaseKind) -> Result<()> {
+    let quiet = shop(kind)?;
+    let minter = Register::willing();
+    let house = quiet.with_minter(minter.clone())?;
+    let other = quiet.with_minter(minter.clone())?;
+    let fans: Vec<_> = (0..3).map(|n| rich(&house, &format!("fan{n}"))).collect();
+    let (stop, stopped) = watch::channel(false);
+    let delivering = other.spawn({
+        let app = Arc::clone(other.app());
+        async move {
+            while !*stopped.borrow() {
+                app.deliver_minting().await.expect("a working store");
+            }
+        }
+    });
+    let mut owned: BTreeMap<UserId, Vec<Owned>> = BTreeMap::new();
+    for _ in 0..12 {
+        for fan in &fans {
+            owned.entry(*fan).or_default().extend(opened(&house, *fan).1);
+        }
+    }
+    stop.send_replace(true);
+    house.join(delivering);
+    deliver(&house);
+    assert_eq!(standing(&house), MintingStanding::default());
+    for (fan, owned) in &owned {
+        assert_told(&minter.taken(*fan), &minted(owned));
+    }
+    Ok(())
+}
