@@ -45,6 +45,9 @@ mod contract {
     mod packs;
     mod packs_crowd;
     mod paging;
+    mod payments;
+    mod payments_crowd;
+    mod payments_reconciled;
     mod points;
     mod points_crowd;
     mod points_histories;

@@ -149,6 +149,7 @@ pub fn registry() -> Vec<Job> {
     jobs.push(crate::backfill::job());
     jobs.extend(crate::upkeep::jobs());
     jobs.push(crate::quests::job());
+    jobs.push(crate::payments::job());
     jobs
 }
 

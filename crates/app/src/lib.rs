@@ -24,6 +24,7 @@ mod login;
 pub mod media;
 mod packs;
 mod passwords;
+pub mod payments;
 pub mod queries;
 mod quests;
 mod recommended;
@@ -185,6 +186,8 @@ pub struct App {
     pack_books: Cache<(), Arc<PackBook>>,
     /// What encrypts seeds, and the mark of the secret behind it.
     seed_safe: Option<(Arc<SeedSafe>, [u8; 32])>,
+    payments: Option<payments::Payments>,
+    sandbox: Option<Arc<payments::Sandbox>>,
     config: AppConfig,
 }
 
@@ -229,6 +232,8 @@ impl App {
             quest_books: Cache::builder().max_capacity(1).time_to_live(BOARD_MEMORY).build(),
             pack_books: Cache::builder().max_capacity(1).time_to_live(BOARD_MEMORY).build(),
             seed_safe: None,
+            payments: None,
+            sandbox: None,
             config,
         }
     }

@@ -8,6 +8,7 @@ use crate::backfill::{BackfillRead, BackfillWrite};
 use crate::import::FollowImportWrite;
 use crate::jobs::{JobRead, JobWrite};
 use crate::media::{MediaRead, MediaWrite};
+use crate::payments::{PaymentRead, PaymentWrite, SandboxWrite};
 use std::future::Future;
 use std::pin::Pin;
 use terrace_identity::{
@@ -272,6 +273,7 @@ pub trait ReadTx:
     + LedgerAudit
     + CatalogueRead
     + SaleRead
+    + PaymentRead
 {
 }
 
@@ -307,6 +309,7 @@ impl<T> ReadTx for T where
         + LedgerAudit
         + CatalogueRead
         + SaleRead
+        + PaymentRead
 {
 }
 
@@ -346,6 +349,8 @@ pub trait Tx:
     + CatalogueWrite
     + SaleWrite
     + OpeningWrite
+    + PaymentWrite
+    + SandboxWrite
     + SecretMarks
 {
 }
@@ -385,6 +390,8 @@ impl<T> Tx for T where
         + CatalogueWrite
         + SaleWrite
         + OpeningWrite
+        + PaymentWrite
+        + SandboxWrite
         + SecretMarks
 {
 }

@@ -2,7 +2,7 @@
 
 pub(crate) use crate::schema_packs::{
     collectibles, owned_collectibles, pack_contents, pack_openings, pack_purchases, pack_slots, pack_stock,
-    packs, secret_marks, user_packs,
+    packs, payment_notices, payments, sandbox_checkouts, secret_marks, user_packs,
 };
 use diesel::{allow_tables_to_appear_in_same_query, joinable, table};
 
@@ -616,6 +616,7 @@ joinable!(comments -> users (author_id));
 joinable!(pack_contents -> collectibles (collectible_id));
 joinable!(owned_collectibles -> collectibles (collectible_id));
 joinable!(pack_openings -> user_packs (copy_id));
+joinable!(payments -> pack_purchases (purchase_id));
 allow_tables_to_appear_in_same_query!(
     leagues,
     teams,
@@ -658,4 +659,5 @@ allow_tables_to_appear_in_same_query!(
     user_packs,
     pack_openings,
     owned_collectibles,
+    payments,
 );

@@ -144,7 +144,8 @@ title = "Wait"
 "#;
 
 /// Packs of every sort: an open one for points, one with a closed pool and a guarantee for coins, one with a limit for
-/// each fan, one of which there is one copy, one for money, one that is over and one that is not open yet.
+/// each fan, one of which there is one copy, two for money, one of them limited in every way, one that is over and one that
+/// is not open yet.
 pub const PACKS: &str = include_str!("packs.toml");
 
 /// The service of one test. It stops in order, and its database goes, when this value is dropped.

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tempfile::TempDir;
 use terrace_app::commands::EndSessionRefusal;
+use terrace_app::payments::PaymentProvider;
 use terrace_app::store::{ReadTx, Store, Tx};
 use terrace_app::{App, AppConfig, Command, Grant, PasswordCost, Query, Registration, SecretKey};
 use terrace_identity::ports::NewAccount;
@@ -45,6 +46,8 @@ struct Place {
     runtime: Runtime,
     clock: ManualClock,
     adjust: Adjust,
+    /// Who takes money; nobody as a rule.
+    payments: Option<Arc<dyn PaymentProvider>>,
     /// How many processes were started: each draws other seeds.
     started: AtomicU64,
     /// Where the processes keep pictures.
@@ -90,6 +93,19 @@ impl TestApp {
     ///
     /// When there is no such database to be had.
     pub fn adjusted(kind: DatabaseKind, adjust: Adjust) -> Result<Self> {
+        Self::built(kind, adjust, None)
+    }
+
+    /// The usual process, as are the others on its database, whose packs for money are paid to `provider`.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such database to be had.
+    pub fn paid_to(kind: DatabaseKind, provider: Arc<dyn PaymentProvider>) -> Result<Self> {
+        Self::built(kind, |_, _| (), Some(provider))
+    }
+
+    fn built(kind: DatabaseKind, adjust: Adjust, payments: Option<Arc<dyn PaymentProvider>>) -> Result<Self> {
         let database = TestDatabase::migrated(kind, |url| {
             let storage = open(StorageConfig::new(url), &ManualClock::default(), 0)?;
             storage.migrate()?;
@@ -100,6 +116,7 @@ impl TestApp {
             runtime: Builder::new_multi_thread().worker_threads(2).enable_all().build()?,
             clock: ManualClock::default(),
             adjust,
+            payments,
             started: AtomicU64::new(0),
             pictures: tempfile::Builder::new().prefix("terrace-media-").tempdir()?,
             database,
@@ -141,7 +158,10 @@ impl TestApp {
             app,
         );
         let app = app.with_media(Arc::new(MediaObjects::folder(place.pictures.path())?));
-        let app = app.with_secret(&SecretKey::from_bytes([7; 32]));
+        let mut app = app.with_secret(&SecretKey::from_bytes([7; 32]));
+        if let Some(provider) = &place.payments {
+            app = app.with_payments(Arc::clone(provider), "https://fans.example");
+        }
         Ok(Self { app: Arc::new(app), storage, place })
     }
 

@@ -3,6 +3,7 @@
 mod catalogue;
 mod marks;
 mod opening;
+mod payments;
 mod read;
 mod sale;
 
