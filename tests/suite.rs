@@ -83,6 +83,7 @@ mod http {
     mod media;
     mod own_account;
     mod packs;
+    mod payments;
     mod pictures;
     mod problems;
     mod quests;
@@ -102,5 +103,6 @@ mod program {
     mod doctor;
     mod follow_graph;
     mod maintain;
+    mod payments;
     mod verify;
 }

@@ -7,7 +7,6 @@ use anyhow::Result;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use terrace_testkit::app::Password;
 use terrace_testkit::app::commands::{
     CompletePurchaseRefusal, NoticeTaken, OpenPackRefusal, PackPurchased, PurchasePackRefusal, SuspendAccount,
 };
@@ -16,7 +15,8 @@ use terrace_testkit::app::payments::{
     NoticeKind, NoticeOutcome, PaymentNotice, PaymentProvider, PaymentState, ProviderFault,
 };
 use terrace_testkit::app::queries::{GetPurchase, ListOwned, ListPurchases};
-use terrace_testkit::app::store::{BoxFuture, StoredAnswer};
+use terrace_testkit::app::store::{BoxFuture, IdempotencyScope, StoredAnswer};
+use terrace_testkit::app::{KeyedRequest, Password};
 use terrace_testkit::kernel::{Event, EventKind, Failure, Limit, Position, Timestamp, UserId, Uuid};
 use terrace_testkit::ledger::{AccountKind, Holder, House, Transfer, TransferSource};
 use terrace_testkit::packs::{
@@ -29,6 +29,7 @@ on_each_database! {
     rule_8_what_is_paid_becomes_the_fans,
     at_most_three_purchases_wait_and_limits_count_them,
     a_checkout_is_begun_once_and_a_provider_that_refuses_cancels,
+    a_request_that_comes_again_gets_the_checkout_that_it_was_to_get,
     what_is_not_paid_is_cancelled_and_can_be_bought_by_others,
     rule_4_what_is_paid_too_late_is_given_back,
     rule_4_a_refund_takes_back_what_came_of_a_purchase,
@@ -319,6 +320,35 @@ fn a_checkout_is_begun_once_and_a_provider_that_refuses_cancels(kind: DatabaseKi
     assert!(matches!(refused, Err(Failure::Refused(CheckoutRefusal::Unavailable))));
     assert_eq!((state(&house, &purchase), stock(&house, gala).sold), (PurchaseState::Cancelled, 1));
     assert_eq!(complete(&house, &purchase).unwrap_err(), CompletePurchaseRefusal::Cancelled);
+    Ok(())
+}
+
+/// Whoever was stopped between the purchase and its checkout is asked again under the same key.
+fn a_request_that_comes_again_gets_the_checkout_that_it_was_to_get(kind: DatabaseKind) -> Result<()> {
+    let (house, cashier) = paid_shop(kind)?;
+    let mia = house.fan("mia").id;
+    let gala = pack(&house, "gala").id;
+    let request = KeyedRequest {
+        scope: IdempotencyScope { account: Some(mia), route: "POST /api/packs/{id}/purchase" },
+        key: "one".to_owned(),
+        fingerprint: [1; 32],
+    };
+    let sell = || {
+        let answered = house.app().execute_once(buy(&house, mia, gala, 1), Some(request.clone()), shown);
+        house.run(answered).expect("an answer")
+    };
+    let first = sell();
+    assert_eq!((first.replayed, first.answer.body.as_str()), (false, ""));
+    let again = sell();
+    assert_eq!((again.replayed, again.answer.body.as_str()), (true, ""));
+    let listed = ListPurchases { user: mia, limit: Limit::MAX, after: None };
+    let purchase = house.found(listed).items.remove(0);
+    let begin = || house.run(house.app().begin_checkout(mia, purchase.id, Some(request.clone()), shown));
+    let begun = begin().expect("a checkout");
+    assert_eq!(begun.body, format!("https://cashier.example/{}", purchase.id));
+    let kept = sell();
+    assert_eq!((kept.replayed, kept.answer), (true, begun));
+    assert_eq!((stock(&house, gala).sold, cashier.asked("begin")), (1, 1));
     Ok(())
 }
 

@@ -3,6 +3,10 @@
 //!
 //! The calls block; [`Caller`] takes them off the async threads.
 
+mod payments;
+
+pub use payments::PostTo;
+
 use std::io::Read;
 use std::sync::Arc;
 use std::time::Duration;

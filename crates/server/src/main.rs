@@ -7,6 +7,7 @@ mod doctor;
 mod edge_settings;
 mod follow_graph;
 mod machine;
+mod payments;
 mod progress;
 mod report;
 mod secret;
@@ -63,6 +64,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Maintain(Maintain::ImportCompletions { file, dry_run }) => {
             runtime()?.block_on(completions::import(&file, dry_run, settings))
         }
+        Command::Maintain(Maintain::Reconcile) => runtime()?.block_on(payments::reconcile(settings)),
         Command::Maintain(Maintain::Sweep) => runtime()?.block_on(sweep(settings)),
         Command::Maintain(Maintain::BackfillTopics) => runtime()?.block_on(backfill_topics(settings)),
         Command::Doctor => runtime()?.block_on(doctor::doctor(settings)),

@@ -35,6 +35,7 @@ mod problem;
 mod quest_page;
 mod request_id;
 mod routes;
+mod sandbox;
 mod server;
 mod shell;
 #[cfg(test)]
