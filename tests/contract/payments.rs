@@ -343,8 +343,8 @@ fn a_request_that_comes_again_gets_the_checkout_that_it_was_to_get(kind: Databas
     assert_eq!((again.replayed, again.answer.body.as_str()), (true, ""));
     let listed = ListPurchases { user: mia, limit: Limit::MAX, after: None };
     let purchase = house.found(listed).items.remove(0);
-    let begin = || house.run(house.app().begin_checkout(mia, purchase.id, Some(request.clone()), shown));
-    let begun = begin().expect("a checkout");
+    let begun = house.app().begin_checkout(mia, purchase.id, Some(request.clone()), shown);
+    let begun = house.run(begun).expect("a checkout");
     assert_eq!(begun.body, format!("https://cashier.example/{}", purchase.id));
     let kept = sell();
     assert_eq!((kept.replayed, kept.answer), (true, begun));
@@ -364,6 +364,11 @@ fn what_is_not_paid_is_cancelled_and_can_be_bought_by_others(kind: DatabaseKind)
         assert_eq!((stock(&house, gala), journal(&house, &purchase)), (Stock::default(), [None, None]));
         assert_eq!(told(&house, kind, &purchase), NoticeTaken::Before);
     }
+    // What a provider gives up when its time is over has run out of time.
+    let purchase = begin(&house, mia, gala, 4);
+    house.clock().advance(Duration::from_mins(30));
+    assert_eq!(told(&house, NoticeKind::Cancelled, &purchase), NoticeTaken::Applied);
+    assert_eq!((state(&house, &purchase), stock(&house, gala)), (PurchaseState::Expired, Stock::default()));
     assert_eq!(house.done(buy(&house, bo, gala, 4)).purchase.state, PurchaseState::Pending);
     Ok(())
 }

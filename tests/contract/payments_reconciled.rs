@@ -6,7 +6,7 @@ use super::payments::{CASHIER, Cashier, begin, copies, journal, money, notice, n
 use anyhow::Result;
 use std::sync::Arc;
 use std::time::Duration;
-use terrace_testkit::app::commands::NoticeTaken;
+use terrace_testkit::app::commands::{CompletePurchaseRefusal, NoticeTaken};
 use terrace_testkit::app::payments::{NoticeKind, PaymentState, ProviderFault, ReconcileReport};
 use terrace_testkit::packs::{Purchase, PurchaseState, Stock, UserPackState};
 use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
@@ -217,6 +217,11 @@ fn who_asks_for_what_they_paid_need_not_wait(kind: DatabaseKind) -> Result<()> {
     says(&cashier, &purchase, PaymentState::Paid(money(&purchase)));
     let command = house.run(house.app().complete_purchase(mia, paid, purchase.id))?;
     assert_eq!(house.done(command).copies.len(), 1);
+    // Nor who asks for what they have not.
+    let declined = begin(&house, mia, paid, 1);
+    says(&cashier, &declined, PaymentState::Ended);
+    let command = house.run(house.app().complete_purchase(mia, paid, declined.id))?;
+    assert_eq!(house.refused(command), CompletePurchaseRefusal::Cancelled);
     assert_eq!(
         house.run(house.app().take_notice(CASHIER, notice(NoticeKind::Paid, &purchase)))?,
         NoticeTaken::Nothing

@@ -34,11 +34,11 @@ fn no_checkout() -> ApiError {
 }
 
 /// The checkout of a purchase of the viewer's own; anybody else's is not there.
-async fn own_checkout<'a>(
-    app: &'a App,
+async fn own_checkout(
+    app: &App,
     user: UserId,
     purchase: PurchaseId,
-) -> Result<(&'a Sandbox, SandboxCheckout), ApiError> {
+) -> Result<(&Sandbox, SandboxCheckout), ApiError> {
     let sandbox = app.sandbox().ok_or_else(no_checkout)?;
     app.query(GetPurchase { user, purchase }).await.map_err(|failure| match failure {
         Failure::Refused(NotFound) => no_checkout(),
@@ -111,7 +111,7 @@ fn page(checkout: &SandboxCheckout, is_over: bool) -> String {
     let mut buttons = String::new();
     for (decision, label) in decisions {
         // Writing to a string cannot fail.
-        let _ = write!(buttons, "<button name=\"decision\" value=\"{decision}\">{label}</button>\n");
+        let _ = writeln!(buttons, "<button name=\"decision\" value=\"{decision}\">{label}</button>");
     }
     let (path, back) = (Sandbox::path(checkout.purchase), Payments::return_path(checkout.purchase));
     format!(

@@ -2,12 +2,13 @@
 
 use crate::execute::Command;
 use crate::packs::{PackBook, SeedSafe};
-use crate::payments::{Decision, Mismatch, NoticeOutcome, PaymentNotice, RefundState, settle};
+use crate::payments::{Decision, Mismatch, NoticeKind, NoticeOutcome, PaymentNotice, RefundState, settle};
 use crate::store::Tx;
 use std::convert::Infallible;
 use std::sync::Arc;
 use terrace_identity::AccountStatus;
 use terrace_kernel::{Ctx, Outcome, StoreError, UserId};
+use terrace_packs::Purchase;
 
 /// Takes a notice: once, whichever process is told, and in the transaction of what comes of it.
 #[derive(Debug, Clone)]
@@ -85,6 +86,10 @@ impl Command for TakeNotice {
             Decision::Complete => {
                 settle::refund(tx, ctx, &mut purchase, &mut payment, book, RefundState::Owed)?;
             }
+            // A provider gives checkouts up when their time is over, as reconciliation does here.
+            Decision::Cancel if is_out_of_time(&self.notice, &purchase, ctx) => {
+                settle::expire(tx, ctx, &mut purchase, &mut payment, book)?;
+            }
             Decision::Cancel => settle::cancel(tx, ctx, &mut purchase, &mut payment, book)?,
             Decision::Refund { given } => {
                 let given = if given { RefundState::Given } else { RefundState::Owed };
@@ -126,6 +131,10 @@ impl TakeNotice {
             Ok(_) | Err(_) => NoticeTaken::Before,
         }))
     }
+}
+
+fn is_out_of_time(notice: &PaymentNotice, purchase: &Purchase, ctx: &Ctx) -> bool {
+    notice.kind == NoticeKind::Cancelled && purchase.expires_at.is_some_and(|at| at.is_over(ctx.now()))
 }
 
 /// Whether somebody can own something: an account that is set aside keeps what it has, one that is deleted has nothing.

@@ -157,23 +157,25 @@ impl App {
         Ok(CompletePurchase { user, pack, purchase, book: self.pack_book().await? })
     }
 
-    /// Asks the provider whether a purchase was paid, and completes it if so. Where it does not answer, nothing was.
+    /// Asks the provider whether a purchase was paid, and takes its answer for a notice. Where it does not answer, nothing
+    /// is known.
     async fn look_for_payment(&self, purchase: &Purchase, payment: &Payment) -> Result<(), StoreError> {
         let (Some(provider), Some(begun)) = (self.provider_of(payment), BegunCheckout::of(purchase, payment))
         else {
             return Ok(());
         };
-        match provider.look_up(begun.clone()).await {
-            Ok(PaymentState::Paid(money)) => {
-                let notice = self.found(&begun, NoticeKind::Paid, money);
-                self.take_notice(provider.name(), notice).await.map(drop)
-            }
-            Ok(PaymentState::Open | PaymentState::Ended | PaymentState::Refunded(_)) => Ok(()),
+        let (kind, money) = match provider.look_up(begun.clone()).await {
+            Ok(PaymentState::Open) => return Ok(()),
+            Ok(PaymentState::Paid(money)) => (NoticeKind::Paid, money),
+            Ok(PaymentState::Ended) => (NoticeKind::Cancelled, begun.price),
+            Ok(PaymentState::Refunded(money)) => (NoticeKind::Refunded, money),
             Err(fault) => {
                 log::warn!("the payment of purchase {} was not looked up: {fault}", purchase.id);
-                Ok(())
+                return Ok(());
             }
-        }
+        };
+        let notice = self.found(&begun, kind, money);
+        self.take_notice(provider.name(), notice).await.map(drop)
     }
 
     /// What the provider said when it was asked, as if it had told it itself.
