@@ -1,6 +1,6 @@
 //! Money: who takes it, what they tell of it, and what comes of that. A purchase for money is started in one transaction,
 //! its checkout is begun at the [`PaymentProvider`] between transactions, and it ends in another one: completed by a
-//! [`PaymentNotice`], or given up. Whatever is lost on the way, [`App::reconcile`] finds by [`Payment::due_at`].
+//! [`PaymentNotice`], or given up. Whatever is lost on the way, [`App::reconcile`](crate::App::reconcile) finds by [`Payment::due_at`].
 
 mod asking;
 mod notice;
