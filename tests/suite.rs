@@ -46,6 +46,9 @@ mod contract {
     mod packs;
     mod packs_crowd;
     mod paging;
+    mod payments;
+    mod payments_crowd;
+    mod payments_reconciled;
     mod points;
     mod points_crowd;
     mod points_histories;
@@ -81,6 +84,7 @@ mod http {
     mod media;
     mod own_account;
     mod packs;
+    mod payments;
     mod pictures;
     mod problems;
     mod quests;
@@ -101,6 +105,7 @@ mod program {
     mod follow_graph;
     mod maintain;
     mod minting;
+    mod payments;
     mod receiver;
     mod verify;
 }

@@ -2,7 +2,7 @@
 //! again keeps what was bought.
 
 use super::ledger::{balance, coins, in_order, moved};
-use super::points::{award, founded};
+use super::points::award;
 use anyhow::Result;
 use std::time::Duration;
 use terrace_testkit::app::commands::{
@@ -31,7 +31,12 @@ on_each_database! {
 
 /// A house with teams and packs.
 pub(super) fn shop(kind: DatabaseKind) -> Result<TestApp> {
-    let house = founded(kind)?;
+    shop_of(TestApp::start(kind)?)
+}
+
+/// The same of a house that is otherwise than usual.
+pub(super) fn shop_of(house: TestApp) -> Result<TestApp> {
+    assert!(house.run(house.app().found_seasons())?);
     house.team("foxes");
     load(&house, PACKS);
     Ok(house)

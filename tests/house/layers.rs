@@ -29,7 +29,7 @@ const FOR_TESTS: [&str; 2] = [TESTKIT, PGTEMP];
 fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
     let above_domain = [&DOMAIN[..], &[KERNEL]].concat();
     let with_app = [&above_domain[..], &["terrace-app"]].concat();
-    let testkit = [&with_app[..], &["terrace-storage", "terrace-web", PGTEMP]].concat();
+    let testkit = [&with_app[..], &["terrace-outbound", "terrace-storage", "terrace-web", PGTEMP]].concat();
     let mut arrows = BTreeMap::from([
         (KERNEL, vec![]),
         ("terrace-app", above_domain),

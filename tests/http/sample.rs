@@ -3,7 +3,7 @@
 use super::pictures::png;
 use anyhow::Result;
 use serde_json::{Value, json};
-use terrace_testkit::{CRON_SECRET, Client, DatabaseKind, PASSWORD, Request, TestService};
+use terrace_testkit::{CRON_SECRET, Client, DatabaseKind, PASSWORD, Request, TestService, sandbox_secret};
 
 /// An id of the right form that names nothing.
 pub(super) const UNKNOWN: &str = "0190a6f2-7c1e-7abc-8def-0123456789ab";
@@ -28,9 +28,14 @@ impl Operation {
         self.template.starts_with("/api/cron/")
     }
 
-    /// Whether it takes JSON.
+    /// Whether it takes messages that others have signed.
+    pub(super) fn is_signed(&self) -> bool {
+        self.template.starts_with("/api/webhooks/")
+    }
+
+    /// Whether it takes JSON of clients.
     pub(super) fn has_body(&self) -> bool {
-        self.said["requestBody"]["content"]["application/json"].is_object()
+        self.said["requestBody"]["content"]["application/json"].is_object() && !self.is_signed()
     }
 
     /// Whether it takes a picture.
@@ -70,7 +75,7 @@ pub(super) struct Sample {
 
 impl Sample {
     pub(super) fn start(kind: DatabaseKind) -> Result<Self> {
-        Ok(Self::on(TestService::start(kind)?))
+        Ok(Self::on(TestService::builder(kind).with_sandbox().start()?))
     }
 
     pub(super) fn on(service: TestService) -> Self {
@@ -160,7 +165,11 @@ impl Sample {
     pub(super) fn good<'c>(&self, client: &'c Client, operation: &Operation, target: &str) -> Request<'c> {
         let request = client.ask(&operation.method, target);
         let request = keyed(request, operation);
-        if operation.has_picture() {
+        if operation.is_signed() {
+            let body = br#"{"kind":"whatever"}"#;
+            let signature = sandbox_secret().sign(self.service.app().now(), body);
+            request.header("terrace-signature", signature).body("application/json", body)
+        } else if operation.has_picture() {
             request.body("image/png", png(8))
         } else if operation.has_body() {
             request.json(&self.body(&operation.id))
@@ -198,6 +207,7 @@ impl Sample {
             "completeStep" => json!({"stepId": self.step}),
             "checkProgress" | "visitDaily" => json!({}),
             "purchasePack" => json!({"quantity": 1}),
+            "completePurchase" => json!({"purchaseId": self.purchase}),
             "openPack" => json!({"clientSeed": "kop"}),
             "reportPost" => json!({"reason": "It is an advertisement."}),
             other => panic!("no sample body for {other}"),

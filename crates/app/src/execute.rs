@@ -2,7 +2,7 @@
 
 use crate::App;
 use crate::live::shows_on_boards;
-use crate::store::{IdempotencyScope, KeyClaim, ReadJob, ReadTx, StoredAnswer, Tx, Verdict, WriteJob};
+use crate::store::{IdempotencyScope, KeyClaim, ReadJob, ReadTx, Store, StoredAnswer, Tx, Verdict, WriteJob};
 use std::convert::Infallible;
 use terrace_kernel::{Ctx, CtxSeed, Failure, Outcome, StoreError, Timestamp};
 use tokio::sync::oneshot;
@@ -120,6 +120,17 @@ impl App {
         self.store.query(Box::new(QueryJob { query, now: self.now(), reply }));
         answer.await.unwrap_or_else(|_| Err(gone()))
     }
+}
+
+/// Does `command` for a part of the service that has a store and no [`App`]. Nobody is told of it whom boards concern.
+pub(crate) async fn execute_beside<C: Command>(
+    store: &dyn Store,
+    seed: CtxSeed,
+    command: C,
+) -> Outcome<C::Output, C::Refusal> {
+    let (reply, answer) = oneshot::channel();
+    store.submit(Box::new(CommandJob { command, seed, result: None, heard: false, reply }));
+    answer.await.unwrap_or_else(|_| Err(gone()))
 }
 
 /// The store dropped a job without finishing it: it is shutting down, or a thread of its died.

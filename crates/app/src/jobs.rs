@@ -150,6 +150,7 @@ pub fn registry() -> Vec<Job> {
     jobs.extend(crate::upkeep::jobs());
     jobs.push(crate::ledger_upkeep::job());
     jobs.push(crate::quests::job());
+    jobs.push(crate::payments::job());
     jobs
 }
 

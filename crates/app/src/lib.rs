@@ -25,6 +25,7 @@ pub mod media;
 pub mod minting;
 mod packs;
 mod passwords;
+pub mod payments;
 pub mod queries;
 mod quests;
 mod recommended;
@@ -189,6 +190,8 @@ pub struct App {
     seed_safe: Option<(Arc<SeedSafe>, [u8; 32])>,
     /// Who is told of what fans come to own; without one nobody is.
     minter: Option<Arc<dyn Minter>>,
+    payments: Option<payments::Payments>,
+    sandbox: Option<Arc<payments::Sandbox>>,
     config: AppConfig,
 }
 
@@ -234,6 +237,8 @@ impl App {
             pack_books: Cache::builder().max_capacity(1).time_to_live(BOARD_MEMORY).build(),
             seed_safe: None,
             minter: None,
+            payments: None,
+            sandbox: None,
             config,
         }
     }

@@ -9,6 +9,7 @@ use crate::import::FollowImportWrite;
 use crate::jobs::{JobRead, JobWrite};
 use crate::media::{MediaRead, MediaWrite};
 use crate::minting::{MintingDelivery, MintingRead, MintingUpkeep, MintingWrite};
+use crate::payments::{PaymentRead, PaymentWrite, SandboxWrite};
 use std::future::Future;
 use std::pin::Pin;
 use terrace_identity::{
@@ -274,6 +275,7 @@ pub trait ReadTx:
     + CatalogueRead
     + SaleRead
     + MintingRead
+    + PaymentRead
 {
 }
 
@@ -310,6 +312,7 @@ impl<T> ReadTx for T where
         + CatalogueRead
         + SaleRead
         + MintingRead
+        + PaymentRead
 {
 }
 
@@ -352,6 +355,8 @@ pub trait Tx:
     + MintingWrite
     + MintingDelivery
     + MintingUpkeep
+    + PaymentWrite
+    + SandboxWrite
     + SecretMarks
 {
 }
@@ -394,6 +399,8 @@ impl<T> Tx for T where
         + MintingWrite
         + MintingDelivery
         + MintingUpkeep
+        + PaymentWrite
+        + SandboxWrite
         + SecretMarks
 {
 }

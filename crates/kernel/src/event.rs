@@ -84,6 +84,8 @@ named! {
         Leaderboard = "leaderboard",
         /// What fans do in quests.
         Quests = "quests",
+        /// What fans buy.
+        Packs = "packs",
     }
 }
 
@@ -141,6 +143,9 @@ named! {
         QuestCompleted = "quest.completed",
         /// A fan came to an achievement. Actor and subject: the fan.
         AchievementUnlocked = "achievement.unlocked",
+        /// A purchase was started, or came to another state. Actor: the fan; subject: the purchase; detail: the state
+        /// that it has since (`pending`, `completed`, `expired`, `cancelled`, `refunded`).
+        PurchaseChanged = "purchase.changed",
     }
 }
 

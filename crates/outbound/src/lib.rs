@@ -4,8 +4,10 @@
 //! The calls block; [`Caller`] takes them off the async threads.
 
 mod minting;
+mod payments;
 
 pub use minting::MintingWebhook;
+pub use payments::PostTo;
 
 use std::io::Read;
 use std::sync::Arc;

@@ -37,7 +37,7 @@ pub use ports::{
 pub use price::{Currency, MalformedCurrency, Price, PriceError, PriceKind, Quantity, QuantityOutOfRange};
 pub use proof::{Algorithm, Claim, Opening, Proof, ProofFault, verify};
 pub use purchase::{Owned, OwnedSource, Purchase, UserPack};
-pub use sale::{ClosedPool, MOST_PENDING, SaleRefusal, Stock, StockChange, can_sell};
+pub use sale::{ClosedPool, MOST_PENDING, PAYMENT_LIFE, SaleRefusal, Stock, StockChange, can_sell};
 pub use seed::{
     ClientSeed, ClientSeedSource, Digest, MalformedClientSeed, MalformedDigest, SealedSeed, ServerSeed,
 };

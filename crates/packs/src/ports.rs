@@ -133,17 +133,13 @@ pub trait SaleWrite: SaleRead {
     /// A purchase, whoever's, locked until the transaction ends.
     fn lock_purchase(&mut self, id: PurchaseId) -> Result<Option<Purchase>, StoreError>;
 
-    /// Changes the state of a purchase; `false` where another one stands.
+    /// Changes the state of a purchase, which has no checkout any more; `false` where another one stands.
     fn move_purchase(
         &mut self,
         id: PurchaseId,
         change: Transition<PurchaseState>,
         at: Timestamp,
     ) -> Result<bool, StoreError>;
-
-    /// Up to `limit` pending purchases that expired by then, the oldest first, locked; what others have locked is left
-    /// out.
-    fn lock_overdue(&mut self, by: Timestamp, limit: u32) -> Result<Vec<Purchase>, StoreError>;
 }
 
 /// Writes what comes of opening copies.

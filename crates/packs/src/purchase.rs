@@ -31,6 +31,13 @@ pub struct Purchase {
     pub changed_at: Timestamp,
 }
 
+impl Purchase {
+    /// What all copies cost together: points or coins, or minor units of the currency.
+    pub fn total(&self) -> i64 {
+        self.price.total(self.quantity)
+    }
+}
+
 /// A copy of a pack that a fan bought.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UserPack {

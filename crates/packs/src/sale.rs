@@ -1,6 +1,7 @@
 //! What may be sold: as much as every sealed copy can be filled with, whatever it will turn out to hold.
 
 use crate::{Bought, Minted, Pack, PriceKind, Quantity, Rarity};
+use std::time::Duration;
 use terrace_kernel::Timestamp;
 
 /// What stands of a counted pack. Purchases that wait for their payment are in both numbers.
@@ -112,6 +113,9 @@ pub enum SaleRefusal {
 
 /// How many purchases of a fan may wait for their payment.
 pub const MOST_PENDING: u32 = 3;
+
+/// How long a purchase waits for its payment, with the stock that it holds.
+pub const PAYMENT_LIFE: Duration = Duration::from_mins(30);
 
 /// Whether so many more copies of a pack may be sold to a fan who bought these (`docs/spec.md` §1, rules 7, 8 and 11).
 /// A sold copy can always be filled: whatever slots turn out to give, no sealed copy takes more of a closed pool than it

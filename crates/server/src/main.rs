@@ -8,6 +8,7 @@ mod edge_settings;
 mod follow_graph;
 mod machine;
 mod minting;
+mod payments;
 mod progress;
 mod report;
 mod secret;
@@ -66,6 +67,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         }
         Command::Maintain(Maintain::MintEarlier) => runtime()?.block_on(minting::mint_earlier(settings)),
         Command::Maintain(Maintain::RetryMinting) => runtime()?.block_on(minting::retry(settings)),
+        Command::Maintain(Maintain::Reconcile) => runtime()?.block_on(payments::reconcile(settings)),
         Command::Maintain(Maintain::Sweep) => runtime()?.block_on(sweep(settings)),
         Command::Maintain(Maintain::BackfillTopics) => runtime()?.block_on(backfill_topics(settings)),
         Command::Doctor => runtime()?.block_on(doctor::doctor(settings)),

@@ -15,9 +15,8 @@ impl Settings {
     }
 }
 
-/// Gives the use cases their secret. The file in the data folder is made where it is missing; one that was named must be
-/// there.
-pub(crate) fn with_secret(app: App, settings: &Settings) -> anyhow::Result<App> {
+/// The secret. The file in the data folder is made where it is missing; one that was named must be there.
+pub(crate) fn read(settings: &Settings) -> anyhow::Result<SecretKey> {
     let path = settings.secret_path();
     if settings.secret_file.is_none() {
         make(&path).with_context(|| {
@@ -25,8 +24,7 @@ pub(crate) fn with_secret(app: App, settings: &Settings) -> anyhow::Result<App> 
         })?;
     }
     let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-    let secret: SecretKey = text.parse().with_context(|| format!("{} holds none", path.display()))?;
-    Ok(app.with_secret(&secret))
+    text.parse().with_context(|| format!("{} holds none", path.display()))
 }
 
 /// Whether it is the secret that the database was first used with: with another one, sealed packs could not be opened.

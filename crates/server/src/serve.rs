@@ -1,6 +1,7 @@
 //! Serves until it is told to stop.
 
 use crate::machine::{SystemClock, SystemEntropy};
+use crate::payments::{self, browsable};
 use crate::report;
 use crate::settings::{OnlyIfNew, Settings, Switch};
 use crate::{app, bring_up_to_date, minting, open, secret};
@@ -26,9 +27,15 @@ pub(crate) async fn serve(settings: Settings) -> anyhow::Result<ExitCode> {
     let metrics = terrace_web::install_metrics().context("cannot set up metrics")?;
     bring_up_to_date(&storage)?;
     let media = Arc::new(settings.open_media()?);
-    let app = secret::with_secret(app(&settings, &storage).with_media(media), &settings)?;
+    let secret = secret::read(&settings)?;
+    let app = app(&settings, &storage).with_media(media).with_secret(&secret);
     let app = minting::with_minter(app, &settings)?;
     secret::check_secret(&app, &settings).await?;
+    let listening = match listeners.main.first() {
+        Some(listener) => listener.local_addr()?,
+        None => settings.listen,
+    };
+    let app = payments::with_payments(app, &settings, &secret, listening)?;
     let app = Arc::new(app);
     if app.found_seasons().await.context("cannot make the first seasons")? {
         log::info!("the first seasons begin");
@@ -121,20 +128,8 @@ fn announce(
     Ok(())
 }
 
-/// An address as a browser on this machine takes it.
-fn browsable(address: SocketAddr) -> String {
-    if address.ip().is_loopback() || address.ip().is_unspecified() {
-        format!("http://localhost:{}", address.port())
-    } else {
-        format!("http://{address}")
-    }
-}
-
 pub(crate) fn web_config(settings: &Settings) -> anyhow::Result<WebConfig> {
-    let public_url =
-        settings.public_url.as_deref().map(str::parse).transpose().with_context(|| {
-            format!("--public-url {:?}", settings.public_url.as_deref().unwrap_or_default())
-        })?;
+    let public_url = settings.site()?;
     Ok(settings.edge.apply(WebConfig {
         public_url,
         json_limit: settings.web.json_limit,

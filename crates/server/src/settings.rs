@@ -102,6 +102,9 @@ pub(crate) enum Maintain {
     MintEarlier,
     /// Have sent again what the minter refused, and at once what waits for its next attempt.
     RetryMinting,
+    /// Finish what stopped half-way of purchases for money, beside servers that run: complete what was paid, end what was
+    /// not paid in time, have given back what is owed.
+    Reconcile,
     /// Remove what is past its time: idempotency keys, ended sessions, old events, messages that were taken, unused pictures.
     Sweep,
     /// Look for the topics of every post again, as the server does once by itself after an update.
@@ -125,6 +128,17 @@ pub(crate) enum Switch {
     /// On.
     On,
     /// Off.
+    Off,
+}
+
+/// Who takes the money of what costs some.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TakesMoney {
+    /// The sandbox, when only this machine can reach the service; else nobody.
+    Auto,
+    /// The sandbox, whoever can reach it: no money moves, and whoever approves has paid.
+    Sandbox,
+    /// Nobody: nothing is sold for money.
     Off,
 }
 
@@ -184,6 +198,9 @@ pub(crate) struct Settings {
     /// where it is missing, when not given. Processes that share a database share it.
     #[arg(long, env = "TERRACE_SECRET_FILE", global = true, value_name = "FILE")]
     pub(crate) secret_file: Option<PathBuf>,
+    /// Who takes the money of what costs some.
+    #[arg(long, env = "TERRACE_PAYMENTS", global = true, value_enum, default_value_t = TakesMoney::Auto)]
+    pub(crate) payments: TakesMoney,
     /// Whether this process takes part in the periodic jobs; of many, one does each run.
     #[arg(long, env = "TERRACE_JOBS", global = true, value_enum, default_value_t = Switch::On)]
     pub(crate) jobs: Switch,

@@ -2,7 +2,8 @@
 
 pub(crate) use crate::schema_packs::{
     collectibles, mint_lanes, mint_messages, owned_collectibles, pack_contents, pack_openings,
-    pack_purchases, pack_slots, pack_stock, packs, secret_marks, user_packs,
+    pack_purchases, pack_slots, pack_stock, packs, payment_notices, payments, sandbox_checkouts,
+    secret_marks, user_packs,
 };
 use diesel::{allow_tables_to_appear_in_same_query, joinable, table};
 
@@ -617,6 +618,7 @@ joinable!(pack_contents -> collectibles (collectible_id));
 joinable!(owned_collectibles -> collectibles (collectible_id));
 joinable!(pack_openings -> user_packs (copy_id));
 joinable!(mint_messages -> owned_collectibles (owned_id));
+joinable!(payments -> pack_purchases (purchase_id));
 allow_tables_to_appear_in_same_query!(
     leagues,
     teams,
@@ -660,4 +662,5 @@ allow_tables_to_appear_in_same_query!(
     pack_openings,
     owned_collectibles,
     mint_messages,
+    payments,
 );

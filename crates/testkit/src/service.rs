@@ -13,8 +13,11 @@ use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use tempfile::TempDir;
+use terrace_app::payments::Sandbox;
+use terrace_app::webhooks::WebhookSecret;
 use terrace_app::{App, AppConfig, Catalogue, PackContent, PasswordCost, QuestContent, SecretKey};
 use terrace_kernel::Entropy;
+use terrace_outbound::{Caller, PostTo};
 use terrace_storage::{DatabaseKind, MediaObjects, Storage, StorageConfig};
 use terrace_web::{CronSecret, LimitConfig, Listeners, WebConfig, Wiring};
 use tokio::runtime::{Builder, Runtime};
@@ -144,7 +147,8 @@ title = "Wait"
 "#;
 
 /// Packs of every sort: an open one for points, one with a closed pool and a guarantee for coins, one with a limit for
-/// each fan, one of which there is one copy, one for money, one that is over and one that is not open yet.
+/// each fan, one of which there is one copy, two for money, one of them limited in every way, one that is over and one that
+/// is not open yet.
 pub const PACKS: &str = include_str!("packs.toml");
 
 /// The service of one test. It stops in order, and its database goes, when this value is dropped.
@@ -169,6 +173,7 @@ pub struct ServiceBuilder {
     web: WebConfig,
     catalogue: bool,
     rehearse: bool,
+    sandbox: bool,
 }
 
 impl TestService {
@@ -198,6 +203,7 @@ impl TestService {
             },
             catalogue: true,
             rehearse: true,
+            sandbox: false,
         }
     }
 
@@ -265,6 +271,14 @@ impl TestService {
     }
 }
 
+/// The secret of every service of the tests.
+const SECRET: [u8; 32] = [7; 32];
+
+/// What messages of the sandbox are signed with in every service of the tests.
+pub fn sandbox_secret() -> WebhookSecret {
+    Sandbox::secret(&SecretKey::from_bytes(SECRET))
+}
+
 /// The password of every fan that tests register.
 pub const PASSWORD: &str = "up the terrace";
 
@@ -311,6 +325,13 @@ impl ServiceBuilder {
         self
     }
 
+    /// With the sandbox in the place of a payment provider, which tells of payments over the network.
+    #[must_use]
+    pub fn with_sandbox(mut self) -> Self {
+        self.sandbox = true;
+        self
+    }
+
     /// Running every command once, as in production.
     #[must_use]
     pub fn without_rehearsal(mut self) -> Self {
@@ -346,7 +367,16 @@ impl ServiceBuilder {
             App::new(Arc::new(storage.clone()), Arc::new(clock.clone()), Arc::clone(&entropy), self.app);
         let pictures = tempfile::Builder::new().prefix("terrace-media-").tempdir()?;
         let app = app.with_media(Arc::new(MediaObjects::folder(pictures.path())?));
-        let app = Arc::new(app.with_secret(&SecretKey::from_bytes([7; 32])));
+        let listener = TcpListener::bind("127.0.0.1:0")?;
+        let address = listener.local_addr()?;
+        let secret = SecretKey::from_bytes(SECRET);
+        let mut app = app.with_secret(&secret);
+        if self.sandbox {
+            let to = format!("http://{address}/api/webhooks/payments").parse()?;
+            let post = PostTo::new(Caller::new(Duration::from_secs(10)), to);
+            app = app.with_sandbox(&secret, &format!("http://{address}"), Arc::new(post));
+        }
+        let app = Arc::new(app);
         let runtime = Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(app.found_seasons())?;
         if self.catalogue {
@@ -357,8 +387,6 @@ impl ServiceBuilder {
             let packs = runtime.block_on(app.load_packs(PackContent::parse(PACKS)?));
             packs.map_err(|failure| anyhow!("cannot load the packs: {failure:?}"))?;
         }
-        let listener = TcpListener::bind("127.0.0.1:0")?;
-        let address = listener.local_addr()?;
         let wiring = Wiring {
             app: Arc::clone(&app),
             clock: Arc::new(clock.clone()),

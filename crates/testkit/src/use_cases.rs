@@ -13,6 +13,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 use terrace_app::commands::EndSessionRefusal;
 use terrace_app::minting::Minter;
+use terrace_app::payments::PaymentProvider;
 use terrace_app::store::{ReadTx, Store, Tx};
 use terrace_app::{App, AppConfig, Command, Grant, PasswordCost, Query, Registration, SecretKey};
 use terrace_identity::ports::NewAccount;
@@ -46,6 +47,8 @@ struct Place {
     runtime: Runtime,
     clock: ManualClock,
     adjust: Adjust,
+    /// Who takes money; nobody as a rule.
+    payments: Option<Arc<dyn PaymentProvider>>,
     /// How many processes were started: each draws other seeds.
     started: AtomicU64,
     /// Where the processes keep pictures.
@@ -91,6 +94,19 @@ impl TestApp {
     ///
     /// When there is no such database to be had.
     pub fn adjusted(kind: DatabaseKind, adjust: Adjust) -> Result<Self> {
+        Self::built(kind, adjust, None)
+    }
+
+    /// The usual process, as are the others on its database, whose packs for money are paid to `provider`.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such database to be had.
+    pub fn paid_to(kind: DatabaseKind, provider: Arc<dyn PaymentProvider>) -> Result<Self> {
+        Self::built(kind, |_, _| (), Some(provider))
+    }
+
+    fn built(kind: DatabaseKind, adjust: Adjust, payments: Option<Arc<dyn PaymentProvider>>) -> Result<Self> {
         let database = TestDatabase::migrated(kind, |url| {
             let storage = open(StorageConfig::new(url), &ManualClock::default(), 0)?;
             storage.migrate()?;
@@ -101,6 +117,7 @@ impl TestApp {
             runtime: Builder::new_multi_thread().worker_threads(2).enable_all().build()?,
             clock: ManualClock::default(),
             adjust,
+            payments,
             started: AtomicU64::new(0),
             pictures: tempfile::Builder::new().prefix("terrace-media-").tempdir()?,
             database,
@@ -155,7 +172,10 @@ impl TestApp {
             app,
         );
         let app = app.with_media(Arc::new(MediaObjects::folder(place.pictures.path())?));
-        let app = app.with_secret(&SecretKey::from_bytes([7; 32]));
+        let mut app = app.with_secret(&SecretKey::from_bytes([7; 32]));
+        if let Some(provider) = &place.payments {
+            app = app.with_payments(Arc::clone(provider), "https://fans.example");
+        }
         Ok(Self { app: Arc::new(change(app)), storage, place })
     }
 

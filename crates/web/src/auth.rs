@@ -5,6 +5,7 @@ use crate::cron;
 use crate::crosssite;
 use crate::error::{ApiError, Code};
 use crate::limits::{Address, ClientAddress};
+use crate::sandbox;
 use crate::shell::{Served, Shell, refuse, shell_of};
 use actix_web::HttpMessage;
 use actix_web::body::{EitherBody, MessageBody};
@@ -15,18 +16,30 @@ use actix_web::http::header::{self, HeaderMap, HeaderValue};
 use actix_web::middleware::Next;
 use terrace_identity::{Secret, Token, TokenKind, Viewer};
 
-/// The middleware. Only paths under `/api/` have viewers, but for those of [`cron`], whose bearer is no session's;
-/// without a credential nothing is looked up.
+/// Whether a path takes messages of others, who sign them and have no session.
+pub(crate) fn is_webhook(path: &str) -> bool {
+    path.starts_with("/api/webhooks/")
+}
+
+/// The middleware. Only paths under `/api/` have viewers, and those of [`sandbox`], but for those of [`cron`], whose bearer
+/// is no session's, and for webhooks; without a credential nothing is looked up.
 pub(crate) async fn authenticate<B: MessageBody>(
     req: ServiceRequest,
     next: Next<B>,
 ) -> Served<EitherBody<B>> {
-    if !req.path().starts_with("/api/") {
+    if !req.path().starts_with("/api/") && !sandbox::is_page(req.path()) {
         return next.call(req).await.map(ServiceResponse::map_into_left_body);
     }
     let shell = shell_of(&req)?;
     if cron::is_cron(req.path()) {
         if let Err(error) = cron::admit(&shell, &req) {
+            return Ok(refuse(req, error));
+        }
+        return next.call(req).await.map(ServiceResponse::map_into_left_body);
+    }
+    if is_webhook(req.path()) {
+        // A provider sends from few addresses: beyond this only what is forged is counted.
+        if let Err(error) = shell.limits.check_address(Address::of(ClientAddress::of(req.request()))) {
             return Ok(refuse(req, error));
         }
         return next.call(req).await.map(ServiceResponse::map_into_left_body);

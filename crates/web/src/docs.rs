@@ -6,9 +6,10 @@ use crate::fallback::RouteTable;
 use crate::parameters::Parameters;
 use crate::problem::{self, Problem, ProblemPart};
 use crate::routes;
+use crate::sandbox;
 use crate::shell::Shell;
 use actix_web::HttpResponse;
-use actix_web::http::header;
+use actix_web::http::{Method, header};
 use actix_web::web::{self, Data, ServiceConfig};
 use bytes::Bytes;
 use std::borrow::Cow;
@@ -74,7 +75,8 @@ impl Document {
     pub(crate) fn of(document: &OpenApi) -> Self {
         let json = Bytes::from(document.to_json().unwrap_or_default());
         let tag = etag::tag_of(None, &json);
-        Self { json, table: RouteTable::new(document, &OTHERS), parameters: Parameters::new(document), tag }
+        let table = RouteTable::new(document, &OTHERS).and(sandbox::PAGE, &[Method::GET, Method::POST]);
+        Self { json, table, parameters: Parameters::new(document), tag }
     }
 }
 

@@ -46,6 +46,8 @@ codes! {
     CursorExpired = "cursor_expired", BAD_REQUEST, "The cursor is too old";
     /// A route that needs an idempotency key was called without one.
     IdempotencyKeyRequired = "idempotency_key_required", BAD_REQUEST, "An idempotency key is required";
+    /// A message that says it is a provider's has no signature, or a wrong one.
+    InvalidSignature = "invalid_signature", BAD_REQUEST, "The signature is not right";
     /// No session.
     AuthenticationRequired = "authentication_required", UNAUTHORIZED, "Signing in is required";
     /// A bearer token that is unknown, over, or of another kind.
@@ -94,6 +96,14 @@ codes! {
     LimitReached = "limit_reached", CONFLICT, "No more may be bought";
     /// What costs money cannot be paid here.
     PaymentUnavailable = "payment_unavailable", CONFLICT, "Money cannot be paid here";
+    /// Nothing is known of the payment yet.
+    PaymentPending = "payment_pending", CONFLICT, "The payment is not confirmed yet";
+    /// The payment did not come in time.
+    PurchaseExpired = "purchase_expired", CONFLICT, "The purchase has expired";
+    /// The payment was declined, or given up.
+    PurchaseCancelled = "purchase_cancelled", CONFLICT, "The purchase was cancelled";
+    /// What was paid was given back.
+    PurchaseRefunded = "purchase_refunded", CONFLICT, "The purchase was refunded";
     /// The season is closed: it stays as it is.
     SeasonClosed = "season_closed", CONFLICT, "The season is closed";
     /// A rule about state said no and has no name of its own.
@@ -114,6 +124,8 @@ codes! {
     NotAnImage = "not_an_image", UNPROCESSABLE_ENTITY, "The file is not a picture that can be taken";
     /// The idempotency key came with another request.
     IdempotencyKeyReused = "idempotency_key_reused", UNPROCESSABLE_ENTITY, "The idempotency key was used for another request";
+    /// What a provider tells does not fit the purchase that it names.
+    PaymentMismatch = "payment_mismatch", UNPROCESSABLE_ENTITY, "The payment does not fit the purchase";
     /// Too many requests.
     RateLimited = "rate_limited", TOO_MANY_REQUESTS, "Too many requests";
     /// The header is larger than is read.

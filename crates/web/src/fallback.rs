@@ -20,6 +20,12 @@ impl RouteTable {
         Self(documented.chain(others).collect())
     }
 
+    /// The same with a path that answers these methods.
+    pub(crate) fn and(mut self, path: &str, methods: &[Method]) -> Self {
+        self.0.push((path.to_owned(), methods.to_vec()));
+        self
+    }
+
     /// The methods of the path; `None` when there is no such path.
     pub(crate) fn allowed(&self, path: &str) -> Option<&[Method]> {
         self.find(path).map(|(_, methods)| methods.as_slice())

@@ -36,6 +36,7 @@ mod problem;
 mod quest_page;
 mod request_id;
 mod routes;
+mod sandbox;
 mod server;
 mod shell;
 #[cfg(test)]

@@ -46,6 +46,13 @@ impl Origin {
         Some(Self { https, host: host.to_ascii_lowercase(), port })
     }
 
+    /// Whether the host is the machine itself.
+    fn is_loopback(&self) -> bool {
+        let bare = self.host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+        let address = bare.unwrap_or(&self.host).parse::<IpAddr>();
+        self.host == "localhost" || address.is_ok_and(|address| address.is_loopback())
+    }
+
     /// Whether no name server had a say in where this host is: `localhost`, or an address.
     pub(crate) fn is_beyond_dns(&self) -> bool {
         let bare = self.host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
@@ -76,6 +83,11 @@ impl PublicUrl {
     /// Whether browsers come by https.
     pub fn is_https(&self) -> bool {
         self.origin.https
+    }
+
+    /// Whether nobody but the machine itself comes by it.
+    pub fn is_loopback(&self) -> bool {
+        self.origin.is_loopback()
     }
 
     /// What the `Origin` header of the service's own pages says.
@@ -132,6 +144,15 @@ mod tests {
         assert!(url.is_https());
         assert_eq!(url.to_string(), "https://fans.example");
         assert!("https://fans.example/app".parse::<PublicUrl>().is_err());
+        for (text, is_loopback) in [
+            ("http://localhost:3004", true),
+            ("https://127.0.0.9", true),
+            ("http://[::1]:80", true),
+            ("http://192.168.1.5", false),
+            ("https://localhost.example", false),
+        ] {
+            assert_eq!(text.parse::<PublicUrl>().unwrap().is_loopback(), is_loopback, "{text}");
+        }
     }
 
     #[test]

@@ -25,7 +25,7 @@ use crate::feed_pages::FeedPages;
 use crate::limits::{Address, ClientAddress, RateLimits};
 use crate::pack_page::PackPage;
 use crate::quest_page::QuestPage;
-use crate::{auth, crosssite, edge, etag, fallback, health, parameters, problem};
+use crate::{auth, crosssite, edge, etag, fallback, health, parameters, problem, sandbox};
 use actix_web::body::{EitherBody, MessageBody};
 use actix_web::cookie::Cookie;
 use actix_web::dev::{ServiceFactory, ServiceRequest, ServiceResponse};
@@ -143,6 +143,11 @@ impl Shell {
         self.limits.note_login(address_of(req), name_key);
     }
 
+    /// Whether messages from here that are nobody's have become too many.
+    pub(crate) fn check_forgery(&self, req: &HttpRequest) -> Result<(), ApiError> {
+        self.limits.check_request(None, address_of(req), true)
+    }
+
     /// Whether an exchange of a refresh token from here is too much.
     pub(crate) fn check_refresh(&self, req: &HttpRequest) -> Result<(), ApiError> {
         self.limits.check_refresh(address_of(req))
@@ -195,6 +200,7 @@ pub(crate) fn build(
             routes(&mut ServiceConfig::new(config));
             docs::configure(config);
             health::configure(config, metrics);
+            sandbox::configure(config);
             config.route("/problems/{code}", web::get().to(problem::explain));
         })
         .default_service(web::to(fallback::answer))

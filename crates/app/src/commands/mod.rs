@@ -5,6 +5,7 @@ mod block_user;
 mod board_membership;
 mod change_password;
 mod change_profile;
+mod complete_purchase;
 mod create_comment;
 mod create_post;
 mod delete_account;
@@ -29,6 +30,7 @@ mod seasons;
 mod set_picture;
 mod sign_in;
 mod store_picture;
+mod take_notice;
 mod touch_session;
 mod upload_media;
 
@@ -38,6 +40,8 @@ pub use board_membership::{BoardChoice, BoardJoined, ChangeBoardMembership, Memb
 pub(crate) use board_membership::{EnsureTeamBoard, board_name};
 pub(crate) use change_password::ReplacePassword;
 pub use change_profile::{ChangeProfile, ChangeProfileRefusal};
+pub use complete_purchase::{CompletePurchase, CompletePurchaseRefusal};
+pub(crate) use complete_purchase::{EndPending, HowItEnds, RecordCheckout};
 pub use create_comment::{CommentCreated, CreateComment, CreateCommentRefusal};
 pub use create_post::{CreatePost, CreatePostRefusal};
 pub(crate) use delete_account::{DeleteAccount, DeleteAccountRuleRefusal};
@@ -69,6 +73,7 @@ pub use set_picture::RemovePicture;
 pub(crate) use set_picture::SetPicture;
 pub(crate) use sign_in::{Device, OpenSession, OpenSessionRefusal, Opened, Tokens};
 pub(crate) use store_picture::{StorePicture, StorePictureRefusal};
+pub use take_notice::{NoticeTaken, TakeNotice};
 pub(crate) use touch_session::{SEEN_TO, TouchSession};
 pub(crate) use upload_media::UploadMedia;
 

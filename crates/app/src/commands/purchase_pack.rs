@@ -1,17 +1,18 @@
 //! How fans buy packs.
 
 use crate::execute::Command;
-use crate::packs::{PackBook, SeedSafe, limited};
+use crate::packs::{PackBook, SeedSafe, limited, sealed_copies};
+use crate::payments::{CLAIM, Payment, settle};
 use crate::store::Tx;
 use std::sync::Arc;
 use terrace_kernel::{Ctx, Failure, Outcome, StoreError, UserId};
 use terrace_ledger::{AccountKind, Amount, Holder, House, Moved, Transfer, TransferSource};
 use terrace_packs::{
-    Bought, Minted, Pack, PackId, PriceKind, Purchase, PurchaseState, Quantity, SaleRefusal, SealedSeed,
-    ServerSeed, Stock, StockChange, UserPack, UserPackState, can_sell,
+    Bought, Minted, PAYMENT_LIFE, Pack, PackId, PriceKind, Purchase, PurchaseState, Quantity, SaleRefusal,
+    Stock, StockChange, UserPack, can_sell,
 };
 
-/// Buys copies of a pack for points or coins, which completes at once.
+/// Buys copies of a pack. For points or coins it completes at once; for money it holds the stock and waits for the payment.
 #[derive(Debug, Clone)]
 pub struct PurchasePack {
     /// Who buys.
@@ -24,6 +25,8 @@ pub struct PurchasePack {
     pub book: Arc<PackBook>,
     /// What encrypts the seeds of the copies.
     pub safe: Arc<SeedSafe>,
+    /// Who takes money, by their name; without one nothing is sold for money.
+    pub provider: Option<&'static str>,
 }
 
 /// What was bought.
@@ -31,7 +34,7 @@ pub struct PurchasePack {
 pub struct PackPurchased {
     /// The purchase.
     pub purchase: Purchase,
-    /// The copies that came with it, by nonce.
+    /// The copies that came with it, by nonce; none while it waits for its payment.
     pub copies: Vec<UserPack>,
     /// The packs.
     pub book: Arc<PackBook>,
@@ -69,16 +72,19 @@ impl Command for PurchasePack {
             .filter(|pack| pack.was_on_sale(ctx.now()))
             .ok_or(refused(PurchasePackRefusal::UnknownPack))?;
         tx.lock_fan(self.user)?.ok_or(refused(PurchasePackRefusal::NotActive))?;
-        let bought = match pack.per_user_limit {
-            Some(_) => tx.bought(self.user, pack.id)?,
-            None => Bought::default(),
+        let for_money = pack.price.kind() == PriceKind::Money;
+        let bought = if for_money || pack.per_user_limit.is_some() {
+            tx.bought(self.user, pack.id)?
+        } else {
+            Bought::default()
         };
         // All rules but the stock's, whose row everybody waits for who buys the pack: it is locked last.
         can_sell(pack, self.quantity, ctx.now(), bought, Stock::default(), &Minted::default())
             .map_err(rule)?;
         let purchase = self.purchase(pack, ctx);
-        match self.pay(tx, ctx, pack, &purchase)? {
-            Paid::Yes => {}
+        let provider = match self.pay(tx, ctx, pack, &purchase)? {
+            Paid::Now => None,
+            Paid::Later(provider) => Some(provider),
             Paid::No { has } => {
                 // Whoever cannot pay for what is gone anyway is told that it is gone.
                 let (stock, minted) = look_at_stock(tx, pack)?;
@@ -86,10 +92,16 @@ impl Command for PurchasePack {
                 return Err(refused(PurchasePackRefusal::Insufficient { has }));
             }
             Paid::Unavailable => return Err(refused(PurchasePackRefusal::PaymentUnavailable)),
-        }
+        };
         tx.insert_purchase(&purchase)?;
-        let copies = self.copies(&purchase, ctx)?;
-        tx.insert_copies(&copies)?;
+        let mut copies = Vec::new();
+        if let Some(provider) = provider {
+            tx.insert_payment(&awaited(&purchase, provider))?;
+        } else {
+            copies = sealed_copies(&purchase, &self.safe, ctx)?;
+            tx.insert_copies(&copies)?;
+        }
+        settle::tell(tx, self.user, purchase.id, purchase.state, ctx.now())?;
         if pack.is_counted() {
             let stock = tx.lock_stock(pack.id)?;
             let minted = tx.minted(&limited([pack]))?;
@@ -102,28 +114,45 @@ impl Command for PurchasePack {
 }
 
 enum Paid {
-    Yes,
-    No { has: i64 },
+    Now,
+    /// To this provider.
+    Later(&'static str),
+    No {
+        has: i64,
+    },
     Unavailable,
+}
+
+/// What stands between a purchase that waits and its provider.
+fn awaited(purchase: &Purchase, provider: &str) -> Payment {
+    Payment {
+        purchase: purchase.id,
+        provider: provider.to_owned(),
+        reference: None,
+        refund: None,
+        due_at: Some(purchase.created_at.plus(CLAIM)),
+        attempts: 0,
+    }
 }
 
 impl PurchasePack {
     fn purchase(&self, pack: &Pack, ctx: &mut Ctx) -> Purchase {
+        let waits = pack.price.kind() == PriceKind::Money;
         Purchase {
             id: ctx.new_id(),
             user: self.user,
             pack: pack.id,
             quantity: self.quantity,
             price: pack.price,
-            state: PurchaseState::Completed,
+            state: if waits { PurchaseState::Pending } else { PurchaseState::Completed },
             checkout_url: None,
             created_at: ctx.now(),
-            expires_at: None,
+            expires_at: waits.then(|| ctx.now().plus(PAYMENT_LIFE)),
             changed_at: ctx.now(),
         }
     }
 
-    /// Moves the price to the house.
+    /// Moves the price to the house, but for money, which the provider has to bring.
     fn pay(
         &self,
         tx: &mut dyn Tx,
@@ -134,7 +163,7 @@ impl PurchasePack {
         let kind = match pack.price.kind() {
             PriceKind::Points => AccountKind::Points,
             PriceKind::Coins => AccountKind::Coins,
-            PriceKind::Money => return Ok(Paid::Unavailable),
+            PriceKind::Money => return Ok(self.provider.map_or(Paid::Unavailable, Paid::Later)),
         };
         let amount = Amount::new(pack.price.total(self.quantity))
             .map_err(|error| StoreError::defect("price a purchase", error))?;
@@ -149,34 +178,12 @@ impl PurchasePack {
             at: ctx.now(),
         })?;
         match moved {
-            Moved::Now { .. } => Ok(Paid::Yes),
+            Moved::Now { .. } => Ok(Paid::Now),
             Moved::Insufficient { has } => Ok(Paid::No { has }),
             Moved::Before | Moved::NoFan => {
                 Err(StoreError::defect("pay a purchase", "a new purchase was paid before"))
             }
         }
-    }
-
-    /// The copies, each with a seed of its own, which is settled here and shown when the copy is opened.
-    fn copies(&self, purchase: &Purchase, ctx: &mut Ctx) -> Result<Vec<(UserPack, SealedSeed)>, StoreError> {
-        let mut copies = Vec::new();
-        for nonce in 1..=self.quantity.copies() {
-            let seed = ServerSeed::from_bytes(ctx.random_bytes());
-            let copy = UserPack {
-                id: ctx.new_id(),
-                user: self.user,
-                pack: purchase.pack,
-                purchase: purchase.id,
-                nonce,
-                state: UserPackState::Sealed,
-                seed_hash: seed.hash(),
-                bought_at: ctx.now(),
-                opened_at: None,
-            };
-            let sealed = self.safe.seal(copy.id, &seed, ctx.random_bytes())?;
-            copies.push((copy, sealed));
-        }
-        Ok(copies)
     }
 }
 

@@ -2,9 +2,11 @@
 //! what the service keeps secret.
 
 mod content;
+mod copies;
 mod safe;
 
 pub use content::{PackContent, PackContentError, PackSummary};
+pub(crate) use copies::sealed_copies;
 pub use safe::{MalformedSecretKey, SecretKey, SeedSafe};
 
 use crate::App;
@@ -94,7 +96,8 @@ impl App {
         quantity: Quantity,
     ) -> Result<PurchasePack, StoreError> {
         let (book, safe) = (self.pack_book().await?, self.seed_safe()?);
-        Ok(PurchasePack { user, pack, quantity, book, safe })
+        let provider = self.payments.as_ref().map(|payments| payments.provider.name());
+        Ok(PurchasePack { user, pack, quantity, book, safe, provider })
     }
 
     /// The command by which a fan opens a copy of a pack.

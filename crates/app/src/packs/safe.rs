@@ -173,7 +173,7 @@ impl App {
         unrefused(self.execute(MarkSecret { mark: *mark }).await)
     }
 
-    pub(super) fn seed_safe(&self) -> Result<Arc<SeedSafe>, StoreError> {
+    pub(crate) fn seed_safe(&self) -> Result<Arc<SeedSafe>, StoreError> {
         let safe = self.seed_safe.as_ref().map(|(safe, _)| Arc::clone(safe));
         safe.ok_or_else(|| StoreError::defect("seal packs", "this process has no secret"))
     }

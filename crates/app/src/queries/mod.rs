@@ -9,6 +9,7 @@ mod graph;
 mod locker_room;
 mod overview;
 mod packs;
+mod payments;
 mod points;
 mod quests;
 mod sessions;
@@ -27,6 +28,7 @@ pub use locker_room::{
 pub use overview::{Overview, OverviewOf};
 pub(crate) use packs::ReadPackBook;
 pub use packs::{GetPurchase, ListCopies, ListOwned, ListPurchases, ReadSupply, Supply};
+pub(crate) use payments::{DuePayments, FindPayment};
 pub use points::{OwnPoints, ReadOwnPoints};
 pub(crate) use quests::{ActiveAmong, ReadQuestBook, ReadStandingInQuests, ReadStandings};
 pub use quests::{

@@ -2,7 +2,7 @@
 
 use crate::doctor::findings::Findings;
 use crate::serve::web_config;
-use crate::settings::{Demo, Settings, Switch};
+use crate::settings::{Demo, Settings, Switch, TakesMoney};
 use std::path::Path;
 use terrace_web::PublicUrl;
 
@@ -32,6 +32,15 @@ pub(super) fn configuration(settings: &Settings, findings: &mut Findings) {
         Ok(Some(_)) => findings.ok("minter", "is configured"),
         Ok(None) => {}
         Err(error) => findings.fail("minter", format!("{error:#}")),
+    }
+    match settings.has_sandbox() {
+        Ok(true) if reachable && settings.payments == TakesMoney::Sandbox => {
+            findings.warn("payments", "--payments sandbox: whoever comes buys for money without paying any");
+        }
+        Ok(true) => findings.ok("payments", "go to the sandbox: no money moves"),
+        Ok(false) => findings.ok("payments", "are off: nothing is sold for money"),
+        // The public URL is told of above.
+        Err(_) => {}
     }
     if settings.demo == Demo::Always && reachable {
         findings.warn("demo", "--demo always puts accounts with a published password on a reachable address");

@@ -10,6 +10,7 @@ pub(crate) mod own_account;
 pub(crate) mod own_packs;
 pub(crate) mod packs;
 mod parts;
+pub(crate) mod payments;
 pub(crate) mod quests;
 pub(crate) mod recommended;
 pub(crate) mod trends;

@@ -8,6 +8,7 @@ mod header;
 mod image;
 mod path;
 mod query;
+mod raw;
 mod viewer;
 
 pub(crate) use body::JsonBody;
@@ -15,6 +16,7 @@ pub(crate) use header::IdempotencyKey;
 pub(crate) use image::ImageBody;
 pub(crate) use path::{PathId, PathIds};
 pub(crate) use query::Query;
+pub(crate) use raw::{RawBody, is_form};
 pub(crate) use viewer::{MaybeSignedIn, SignedIn, viewer_of};
 
 /// Cuts a text that may repeat the client's own input to a length that is fit for an answer.

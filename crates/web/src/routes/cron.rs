@@ -2,6 +2,7 @@
 
 use crate::cron::CronCaller;
 use crate::dto::leaderboard::{AwardBody, AwardResult};
+use crate::dto::payments::PurchaseReconcileReport;
 use crate::dto::trends::SyncReport;
 use crate::dto::upkeep::{LeaderboardSyncReport, QuestSyncReport};
 use crate::error::{ApiError, Invalid};
@@ -58,6 +59,24 @@ pub(crate) async fn sync_leaderboards(
 #[post("/api/cron/sync-quests")]
 pub(crate) async fn sync_quests(_: CronCaller, app: Data<App>) -> Result<Json<QuestSyncReport>, ApiError> {
     Ok(Json(app.into_inner().sync_quests().await?.into()))
+}
+
+/// Reconcile purchases.
+///
+/// Completes what was paid without its notice, ends what was not paid in time, and has given back what is owed. Of several
+/// calls at once, in any process, one does the work; the others wait for it.
+#[utoipa::path(
+    tag = "Platform",
+    operation_id = "reconcilePurchases",
+    responses((status = 200, description = "They are reconciled.", body = PurchaseReconcileReport)),
+    security(("cron" = [])),
+)]
+#[post("/api/cron/reconcile-purchases")]
+pub(crate) async fn reconcile_purchases(
+    _: CronCaller,
+    app: Data<App>,
+) -> Result<Json<PurchaseReconcileReport>, ApiError> {
+    Ok(Json(app.into_inner().reconcile_purchases().await?.into()))
 }
 
 /// Award points.

@@ -20,6 +20,7 @@ mod refusals;
 mod sessions;
 mod trends;
 mod wallets;
+mod webhooks;
 
 pub(crate) use leaderboard::leaderboard_page;
 pub(crate) use locker_room::post_list;
@@ -95,6 +96,7 @@ pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
         .service(packs::list_packs)
         .service(packs::get_pack)
         .service(packs::purchase_pack)
+        .service(packs::complete_purchase)
         .service(packs::open_pack)
         .service(own_packs::list_own_packs)
         .service(own_packs::list_opened_packs)
@@ -108,5 +110,7 @@ pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
         .service(cron::sync_trends)
         .service(cron::sync_leaderboards)
         .service(cron::sync_quests)
+        .service(cron::reconcile_purchases)
+        .service(webhooks::take_payment_notice)
         .service(cron::award_points);
 }

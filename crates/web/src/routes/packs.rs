@@ -4,18 +4,20 @@ use super::once::{created, done, keyed, needed, respond};
 use super::page::{PageQuery, next_cursor};
 use crate::dto::own_packs::{OpenBody, OpenResult, PurchaseBody, PurchaseResult};
 use crate::dto::packs::{Pack, PackEnvelope, PackList};
+use crate::dto::payments::CompleteBody;
 use crate::error::{ApiError, Code, Invalid};
 use crate::etag::conditional_json;
 use crate::extract::{IdempotencyKey, JsonBody, MaybeSignedIn, PathId, Query, SignedIn};
 use crate::pack_page::Shown;
 use crate::shell::Shell;
 use actix_web::web::Data;
-use actix_web::{HttpResponse, get, post};
+use actix_web::{HttpResponse, get, post, put};
+use serde::Deserialize;
 use terrace_app::commands::{PackOpened, PackPurchased, PackWish};
 use terrace_app::queries::ReadSupply;
 use terrace_app::store::StoredAnswer;
 use terrace_app::{App, PackBook};
-use terrace_packs::{ClientSeed, PackId, Quantity};
+use terrace_packs::{ClientSeed, PackId, PurchaseId, PurchaseState, Quantity};
 
 const PACKS: &str = "packs";
 
@@ -98,7 +100,9 @@ pub(crate) async fn get_pack(
 
 /// Buy copies of a pack.
 ///
-/// What is paid with points or coins completes at once. Each copy comes with the hash of the server's half of its draw.
+/// What is paid with points or coins completes at once. Each copy comes with the hash of the server's half of its draw. What
+/// costs money stays `pending` for 30 minutes and is paid at its `checkoutUrl`; meanwhile it holds its stock. At most 3
+/// purchases of a fan wait at once.
 #[utoipa::path(
     tag = "Packs",
     operation_id = "purchasePack",
@@ -124,7 +128,67 @@ pub(crate) async fn purchase_pack(
     let quantity = body.into_inner().quantity.map_or(Ok(Quantity::ONE), Quantity::new);
     let quantity = quantity.map_err(|error| Invalid::at("/quantity", error.to_string()))?;
     let command = app.purchase_pack(viewer.user_id, pack, quantity).await?;
-    Ok(respond(app.execute_once(command, request, purchased).await?))
+    let mut answered = app.execute_once(command, request.clone(), purchased).await?;
+    if let Some(purchase) = without_checkout(&app, &answered.answer) {
+        // Between the transactions: the answer that is kept from here on tells where to pay.
+        answered.answer = app.begin_checkout(viewer.user_id, purchase, request, purchased).await?;
+    }
+    Ok(respond(answered))
+}
+
+/// The purchase of an answer that waits for its payment and cannot be paid yet: it is new, or whoever answered it first was
+/// stopped before it had asked the provider.
+fn without_checkout(app: &App, answer: &StoredAnswer) -> Option<PurchaseId> {
+    #[derive(Deserialize)]
+    struct Answer {
+        purchase: Waiting,
+    }
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Waiting {
+        id: String,
+        status: String,
+        checkout_url: Option<String>,
+    }
+    app.payments()?;
+    let Answer { purchase } = serde_json::from_str(&answer.body).ok()?;
+    let waits = purchase.status == PurchaseState::Pending.as_str() && purchase.checkout_url.is_none();
+    if waits { purchase.id.parse().ok() } else { None }
+}
+
+/// Complete the purchase of a pack.
+///
+/// Gives the copies once the payment is confirmed, and the same again whenever it is asked. Before that it is 409
+/// `payment_pending`; a purchase that came to nothing says which way it did. What was paid with points or coins was
+/// complete at once.
+#[utoipa::path(
+    tag = "Packs",
+    operation_id = "completePurchase",
+    params(
+        ("id" = uuid::Uuid, Path, description = "The pack."),
+        ("Idempotency-Key" = Option<String>, Header, description = "The client's name for this request, 1 to 128 visible ASCII characters."),
+    ),
+    request_body = CompleteBody,
+    responses((status = 200, description = "The purchase and its copies.", body = PurchaseResult)),
+    security(("cookie" = []), ("bearer" = [])),
+)]
+#[put("/api/packs/{id}/purchase")]
+pub(crate) async fn complete_purchase(
+    SignedIn(viewer): SignedIn,
+    PathId(pack): PathId<PackId>,
+    key: IdempotencyKey,
+    body: JsonBody<CompleteBody>,
+    app: Data<App>,
+) -> Result<HttpResponse, ApiError> {
+    const ROUTE: &str = "PUT /api/packs/{id}/purchase";
+    let request = keyed(key, Some(viewer.user_id), ROUTE, &pack.to_string(), body.fingerprint());
+    let purchase = body.into_inner().purchase_id.0;
+    let command = app.complete_purchase(viewer.user_id, pack, purchase).await?;
+    Ok(respond(app.execute_once(command, request, completed).await?))
+}
+
+fn completed(outcome: &PackPurchased) -> StoredAnswer {
+    done(&PurchaseResult::from(outcome))
 }
 
 fn purchased(outcome: &PackPurchased) -> StoredAnswer {

@@ -3,12 +3,13 @@
 
 use crate::error::{ApiError, Code, Invalid};
 use terrace_app::commands::{
-    BlockRefusal, ChangeProfileRefusal, CompleteStepRefusal, CreateCommentRefusal, CreatePostRefusal,
-    DeleteCommentRefusal, DeletePostRefusal, DismissRefusal, EndSessionRefusal, FollowRefusal,
-    FollowTeamRefusal, MembershipRefusal, OpenPackRefusal, PurchasePackRefusal, ReactRefusal,
+    BlockRefusal, ChangeProfileRefusal, CompletePurchaseRefusal, CompleteStepRefusal, CreateCommentRefusal,
+    CreatePostRefusal, DeleteCommentRefusal, DeletePostRefusal, DismissRefusal, EndSessionRefusal,
+    FollowRefusal, FollowTeamRefusal, MembershipRefusal, OpenPackRefusal, PurchasePackRefusal, ReactRefusal,
     ReportPostRefusal, StartQuestRefusal,
 };
 use terrace_app::media::{NotAnImage, UploadRefusal};
+use terrace_app::payments::CheckoutRefusal;
 use terrace_app::queries::{FeedRefusal, NotFound, TrendingRefusal};
 use terrace_app::{
     BoardRefusal, DeleteAccountRefusal, GiveRefusal, LoginRefusal, NotActive, OnceRefusal, RecommendRefusal,
@@ -123,6 +124,30 @@ impl From<PurchasePackRefusal> for ApiError {
             }
             PurchasePackRefusal::PaymentUnavailable => Code::PaymentUnavailable.into(),
             PurchasePackRefusal::NotActive => no_longer(),
+        }
+    }
+}
+
+impl From<CheckoutRefusal> for ApiError {
+    fn from(refusal: CheckoutRefusal) -> Self {
+        match refusal {
+            CheckoutRefusal::UnknownPurchase => Self::new(Code::NotFound, "you have no such purchase"),
+            CheckoutRefusal::NotNow => Self::unavailable("the payment provider does not answer", 5),
+            CheckoutRefusal::Unavailable => Code::PaymentUnavailable.into(),
+        }
+    }
+}
+
+impl From<CompletePurchaseRefusal> for ApiError {
+    fn from(refusal: CompletePurchaseRefusal) -> Self {
+        match refusal {
+            CompletePurchaseRefusal::UnknownPurchase => {
+                Self::new(Code::NotFound, "you have no such purchase of this pack")
+            }
+            CompletePurchaseRefusal::Pending => Code::PaymentPending.into(),
+            CompletePurchaseRefusal::Expired => Code::PurchaseExpired.into(),
+            CompletePurchaseRefusal::Cancelled => Code::PurchaseCancelled.into(),
+            CompletePurchaseRefusal::Refunded => Code::PurchaseRefunded.into(),
         }
     }
 }

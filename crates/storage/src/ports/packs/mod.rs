@@ -4,6 +4,7 @@ mod catalogue;
 mod marks;
 mod minting;
 mod opening;
+mod payments;
 mod read;
 mod sale;
 

@@ -139,26 +139,14 @@ impl SaleWrite for DieselTx<'_> {
     ) -> Result<bool, StoreError> {
         let standing =
             pack_purchases::table.find(Key::of(id)).filter(pack_purchases::state.eq(change.from().as_str()));
-        let values = (pack_purchases::state.eq(change.to().as_str()), pack_purchases::changed_at.eq(At(at)));
+        let values = (
+            pack_purchases::state.eq(change.to().as_str()),
+            pack_purchases::checkout_url.eq(None::<String>),
+            pack_purchases::changed_at.eq(At(at)),
+        );
         on!(self.conn, |conn| diesel::update(standing).set(values).execute(conn))
             .map(|rows| rows == 1)
             .map_err(broken("change the state of a purchase"))
-    }
-
-    fn lock_overdue(&mut self, by: Timestamp, limit: u32) -> Result<Vec<Purchase>, StoreError> {
-        let overdue = pack_purchases::table
-            .filter(pack_purchases::state.eq(PurchaseState::Pending.as_str()))
-            .filter(pack_purchases::expires_at.le(At(by)))
-            .order((pack_purchases::expires_at, pack_purchases::id))
-            .limit(i64::from(limit));
-        let rows: Vec<PurchaseRow> = match &mut self.conn {
-            Conn::Pg(conn) => {
-                overdue.select(PurchaseRow::as_select()).for_no_key_update().skip_locked().load(*conn)
-            }
-            Conn::Sqlite(conn) => overdue.select(PurchaseRow::as_select()).load(*conn),
-        }
-        .map_err(broken("lock purchases that are overdue"))?;
-        rows.into_iter().map(PurchaseRow::into_purchase).collect()
     }
 }
 

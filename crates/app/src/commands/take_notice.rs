@@ -1,0 +1,148 @@
+//! What comes of what a payment provider tells.
+
+use crate::execute::Command;
+use crate::packs::{PackBook, SeedSafe};
+use crate::payments::{Decision, Mismatch, NoticeKind, NoticeOutcome, PaymentNotice, RefundState, settle};
+use crate::store::Tx;
+use std::convert::Infallible;
+use std::sync::Arc;
+use terrace_identity::AccountStatus;
+use terrace_kernel::{Ctx, Outcome, StoreError, UserId};
+use terrace_packs::Purchase;
+
+/// Takes a notice: once, whichever process is told, and in the transaction of what comes of it.
+#[derive(Debug, Clone)]
+pub struct TakeNotice {
+    /// Who tells it.
+    pub provider: &'static str,
+    /// What is told.
+    pub notice: PaymentNotice,
+    /// The packs.
+    pub book: Arc<PackBook>,
+    /// What encrypts the seeds of copies.
+    pub safe: Arc<SeedSafe>,
+}
+
+/// What came of a notice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoticeTaken {
+    /// The purchase changed.
+    Applied,
+    /// It told nothing new.
+    Nothing,
+    /// It was told before, and nothing was moved again.
+    Before,
+    /// It does not fit what it names; that is kept, and nothing was moved.
+    Mismatch(Mismatch),
+}
+
+impl NoticeTaken {
+    /// The stable name, as figures hold it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Applied => "applied",
+            Self::Nothing => "nothing",
+            Self::Before => "before",
+            Self::Mismatch(_) => "mismatch",
+        }
+    }
+}
+
+impl Command for TakeNotice {
+    const NAME: &'static str = "take_notice";
+    type Output = NoticeTaken;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<NoticeTaken, Infallible> {
+        // Whose it is never changes, and who buys is locked before what they buy.
+        let purchase = match tx.any_purchase(self.notice.purchase)? {
+            Some(found) => {
+                let can_own = can_own(tx, found.user)?;
+                tx.lock_purchase(found.id)?.map(|purchase| (purchase, can_own))
+            }
+            None => None,
+        };
+        let payment = tx.payment(self.notice.purchase)?;
+        let (Some((mut purchase, can_own)), Some(mut payment)) = (purchase, payment) else {
+            let told = self.note(tx, ctx, Err(Mismatch::Purchase))?;
+            return Ok(told.unwrap_or(NoticeTaken::Mismatch(Mismatch::Purchase)));
+        };
+        let decision = self.notice.decide(self.provider, &purchase, &payment);
+        if let Some(told) = self.note(tx, ctx, decision)? {
+            return Ok(told);
+        }
+        let decision = match decision {
+            Ok(Decision::Nothing) => return Ok(NoticeTaken::Nothing),
+            Err(mismatch) => return Ok(NoticeTaken::Mismatch(mismatch)),
+            Ok(decision) => decision,
+        };
+        payment.reference.get_or_insert_with(|| self.notice.reference.clone());
+        let book = &self.book;
+        match decision {
+            Decision::Complete if can_own => {
+                settle::complete(tx, ctx, &mut purchase, &mut payment, &self.safe)?;
+            }
+            // Whoever bought it is gone: nothing comes to them any more.
+            Decision::Complete => {
+                settle::refund(tx, ctx, &mut purchase, &mut payment, book, RefundState::Owed)?;
+            }
+            // A provider gives checkouts up when their time is over, as reconciliation does here.
+            Decision::Cancel if is_out_of_time(&self.notice, &purchase, ctx) => {
+                settle::expire(tx, ctx, &mut purchase, &mut payment, book)?;
+            }
+            Decision::Cancel => settle::cancel(tx, ctx, &mut purchase, &mut payment, book)?,
+            Decision::Refund { given } => {
+                let given = if given { RefundState::Given } else { RefundState::Owed };
+                settle::refund(tx, ctx, &mut purchase, &mut payment, book, given)?;
+            }
+            Decision::RefundGiven => {
+                payment.refund = Some(RefundState::Given);
+                payment.due_at = None;
+                tx.put_payment(&payment)?;
+            }
+            Decision::Nothing => {}
+        }
+        Ok(NoticeTaken::Applied)
+    }
+}
+
+impl TakeNotice {
+    /// Keeps the notice with what comes of it; what it came to where it was told before.
+    fn note(
+        &self,
+        tx: &mut dyn Tx,
+        ctx: &Ctx,
+        decision: Result<Decision, Mismatch>,
+    ) -> Result<Option<NoticeTaken>, StoreError> {
+        let outcome = match decision {
+            Ok(Decision::Nothing) => NoticeOutcome::Nothing,
+            Ok(_) => NoticeOutcome::Applied,
+            Err(_) => NoticeOutcome::Mismatch,
+        };
+        if tx.insert_notice(self.provider, &self.notice, outcome, ctx.now())? {
+            return Ok(None);
+        }
+        let before = tx.notice(self.provider, &self.notice.event_id)?;
+        let (before, outcome) =
+            before.ok_or_else(|| StoreError::defect("take a notice", "one that was told before is gone"))?;
+        Ok(Some(match decision {
+            _ if !before.says_the_same(&self.notice) => NoticeTaken::Mismatch(Mismatch::Event),
+            Err(mismatch) if outcome == NoticeOutcome::Mismatch => NoticeTaken::Mismatch(mismatch),
+            Ok(_) | Err(_) => NoticeTaken::Before,
+        }))
+    }
+}
+
+fn is_out_of_time(notice: &PaymentNotice, purchase: &Purchase, ctx: &Ctx) -> bool {
+    notice.kind == NoticeKind::Cancelled && purchase.expires_at.is_some_and(|at| at.is_over(ctx.now()))
+}
+
+/// Whether somebody can own something: an account that is set aside keeps what it has, one that is deleted has nothing.
+/// Locks the account.
+fn can_own(tx: &mut dyn Tx, user: UserId) -> Result<bool, StoreError> {
+    if tx.lock_fan(user)?.is_some() {
+        return Ok(true);
+    }
+    let account = tx.lock_credentials(user)?;
+    Ok(account.is_some_and(|account| account.status == AccountStatus::Suspended))
+}

@@ -1,0 +1,32 @@
+//! The copies that come with a purchase.
+
+use crate::packs::SeedSafe;
+use terrace_kernel::{Ctx, StoreError};
+use terrace_packs::{Purchase, SealedSeed, ServerSeed, UserPack, UserPackState};
+
+/// The copies of a purchase, by nonce, each with a seed of its own, which is settled here and shown when the copy is
+/// opened.
+pub(crate) fn sealed_copies(
+    purchase: &Purchase,
+    safe: &SeedSafe,
+    ctx: &mut Ctx,
+) -> Result<Vec<(UserPack, SealedSeed)>, StoreError> {
+    let mut copies = Vec::new();
+    for nonce in 1..=purchase.quantity.copies() {
+        let seed = ServerSeed::from_bytes(ctx.random_bytes());
+        let copy = UserPack {
+            id: ctx.new_id(),
+            user: purchase.user,
+            pack: purchase.pack,
+            purchase: purchase.id,
+            nonce,
+            state: UserPackState::Sealed,
+            seed_hash: seed.hash(),
+            bought_at: ctx.now(),
+            opened_at: None,
+        };
+        let sealed = safe.seal(copy.id, &seed, ctx.random_bytes())?;
+        copies.push((copy, sealed));
+    }
+    Ok(copies)
+}

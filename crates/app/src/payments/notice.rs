@@ -1,0 +1,308 @@
+//! What a provider tells of a payment, and what is to come of it.
+
+use crate::payments::{Money, Payment, RefundState};
+use std::fmt;
+use std::str::FromStr;
+use terrace_kernel::{Timestamp, UnknownName};
+use terrace_packs::{Purchase, PurchaseId, PurchaseState};
+
+/// What happened to a payment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum NoticeKind {
+    /// It was paid.
+    Paid,
+    /// It was tried, and came to nothing.
+    Failed,
+    /// It was given up, or out of time.
+    Cancelled,
+    /// All of it was given back.
+    Refunded,
+}
+
+impl NoticeKind {
+    /// Every kind.
+    pub const ALL: [Self; 4] = [Self::Paid, Self::Failed, Self::Cancelled, Self::Refunded];
+
+    /// The stable name, as tables and messages hold it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Paid => "paid",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+            Self::Refunded => "refunded",
+        }
+    }
+}
+
+impl fmt::Display for NoticeKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for NoticeKind {
+    type Err = UnknownName;
+
+    fn from_str(text: &str) -> Result<Self, UnknownName> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == text).ok_or_else(|| UnknownName(text.to_owned()))
+    }
+}
+
+/// What a provider tells of a payment, in nobody's own words. It may come more than once, late, and in any order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PaymentNotice {
+    /// The provider's name for the event: 1 to 255 visible ASCII characters; the same for one that is told again.
+    pub event_id: String,
+    /// The purchase that it says it is about.
+    pub purchase: PurchaseId,
+    /// What happened.
+    pub kind: NoticeKind,
+    /// How much was, or would have been, moved.
+    pub money: Money,
+    /// The provider's name for the checkout: 1 to 255 visible ASCII characters.
+    pub reference: String,
+    /// When it happened there.
+    pub occurred_at: Timestamp,
+}
+
+impl PaymentNotice {
+    /// Whether two tell the same, whenever they were told.
+    pub(crate) fn says_the_same(&self, other: &Self) -> bool {
+        let said = |notice: &Self| (notice.purchase, notice.kind, notice.money);
+        said(self) == said(other) && self.reference == other.reference
+    }
+}
+
+/// Whether a text can name an event or a checkout of a provider.
+pub(crate) fn is_name(text: &str) -> bool {
+    (1..=255).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
+}
+
+/// What came of a notice, as it is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoticeOutcome {
+    /// It changed something.
+    Applied,
+    /// It told nothing new.
+    Nothing,
+    /// It does not fit what it names; nothing was moved.
+    Mismatch,
+}
+
+impl NoticeOutcome {
+    /// Every outcome.
+    pub const ALL: [Self; 3] = [Self::Applied, Self::Nothing, Self::Mismatch];
+
+    /// The stable name, as tables hold it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Applied => "applied",
+            Self::Nothing => "nothing",
+            Self::Mismatch => "mismatch",
+        }
+    }
+}
+
+impl FromStr for NoticeOutcome {
+    type Err = UnknownName;
+
+    fn from_str(text: &str) -> Result<Self, UnknownName> {
+        let found = Self::ALL.into_iter().find(|outcome| outcome.as_str() == text);
+        found.ok_or_else(|| UnknownName(text.to_owned()))
+    }
+}
+
+/// Why a notice does not fit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Mismatch {
+    /// There is no such purchase for money.
+    #[error("there is no such purchase for money")]
+    Purchase,
+    /// Another provider takes its money.
+    #[error("another provider takes the money of this purchase")]
+    Provider,
+    /// The provider began another checkout for it.
+    #[error("the purchase has another checkout")]
+    Reference,
+    /// The purchase costs another amount.
+    #[error("the purchase costs another amount")]
+    Amount,
+    /// The purchase is paid in another currency.
+    #[error("the purchase is paid in another currency")]
+    Currency,
+    /// The event was told before, and said something else.
+    #[error("the event was told before and said something else")]
+    Event,
+}
+
+/// What is to come of a notice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Decision {
+    /// The purchase is paid: its copies become the fan's.
+    Complete,
+    /// Nobody will pay it.
+    Cancel,
+    /// Nobody pays it any more, and what was paid is given back.
+    Refund {
+        /// Whether the provider has given it back already.
+        given: bool,
+    },
+    /// The provider has given back what it was asked to.
+    RefundGiven,
+    /// It tells nothing new.
+    Nothing,
+}
+
+impl PaymentNotice {
+    /// Whether it fits the purchase that it names, and what is to come of it (spec §3, rule 4). Whatever the order in which
+    /// notices come, what was paid is either completed or given back.
+    pub(crate) fn decide(
+        &self,
+        provider: &str,
+        purchase: &Purchase,
+        payment: &Payment,
+    ) -> Result<Decision, Mismatch> {
+        self.fits(provider, purchase, payment)?;
+        Ok(match (purchase.state, self.kind) {
+            (PurchaseState::Pending, NoticeKind::Paid) => Decision::Complete,
+            (PurchaseState::Pending, NoticeKind::Failed | NoticeKind::Cancelled) => Decision::Cancel,
+            // Paid after it was too late.
+            (PurchaseState::Expired | PurchaseState::Cancelled, NoticeKind::Paid) => {
+                Decision::Refund { given: false }
+            }
+            // Of one that was never told to be paid, too: that notice comes later, or never.
+            (
+                PurchaseState::Pending
+                | PurchaseState::Completed
+                | PurchaseState::Expired
+                | PurchaseState::Cancelled,
+                NoticeKind::Refunded,
+            ) => Decision::Refund { given: true },
+            (PurchaseState::Refunded, NoticeKind::Refunded) if payment.refund == Some(RefundState::Owed) => {
+                Decision::RefundGiven
+            }
+            (PurchaseState::Refunded, _)
+            | (PurchaseState::Completed, NoticeKind::Paid | NoticeKind::Failed | NoticeKind::Cancelled)
+            | (
+                PurchaseState::Expired | PurchaseState::Cancelled,
+                NoticeKind::Failed | NoticeKind::Cancelled,
+            ) => Decision::Nothing,
+        })
+    }
+
+    fn fits(&self, provider: &str, purchase: &Purchase, payment: &Payment) -> Result<(), Mismatch> {
+        if payment.provider != provider {
+            return Err(Mismatch::Provider);
+        }
+        if payment.reference.as_ref().is_some_and(|reference| *reference != self.reference) {
+            return Err(Mismatch::Reference);
+        }
+        if purchase.price.currency() != Some(self.money.currency) {
+            return Err(Mismatch::Currency);
+        }
+        if purchase.total() != self.money.amount {
+            return Err(Mismatch::Amount);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use terrace_kernel::{UserId, Uuid};
+    use terrace_packs::{PackId, Price, PriceKind, Quantity};
+
+    fn at(micros: i64) -> Timestamp {
+        Timestamp::from_micros(micros)
+    }
+
+    fn purchase(state: PurchaseState) -> Purchase {
+        Purchase {
+            id: PurchaseId::from_uuid(Uuid::from_u128(1)),
+            user: UserId::from_uuid(Uuid::from_u128(2)),
+            pack: PackId::from_uuid(Uuid::from_u128(3)),
+            quantity: Quantity::new(2).unwrap(),
+            price: Price::new(PriceKind::Money, 499, Some("EUR".parse().unwrap())).unwrap(),
+            state,
+            checkout_url: None,
+            created_at: at(0),
+            expires_at: Some(at(1)),
+            changed_at: at(0),
+        }
+    }
+
+    fn payment(refund: Option<RefundState>) -> Payment {
+        Payment {
+            purchase: PurchaseId::from_uuid(Uuid::from_u128(1)),
+            provider: "bank".to_owned(),
+            reference: Some("ref".to_owned()),
+            refund,
+            due_at: None,
+            attempts: 0,
+        }
+    }
+
+    fn notice(kind: NoticeKind) -> PaymentNotice {
+        PaymentNotice {
+            event_id: "evt".to_owned(),
+            purchase: PurchaseId::from_uuid(Uuid::from_u128(1)),
+            kind,
+            money: Money { amount: 998, currency: "EUR".parse().unwrap() },
+            reference: "ref".to_owned(),
+            occurred_at: at(0),
+        }
+    }
+
+    /// `docs/spec.md` §3, rule 4: a purchase that stops half-way is finished or given back, whatever comes first.
+    #[test]
+    fn what_was_paid_is_completed_or_given_back() {
+        use Decision::{Cancel, Complete, Nothing, Refund, RefundGiven};
+        let given = |given| Refund { given };
+        for (state, refund, decisions) in [
+            (PurchaseState::Pending, None, [Complete, Cancel, Cancel, given(true)]),
+            (PurchaseState::Completed, None, [Nothing, Nothing, Nothing, given(true)]),
+            (PurchaseState::Expired, None, [given(false), Nothing, Nothing, given(true)]),
+            (PurchaseState::Cancelled, None, [given(false), Nothing, Nothing, given(true)]),
+            (PurchaseState::Refunded, Some(RefundState::Owed), [Nothing, Nothing, Nothing, RefundGiven]),
+            (PurchaseState::Refunded, Some(RefundState::Given), [Nothing; 4]),
+        ] {
+            let decided = NoticeKind::ALL
+                .map(|kind| notice(kind).decide("bank", &purchase(state), &payment(refund)).unwrap());
+            assert_eq!(decided, decisions, "{state}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_told_apart() {
+        type Change = fn(&mut PaymentNotice);
+        let cases: [(Change, Mismatch); 4] = [
+            (|notice| notice.reference = "other".to_owned(), Mismatch::Reference),
+            (|notice| notice.money.amount = 997, Mismatch::Amount),
+            // The price of one copy is not that of two.
+            (|notice| notice.money.amount = 499, Mismatch::Amount),
+            (|notice| notice.money.currency = "USD".parse().unwrap(), Mismatch::Currency),
+        ];
+        let (purchase, payment) = (purchase(PurchaseState::Pending), payment(None));
+        for (change, mismatch) in cases {
+            let mut notice = notice(NoticeKind::Paid);
+            change(&mut notice);
+            assert_eq!(notice.decide("bank", &purchase, &payment), Err(mismatch));
+        }
+        assert_eq!(notice(NoticeKind::Paid).decide("mint", &purchase, &payment), Err(Mismatch::Provider));
+        // Before the checkout's name is known here, it is whatever the provider says.
+        let unknown = Payment { reference: None, ..payment };
+        assert_eq!(notice(NoticeKind::Paid).decide("bank", &purchase, &unknown), Ok(Decision::Complete));
+    }
+
+    #[test]
+    fn names_are_read_as_they_are_written() {
+        for kind in NoticeKind::ALL {
+            assert_eq!(kind.to_string().parse(), Ok(kind));
+        }
+        for outcome in NoticeOutcome::ALL {
+            assert_eq!(outcome.as_str().parse(), Ok(outcome));
+        }
+        assert!(is_name("evt_1") && !is_name("") && !is_name("a b") && !is_name(&"x".repeat(256)));
+    }
+}

@@ -1,0 +1,502 @@
+//! A provider without money, so that the whole way of a payment runs on one machine: its buyers approve or decline on a
+//! page of this service, and it tells of that as a card provider would, by a signed message over the network.
+
+use crate::execute::{Command, execute_beside, unrefused};
+use crate::payments::{
+    BegunCheckout, Checkout, CheckoutOrder, Header, Money, NoticeFault, NoticeKind, PaymentNotice,
+    PaymentProvider, PaymentState, ProviderFault, is_name,
+};
+use crate::store::{BoxFuture, Store, Tx};
+use crate::webhooks::{SIGNATURE_HEADER, WebhookSecret};
+use crate::{App, SecretKey};
+use serde::{Deserialize, Serialize};
+use std::convert::Infallible;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+use terrace_kernel::{Clock, Ctx, CtxSeed, Entropy, Failure, Outcome, StoreError, Timestamp, UnknownName};
+use terrace_packs::{Currency, PurchaseId};
+
+/// What the sandbox's secret is derived for.
+const PURPOSE: &str = "terrace/sandbox payments/1";
+
+/// Where a checkout of the sandbox stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SandboxState {
+    /// The buyer has not decided.
+    Open,
+    /// The buyer has paid.
+    Approved,
+    /// The buyer does not want to.
+    Declined,
+    /// It cannot be paid any more.
+    Closed,
+    /// The buyer has the money back.
+    Refunded,
+}
+
+impl SandboxState {
+    /// Every state.
+    pub const ALL: [Self; 5] = [Self::Open, Self::Approved, Self::Declined, Self::Closed, Self::Refunded];
+
+    /// The stable name, as tables hold it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Approved => "approved",
+            Self::Declined => "declined",
+            Self::Closed => "closed",
+            Self::Refunded => "refunded",
+        }
+    }
+}
+
+impl fmt::Display for SandboxState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for SandboxState {
+    type Err = UnknownName;
+
+    fn from_str(text: &str) -> Result<Self, UnknownName> {
+        Self::ALL.into_iter().find(|state| state.as_str() == text).ok_or_else(|| UnknownName(text.to_owned()))
+    }
+}
+
+/// A checkout of the sandbox.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SandboxCheckout {
+    /// The purchase.
+    pub purchase: PurchaseId,
+    /// What is to be paid.
+    pub price: Money,
+    /// What the buyer reads of it.
+    pub description: String,
+    /// The first instant at which it cannot be paid any more.
+    pub expires_at: Timestamp,
+    /// Where it stands.
+    pub state: SandboxState,
+    /// When it last went from one state to another.
+    pub changed_at: Timestamp,
+}
+
+impl SandboxCheckout {
+    fn payment_state(&self) -> PaymentState {
+        match self.state {
+            SandboxState::Open => PaymentState::Open,
+            SandboxState::Approved => PaymentState::Paid(self.price),
+            SandboxState::Declined | SandboxState::Closed => PaymentState::Ended,
+            SandboxState::Refunded => PaymentState::Refunded(self.price),
+        }
+    }
+
+    /// What the sandbox tells of it; nothing while nobody has decided. Told again it is the same event.
+    fn notice(&self) -> Option<PaymentNotice> {
+        let kind = match self.state {
+            SandboxState::Open => return None,
+            SandboxState::Approved => NoticeKind::Paid,
+            SandboxState::Declined | SandboxState::Closed => NoticeKind::Cancelled,
+            SandboxState::Refunded => NoticeKind::Refunded,
+        };
+        Some(PaymentNotice {
+            event_id: format!("sandbox_{kind}_{}", self.purchase.as_uuid().simple()),
+            purchase: self.purchase,
+            kind,
+            money: self.price,
+            reference: reference(self.purchase),
+            occurred_at: self.changed_at,
+        })
+    }
+}
+
+fn reference(purchase: PurchaseId) -> String {
+    format!("sandbox_{}", purchase.as_uuid().simple())
+}
+
+/// What a buyer decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SandboxDecision {
+    /// To pay.
+    Approve,
+    /// Not to pay.
+    Decline,
+    /// To have back what was paid.
+    Refund,
+}
+
+impl FromStr for SandboxDecision {
+    type Err = UnknownName;
+
+    fn from_str(text: &str) -> Result<Self, UnknownName> {
+        match text {
+            "approve" => Ok(Self::Approve),
+            "decline" => Ok(Self::Decline),
+            "refund" => Ok(Self::Refund),
+            other => Err(UnknownName(other.to_owned())),
+        }
+    }
+}
+
+/// Why the sandbox does not do as a buyer decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SandboxRefusal {
+    /// It has no such checkout.
+    UnknownCheckout,
+    /// It is too late for that.
+    TooLate,
+}
+
+/// Takes the sandbox's messages to this service over the network, as another provider's servers would.
+pub trait NoticePost: Send + Sync + 'static {
+    /// Posts a JSON text to where this service takes notices, signed with the secret as of `at`; an answer of 2xx is the
+    /// receipt.
+    fn post(&self, secret: &WebhookSecret, at: Timestamp, body: Vec<u8>)
+    -> BoxFuture<'_, Result<(), String>>;
+}
+
+/// The message of the sandbox.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Message {
+    event_id: String,
+    purchase_id: String,
+    kind: String,
+    amount: i64,
+    currency: String,
+    reference: String,
+    occurred_at: String,
+}
+
+/// As much of a message as says whether it is one of a payment.
+#[derive(Deserialize)]
+struct Head {
+    kind: String,
+}
+
+/// The provider without money.
+pub struct Sandbox {
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    entropy: Arc<dyn Entropy>,
+    secret: WebhookSecret,
+    site: String,
+    post: Arc<dyn NoticePost>,
+}
+
+impl App {
+    /// Gives it the sandbox in the place of a payment provider. `site` is the origin under which browsers reach the
+    /// service, such as `http://localhost:3004`; messages are signed with a secret that comes of the service's own.
+    #[must_use]
+    pub fn with_sandbox(self, secret: &SecretKey, site: &str, post: Arc<dyn NoticePost>) -> Self {
+        let sandbox = Arc::new(Sandbox {
+            store: Arc::clone(&self.store),
+            clock: Arc::clone(&self.clock),
+            entropy: Arc::clone(&self.entropy),
+            secret: Sandbox::secret(secret),
+            site: site.to_owned(),
+            post,
+        });
+        let provider: Arc<dyn PaymentProvider> = Arc::<Sandbox>::clone(&sandbox);
+        Self { sandbox: Some(sandbox), ..self.with_payments(provider, site) }
+    }
+
+    /// The sandbox, where it takes the place of a payment provider.
+    pub fn sandbox(&self) -> Option<&Arc<Sandbox>> {
+        self.sandbox.as_ref()
+    }
+}
+
+impl Sandbox {
+    /// The provider's name.
+    pub const NAME: &'static str = "sandbox";
+
+    /// What its messages are signed with, of a service with this secret.
+    pub fn secret(of: &SecretKey) -> WebhookSecret {
+        WebhookSecret::derived(of, PURPOSE)
+    }
+
+    /// The path of the page on which a purchase is approved or declined.
+    pub fn path(purchase: PurchaseId) -> String {
+        format!("/sandbox/checkout/{purchase}")
+    }
+
+    async fn execute<C: Command<Refusal = Infallible>>(&self, command: C) -> Result<C::Output, StoreError> {
+        unrefused(self.try_to(command).await)
+    }
+
+    async fn try_to<C: Command>(&self, command: C) -> Outcome<C::Output, C::Refusal> {
+        let seed = CtxSeed::draw(&*self.clock, &*self.entropy);
+        execute_beside(&*self.store, seed, command).await
+    }
+
+    /// The checkout of a purchase.
+    ///
+    /// # Errors
+    ///
+    /// When the database is not to be had.
+    pub async fn checkout(&self, purchase: PurchaseId) -> Result<Option<SandboxCheckout>, StoreError> {
+        self.execute(FindCheckout { purchase }).await
+    }
+
+    /// Does as the buyer decided, and tells the service of it. What was decided before is told again, and cannot be decided
+    /// otherwise. Where the message does not arrive, reconciliation asks later.
+    ///
+    /// # Errors
+    ///
+    /// Refuses what there is no checkout for, and what it is too late for.
+    pub async fn decide(
+        &self,
+        purchase: PurchaseId,
+        decision: SandboxDecision,
+    ) -> Outcome<SandboxCheckout, SandboxRefusal> {
+        let checkout = self.try_to(Decide { purchase, decision }).await?;
+        if let Some(notice) = checkout.notice() {
+            let at = self.clock.now();
+            if let Err(error) = self.post.post(&self.secret, at, Self::message(&notice)).await {
+                log::warn!("the sandbox could not tell of purchase {purchase}: {error}");
+            }
+        }
+        Ok(checkout)
+    }
+
+    /// A notice as the sandbox sends it.
+    pub fn message(notice: &PaymentNotice) -> Vec<u8> {
+        let message = Message {
+            event_id: notice.event_id.clone(),
+            purchase_id: notice.purchase.to_string(),
+            kind: notice.kind.to_string(),
+            amount: notice.money.amount,
+            currency: notice.money.currency.to_string(),
+            reference: notice.reference.clone(),
+            occurred_at: notice.occurred_at.to_string(),
+        };
+        // Strings and a number cannot fail.
+        serde_json::to_vec(&message).unwrap_or_default()
+    }
+}
+
+fn read_message(body: &[u8]) -> Result<Option<PaymentNotice>, NoticeFault> {
+    let malformed = |why: String| NoticeFault::Malformed(why);
+    let head: Head = serde_json::from_slice(body).map_err(|error| malformed(error.to_string()))?;
+    let Ok(kind) = head.kind.parse() else { return Ok(None) };
+    let message: Message = serde_json::from_slice(body).map_err(|error| malformed(error.to_string()))?;
+    if !is_name(&message.event_id) || !is_name(&message.reference) {
+        return Err(malformed("eventId and reference are 1 to 255 visible ASCII characters".to_owned()));
+    }
+    let currency: Currency =
+        message.currency.parse().map_err(|error| malformed(format!("currency: {error}")))?;
+    Ok(Some(PaymentNotice {
+        event_id: message.event_id,
+        purchase: message.purchase_id.parse().map_err(|error| malformed(format!("purchaseId: {error}")))?,
+        kind,
+        money: Money { amount: message.amount, currency },
+        reference: message.reference,
+        occurred_at: message
+            .occurred_at
+            .parse()
+            .map_err(|error| malformed(format!("occurredAt: {error}")))?,
+    }))
+}
+
+fn passing(error: &StoreError) -> ProviderFault {
+    ProviderFault::Passing(error.to_string())
+}
+
+fn unknown() -> ProviderFault {
+    ProviderFault::Refused("the sandbox has no such checkout".to_owned())
+}
+
+impl PaymentProvider for Sandbox {
+    fn name(&self) -> &'static str {
+        Self::NAME
+    }
+
+    fn begin(&self, order: CheckoutOrder) -> BoxFuture<'_, Result<Checkout, ProviderFault>> {
+        Box::pin(async move {
+            let purchase = order.purchase;
+            self.execute(Begin { order }).await.map_err(|error| passing(&error))?;
+            let url = format!("{}{}", self.site, Self::path(purchase));
+            Ok(Checkout { url, reference: reference(purchase) })
+        })
+    }
+
+    fn look_up(&self, checkout: BegunCheckout) -> BoxFuture<'_, Result<PaymentState, ProviderFault>> {
+        Box::pin(async move {
+            let found = self.checkout(checkout.purchase).await.map_err(|error| passing(&error))?;
+            found.map(|found| found.payment_state()).ok_or_else(unknown)
+        })
+    }
+
+    fn close(&self, checkout: BegunCheckout) -> BoxFuture<'_, Result<PaymentState, ProviderFault>> {
+        Box::pin(async move {
+            let wish =
+                Move { purchase: checkout.purchase, from: SandboxState::Open, to: SandboxState::Closed };
+            let found = self.execute(wish).await.map_err(|error| passing(&error))?;
+            found.map(|found| found.payment_state()).ok_or_else(unknown)
+        })
+    }
+
+    fn refund(&self, checkout: BegunCheckout) -> BoxFuture<'_, Result<(), ProviderFault>> {
+        Box::pin(async move {
+            let (from, to) = (SandboxState::Approved, SandboxState::Refunded);
+            self.execute(Move { purchase: checkout.purchase, from, to })
+                .await
+                .map_err(|error| passing(&error))?;
+            // Whatever was paid by messages that the sandbox did not send, nobody has lost.
+            Ok(())
+        })
+    }
+
+    fn read_notice(
+        &self,
+        header: Header<'_>,
+        body: &[u8],
+        now: Timestamp,
+    ) -> Result<Option<PaymentNotice>, NoticeFault> {
+        let signature = header(SIGNATURE_HEADER).ok_or(NoticeFault::Unsigned)?;
+        self.secret.verify(signature, body, now)?;
+        read_message(body)
+    }
+}
+
+impl fmt::Debug for Sandbox {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sandbox").field("site", &self.site).finish_non_exhaustive()
+    }
+}
+
+struct Begin {
+    order: CheckoutOrder,
+}
+
+impl Command for Begin {
+    const NAME: &'static str = "begin_sandbox_checkout";
+    type Output = ();
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<(), Infallible> {
+        tx.insert_sandbox(&SandboxCheckout {
+            purchase: self.order.purchase,
+            price: self.order.price,
+            description: self.order.description.clone(),
+            expires_at: self.order.expires_at,
+            state: SandboxState::Open,
+            changed_at: ctx.now(),
+        })?;
+        Ok(())
+    }
+}
+
+struct FindCheckout {
+    purchase: PurchaseId,
+}
+
+impl Command for FindCheckout {
+    const NAME: &'static str = "find_sandbox_checkout";
+    type Output = Option<SandboxCheckout>;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn Tx, _ctx: &mut Ctx) -> Outcome<Self::Output, Infallible> {
+        Ok(tx.sandbox_checkout(self.purchase)?)
+    }
+}
+
+/// Changes the state where one stands, and says what stands then.
+struct Move {
+    purchase: PurchaseId,
+    from: SandboxState,
+    to: SandboxState,
+}
+
+impl Command for Move {
+    const NAME: &'static str = "move_sandbox_checkout";
+    type Output = Option<SandboxCheckout>;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Self::Output, Infallible> {
+        tx.move_sandbox(self.purchase, self.from, self.to, ctx.now())?;
+        Ok(tx.sandbox_checkout(self.purchase)?)
+    }
+}
+
+struct Decide {
+    purchase: PurchaseId,
+    decision: SandboxDecision,
+}
+
+impl Command for Decide {
+    const NAME: &'static str = "decide_sandbox_checkout";
+    type Output = SandboxCheckout;
+    type Refusal = SandboxRefusal;
+
+    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<SandboxCheckout, SandboxRefusal> {
+        let unknown = || Failure::Refused(SandboxRefusal::UnknownCheckout);
+        let found = tx.sandbox_checkout(self.purchase)?.ok_or_else(unknown)?;
+        let (from, to) = match self.decision {
+            SandboxDecision::Approve => (SandboxState::Open, SandboxState::Approved),
+            SandboxDecision::Decline => (SandboxState::Open, SandboxState::Declined),
+            SandboxDecision::Refund => (SandboxState::Approved, SandboxState::Refunded),
+        };
+        // When it is over never changes, so that it can be looked at before the write.
+        let is_over = from == SandboxState::Open && found.expires_at.is_over(ctx.now());
+        if !is_over {
+            tx.move_sandbox(self.purchase, from, to, ctx.now())?;
+        }
+        let stands = tx.sandbox_checkout(self.purchase)?.ok_or_else(unknown)?;
+        if stands.state == to { Ok(stands) } else { Err(Failure::Refused(SandboxRefusal::TooLate)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use terrace_kernel::Uuid;
+
+    fn checkout(state: SandboxState) -> SandboxCheckout {
+        SandboxCheckout {
+            purchase: PurchaseId::from_uuid(Uuid::from_u128(0x0190_a6f2_7c1e_7abc_8def_0123_4567_89ab)),
+            price: Money { amount: 499, currency: "EUR".parse().unwrap() },
+            description: "1 × Pack".to_owned(),
+            expires_at: Timestamp::from_micros(2_000_000),
+            state,
+            changed_at: Timestamp::from_micros(1_000_000),
+        }
+    }
+
+    #[test]
+    fn a_message_is_read_as_it_is_written() {
+        for state in SandboxState::ALL {
+            assert_eq!(state.to_string().parse(), Ok(state));
+            let Some(notice) = checkout(state).notice() else { continue };
+            assert_eq!(read_message(&Sandbox::message(&notice)), Ok(Some(notice)));
+        }
+        assert_eq!(checkout(SandboxState::Open).notice(), None);
+    }
+
+    #[test]
+    fn what_is_no_message_is_told_from_what_is_none_of_ours() {
+        let good = checkout(SandboxState::Approved).notice().unwrap();
+        let good = String::from_utf8(Sandbox::message(&good)).unwrap();
+        for (from, to) in [
+            ("\"EUR\"", "\"eur\""),
+            ("499", "4.99"),
+            ("499", "\"499\""),
+            ("\"sandbox_paid", "\"a b"),
+            ("0190a6f2-7c1e", "0190a6f2"),
+            ("1970-", "1970/"),
+            ("\"amount\"", "\"Amount\""),
+            ("}", ""),
+        ] {
+            let wrong = good.replacen(from, to, 1);
+            assert_ne!(wrong, good);
+            assert!(matches!(read_message(wrong.as_bytes()), Err(NoticeFault::Malformed(_))), "{wrong}");
+        }
+        assert!(matches!(read_message(b"[]"), Err(NoticeFault::Malformed(_))));
+        // Kinds that nobody knows yet, and fields, are no fault.
+        assert_eq!(read_message(br#"{"kind":"disputed","whatever":1}"#), Ok(None));
+        let more = good.replacen('{', "{\"more\":1,", 1);
+        assert!(matches!(read_message(more.as_bytes()), Ok(Some(_))));
+    }
+}

@@ -1,0 +1,43 @@
+//! What stands between purchases and whoever takes their money.
+
+use crate::execute::Query;
+use crate::payments::Payment;
+use crate::store::ReadTx;
+use std::convert::Infallible;
+use terrace_kernel::{Outcome, StoreError, Timestamp};
+use terrace_packs::{Purchase, PurchaseId};
+
+/// Reads a purchase for money, whoever's; nothing where there is none.
+pub(crate) struct FindPayment {
+    pub(crate) purchase: PurchaseId,
+}
+
+impl Query for FindPayment {
+    const NAME: &'static str = "find_payment";
+    type Output = Option<(Purchase, Payment)>;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+        let Some(payment) = tx.payment(self.purchase)? else { return Ok(None) };
+        let gone = || StoreError::defect("find a payment", "its purchase is gone");
+        let purchase = tx.any_purchase(self.purchase)?.ok_or_else(gone)?;
+        Ok(Some((purchase, payment)))
+    }
+}
+
+/// Reads a portion of the payments that are to be looked at by then, the longest due first.
+pub(crate) struct DuePayments {
+    pub(crate) by: Timestamp,
+    pub(crate) limit: u32,
+    pub(crate) after: Option<(Timestamp, PurchaseId)>,
+}
+
+impl Query for DuePayments {
+    const NAME: &'static str = "due_payments";
+    type Output = Vec<(Purchase, Payment)>;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+        Ok(tx.due_payments(self.by, self.limit, self.after)?)
+    }
+}

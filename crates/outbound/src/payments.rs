@@ -1,0 +1,37 @@
+//! The sandbox's messages, on their way to the service over the network.
+
+use crate::{Caller, Endpoint};
+use std::future::Future;
+use std::pin::Pin;
+use terrace_app::payments::NoticePost;
+use terrace_app::webhooks::WebhookSecret;
+use terrace_kernel::Timestamp;
+
+/// Posts to one address.
+#[derive(Debug, Clone)]
+pub struct PostTo {
+    caller: Caller,
+    to: Endpoint,
+}
+
+impl PostTo {
+    /// Posts to this address.
+    pub fn new(caller: Caller, to: Endpoint) -> Self {
+        Self { caller, to }
+    }
+}
+
+impl NoticePost for PostTo {
+    fn post(
+        &self,
+        secret: &WebhookSecret,
+        at: Timestamp,
+        body: Vec<u8>,
+    ) -> Pin<Box<dyn Future<Output = Result<(), String>> + Send + '_>> {
+        let secret = secret.clone();
+        Box::pin(async move {
+            let posted = self.caller.post_signed(self.to.clone(), &secret, at, body).await;
+            posted.map_err(|fault| fault.to_string())
+        })
+    }
+}

@@ -1,0 +1,136 @@
+//! Who takes the money: the sandbox, or nobody.
+
+use crate::settings::{Settings, TakesMoney};
+use crate::{app, open, report, secret};
+use anyhow::Context;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+use terrace_app::payments::ReconcileReport;
+use terrace_app::{App, SecretKey};
+use terrace_outbound::{Caller, Endpoint, PostTo};
+use terrace_storage::Storage;
+use terrace_web::PublicUrl;
+
+/// How long the sandbox waits for the service to take its message.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+impl Settings {
+    /// Whether the sandbox takes the place of a payment provider: where it was asked for, and where nobody but this machine
+    /// can reach the service.
+    pub(crate) fn has_sandbox(&self) -> anyhow::Result<bool> {
+        Ok(match self.payments {
+            TakesMoney::Sandbox => true,
+            TakesMoney::Off => false,
+            TakesMoney::Auto => match self.site()? {
+                Some(url) => url.is_loopback(),
+                None => self.listen.ip().is_loopback(),
+            },
+        })
+    }
+
+    /// Where browsers reach the service, when it was said.
+    pub(crate) fn site(&self) -> anyhow::Result<Option<PublicUrl>> {
+        let parsed = self.public_url.as_deref().map(str::parse).transpose();
+        parsed.with_context(|| format!("--public-url {:?}", self.public_url.as_deref().unwrap_or_default()))
+    }
+}
+
+/// Gives the use cases whoever takes the money; `listening` is where the service listens.
+pub(crate) fn with_payments(
+    app: App,
+    settings: &Settings,
+    secret: &SecretKey,
+    listening: SocketAddr,
+) -> anyhow::Result<App> {
+    if !settings.has_sandbox()? {
+        return Ok(app);
+    }
+    log::warn!(
+        "payments go to the sandbox: no money moves, whoever approves has paid (--payments off ends it)"
+    );
+    let site = settings.site()?.map_or_else(|| browsable(listening), |url| url.to_string());
+    let to: Endpoint = format!("http://{}/api/webhooks/payments", reachable(listening)).parse()?;
+    let post = PostTo::new(Caller::new(PATIENCE), to);
+    Ok(app.with_sandbox(secret, &site, Arc::new(post)))
+}
+
+/// Finishes what stopped half-way of purchases, and says what that came to.
+pub(crate) async fn reconcile(settings: Settings) -> anyhow::Result<ExitCode> {
+    let storage = open(&settings)?;
+    let done = reconcile_on(&storage, &settings).await;
+    storage.close();
+    let ReconcileReport { looked_at, completed, expired, cancelled, refunded, left } = done?;
+    report::line(&format!(
+        "looked at {looked_at} payments: {completed} purchases completed, {expired} expired, {cancelled} cancelled, \
+         {refunded} payments given back, {left} left for later"
+    ))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn reconcile_on(storage: &Storage, settings: &Settings) -> anyhow::Result<ReconcileReport> {
+    let app = app(settings, storage);
+    app.ready().await.context("the database is not ready; `terrace migrate` brings it up to date")?;
+    let secret = secret::read(settings)?;
+    let app = app.with_secret(&secret);
+    secret::check_secret(&app, settings).await?;
+    let app = with_payments(app, settings, &secret, settings.listen)?;
+    Ok(app.reconcile().await?)
+}
+
+/// The address by which this machine reaches itself where it listens.
+fn reachable(listening: SocketAddr) -> SocketAddr {
+    let ip = match listening.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip @ (IpAddr::V4(_) | IpAddr::V6(_)) => ip,
+    };
+    SocketAddr::new(ip, listening.port())
+}
+
+/// An address as a browser on this machine takes it.
+pub(crate) fn browsable(address: SocketAddr) -> String {
+    if address.ip().is_loopback() || address.ip().is_unspecified() {
+        format!("http://localhost:{}", address.port())
+    } else {
+        format!("http://{address}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::Cli;
+    use clap::Parser;
+
+    #[test]
+    fn the_sandbox_is_there_where_it_is_asked_for_or_nobody_else_comes() {
+        for (arguments, expected) in [
+            (&[][..], true),
+            (&["--payments", "off"], false),
+            (&["--listen", "0.0.0.0:3004"], false),
+            (&["--listen", "0.0.0.0:3004", "--payments", "sandbox"], true),
+            // Behind a proxy of the same machine the world comes in.
+            (&["--public-url", "https://fans.example"], false),
+            (&["--public-url", "https://fans.example", "--payments", "sandbox"], true),
+            (&["--listen", "0.0.0.0:3004", "--public-url", "http://localhost:3004"], true),
+            (&["--public-url", "http://127.0.0.1:3004", "--payments", "off"], false),
+        ] {
+            let settings = Cli::try_parse_from([&["terrace"], arguments].concat()).unwrap().settings;
+            assert_eq!(settings.has_sandbox().unwrap(), expected, "{arguments:?}");
+        }
+    }
+
+    #[test]
+    fn a_machine_reaches_itself_where_it_listens() {
+        for (listening, reached) in [
+            ("0.0.0.0:80", "127.0.0.1:80"),
+            ("[::]:80", "[::1]:80"),
+            ("192.0.2.7:80", "192.0.2.7:80"),
+            ("127.0.0.1:3004", "127.0.0.1:3004"),
+        ] {
+            assert_eq!(reachable(listening.parse().unwrap()).to_string(), reached);
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! Bodies as they were sent.
+
+use super::body::{Extracting, declared_length, media_type, read, shell_of, uncoded};
+use crate::error::{ApiError, Code};
+use actix_web::dev::Payload;
+use actix_web::{FromRequest, HttpRequest};
+use bytes::Bytes;
+
+/// As many bytes as a body may hold whose signature covers each of them.
+const MOST: usize = 64 * 1024;
+
+/// A body of any type, byte by byte; more than 64 KiB are 413.
+#[derive(Debug)]
+pub(crate) struct RawBody(pub(crate) Bytes);
+
+impl FromRequest for RawBody {
+    type Error = ApiError;
+    type Future = Extracting<Self>;
+
+    fn from_request(req: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let bytes = uncoded(req).and_then(|()| {
+            let timeout = shell_of(req)?.config().body_timeout;
+            Ok(read(declared_length(req), payload.take(), MOST, timeout))
+        });
+        Box::pin(async move { Ok(Self(bytes?.await?)) })
+    }
+}
+
+/// Whether the body is declared to be a form, as browsers send them; 415 where it is not.
+pub(crate) fn is_form(req: &HttpRequest) -> Result<(), ApiError> {
+    if media_type(req).0 == "application/x-www-form-urlencoded" {
+        return Ok(());
+    }
+    let words = "Content-Type must be application/x-www-form-urlencoded";
+    Err(ApiError::new(Code::UnsupportedMediaType, words))
+}

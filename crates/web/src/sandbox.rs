@@ -1,0 +1,211 @@
+//! The page of the sandbox, on which the buyer approves or declines a payment without money. It stands beside the API, as a
+//! provider's page would stand elsewhere, and is there only where the sandbox takes the place of a provider.
+
+use crate::error::{ApiError, Code};
+use crate::extract::{PathId, RawBody, SignedIn, is_form};
+use actix_web::http::header::{self, ContentType};
+use actix_web::web::{self, Data, ServiceConfig};
+use actix_web::{HttpRequest, HttpResponse};
+use serde::Deserialize;
+use std::fmt::Write;
+use terrace_app::App;
+use terrace_app::payments::{Money, Payments, Sandbox, SandboxCheckout, SandboxRefusal, SandboxState};
+use terrace_app::queries::{GetPurchase, NotFound};
+use terrace_kernel::{Failure, UserId};
+use terrace_packs::PurchaseId;
+
+/// The page of a purchase.
+pub(crate) const PAGE: &str = "/sandbox/checkout/{id}";
+
+/// Forms go to where they come from, and nothing else is loaded, run or framed.
+const POLICY: &str = "default-src 'none'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
+
+/// Whether a path is one of the sandbox's: their viewers are those of the API.
+pub(crate) fn is_page(path: &str) -> bool {
+    path.starts_with("/sandbox/")
+}
+
+pub(crate) fn configure(config: &mut ServiceConfig) {
+    config.route(PAGE, web::get().to(show)).route(PAGE, web::post().to(decide));
+}
+
+fn no_checkout() -> ApiError {
+    ApiError::new(Code::NotFound, "you have no such checkout")
+}
+
+/// The checkout of a purchase of the viewer's own; anybody else's is not there.
+async fn own_checkout(
+    app: &App,
+    user: UserId,
+    purchase: PurchaseId,
+) -> Result<(&Sandbox, SandboxCheckout), ApiError> {
+    let sandbox = app.sandbox().ok_or_else(no_checkout)?;
+    app.query(GetPurchase { user, purchase }).await.map_err(|failure| match failure {
+        Failure::Refused(NotFound) => no_checkout(),
+        Failure::Broken(error) => error.into(),
+    })?;
+    let checkout = sandbox.checkout(purchase).await?.ok_or_else(no_checkout)?;
+    Ok((sandbox, checkout))
+}
+
+async fn show(
+    SignedIn(viewer): SignedIn,
+    PathId(purchase): PathId<PurchaseId>,
+    app: Data<App>,
+) -> Result<HttpResponse, ApiError> {
+    let (_, checkout) = own_checkout(&app, viewer.user_id, purchase).await?;
+    let is_over = checkout.expires_at.is_over(app.now());
+    Ok(HttpResponse::Ok()
+        .insert_header(ContentType::html())
+        .insert_header((header::CONTENT_SECURITY_POLICY, POLICY))
+        .insert_header((header::CACHE_CONTROL, "no-store"))
+        .body(page(&checkout, is_over)))
+}
+
+/// What a form says.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Form {
+    decision: String,
+}
+
+async fn decide(
+    SignedIn(viewer): SignedIn,
+    PathId(purchase): PathId<PurchaseId>,
+    req: HttpRequest,
+    RawBody(body): RawBody,
+    app: Data<App>,
+) -> Result<HttpResponse, ApiError> {
+    is_form(&req)?;
+    let form: Form = serde_html_form::from_bytes(&body)
+        .map_err(|_| ApiError::invalid_part("/decision", "a form with one decision is wanted"))?;
+    let decision = form
+        .decision
+        .parse()
+        .map_err(|_| ApiError::invalid_part("/decision", "a decision is approve, decline or refund"))?;
+    let (sandbox, _) = own_checkout(&app, viewer.user_id, purchase).await?;
+    sandbox.decide(purchase, decision).await.map_err(|failure| match failure {
+        Failure::Refused(SandboxRefusal::UnknownCheckout) => no_checkout(),
+        Failure::Refused(SandboxRefusal::TooLate) => ApiError::new(Code::Conflict, "it is too late for that"),
+        Failure::Broken(error) => error.into(),
+    })?;
+    // Within the origin that the buyer is on, whatever it is called.
+    Ok(HttpResponse::SeeOther()
+        .insert_header((header::LOCATION, Payments::return_path(purchase)))
+        .insert_header((header::CACHE_CONTROL, "no-store"))
+        .finish())
+}
+
+fn page(checkout: &SandboxCheckout, is_over: bool) -> String {
+    let (what, price) = (escaped(&checkout.description), price(checkout.price));
+    let (words, decisions): (&str, &[(&str, &str)]) = match checkout.state {
+        SandboxState::Open if is_over => ("It is too late to pay this.", &[]),
+        SandboxState::Open => {
+            ("Approve or decline the payment.", &[("approve", "Approve"), ("decline", "Decline")])
+        }
+        SandboxState::Approved => ("You have approved this payment.", &[("refund", "Have it back")]),
+        SandboxState::Declined => ("You have declined this payment.", &[]),
+        SandboxState::Closed => ("This checkout is closed.", &[]),
+        SandboxState::Refunded => ("You have this payment back.", &[]),
+    };
+    let mut buttons = String::new();
+    for (decision, label) in decisions {
+        // Writing to a string cannot fail.
+        let _ = writeln!(buttons, "<button name=\"decision\" value=\"{decision}\">{label}</button>");
+    }
+    let (path, back) = (Sandbox::path(checkout.purchase), Payments::return_path(checkout.purchase));
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width\">\n<title>Sandbox checkout</title>\n</head>\n<body>\n\
+         <h1>Sandbox checkout</h1>\n<p><strong>No money moves here.</strong></p>\n\
+         <p>{what}: {price}</p>\n<p>{words}</p>\n\
+         <form method=\"post\" action=\"{path}\">\n{buttons}</form>\n\
+         <p><a href=\"{back}\">Back</a></p>\n</body>\n</html>\n"
+    )
+}
+
+/// An amount as people write it. How many digits minor units have is what ISO 4217 says.
+fn price(money: Money) -> String {
+    const NONE: [&str; 16] = [
+        "BIF", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF", "KRW", "PYG", "RWF", "UGX", "VND", "VUV", "XAF",
+        "XOF", "XPF",
+    ];
+    const THREE: [&str; 7] = ["BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"];
+    let code = money.currency.to_string();
+    let (unit, digits) = match code.as_str() {
+        code if NONE.contains(&code) => (1, 0),
+        code if THREE.contains(&code) => (1_000, 3),
+        _ => (100, 2),
+    };
+    let whole = money.amount.div_euclid(unit);
+    if digits == 0 {
+        return format!("{whole} {code}");
+    }
+    format!("{whole}.{:0digits$} {code}", money.amount.rem_euclid(unit))
+}
+
+/// A text as HTML holds it.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::new();
+    for character in text.chars() {
+        match character {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use terrace_kernel::Timestamp;
+    use uuid::Uuid;
+
+    fn checkout(state: SandboxState) -> SandboxCheckout {
+        SandboxCheckout {
+            purchase: PurchaseId::from_uuid(Uuid::from_u128(7)),
+            price: Money { amount: 1205, currency: "EUR".parse().unwrap() },
+            description: "1 × <b>\"Pack\"</b> & 'more'".to_owned(),
+            expires_at: Timestamp::from_micros(1),
+            state,
+            changed_at: Timestamp::from_micros(0),
+        }
+    }
+
+    #[test]
+    fn a_page_offers_what_can_be_decided_and_runs_nothing() {
+        let open = page(&checkout(SandboxState::Open), false);
+        assert!(open.contains("12.05 EUR") && open.contains("No money moves here"));
+        assert!(open.contains("1 × &lt;b&gt;&quot;Pack&quot;&lt;/b&gt; &amp; &#39;more&#39;"), "{open}");
+        assert!(open.contains("value=\"approve\"") && open.contains("value=\"decline\""));
+        assert!(!open.contains("<script") && !open.contains("style"));
+        let over = page(&checkout(SandboxState::Open), true);
+        for closed in [over, page(&checkout(SandboxState::Declined), false)] {
+            assert!(!closed.contains("<button"), "{closed}");
+        }
+        assert!(page(&checkout(SandboxState::Approved), true).contains("value=\"refund\""));
+    }
+
+    #[test]
+    fn prices_have_as_many_digits_as_their_currency() {
+        for (amount, code, shown) in [
+            (499, "EUR", "4.99 EUR"),
+            (5, "USD", "0.05 USD"),
+            (499, "JPY", "499 JPY"),
+            (1_007, "KWD", "1.007 KWD"),
+        ] {
+            assert_eq!(price(Money { amount, currency: code.parse().unwrap() }), shown);
+        }
+    }
+
+    #[test]
+    fn the_sandboxs_paths_are_its_own() {
+        assert!(is_page("/sandbox/checkout/7") && is_page("/sandbox/"));
+        assert!(!is_page("/sandbox") && !is_page("/sandboxes") && !is_page("/api/sandbox/"));
+    }
+}

@@ -1,0 +1,572 @@
+//! Spec §1, rules 8 to 10, and §3, rule 4: what is bought for money waits for its payment with the stock that it holds; each
+//! notice of a payment counts once, in any order; and what was paid is completed, or given back.
+
+use super::ledger::in_order;
+use super::packs::{buy, open, pack, shop_of, stock};
+use anyhow::Result;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use terrace_testkit::app::commands::{
+    CompletePurchaseRefusal, NoticeTaken, OpenPackRefusal, PackPurchased, PurchasePackRefusal, SuspendAccount,
+};
+use terrace_testkit::app::payments::{
+    BegunCheckout, Checkout, CheckoutOrder, CheckoutRefusal, Header, Mismatch, Money, NoticeFault,
+    NoticeKind, NoticeOutcome, PaymentNotice, PaymentProvider, PaymentState, ProviderFault,
+};
+use terrace_testkit::app::queries::{GetPurchase, ListOwned, ListPurchases};
+use terrace_testkit::app::store::{BoxFuture, IdempotencyScope, StoredAnswer};
+use terrace_testkit::app::{KeyedRequest, Password};
+use terrace_testkit::kernel::{Event, EventKind, Failure, Limit, Position, Timestamp, UserId, Uuid};
+use terrace_testkit::ledger::{AccountKind, Holder, House, Transfer, TransferSource};
+use terrace_testkit::packs::{
+    OwnedFilter, PackId, Purchase, PurchaseId, PurchaseState, SaleRefusal, Stock, UserPackState,
+};
+use terrace_testkit::{DatabaseKind, PASSWORD, TestApp, on_each_database};
+
+on_each_database! {
+    rule_8_a_purchase_for_money_waits_and_holds_its_stock,
+    rule_8_what_is_paid_becomes_the_fans,
+    at_most_three_purchases_wait_and_limits_count_them,
+    a_checkout_is_begun_once_and_a_provider_that_refuses_cancels,
+    a_request_that_comes_again_gets_the_checkout_that_it_was_to_get,
+    what_is_not_paid_is_cancelled_and_can_be_bought_by_others,
+    rule_4_what_is_paid_too_late_is_given_back,
+    rule_4_a_refund_takes_back_what_came_of_a_purchase,
+    notices_in_any_order_come_to_one_end,
+    what_does_not_fit_moves_nothing,
+    who_is_gone_gets_the_money_back,
+    each_change_of_a_purchase_is_told,
+}
+
+/// A provider by the name of `cashier`, which does as it is told and says what it was asked.
+#[derive(Default)]
+pub(super) struct Cashier(Mutex<Books>);
+
+#[derive(Default)]
+pub(super) struct Books {
+    /// What it knows, by purchase.
+    pub(super) states: BTreeMap<PurchaseId, PaymentState>,
+    /// What it was asked, in order.
+    pub(super) asked: Vec<(&'static str, PurchaseId)>,
+    /// What it answers to everything, if it is not to do its work.
+    pub(super) fault: Option<ProviderFault>,
+}
+
+pub(super) const CASHIER: &str = "cashier";
+
+impl Cashier {
+    pub(super) fn books(&self) -> MutexGuard<'_, Books> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How often it was asked this.
+    pub(super) fn asked(&self, what: &str) -> usize {
+        self.books().asked.iter().filter(|(asked, _)| *asked == what).count()
+    }
+
+    fn answer<T>(
+        &self,
+        what: &'static str,
+        purchase: PurchaseId,
+        work: impl FnOnce(&mut BTreeMap<PurchaseId, PaymentState>) -> T,
+    ) -> Result<T, ProviderFault> {
+        let mut books = self.books();
+        books.asked.push((what, purchase));
+        match &books.fault {
+            Some(fault) => Err(fault.clone()),
+            None => Ok(work(&mut books.states)),
+        }
+    }
+}
+
+impl PaymentProvider for Cashier {
+    fn name(&self) -> &'static str {
+        CASHIER
+    }
+
+    fn begin(&self, order: CheckoutOrder) -> BoxFuture<'_, Result<Checkout, ProviderFault>> {
+        let CheckoutOrder { purchase, return_url, .. } = order;
+        assert_eq!(return_url, format!("https://fans.example/?purchase={purchase}"));
+        let begun = self.answer("begin", purchase, |states| {
+            states.entry(purchase).or_insert(PaymentState::Open);
+            Checkout { url: format!("https://cashier.example/{purchase}"), reference: reference(purchase) }
+        });
+        Box::pin(async move { begun })
+    }
+
+    fn look_up(&self, checkout: BegunCheckout) -> BoxFuture<'_, Result<PaymentState, ProviderFault>> {
+        let state = self.answer("look_up", checkout.purchase, |states| states[&checkout.purchase]);
+        Box::pin(async move { state })
+    }
+
+    fn close(&self, checkout: BegunCheckout) -> BoxFuture<'_, Result<PaymentState, ProviderFault>> {
+        let state = self.answer("close", checkout.purchase, |states| {
+            let state = states.entry(checkout.purchase).or_insert(PaymentState::Open);
+            if *state == PaymentState::Open {
+                *state = PaymentState::Ended;
+            }
+            *state
+        });
+        Box::pin(async move { state })
+    }
+
+    fn refund(&self, checkout: BegunCheckout) -> BoxFuture<'_, Result<(), ProviderFault>> {
+        let done = self.answer("refund", checkout.purchase, |states| {
+            states.insert(checkout.purchase, PaymentState::Refunded(checkout.price));
+        });
+        Box::pin(async move { done })
+    }
+
+    fn read_notice(
+        &self,
+        _header: Header<'_>,
+        _body: &[u8],
+        _now: Timestamp,
+    ) -> Result<Option<PaymentNotice>, NoticeFault> {
+        Err(NoticeFault::Unsigned)
+    }
+}
+
+pub(super) fn reference(purchase: PurchaseId) -> String {
+    format!("cs_{}", purchase.as_uuid().simple())
+}
+
+/// A house with packs, whose money goes to the cashier.
+pub(super) fn paid_shop(kind: DatabaseKind) -> Result<(TestApp, Arc<Cashier>)> {
+    let cashier = Arc::new(Cashier::default());
+    let provider: Arc<dyn PaymentProvider> = Arc::<Cashier>::clone(&cashier);
+    Ok((shop_of(TestApp::paid_to(kind, provider)?)?, cashier))
+}
+
+/// Buys for money, up to where the buyer has a checkout.
+pub(super) fn begin(house: &TestApp, fan: UserId, pack: PackId, copies: i64) -> Purchase {
+    let purchase = house.done(buy(house, fan, pack, copies)).purchase;
+    house.run(house.app().begin_checkout(fan, purchase.id, None, shown)).expect("a checkout");
+    now(house, &purchase)
+}
+
+fn shown(purchased: &PackPurchased) -> StoredAnswer {
+    let url = purchased.purchase.checkout_url.clone().unwrap_or_default();
+    StoredAnswer { status: 201, location: None, body: url }
+}
+
+pub(super) fn now(house: &TestApp, purchase: &Purchase) -> Purchase {
+    house.found(GetPurchase { user: purchase.user, purchase: purchase.id }).0
+}
+
+pub(super) fn notice(kind: NoticeKind, purchase: &Purchase) -> PaymentNotice {
+    PaymentNotice {
+        event_id: format!("evt_{kind}_{}", purchase.id.as_uuid().simple()),
+        purchase: purchase.id,
+        kind,
+        money: money(purchase),
+        reference: reference(purchase.id),
+        occurred_at: purchase.created_at,
+    }
+}
+
+pub(super) fn money(purchase: &Purchase) -> Money {
+    Money { amount: purchase.total(), currency: purchase.price.currency().expect("money") }
+}
+
+pub(super) fn tell(house: &TestApp, notice: PaymentNotice) -> NoticeTaken {
+    house.run(house.app().take_notice(CASHIER, notice)).expect("a working store")
+}
+
+fn told(house: &TestApp, kind: NoticeKind, purchase: &Purchase) -> NoticeTaken {
+    tell(house, notice(kind, purchase))
+}
+
+fn complete(house: &TestApp, purchase: &Purchase) -> Result<PackPurchased, CompletePurchaseRefusal> {
+    let command = house.run(house.app().complete_purchase(purchase.user, purchase.pack, purchase.id));
+    match house.run(house.app().execute(command.expect("a working store"))) {
+        Ok(purchased) => Ok(purchased),
+        Err(Failure::Refused(refusal)) => Err(refusal),
+        Err(Failure::Broken(error)) => panic!("{error}"),
+    }
+}
+
+/// What the journal says of a purchase for money: what came in, and what went out.
+pub(super) fn journal(house: &TestApp, purchase: &Purchase) -> [Option<i64>; 2] {
+    let ways = [("payment", House::Payments, House::Revenue), ("refund", House::Revenue, House::Payments)];
+    ways.map(|(source, from, to)| {
+        let source = TransferSource::of(source, purchase.id);
+        let moved: Option<Transfer> = house.ask(move |tx| tx.transfer_of(&source));
+        moved.map(|moved| {
+            assert_eq!((moved.debit, moved.credit), (Holder::House(from), Holder::House(to)));
+            assert_eq!(moved.kind, AccountKind::Money("EUR".parse().expect("a currency")));
+            moved.amount.get()
+        })
+    })
+}
+
+pub(super) fn state(house: &TestApp, purchase: &Purchase) -> PurchaseState {
+    now(house, purchase).state
+}
+
+pub(super) fn copies(house: &TestApp, purchase: &Purchase) -> Vec<UserPackState> {
+    let id = purchase.id;
+    house.ask(move |tx| tx.copies_of(id)).iter().map(|copy| copy.state).collect()
+}
+
+pub(super) fn owned(house: &TestApp, fan: UserId) -> Vec<Option<u32>> {
+    let all = ListOwned { user: fan, filter: OwnedFilter::default(), limit: Limit::MAX, after: None };
+    house.found(all).items.iter().map(|owned| owned.serial).collect()
+}
+
+fn rule_8_a_purchase_for_money_waits_and_holds_its_stock(kind: DatabaseKind) -> Result<()> {
+    let (house, cashier) = paid_shop(kind)?;
+    let mia = house.fan("mia").id;
+    let gala = pack(&house, "gala").id;
+    let PackPurchased { purchase, copies: none, .. } = house.done(buy(&house, mia, gala, 2));
+    assert_eq!((purchase.state, none.len(), purchase.total()), (PurchaseState::Pending, 0, 2500));
+    assert_eq!(purchase.expires_at, Some(purchase.created_at.plus(Duration::from_mins(30))));
+    assert_eq!(stock(&house, gala), Stock { sold: 2, sealed: 2 });
+    assert_eq!(now(&house, &purchase).checkout_url, None);
+    let begun = house.run(house.app().begin_checkout(mia, purchase.id, None, shown)).expect("a checkout");
+    let url = format!("https://cashier.example/{}", purchase.id);
+    assert_eq!((begun.body.as_str(), now(&house, &purchase).checkout_url), (url.as_str(), Some(url.clone())));
+    assert_eq!(complete(&house, &purchase).unwrap_err(), CompletePurchaseRefusal::Pending);
+    assert_eq!((copies(&house, &purchase), journal(&house, &purchase)), (vec![], [None, None]));
+    assert_eq!(house.refused(open(&house, mia, gala, None)), OpenPackRefusal::NothingSealed);
+    // What is held is not sold to others, and who would pay nothing may not have it either.
+    let bo = house.fan("bo_").id;
+    let gone = PurchasePackRefusal::Rule(SaleRefusal::SoldOut { remaining: 3 });
+    assert_eq!(house.refused(buy(&house, bo, gala, 4)), gone);
+    assert_eq!(cashier.asked("begin"), 1);
+    Ok(())
+}
+
+fn rule_8_what_is_paid_becomes_the_fans(kind: DatabaseKind) -> Result<()> {
+    let (house, _) = paid_shop(kind)?;
+    let [mia, bo] = [house.fan("mia").id, house.fan("bo_").id];
+    let gala = pack(&house, "gala").id;
+    let purchase = begin(&house, mia, gala, 2);
+    assert_eq!(told(&house, NoticeKind::Paid, &purchase), NoticeTaken::Applied);
+    let completed = complete(&house, &purchase).expect("a completed purchase");
+    assert_eq!((completed.purchase.state, completed.copies.len()), (PurchaseState::Completed, 2));
+    assert_eq!(completed.purchase.checkout_url, None);
+    assert!(completed.copies.iter().all(|copy| copy.state == UserPackState::Sealed && copy.user == mia));
+    assert_eq!(journal(&house, &purchase), [Some(2500), None]);
+    assert_eq!(stock(&house, gala), Stock { sold: 2, sealed: 2 });
+    // Told again, as the same event or as another, and asked for again: nothing more comes of it.
+    assert_eq!(told(&house, NoticeKind::Paid, &purchase), NoticeTaken::Before);
+    let another = PaymentNotice { event_id: "evt_other".to_owned(), ..notice(NoticeKind::Paid, &purchase) };
+    assert_eq!(tell(&house.another()?, another), NoticeTaken::Nothing);
+    let again = complete(&house, &purchase).expect("the same");
+    assert_eq!((again.purchase, again.copies), (completed.purchase.clone(), completed.copies.clone()));
+    // Nobody else's, and of no other pack.
+    let others = Purchase { user: bo, ..purchase.clone() };
+    assert_eq!(complete(&house, &others).unwrap_err(), CompletePurchaseRefusal::UnknownPurchase);
+    let elsewhere = Purchase { pack: pack(&house, "paid").id, ..purchase.clone() };
+    assert_eq!(complete(&house, &elsewhere).unwrap_err(), CompletePurchaseRefusal::UnknownPurchase);
+    // The copies open as any others do.
+    let opened = house.done(open(&house, mia, gala, None));
+    super::packs::prove(&opened);
+    assert_eq!(owned(&house, mia), [Some(1)]);
+    in_order(&house);
+    Ok(())
+}
+
+fn at_most_three_purchases_wait_and_limits_count_them(kind: DatabaseKind) -> Result<()> {
+    let (house, _) = paid_shop(kind)?;
+    let [mia, bo] = [house.fan("mia").id, house.fan("bo_").id];
+    let [paid, gala] = ["paid", "gala"].map(|key| pack(&house, key).id);
+    let first = begin(&house, mia, gala, 2);
+    let limit = PurchasePackRefusal::Rule(SaleRefusal::LimitReached { limit: 4 });
+    assert_eq!(house.refused(buy(&house, mia, gala, 3)), limit);
+    let waiting = [begin(&house, mia, paid, 1), begin(&house, mia, paid, 20)];
+    let many = PurchasePackRefusal::Rule(SaleRefusal::TooManyPending);
+    assert_eq!(house.refused(buy(&house, mia, paid, 1)), many);
+    assert_eq!(house.refused(buy(&house, mia, gala, 1)), many);
+    house.done(buy(&house, bo, paid, 1));
+    // One that is paid waits no more, and still counts for the limit; one that was given up does neither.
+    assert_eq!(told(&house, NoticeKind::Paid, &first), NoticeTaken::Applied);
+    assert_eq!(house.refused(buy(&house, mia, gala, 3)), limit);
+    let third = begin(&house, mia, gala, 2);
+    assert_eq!(house.refused(buy(&house, mia, paid, 1)), many);
+    assert_eq!(told(&house, NoticeKind::Cancelled, &third), NoticeTaken::Applied);
+    assert_eq!(told(&house, NoticeKind::Failed, &waiting[0]), NoticeTaken::Applied);
+    house.done(buy(&house, mia, gala, 2));
+    let listed = ListPurchases { user: mia, limit: Limit::MAX, after: None };
+    assert_eq!(house.found(listed).items.len(), 5);
+    Ok(())
+}
+
+fn a_checkout_is_begun_once_and_a_provider_that_refuses_cancels(kind: DatabaseKind) -> Result<()> {
+    let (house, cashier) = paid_shop(kind)?;
+    let [mia, bo] = [house.fan("mia").id, house.fan("bo_").id];
+    let gala = pack(&house, "gala").id;
+    let purchase = house.done(buy(&house, mia, gala, 1)).purchase;
+    let ask = |fan: UserId| match house.run(house.app().begin_checkout(fan, purchase.id, None, shown)) {
+        Ok(answer) => Ok(answer.body),
+        Err(Failure::Refused(refusal)) => Err(refusal),
+        Err(Failure::Broken(error)) => panic!("{error}"),
+    };
+    assert_eq!(ask(bo), Err(CheckoutRefusal::UnknownPurchase));
+    // What does not work for the moment leaves the purchase waiting, and may work later.
+    cashier.books().fault = Some(ProviderFault::Passing("a busy line".to_owned()));
+    assert_eq!(ask(mia), Err(CheckoutRefusal::NotNow));
+    assert_eq!((state(&house, &purchase), stock(&house, gala).sold), (PurchaseState::Pending, 1));
+    cashier.books().fault = None;
+    let url = ask(mia).expect("a checkout");
+    assert_eq!(ask(mia), Ok(url));
+    assert_eq!(cashier.asked("begin"), 2);
+
+    let purchase = house.done(buy(&house, mia, gala, 2)).purchase;
+    cashier.books().fault = Some(ProviderFault::Refused("no such currency".to_owned()));
+    let refused = house.run(house.app().begin_checkout(mia, purchase.id, None, shown));
+    assert!(matches!(refused, Err(Failure::Refused(CheckoutRefusal::Unavailable))));
+    assert_eq!((state(&house, &purchase), stock(&house, gala).sold), (PurchaseState::Cancelled, 1));
+    assert_eq!(complete(&house, &purchase).unwrap_err(), CompletePurchaseRefusal::Cancelled);
+    Ok(())
+}
+
+/// Whoever was stopped between the purchase and its checkout is asked again under the same key.
+fn a_request_that_comes_again_gets_the_checkout_that_it_was_to_get(kind: DatabaseKind) -> Result<()> {
+    let (house, cashier) = paid_shop(kind)?;
+    let mia = house.fan("mia").id;
+    let gala = pack(&house, "gala").id;
+    let request = KeyedRequest {
+        scope: IdempotencyScope { account: Some(mia), route: "POST /api/packs/{id}/purchase" },
+        key: "one".to_owned(),
+        fingerprint: [1; 32],
+    };
+    let sell = || {
+        let answered = house.app().execute_once(buy(&house, mia, gala, 1), Some(request.clone()), shown);
+        house.run(answered).expect("an answer")
+    };
+    let first = sell();
+    assert_eq!((first.replayed, first.answer.body.as_str()), (false, ""));
+    let again = sell();
+    assert_eq!((again.replayed, again.answer.body.as_str()), (true, ""));
+    let listed = ListPurchases { user: mia, limit: Limit::MAX, after: None };
+    let purchase = house.found(listed).items.remove(0);
+    let begun = house.app().begin_checkout(mia, purchase.id, Some(request.clone()), shown);
+    let begun = house.run(begun).expect("a checkout");
+    assert_eq!(begun.body, format!("https://cashier.example/{}", purchase.id));
+    let kept = sell();
+    assert_eq!((kept.replayed, kept.answer), (true, begun));
+    assert_eq!((stock(&house, gala).sold, cashier.asked("begin")), (1, 1));
+    Ok(())
+}
+
+fn what_is_not_paid_is_cancelled_and_can_be_bought_by_others(kind: DatabaseKind) -> Result<()> {
+    let (house, _) = paid_shop(kind)?;
+    let [mia, bo] = [house.fan("mia").id, house.fan("bo_").id];
+    let gala = pack(&house, "gala").id;
+    for kind in [NoticeKind::Failed, NoticeKind::Cancelled] {
+        let purchase = begin(&house, mia, gala, 4);
+        assert_eq!(told(&house, kind, &purchase), NoticeTaken::Applied);
+        assert_eq!(state(&house, &purchase), PurchaseState::Cancelled);
+        assert_eq!(complete(&house, &purchase).unwrap_err(), CompletePurchaseRefusal::Cancelled);
+        assert_eq!((stock(&house, gala), journal(&house, &purchase)), (Stock::default(), [None, None]));
+        assert_eq!(told(&house, kind, &purchase), NoticeTaken::Before);
+    }
+    // What a provider gives up when its time is over has run out of time.
+    let purchase = begin(&house, mia, gala, 4);
+    house.clock().advance(Duration::from_mins(30));
+    assert_eq!(told(&house, NoticeKind::Cancelled, &purchase), NoticeTaken::Applied);
+    assert_eq!((state(&house, &purchase), stock(&house, gala)), (PurchaseState::Expired, Stock::default()));
+    assert_eq!(house.done(buy(&house, bo, gala, 4)).purchase.state, PurchaseState::Pending);
+    Ok(())
+}
+
+fn rule_4_what_is_paid_too_late_is_given_back(kind: DatabaseKind) -> Result<()> {
+    let (house, cashier) = paid_shop(kind)?;
+    let mia = house.fan("mia").id;
+    let gala = pack(&house, "gala").id;
+    let purchase = begin(&house, mia, gala, 2);
+    assert_eq!(told(&house, NoticeKind::Cancelled, &purchase), NoticeTaken::Applied);
+    assert_eq!(told(&house, NoticeKind::Paid, &purchase), NoticeTaken::Applied);
+    assert_eq!(state(&house, &purchase), PurchaseState::Refunded);
+    assert_eq!(complete(&house, &purchase).unwrap_err(), CompletePurchaseRefusal::Refunded);
+    assert_eq!(journal(&house, &purchase), [Some(2500), Some(2500)]);
+    assert_eq!((stock(&house, gala), copies(&house, &purchase)), (Stock::default(), vec![]));
+    // The provider is asked to give it back by reconciliation, once.
+    assert_eq!(cashier.asked("refund"), 0);
+    for refunded in [1, 0] {
+        assert_eq!(house.run(house.app().reconcile())?.refunded, refunded);
+    }
+    assert_eq!(cashier.asked("refund"), 1);
+    // Which it then tells of.
+    assert_eq!(told(&house, NoticeKind::Refunded, &purchase), NoticeTaken::Nothing);
+    assert_eq!(journal(&house, &purchase), [Some(2500), Some(2500)]);
+    in_order(&house);
+    Ok(())
+}
+
+fn rule_4_a_refund_takes_back_what_came_of_a_purchase(kind: DatabaseKind) -> Result<()> {
+    let (house, cashier) = paid_shop(kind)?;
+    let [mia, bo] = [house.fan("mia").id, house.fan("bo_").id];
+    let gala = pack(&house, "gala").id;
+    let purchase = begin(&house, mia, gala, 3);
+    assert_eq!(told(&house, NoticeKind::Paid, &purchase), NoticeTaken::Applied);
+    let opened = house.done(open(&house, mia, gala, None));
+    assert_eq!(owned(&house, mia), [Some(1)]);
+    assert_eq!(stock(&house, gala), Stock { sold: 3, sealed: 2 });
+    assert_eq!(told(&house, NoticeKind::Refunded, &purchase), NoticeTaken::Applied);
+    assert_eq!(state(&house, &purchase), PurchaseState::Refunded);
+    assert_eq!(copies(&house, &purchase), [UserPackState::Revoked; 3]);
+    assert_eq!((owned(&house, mia), journal(&house, &purchase)), (vec![], [Some(3750), Some(3750)]));
+    // What was opened is gone for good, the sealed ones can be bought by others.
+    assert_eq!(stock(&house, gala), Stock { sold: 1, sealed: 0 });
+    assert_eq!(house.refused(open(&house, mia, gala, Some(opened.copy.id))), OpenPackRefusal::Revoked);
+    assert_eq!(house.refused(open(&house, mia, gala, None)), OpenPackRefusal::NothingSealed);
+    assert_eq!(told(&house, NoticeKind::Refunded, &purchase), NoticeTaken::Before);
+    assert_eq!(stock(&house, gala), Stock { sold: 1, sealed: 0 });
+    // Nobody is asked to give back what was given back, and the serial is not used again.
+    house.run(house.app().reconcile())?;
+    assert_eq!(cashier.asked("refund"), 0);
+    let next = begin(&house, bo, gala, 4);
+    assert_eq!(told(&house, NoticeKind::Paid, &next), NoticeTaken::Applied);
+    for _ in 0..4 {
+        house.done(open(&house, bo, gala, None));
+    }
+    let mut serials = owned(&house, bo);
+    serials.sort_unstable();
+    assert_eq!(serials, [2, 3, 4, 5].map(Some));
+    in_order(&house);
+    Ok(())
+}
+
+/// Every order of four notices, each of them told twice.
+fn notices_in_any_order_come_to_one_end(kind: DatabaseKind) -> Result<()> {
+    let (house, cashier) = paid_shop(kind)?;
+    let paid = pack(&house, "paid").id;
+    let mut orders = Vec::new();
+    for first in 0..3 {
+        for second in (0..3).filter(|second| *second != first) {
+            orders.push([first, second, 3 - first - second]);
+        }
+    }
+    for (nth, order) in orders.into_iter().enumerate() {
+        let mia = house.fan(&format!("mia{nth}")).id;
+        let kinds = [NoticeKind::Paid, NoticeKind::Cancelled, NoticeKind::Refunded];
+        let purchase = begin(&house, mia, paid, 2);
+        for place in order {
+            for _ in 0..2 {
+                told(&house, kinds[place], &purchase);
+            }
+        }
+        // All of it was paid and given back, whatever was told first.
+        assert_eq!(state(&house, &purchase), PurchaseState::Refunded, "{order:?}");
+        assert_eq!(journal(&house, &purchase), [Some(998), Some(998)], "{order:?}");
+        assert!(copies(&house, &purchase).iter().all(|copy| *copy == UserPackState::Revoked), "{order:?}");
+        house.run(house.app().reconcile())?;
+        assert_eq!(cashier.asked("refund"), 0, "{order:?}");
+    }
+    in_order(&house);
+    Ok(())
+}
+
+fn what_does_not_fit_moves_nothing(kind: DatabaseKind) -> Result<()> {
+    let (house, _) = paid_shop(kind)?;
+    let [mia, bo] = [house.fan("mia").id, house.fan("bo_").id];
+    let [paid, gala] = ["paid", "gala"].map(|key| pack(&house, key).id);
+    let [purchase, others] = [begin(&house, mia, gala, 2), begin(&house, bo, paid, 1)];
+    let good = || notice(NoticeKind::Paid, &purchase);
+    let unknown = PurchaseId::from_uuid(Uuid::from_u128(1));
+    let one = money(&others);
+    for (nth, (wrong, mismatch)) in [
+        (PaymentNotice { money: Money { amount: 2499, ..good().money }, ..good() }, Mismatch::Amount),
+        (PaymentNotice { money: Money { amount: 25_00_00, ..good().money }, ..good() }, Mismatch::Amount),
+        (PaymentNotice { money: Money { amount: -2500, ..good().money }, ..good() }, Mismatch::Amount),
+        (
+            PaymentNotice { money: Money { currency: "USD".parse()?, ..good().money }, ..good() },
+            Mismatch::Currency,
+        ),
+        (PaymentNotice { purchase: unknown, ..good() }, Mismatch::Purchase),
+        // Another's payment for one's own purchase, and the other way round.
+        (PaymentNotice { reference: reference(others.id), ..good() }, Mismatch::Reference),
+        (PaymentNotice { purchase: others.id, money: one, ..good() }, Mismatch::Reference),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let wrong = PaymentNotice { event_id: format!("evt_wrong_{nth}"), ..wrong };
+        for _ in 0..2 {
+            assert_eq!(tell(&house, wrong.clone()), NoticeTaken::Mismatch(mismatch), "{wrong:?}");
+        }
+        let kept = house.ask(move |tx| tx.notice(CASHIER, &format!("evt_wrong_{nth}")));
+        assert_eq!(kept, Some((wrong, NoticeOutcome::Mismatch)));
+    }
+    for purchase in [&purchase, &others] {
+        assert_eq!(state(&house, purchase), PurchaseState::Pending);
+        assert_eq!(journal(&house, purchase), [None, None]);
+    }
+    // Another provider's word is nothing here.
+    let other = house.run(house.app().take_notice("somebody", good()))?;
+    assert_eq!(other, NoticeTaken::Mismatch(Mismatch::Provider));
+    // The same event with another content is refused, told before or after.
+    assert_eq!(tell(&house, good()), NoticeTaken::Applied);
+    let changed = PaymentNotice { kind: NoticeKind::Refunded, ..good() };
+    assert_eq!(tell(&house, changed), NoticeTaken::Mismatch(Mismatch::Event));
+    assert_eq!(state(&house, &purchase), PurchaseState::Completed);
+    // What was bought for points has no payment.
+    let day = pack(&house, "day").id;
+    house.done(super::points::award(&house, mia, 10, "game"));
+    let points = house.done(buy(&house, mia, day, 1)).purchase;
+    let claim = PaymentNotice { purchase: points.id, event_id: "evt_points".to_owned(), ..good() };
+    assert_eq!(tell(&house, claim), NoticeTaken::Mismatch(Mismatch::Purchase));
+    Ok(())
+}
+
+fn who_is_gone_gets_the_money_back(kind: DatabaseKind) -> Result<()> {
+    let (house, cashier) = paid_shop(kind)?;
+    let (leaver, bo) = (house.fan("mia"), house.fan("bo_").id);
+    let mia = leaver.id;
+    let gala = pack(&house, "gala").id;
+    let [gone, aside] = [begin(&house, mia, gala, 2), begin(&house, bo, gala, 1)];
+    let viewer = house.viewer(leaver.cookie).expect("signed in");
+    let deleted = house.run(house.app().delete_account(&viewer, Password::offer(PASSWORD.to_owned())));
+    assert!(deleted.is_ok());
+    house.done(SuspendAccount { username: "bo_".to_owned() });
+    assert_eq!(told(&house, NoticeKind::Paid, &gone), NoticeTaken::Applied);
+    assert_eq!(told(&house, NoticeKind::Paid, &aside), NoticeTaken::Applied);
+    // Who was put aside keeps what they have paid; to who has left nothing comes.
+    assert_eq!(state(&house, &aside), PurchaseState::Completed);
+    assert_eq!((state(&house, &gone), copies(&house, &gone)), (PurchaseState::Refunded, vec![]));
+    assert_eq!(stock(&house, gala), Stock { sold: 1, sealed: 1 });
+    assert_eq!(house.run(house.app().reconcile())?.refunded, 1);
+    assert_eq!(cashier.books().states[&gone.id], PaymentState::Refunded(money(&gone)));
+    in_order(&house);
+    Ok(())
+}
+
+fn each_change_of_a_purchase_is_told(kind: DatabaseKind) -> Result<()> {
+    let (house, _) = paid_shop(kind)?;
+    let mia = house.fan("mia").id;
+    house.done(super::points::award(&house, mia, 10, "game"));
+    let [paid, day] = ["paid", "day"].map(|key| pack(&house, key).id);
+    let before = house.settled();
+    let points = house.done(buy(&house, mia, day, 1)).purchase;
+    let purchase = begin(&house, mia, paid, 1);
+    told(&house, NoticeKind::Paid, &purchase);
+    told(&house, NoticeKind::Paid, &purchase);
+    told(&house, NoticeKind::Refunded, &purchase);
+    let given_up = begin(&house, mia, paid, 1);
+    told(&house, NoticeKind::Failed, &given_up);
+    let changes: Vec<_> = house.log(before).into_iter().filter_map(change).collect();
+    assert_eq!(
+        changes,
+        [
+            (mia, points.id, "completed".to_owned()),
+            (mia, purchase.id, "pending".to_owned()),
+            (mia, purchase.id, "completed".to_owned()),
+            (mia, purchase.id, "refunded".to_owned()),
+            (mia, given_up.id, "pending".to_owned()),
+            (mia, given_up.id, "cancelled".to_owned()),
+        ]
+    );
+    assert!(before > Position::START);
+    Ok(())
+}
+
+fn change(event: Event) -> Option<(UserId, PurchaseId, String)> {
+    (event.what.kind == EventKind::PurchaseChanged).then(|| {
+        let detail = event.detail.expect("a state").into_string();
+        (event.what.actor.expect("a fan"), PurchaseId::from_uuid(event.what.subject), detail)
+    })
+}

@@ -1,0 +1,432 @@
+//! Spec §1, rules 8 and 10, §3, rule 4, and §4, "complete pack purchase", over HTTP: the whole way of a payment through the
+//! sandbox, and what the webhook takes and does not take.
+
+use anyhow::{Context, Result};
+use serde_json::{Value, json};
+use std::time::Duration;
+use terrace_testkit::app::webhooks::{SIGNATURE_HEADER, WebhookSecret};
+use terrace_testkit::kernel::Timestamp;
+use terrace_testkit::web::{LimitConfig, Rate};
+use terrace_testkit::{
+    Answer, CRON_SECRET, Client, DatabaseKind, Request, TestService, on_each_database, sandbox_secret,
+};
+
+on_each_database! {
+    spec_1_rule_8_what_is_approved_on_the_sandboxs_page_becomes_the_fans,
+    what_is_declined_is_cancelled_and_what_is_given_back_is_taken_back,
+    spec_4_completing_a_purchase_is_replayed_and_nobody_elses,
+    at_most_three_purchases_wait,
+    spec_3_rule_4_what_is_not_paid_expires_and_late_money_goes_back,
+    a_message_counts_once_however_often_it_comes,
+    what_does_not_fit_is_told_and_moves_nothing,
+    fifty_same_messages_at_once_complete_once,
+}
+
+const WEBHOOK: &str = "/api/webhooks/payments";
+const RECONCILE: &str = "/api/cron/reconcile-purchases";
+const FORM: &str = "application/x-www-form-urlencoded";
+
+fn service(kind: DatabaseKind) -> Result<TestService> {
+    TestService::builder(kind).with_sandbox().start()
+}
+
+/// A browser that somebody is signed in with.
+fn fan(service: &TestService, name: &str) -> Client {
+    let client = service.browser();
+    client.register(name);
+    client
+}
+
+fn path(client: &Client, key: &str) -> String {
+    let packs = client.get("/api/packs").expect(200).list("/packs");
+    let pack = packs.into_iter().find(|pack| pack["key"] == key).expect("the pack");
+    format!("/api/packs/{}/purchase", pack["id"].as_str().expect("an id"))
+}
+
+fn buy(client: &Client, pack: &str, quantity: u32, key: &str) -> Answer {
+    let body = json!({"quantity": quantity});
+    client.ask("POST", &path(client, pack)).header("idempotency-key", key).json(&body).send()
+}
+
+fn complete(client: &Client, pack: &str, purchase: &str) -> Answer {
+    client.put(&path(client, pack), &json!({"purchaseId": purchase}))
+}
+
+fn page(service: &TestService, bought: &Answer) -> String {
+    let url = bought.str_at("/purchase/checkoutUrl");
+    url.strip_prefix(&service.url()).expect("a page of the service").to_owned()
+}
+
+fn decide(client: &Client, page: &str, decision: &str) -> Answer {
+    client.ask("POST", page).body(FORM, format!("decision={decision}")).send()
+}
+
+fn status(client: &Client, purchase: &str) -> Value {
+    client.get(&format!("/api/user/purchases/{purchase}")).expect(200).at("/purchase/status")
+}
+
+/// What the provider would tell of a purchase as it was answered.
+fn message(bought: &Answer, kind: &str, event: &str) -> Value {
+    let purchase = bought.str_at("/purchase/id");
+    json!({
+        "eventId": event, "purchaseId": purchase, "kind": kind, "amount": bought.at("/purchase/price/amount"),
+        "currency": "EUR", "reference": format!("sandbox_{}", purchase.replace('-', "")),
+        "occurredAt": "2026-05-01T12:00:00.000Z",
+    })
+}
+
+fn signed<'c>(client: &'c Client, secret: &WebhookSecret, at: Timestamp, body: &[u8]) -> Request<'c> {
+    let request = client.ask("POST", WEBHOOK).header(SIGNATURE_HEADER, secret.sign(at, body));
+    request.body("application/json", body)
+}
+
+fn tell(service: &TestService, message: &Value) -> Answer {
+    let body = message.to_string();
+    signed(&service.client(), &sandbox_secret(), service.app().now(), body.as_bytes()).send()
+}
+
+fn spec_1_rule_8_what_is_approved_on_the_sandboxs_page_becomes_the_fans(kind: DatabaseKind) -> Result<()> {
+    let service = service(kind)?;
+    let mia = fan(&service, "mia");
+    let bought = buy(&mia, "gala", 2, "two").expect(201);
+    assert_eq!(bought.at("/purchase/status"), "pending");
+    assert_eq!(bought.at("/purchase/price"), json!({"kind": "money", "amount": 2500, "currency": "EUR"}));
+    assert_eq!(bought.list("/userPacks"), Vec::<Value>::new());
+    assert!(bought.at("/purchase/expiresAt").is_string());
+    let (purchase, page) = (bought.str_at("/purchase/id"), page(&service, &bought));
+    assert_eq!(page, format!("/sandbox/checkout/{purchase}"));
+    // The answer that is kept under the key is the one that tells where to pay.
+    let again = buy(&mia, "gala", 2, "two").expect(201);
+    assert_eq!((again.header("idempotency-replayed"), again.json()), (Some("true"), bought.json()));
+    let left = |client: &Client| {
+        let packs = client.get("/api/packs").expect(200).list("/packs");
+        packs.into_iter().find(|pack| pack["key"] == "gala").expect("the pack")["remaining"].clone()
+    };
+    assert_eq!(left(&mia), 3);
+    complete(&mia, "gala", &purchase).problem(409, "payment_pending");
+
+    let shown = mia.get(&page).expect(200);
+    assert_eq!(shown.header("content-type"), Some("text/html; charset=utf-8"));
+    assert_eq!(shown.header("referrer-policy"), Some("same-origin"));
+    let policy = shown.header("content-security-policy").context("no policy")?;
+    assert!(policy.starts_with("default-src 'none'; form-action 'self'"), "{policy}");
+    assert!(shown.text().contains("25.00 EUR") && shown.text().contains("2 × The gala"), "{}", shown.text());
+    let approved = decide(&mia, &page, "approve").expect(303);
+    assert_eq!(approved.header("location"), Some(format!("/?purchase={purchase}").as_str()));
+    // It was told by a message of its own before the buyer came back.
+    let done = complete(&mia, "gala", &purchase).expect(200);
+    assert_eq!((done.at("/purchase/status"), done.list("/userPacks").len()), (json!("completed"), 2));
+    assert_eq!(done.at("/purchase/checkoutUrl"), Value::Null);
+    assert_eq!(complete(&mia, "gala", &purchase).expect(200).json(), done.json());
+    assert_eq!(left(&mia), 3);
+    let copy = done.str_at("/userPacks/0/id");
+    let open = path(&mia, "gala").replace("/purchase", "/open");
+    let opened = mia.post(&open, &json!({"userPackId": copy})).expect(200);
+    assert_eq!(opened.at("/collectibles/0/serial"), 1);
+    // What was paid elsewhere is no balance of theirs.
+    assert_eq!(mia.get("/api/wallets").expect(200).list("/entries"), Vec::<Value>::new());
+    // To approve it again changes nothing, to decline it is too late.
+    decide(&mia, &page, "approve").expect(303);
+    decide(&mia, &page, "decline").problem(409, "conflict");
+    assert_eq!(complete(&mia, "gala", &purchase).expect(200).list("/userPacks").len(), 2);
+    Ok(())
+}
+
+fn what_is_declined_is_cancelled_and_what_is_given_back_is_taken_back(kind: DatabaseKind) -> Result<()> {
+    let service = service(kind)?;
+    let mia = fan(&service, "mia");
+    let declined = buy(&mia, "gala", 4, "declined").expect(201);
+    decide(&mia, &page(&service, &declined), "decline").expect(303);
+    complete(&mia, "gala", &declined.str_at("/purchase/id")).problem(409, "purchase_cancelled");
+    let bought = buy(&mia, "gala", 4, "bought").expect(201);
+    let (purchase, page) = (bought.str_at("/purchase/id"), page(&service, &bought));
+    decide(&mia, &page, "approve").expect(303);
+    assert_eq!(complete(&mia, "gala", &purchase).expect(200).list("/userPacks").len(), 4);
+    let open = path(&mia, "gala").replace("/purchase", "/open");
+    mia.ask("POST", &open).header("idempotency-key", "one").json(&json!({})).send().expect(200);
+    assert_eq!(mia.get("/api/user/collectibles").expect(200).list("/collectibles").len(), 1);
+    decide(&mia, &page, "refund").expect(303);
+    complete(&mia, "gala", &purchase).problem(409, "purchase_refunded");
+    let copies = mia.get("/api/user/packs").expect(200).list("/packs");
+    assert!(copies.len() == 4 && copies.iter().all(|copy| copy["status"] == "revoked"), "{copies:?}");
+    assert_eq!(mia.get("/api/user/collectibles").expect(200).list("/collectibles"), Vec::<Value>::new());
+    mia.post(&open, &json!({"userPackId": copies[0]["id"]})).problem(409, "conflict");
+    Ok(())
+}
+
+fn spec_4_completing_a_purchase_is_replayed_and_nobody_elses(kind: DatabaseKind) -> Result<()> {
+    let service = service(kind)?;
+    let (mia, bo) = (fan(&service, "mia"), fan(&service, "bo_"));
+    let bought = buy(&mia, "paid", 1, "one").expect(201);
+    let (purchase, put) = (bought.str_at("/purchase/id"), path(&mia, "paid"));
+    let keyed =
+        |key: &str, body: &Value| mia.ask("PUT", &put).header("idempotency-key", key).json(body).send();
+    let body = json!({"purchaseId": purchase});
+    // A refusal is not kept.
+    keyed("done", &body).problem(409, "payment_pending");
+    complete(&bo, "paid", &purchase).problem(404, "not_found");
+    complete(&mia, "gala", &purchase).problem(404, "not_found");
+    decide(&mia, &page(&service, &bought), "approve").expect(303);
+    complete(&bo, "paid", &purchase).problem(404, "not_found");
+    let done = keyed("done", &body).expect(200);
+    assert_eq!(done.header("idempotency-replayed"), None);
+    let again = keyed("done", &body).expect(200);
+    assert_eq!((again.header("idempotency-replayed"), again.json()), (Some("true"), done.json()));
+    let other = buy(&mia, "paid", 1, "two").expect(201).str_at("/purchase/id");
+    keyed("done", &json!({"purchaseId": other})).problem(422, "idempotency_key_reused");
+    // What was paid with points was complete at once, and is answered so.
+    let id = mia.get("/api/user").expect(200).str_at("/id");
+    let award = json!({"userId": id, "amount": 10, "reason": "A ticket", "source": "import:ticket"});
+    service.client().with_bearer(CRON_SECRET).post("/api/cron/award-points", &award).expect(200);
+    let points = buy(&mia, "day", 1, "points").expect(201);
+    assert_eq!(complete(&mia, "day", &points.str_at("/purchase/id")).expect(200).json(), points.json());
+    Ok(())
+}
+
+fn at_most_three_purchases_wait(kind: DatabaseKind) -> Result<()> {
+    let service = service(kind)?;
+    let mia = fan(&service, "mia");
+    let first = buy(&mia, "paid", 1, "first").expect(201);
+    for key in ["second", "third"] {
+        buy(&mia, "paid", 20, key).expect(201);
+    }
+    buy(&mia, "paid", 1, "fourth").problem(409, "limit_reached");
+    decide(&mia, &page(&service, &first), "decline").expect(303);
+    buy(&mia, "paid", 1, "fourth").expect(201);
+    assert_eq!(mia.get("/api/user/purchases").expect(200).list("/purchases").len(), 4);
+    Ok(())
+}
+
+fn spec_3_rule_4_what_is_not_paid_expires_and_late_money_goes_back(kind: DatabaseKind) -> Result<()> {
+    let service = service(kind)?;
+    let (mia, timer) = (fan(&service, "mia"), service.client().with_bearer(CRON_SECRET));
+    let bought = buy(&mia, "gala", 4, "four").expect(201);
+    let (purchase, page) = (bought.str_at("/purchase/id"), page(&service, &bought));
+    let reconcile = || timer.ask("POST", RECONCILE).send().expect(200);
+    let idle = reconcile();
+    assert_eq!([idle.at("/refreshed"), idle.at("/lookedAt")], [json!(true), json!(0)]);
+    service.clock().advance(Duration::from_mins(31));
+    // It is too late for the buyer, and so for the sandbox.
+    assert!(mia.get(&page).expect(200).text().contains("too late"));
+    decide(&mia, &page, "approve").problem(409, "conflict");
+    let done = reconcile();
+    let counts = ["/expired", "/completed", "/cancelled", "/refunded", "/left"].map(|at| done.at(at));
+    assert_eq!(counts, [1, 0, 0, 0, 0].map(|count| json!(count)));
+    complete(&mia, "gala", &purchase).problem(409, "purchase_expired");
+    let bo = fan(&service, "bo_");
+    buy(&bo, "gala", 4, "four").expect(201);
+    // Money that comes all the same goes back.
+    tell(&service, &message(&bought, "paid", "late")).expect(204);
+    complete(&mia, "gala", &purchase).problem(409, "purchase_refunded");
+    assert_eq!(reconcile().at("/refunded"), 1);
+    assert_eq!(reconcile().at("/lookedAt"), 0);
+    service.client().ask("POST", RECONCILE).send().problem(401, "authentication_required");
+    Ok(())
+}
+
+fn a_message_counts_once_however_often_it_comes(kind: DatabaseKind) -> Result<()> {
+    let service = service(kind)?;
+    let mia = fan(&service, "mia");
+    let bought = buy(&mia, "paid", 2, "two").expect(201);
+    let purchase = bought.str_at("/purchase/id");
+    // Kinds that nobody knows are acknowledged, and fields too.
+    tell(&service, &json!({"kind": "disputed"})).expect(204);
+    tell(&service, &json!({"kind": "paid.partially", "amount": "?"})).expect(204);
+    assert_eq!(status(&mia, &purchase), "pending");
+    let mut paid = message(&bought, "paid", "evt-1");
+    paid["more"] = json!(1);
+    for event in ["evt-1", "evt-1", "evt-2"] {
+        paid["eventId"] = json!(event);
+        tell(&service, &paid).expect(204);
+        assert_eq!(status(&mia, &purchase), "completed");
+    }
+    assert_eq!(complete(&mia, "paid", &purchase).expect(200).list("/userPacks").len(), 2);
+    // The same event says something else now.
+    let mut other = message(&bought, "refunded", "evt-1");
+    tell(&service, &other).problem(422, "payment_mismatch");
+    assert_eq!(status(&mia, &purchase), "completed");
+    // Out of order: given up after it was paid, and given back.
+    tell(&service, &message(&bought, "cancelled", "evt-3")).expect(204);
+    other["eventId"] = json!("evt-4");
+    for _ in 0..2 {
+        tell(&service, &other).expect(204);
+        assert_eq!(status(&mia, &purchase), "refunded");
+    }
+    Ok(())
+}
+
+fn what_does_not_fit_is_told_and_moves_nothing(kind: DatabaseKind) -> Result<()> {
+    let service = service(kind)?;
+    let (mia, bo) = (fan(&service, "mia"), fan(&service, "bo_"));
+    let (bought, others) = (buy(&mia, "paid", 1, "one").expect(201), buy(&bo, "gala", 1, "one").expect(201));
+    let good = message(&bought, "paid", "good");
+    for (nth, (field, value)) in [
+        ("amount", json!(498)),
+        ("amount", json!(0)),
+        ("amount", json!(i64::MAX)),
+        ("currency", json!("USD")),
+        ("purchaseId", json!(super::sample::UNKNOWN)),
+        ("purchaseId", others.at("/purchase/id")),
+        ("reference", message(&others, "paid", "x")["reference"].clone()),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let mut wrong = good.clone();
+        wrong[field] = value;
+        wrong["eventId"] = json!(format!("wrong-{nth}"));
+        for _ in 0..2 {
+            tell(&service, &wrong).problem(422, "payment_mismatch");
+        }
+    }
+    for (field, value) in [
+        ("amount", json!(4.99)),
+        ("amount", json!("499")),
+        ("currency", json!("eur")),
+        ("purchaseId", json!("seven")),
+        ("eventId", json!("")),
+        ("eventId", json!("x".repeat(256))),
+        ("reference", json!("a b")),
+        ("occurredAt", json!("yesterday")),
+        ("kind", json!(7)),
+    ] {
+        let mut wrong = good.clone();
+        wrong[field] = value;
+        tell(&service, &wrong).problem(400, "invalid_request");
+    }
+    for (client, bought) in [(&mia, &bought), (&bo, &others)] {
+        assert_eq!(status(client, &bought.str_at("/purchase/id")), "pending");
+        assert_eq!(client.get("/api/user/packs").expect(200).list("/packs"), Vec::<Value>::new());
+    }
+    tell(&service, &good).expect(204);
+    assert_eq!(status(&mia, &bought.str_at("/purchase/id")), "completed");
+    Ok(())
+}
+
+fn fifty_same_messages_at_once_complete_once(kind: DatabaseKind) -> Result<()> {
+    let service = service(kind)?;
+    let mia = fan(&service, "mia");
+    let bought = buy(&mia, "gala", 2, "two").expect(201);
+    let message = message(&bought, "paid", "evt-1");
+    std::thread::scope(|scope| {
+        let told: Vec<_> = (0..50).map(|_| scope.spawn(|| tell(&service, &message).expect(204))).collect();
+        for told in told {
+            told.join().expect("an answer");
+        }
+    });
+    let done = complete(&mia, "gala", &bought.str_at("/purchase/id")).expect(200);
+    assert_eq!(done.list("/userPacks").len(), 2);
+    assert_eq!(mia.get("/api/user/packs").expect(200).list("/packs").len(), 2);
+    Ok(())
+}
+
+#[test]
+fn what_is_forged_old_or_too_large_is_refused_before_it_is_read() -> Result<()> {
+    let service = service(DatabaseKind::Sqlite)?;
+    let mia = fan(&service, "mia");
+    let bought = buy(&mia, "paid", 1, "one").expect(201);
+    let body = message(&bought, "paid", "evt-1").to_string();
+    let (anybody, secret, now) = (service.client(), sandbox_secret(), service.app().now());
+    let bytes = body.as_bytes();
+    let refused = |request: Request<'_>| request.send().problem(400, "invalid_signature");
+    refused(anybody.ask("POST", WEBHOOK).body("application/json", bytes));
+    for junk in ["", "junk", "t=1", "v1=00", "t=x,v1=x", &format!("t=1,v1={}", "0".repeat(64))] {
+        let request = anybody.ask("POST", WEBHOOK).header(SIGNATURE_HEADER, junk);
+        refused(request.body("application/json", bytes));
+    }
+    let other = WebhookSecret::new(&"o".repeat(32))?;
+    refused(signed(&anybody, &other, now, bytes));
+    for away in [Duration::from_secs(310), Duration::from_hours(24)] {
+        refused(signed(&anybody, &secret, now.minus(away), bytes));
+        refused(signed(&anybody, &secret, now.plus(away), bytes));
+    }
+    // A signature that was heard on the way, on another body.
+    let heard = secret.sign(now, bytes);
+    for changed in [body.replace("499", "1"), body.replace("paid", "refunded"), format!("{body} ")] {
+        let request = anybody.ask("POST", WEBHOOK).header(SIGNATURE_HEADER, &heard);
+        refused(request.body("application/json", changed));
+    }
+    // Nobody's session or secret signs a message.
+    refused(anybody.with_bearer(CRON_SECRET).ask("POST", WEBHOOK).body("application/json", bytes));
+    // Up to 64 KiB it is read, and beyond it is not, whoever has signed it.
+    let filled = |length: usize| vec![b' '; length];
+    let sent = |body: &[u8]| signed(&anybody, &secret, now, body).send();
+    sent(&filled(64 << 10)).problem(400, "invalid_request");
+    sent(&filled((64 << 10) + 1)).problem(413, "payload_too_large");
+    sent(&filled(65 << 10)).problem(413, "payload_too_large");
+    signed(&anybody, &secret, now, bytes)
+        .header("content-encoding", "gzip")
+        .send()
+        .problem(415, "unsupported_media_type");
+    for body in [&b"{"[..], b"[]", b"7", b"\xff\xfe", b""] {
+        sent(body).problem(400, "invalid_request");
+    }
+    anybody.get(WEBHOOK).problem(405, "method_not_allowed");
+    assert_eq!(status(&mia, &bought.str_at("/purchase/id")), "pending");
+    // A provider says neither where it comes from nor who it is, and may say anything.
+    let request = signed(&anybody, &secret, now, bytes).header("origin", "https://provider.example");
+    request.header("sec-fetch-site", "cross-site").header("cookie", "session=junk").send().expect(204);
+    assert_eq!(status(&mia, &bought.str_at("/purchase/id")), "completed");
+    Ok(())
+}
+
+#[test]
+fn who_forges_too_much_is_slowed_down_and_the_provider_is_not() -> Result<()> {
+    let limits = LimitConfig { anonymous_writes: Rate::new(3, 3600), ..LimitConfig::default() };
+    let service = TestService::builder(DatabaseKind::Sqlite).with_sandbox().limits(limits).start()?;
+    let forged = || service.client().ask("POST", WEBHOOK).body("application/json", "{}").send();
+    for _ in 0..3 {
+        forged().problem(400, "invalid_signature");
+    }
+    assert!(forged().problem(429, "rate_limited").header("retry-after").is_some());
+    for _ in 0..5 {
+        tell(&service, &json!({"kind": "whatever"})).expect(204);
+    }
+    Ok(())
+}
+
+#[test]
+fn the_sandboxs_page_is_the_buyers_and_forms_of_others_are_refused() -> Result<()> {
+    let service = service(DatabaseKind::Sqlite)?;
+    let (mia, bo) = (fan(&service, "mia"), fan(&service, "bo_"));
+    let bought = buy(&mia, "paid", 1, "one").expect(201);
+    let (purchase, page) = (bought.str_at("/purchase/id"), page(&service, &bought));
+    service.browser().get(&page).problem(401, "authentication_required");
+    decide(&service.browser(), &page, "approve").problem(401, "authentication_required");
+    bo.get(&page).problem(404, "not_found");
+    decide(&bo, &page, "approve").problem(404, "not_found");
+    let elsewhere = |name: &str, value: &str| {
+        let request = mia.ask("POST", &page).body(FORM, "decision=approve");
+        request.header(name, value).send().problem(403, "cross_site_request")
+    };
+    elsewhere("origin", "https://evil.example");
+    elsewhere("origin", "null");
+    elsewhere("sec-fetch-site", "cross-site");
+    for body in
+        ["", "decision=", "decision=steal", "decision=approve&decision=decline", "decision=approve&x=1"]
+    {
+        mia.ask("POST", &page).body(FORM, body).send().problem(400, "invalid_request");
+    }
+    let json = mia.ask("POST", &page).json(&json!({"decision": "approve"})).send();
+    json.problem(415, "unsupported_media_type");
+    decide(&mia, &page, "refund").problem(409, "conflict");
+    mia.get("/sandbox/checkout/seven").problem(400, "invalid_request");
+    mia.get(&format!("/sandbox/checkout/{}", super::sample::UNKNOWN)).problem(404, "not_found");
+    mia.put(&page, &json!({})).problem(405, "method_not_allowed");
+    assert_eq!(status(&mia, &purchase), "pending");
+    decide(&mia, &page, "approve").expect(303);
+    assert_eq!(status(&mia, &purchase), "completed");
+    Ok(())
+}
+
+#[test]
+fn without_a_provider_nothing_is_sold_for_money_and_nobody_is_heard() -> Result<()> {
+    let service = TestService::start(DatabaseKind::Sqlite)?;
+    let mia = fan(&service, "mia");
+    buy(&mia, "paid", 1, "one").problem(409, "payment_unavailable");
+    tell(&service, &json!({"kind": "paid"})).problem(404, "not_found");
+    mia.get(&format!("/sandbox/checkout/{}", super::sample::UNKNOWN)).problem(404, "not_found");
+    let timer = service.client().with_bearer(CRON_SECRET);
+    assert_eq!(timer.ask("POST", RECONCILE).send().expect(200).at("/lookedAt"), 0);
+    Ok(())
+}
