@@ -59,7 +59,8 @@ impl Offer {
         }
     }
 
-    const fn key(self) -> &'static str {
+    /// Its key, in content.
+    pub(crate) const fn key(self) -> &'static str {
         match self {
             Self::Plain => "bench-plain",
             Self::Counted => "bench-counted",

@@ -8,7 +8,7 @@ mod sale;
 use super::{Plan, memory};
 use crate::report::Figure;
 use crate::world::{Ground, Kind};
-use anyhow::Result;
+use anyhow::{Result, ensure};
 
 /// Fans in bulk, who are signed in and can pay.
 const BUYERS: u64 = 10_000;
@@ -18,6 +18,9 @@ pub(super) fn run(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure
     let regulars = u64::try_from(world.fans.len())?;
     world.fill_boards(BUYERS + regulars)?;
     world.fill_packs(BUYERS)?;
+    // Counts that the database keeps by itself, and not while rows are written in bulk.
+    let (is_well, said) = world.maintain(&["repair"])?;
+    ensure!(is_well, "terrace maintain repair: {said}");
     let raw = ground.copy(&world, "packs_raw")?;
     let (raced, killed) = (ground.copy(&world, "packs_raced")?, ground.copy(&world, "packs_killed")?);
     let terrace = world.serve()?;

@@ -75,7 +75,7 @@ fn example(world: &World, terrace: &Terrace, offer: Offer) -> Result<Example> {
     let mut caller = terrace.caller()?;
     let mut ask = |what: &str, status: u16| -> Result<String> {
         let path = format!("/api/packs/{}/{what}", offer.id());
-        let headers = [("Cookie", world.cookie(0)?), ("Idempotency-Key", "an example")];
+        let headers = [("Cookie", world.cookie(0)?), ("Idempotency-Key", offer.key())];
         Ok(caller.expect(status, &http::request("POST", &path, &headers, Some("{}")))?.text())
     };
     let (purchase, opening) = (ask("purchase", 201)?, ask("open", 200)?);
@@ -157,7 +157,7 @@ fn shopping(offer: Offer, run: usize, connection: usize) -> Script {
     Box::new(move |buffer| {
         let pack = next / 2;
         let cookie = quests::cookie((pack * connections + at) % BUYERS);
-        let key = format!("{run}-{connection}-{pack}");
+        let key = format!("{}-{run}-{connection}-{pack}", offer.key());
         let headers = [("Cookie", cookie.as_str()), ("Idempotency-Key", &key)];
         let (what, body) = if next.is_multiple_of(2) {
             ("purchase", "{}".to_owned())
