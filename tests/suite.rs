@@ -7,6 +7,7 @@ mod crash {
     mod dice;
     mod kill;
     mod outage;
+    mod packs;
     mod ranks;
     mod stop;
     mod together;

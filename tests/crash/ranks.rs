@@ -243,8 +243,8 @@ fn check_ledger(records: &[PointsRecord], sent: &[(Sent, bool)]) {
     }
 }
 
-/// The data as they are, read beside the program.
-fn with_data<T>(url: &str, ask: impl AsyncFnOnce(&App) -> T) -> Result<T> {
+/// The data as they are, beside the program or before it.
+pub(super) fn with_data<T>(url: &str, ask: impl AsyncFnOnce(&App) -> T) -> Result<T> {
     let (clock, entropy) = (Arc::new(ManualClock::default()), Arc::new(SeededEntropy::new(9)));
     let storage = Storage::open(StorageConfig::new(url), clock.clone(), entropy.clone())?;
     let cheap =

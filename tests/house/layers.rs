@@ -20,7 +20,8 @@ const KERNEL: &str = "terrace-kernel";
 const TESTKIT: &str = "terrace-testkit";
 const PGTEMP: &str = "terrace-pgtemp";
 /// Measures the service from outside. It may name drivers and framework, for the bare limits that it compares
-/// the service with, what judges recommendations, and what ranks fans, whose memory is weighed; nothing depends on it.
+/// the service with, what judges recommendations, what ranks fans, whose memory is weighed, and the draw, which is held
+/// against the odds that the service publishes; nothing depends on it.
 const BENCH: &str = "terrace-bench";
 /// What tests stand on, in any package, and nothing but tests.
 const FOR_TESTS: [&str; 2] = [TESTKIT, PGTEMP];
@@ -38,7 +39,7 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         ("terrace-web", with_app),
         ("terrace-server", vec![KERNEL, "terrace-app", "terrace-outbound", "terrace-storage", "terrace-web"]),
         (PGTEMP, vec![]),
-        (BENCH, vec![KERNEL, "terrace-scoring", "terrace-social", PGTEMP]),
+        (BENCH, vec![KERNEL, "terrace-packs", "terrace-scoring", "terrace-social", PGTEMP]),
         (TESTKIT, testkit),
         ("xtask", vec!["terrace-app", "terrace-storage", PGTEMP]),
         ("terrace-tests", vec![]),

@@ -1,6 +1,8 @@
 //! The load client: connections of its own over plain sockets, each sending its next request when the answer
 //! to the one before is in. It shares nothing with the service, so it cannot share its mistakes.
 
+pub(crate) mod crowd;
+
 use crate::histogram::Histogram;
 use crate::http::{self, Extent, Response};
 use crate::numbers::float;

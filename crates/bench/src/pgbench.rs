@@ -1,7 +1,9 @@
 //! The bare limit of a write on PostgreSQL: `pgbench` with the statements that creating a post executes, one
-//! to a round trip; in [`awards`] with that of an award, in [`steps`] with those of a step.
+//! to a round trip; in [`awards`] with that of an award, in [`packs`] with those of buying and opening, in [`steps`] with
+//! those of a step.
 
 pub(crate) mod awards;
+pub(crate) mod packs;
 pub(crate) mod steps;
 
 use crate::rows::{author_prefix, later_prefix};

@@ -1,9 +1,11 @@
 //! The bare limit of a write on SQLite: the statements that creating a post executes, prepared, through the
-//! same bindings, so many to a commit; in [`awards`] those of an award, in [`steps`] those of a step.
+//! same bindings, so many to a commit; in [`awards`] those of an award, in [`packs`] those of buying and opening, in
+//! [`steps`] those of a step.
 
 #![expect(clippy::ref_option_ref, reason = "what diesel derives for a row with an optional reference")]
 
 pub(crate) mod awards;
+pub(crate) mod packs;
 pub(crate) mod steps;
 
 use crate::numbers::{float, whole};

@@ -5,7 +5,10 @@
 
 pub(crate) mod boards;
 pub(crate) mod followed;
+pub(crate) mod packs;
 pub(crate) mod quests;
+
+use uuid::Uuid;
 
 /// 2025-01-01T00:00:00Z in milliseconds: every row here is older than what the service writes itself.
 const EPOCH: u64 = 1_735_689_600_000;
@@ -157,6 +160,11 @@ impl Dialect {
         )
     }
 
+    /// An identifier that is known.
+    pub(crate) fn quoted(&self, id: Uuid) -> String {
+        (self.quote_id)(&id.simple().to_string())
+    }
+
     fn id_of(&self, millis: &str, number: &str) -> String {
         self.id.replace("{millis}", millis).replace("{number}", &format!("{FIRST} + {number}"))
     }
@@ -188,7 +196,7 @@ mod tests {
     #[test]
     fn identifiers_are_of_version_7_and_ascend() {
         let (first, at) = later_post(0);
-        let id = uuid::Uuid::from_u128(first);
+        let id = Uuid::from_u128(first);
         assert_eq!((id.get_version_num(), id.get_variant()), (7, uuid::Variant::RFC4122));
         assert_eq!(at, LATER * 1000);
         assert!((1..1000).all(|n| later_post(n) > later_post(n - 1)));

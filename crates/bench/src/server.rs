@@ -49,6 +49,14 @@ impl Program {
         Ok(())
     }
 
+    /// Does a chore of operators; says whether it ended well, and what it said.
+    pub(crate) fn maintain(&self, data: &Path, url: &str, arguments: &[&str]) -> Result<(bool, String)> {
+        let mut command = self.command(data, url);
+        let output = command.arg("maintain").args(arguments).output().context("cannot run terrace")?;
+        let said = [output.stdout, output.stderr].concat();
+        Ok((output.status.success(), String::from_utf8_lossy(&said).into_owned()))
+    }
+
     /// Brings an edge list in; says how long it took.
     pub(crate) fn bring_in(&self, data: &Path, url: &str, list: &Path) -> Result<Duration> {
         let mut command = self.command(data, url);
@@ -188,10 +196,7 @@ impl Terrace {
 
     /// Stops it in order, so that its database is whole in one file.
     pub(crate) fn stop(mut self) -> Result<()> {
-        let pid = self.child.id().to_string();
-        // The shell's own `kill`, because a small system may lack the program.
-        let sent = Command::new("sh").args(["-c", "kill -s TERM \"$1\"", "sh", &pid]).status()?;
-        ensure!(sent.success(), "cannot stop terrace");
+        signal(self.child.id(), "TERM")?;
         let deadline = Instant::now() + PATIENCE;
         while self.child.try_wait()?.is_none() {
             ensure!(Instant::now() < deadline, "terrace did not stop within {PATIENCE:?}");
@@ -199,6 +204,19 @@ impl Terrace {
         }
         Ok(())
     }
+}
+
+/// Ends a service at once, as a crash would.
+pub(crate) fn kill(pid: u32) -> Result<()> {
+    signal(pid, "KILL")
+}
+
+/// By the shell's own `kill`, because a small system may lack the program.
+fn signal(pid: u32, name: &str) -> Result<()> {
+    let words = ["-c", "kill -s \"$1\" \"$2\"", "sh", name, &pid.to_string()];
+    let sent = Command::new("sh").args(words).status()?;
+    ensure!(sent.success(), "cannot send SIG{name} to terrace");
+    Ok(())
 }
 
 impl Drop for Terrace {

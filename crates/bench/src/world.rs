@@ -13,9 +13,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::TempDir;
 use terrace_pgtemp::{Options, ThrowawayPostgres, execute};
+use uuid::Uuid;
 
 /// How many fans are signed in: one for each connection.
 pub(crate) const FANS: usize = 32;
+/// The file in which a service keeps its secret.
+const SECRET: &str = "secret";
 /// The password of every fan.
 pub(crate) const PASSWORD: &str = "up the terrace";
 
@@ -106,6 +109,8 @@ impl Ground {
     pub(crate) fn copy(&self, world: &World, name: &str) -> Result<World> {
         let data = self.folder().join(format!("{name}-{:?}", world.kind));
         fs::create_dir(&data)?;
+        // Whoever serves it needs the secret that it was used with.
+        fs::copy(world.data.join(SECRET), data.join(SECRET)).context("no secret")?;
         let url = match world.kind {
             Kind::Sqlite => {
                 fs::copy(sqlite_file(&world.data), sqlite_file(&data))?;
@@ -218,6 +223,21 @@ impl World {
         self.write(&self.dialect().quests(bulk))
     }
 
+    /// Puts packs on sale and signs in fans in bulk of [`Self::fill_boards`] who can pay; see [`rows::Dialect::packs`].
+    pub(crate) fn fill_packs(&self, bulk: u64) -> Result<()> {
+        self.write(&self.dialect().packs(bulk))
+    }
+
+    /// Does a chore of operators on it; says whether it ended well, and what it said.
+    pub(crate) fn maintain(&self, arguments: &[&str]) -> Result<(bool, String)> {
+        self.program.maintain(&self.data, &self.url, arguments)
+    }
+
+    /// An identifier in the words of the database.
+    pub(crate) fn quoted(&self, id: Uuid) -> String {
+        self.dialect().quoted(id)
+    }
+
     /// How many steps of quests are done.
     pub(crate) fn count_steps(&self) -> Result<u64> {
         self.number("SELECT count(*) FROM user_step_status")
@@ -255,13 +275,14 @@ impl World {
         lines.into_iter().next().context("no season is active")
     }
 
-    fn number(&self, query: &str) -> Result<u64> {
+    /// The one number that a query finds.
+    pub(crate) fn number(&self, query: &str) -> Result<u64> {
         let lines = self.lines(&format!("SELECT CAST(({query}) AS text) AS line"))?;
         Ok(lines.first().context("nothing was counted")?.parse()?)
     }
 
     /// The rows of a query, which has one column of text that is called `line`.
-    fn lines(&self, query: &str) -> Result<Vec<String>> {
+    pub(crate) fn lines(&self, query: &str) -> Result<Vec<String>> {
         match self.kind {
             Kind::Sqlite => {
                 let mut conn = SqliteConnection::establish(&self.file().to_string_lossy())?;

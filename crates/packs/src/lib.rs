@@ -3,11 +3,13 @@
 //!
 //! A catalogue of [`Collectible`]s and [`Pack`]s comes from content, which [`plan`] checks as a whole. [`can_sell`] says
 //! whether a copy may be sold, so that every sealed copy can be filled; [`draw`] says what a copy gives, [`odds`] what it
-//! may give, both from the same [`Table`]s; and [`verify`] recomputes a draw from its [`Proof`].
+//! may give, both from the same [`Table`]s; [`verify`] recomputes a draw from its [`Proof`], and [`Fit`] holds many draws
+//! against odds.
 
 mod collectible;
 mod content;
 mod draw;
+mod fit;
 #[cfg(test)]
 mod fixtures;
 mod ids;
@@ -28,6 +30,7 @@ pub use content::{
     PriceDraft, SlotDraft, plan,
 };
 pub use draw::{Draw, SlotOutcome, Unfillable, draw};
+pub use fit::Fit;
 pub use ids::{CollectibleId, CollectibleKey, OwnedId, PackId, PackKey, PurchaseId, UserPackId};
 pub use odds::{Odds, RarityOdds, SlotOdds, odds};
 pub use pack::{Content, Guarantee, Minted, Pack, Slot};

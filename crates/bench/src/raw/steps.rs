@@ -111,15 +111,8 @@ impl StepLoop {
     }
 }
 
-fn complete(conn: &mut SqliteConnection, number: u64, fans: u64, season: &[u8]) -> Result<()> {
-    let at = now()?;
-    // Each fan's steps lie far apart, so that the next is another fan's.
-    let fan = Uuid::from_u128(boards::fan(number % fans, fans));
-    let step = Uuid::from_u128(quests::step(number / fans));
-    let quest = Uuid::from_u128(quests::quest());
-    let (user, step_id, quest) =
-        (fan.as_bytes().as_slice(), step.as_bytes().as_slice(), quest.as_bytes().as_slice());
-
+/// Finds an active fan, with their visits.
+pub(super) fn look_at_fan(conn: &mut SqliteConnection, user: &[u8]) -> Result<()> {
     let visits = (
         daily_visits::last_paid,
         daily_visits::zone,
@@ -137,6 +130,19 @@ fn complete(conn: &mut SqliteConnection, number: u64, fans: u64, season: &[u8]) 
         .select((users::time_zone, visits.nullable()))
         .first(conn)
         .context("no such fan")?;
+    Ok(())
+}
+
+fn complete(conn: &mut SqliteConnection, number: u64, fans: u64, season: &[u8]) -> Result<()> {
+    let at = now()?;
+    // Each fan's steps lie far apart, so that the next is another fan's.
+    let fan = Uuid::from_u128(boards::fan(number % fans, fans));
+    let step = Uuid::from_u128(quests::step(number / fans));
+    let quest = Uuid::from_u128(quests::quest());
+    let (user, step_id, quest) =
+        (fan.as_bytes().as_slice(), step.as_bytes().as_slice(), quest.as_bytes().as_slice());
+
+    look_at_fan(conn, user)?;
     let run: RunRow = user_quest_status::table
         .find((user, quest, ""))
         .select((

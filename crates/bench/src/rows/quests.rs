@@ -83,7 +83,7 @@ impl Dialect {
     }
 
     /// Sessions of now, so that none has to be noted as seen again, with their tokens.
-    fn sessions(&self, fans: u64) -> Vec<String> {
+    pub(super) fn sessions(&self, fans: u64) -> Vec<String> {
         let seq = self.seq.replace("{count}", &fans.to_string());
         let (id, user) = (self.id_of(&SESSIONS_AT.to_string(), "n"), self.bulk_fan("n"));
         let columns = "(id, user_id, kind, created_at, last_seen_at, expires_at)";

@@ -5,6 +5,7 @@ mod boards;
 mod contest;
 mod feed;
 mod graph;
+mod packs;
 mod posts;
 mod quests;
 
@@ -38,11 +39,13 @@ pub(crate) enum Scenario {
     Leaderboard,
     /// Quests: steps that are completed durably, the list, and a check that finds nothing.
     Quests,
+    /// Packs: the odds of draws, buying and opening durably, and a crowd that races for numbered editions.
+    Packs,
 }
 
 impl Scenario {
-    pub(crate) const ALL: [Self; 6] =
-        [Self::Feed, Self::Posts, Self::Accounts, Self::Graph, Self::Leaderboard, Self::Quests];
+    pub(crate) const ALL: [Self; 7] =
+        [Self::Feed, Self::Posts, Self::Accounts, Self::Graph, Self::Leaderboard, Self::Quests, Self::Packs];
 
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -52,6 +55,7 @@ impl Scenario {
             Self::Graph => "graph",
             Self::Leaderboard => "leaderboard",
             Self::Quests => "quests",
+            Self::Packs => "packs",
         }
     }
 
@@ -61,6 +65,7 @@ impl Scenario {
             Self::Posts => posts::run,
             Self::Accounts => accounts::run,
             Self::Quests => quests::run,
+            Self::Packs => packs::run,
             Self::Graph => return graph::run(ground, plan, inputs),
             Self::Leaderboard => return boards::run(ground, plan, inputs),
         };

@@ -1,0 +1,218 @@
+//! Packs on sale, and fans who are signed in and can pay for them.
+
+use super::{Dialect, EPOCH, FIRST, identifier, prefix};
+use uuid::Uuid;
+
+/// What is on sale, besides the content of the service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Offer {
+    /// A pack of which there is any number: nothing is shared by those who buy it.
+    Plain,
+    /// The same with a bound that nobody reaches: everybody who buys or opens it changes one row.
+    Counted,
+    /// One whose copies give one collectible each, of which there are [`EDITIONS`].
+    Numbered,
+}
+
+/// How many there are of the numbered collectible, and so of the pack that gives it.
+pub(crate) const EDITIONS: u64 = 500;
+/// What every fan has besides what boards gave them: more than anybody spends.
+const GIFT: u64 = 1_000_000;
+/// What packs are called.
+const NAME: &str = "Bench pack";
+/// When packs, what they give and what the limits write are dated, so that their identifiers differ.
+const PACKS_AT: u64 = EPOCH + 20;
+const COLLECTIBLES_AT: u64 = EPOCH + 21;
+const PURCHASES_AT: u64 = EPOCH + 22;
+const COPIES_AT: u64 = EPOCH + 23;
+const TRANSFERS_AT: u64 = EPOCH + 24;
+/// That of the first slot; those of the others follow.
+const OWNED_AT: u64 = EPOCH + 25;
+
+impl Offer {
+    const ALL: [Self; 3] = [Self::Plain, Self::Counted, Self::Numbered];
+
+    /// What a copy costs, in points.
+    pub(crate) const fn price(self) -> u64 {
+        match self {
+            Self::Plain | Self::Counted => 1,
+            Self::Numbered => 10,
+        }
+    }
+
+    /// The identifier of the pack.
+    pub(crate) fn id(self) -> Uuid {
+        let number = match self {
+            Self::Plain => 0,
+            Self::Counted => 1,
+            Self::Numbered => 2,
+        };
+        Uuid::from_u128(identifier(PACKS_AT, FIRST + number))
+    }
+
+    /// How tables call it.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Plain => "a pack that is not counted",
+            Self::Counted => "a pack that is counted",
+            Self::Numbered => "a pack with numbered editions",
+        }
+    }
+
+    /// Its key, in content.
+    pub(crate) const fn key(self) -> &'static str {
+        match self {
+            Self::Plain => "bench-plain",
+            Self::Counted => "bench-counted",
+            Self::Numbered => "bench-numbered",
+        }
+    }
+
+    const fn supply(self) -> &'static str {
+        match self {
+            Self::Plain | Self::Numbered => "NULL",
+            Self::Counted => "1000000000",
+        }
+    }
+}
+
+/// The numbered collectible.
+pub(crate) fn numbered() -> Uuid {
+    Uuid::from_u128(identifier(COLLECTIBLES_AT, FIRST))
+}
+
+/// What the journal says of a purchase of one copy.
+pub(crate) fn reason() -> String {
+    format!("1 × {NAME}")
+}
+
+/// What stands for one of the service's purchases.
+pub(crate) struct Ids {
+    pub(crate) purchase: Uuid,
+    pub(crate) copy: Uuid,
+    pub(crate) transfer: Uuid,
+    pub(crate) owned: [Uuid; 3],
+}
+
+impl Ids {
+    /// Those of the purchase with this number.
+    pub(crate) fn of(number: u64) -> Self {
+        let id = |at| Uuid::from_u128(identifier(at, FIRST + number));
+        Self {
+            purchase: id(PURCHASES_AT),
+            copy: id(COPIES_AT),
+            transfer: id(TRANSFERS_AT),
+            owned: [id(OWNED_AT), id(OWNED_AT + 1), id(OWNED_AT + 2)],
+        }
+    }
+}
+
+/// Everything before the numbers of such identifiers.
+pub(crate) struct Prefixes {
+    pub(crate) purchase: String,
+    pub(crate) copy: String,
+    pub(crate) transfer: String,
+    pub(crate) owned: [String; 3],
+}
+
+impl Prefixes {
+    pub(crate) fn new() -> Self {
+        Self {
+            purchase: prefix(PURCHASES_AT),
+            copy: prefix(COPIES_AT),
+            transfer: prefix(TRANSFERS_AT),
+            owned: [prefix(OWNED_AT), prefix(OWNED_AT + 1), prefix(OWNED_AT + 2)],
+        }
+    }
+}
+
+/// What the service wrote when one copy was bought and opened, for the limits to write as much.
+#[derive(Debug, Clone)]
+pub(crate) struct Example {
+    pub(crate) offer: Offer,
+    /// The answers.
+    pub(crate) purchase: String,
+    pub(crate) opening: String,
+    /// The text of the tables in the proof.
+    pub(crate) tables: String,
+    /// What the copy gave, by slot.
+    pub(crate) collectibles: [Uuid; 3],
+}
+
+impl Dialect {
+    /// Statements that put the packs on sale, and sign `fans` fans in, who are there in bulk with points and can pay.
+    pub(crate) fn packs(&self, fans: u64) -> Vec<String> {
+        let mut statements: Vec<String> = self.before.iter().map(ToString::to_string).collect();
+        statements.extend(self.content());
+        statements.extend([
+            format!(
+                "INSERT INTO ledger_transfers (source_key, id, unit, amount, debit_house, credit_user, \
+                 credit_balance, reason, created_at) \
+                 SELECT 'gift:' || source_key, id, unit, {GIFT}, 'payments', credit_user, credit_balance + {GIFT}, \
+                 'A gift', created_at FROM ledger_transfers WHERE source_key LIKE 'opening:%'"
+            ),
+            format!("UPDATE ledger_accounts SET balance = balance + {GIFT} WHERE unit = 'points'"),
+        ]);
+        statements.extend(self.sessions(fans));
+        statements.extend(self.after.iter().map(ToString::to_string));
+        statements
+    }
+
+    fn content(&self) -> Vec<String> {
+        let id = |id: Uuid| self.quoted(id);
+        let mut statements = vec![format!(
+            "INSERT INTO collectibles (id, key, place, name, rarity, edition) \
+             VALUES ({}, 'bench-numbered', 99, 'Numbered', 'legendary', {EDITIONS})",
+            id(numbered())
+        )];
+        for offer in Offer::ALL {
+            let (pack, key, price, supply) = (id(offer.id()), offer.key(), offer.price(), offer.supply());
+            statements.push(format!(
+                "INSERT INTO packs (id, key, place, name, description, price_kind, price_amount, supply, is_retired) \
+                 VALUES ({pack}, '{key}', 99, '{NAME}', '', 'points', {price}, {supply}, FALSE)"
+            ));
+            if offer == Offer::Numbered {
+                statements.extend([
+                    format!("INSERT INTO pack_slots (pack_id, slot, rarity, weight) VALUES ({pack}, 0, 'legendary', 1)"),
+                    format!(
+                        "INSERT INTO pack_contents (pack_id, collectible_id, weight) VALUES ({pack}, {}, 1)",
+                        id(numbered())
+                    ),
+                ]);
+            } else {
+                let demo = "WHERE pack_id = (SELECT id FROM packs WHERE key = 'match-day')";
+                statements.extend([
+                    format!(
+                        "INSERT INTO pack_slots (pack_id, slot, rarity, weight) \
+                         SELECT {pack}, slot, rarity, weight FROM pack_slots {demo}"
+                    ),
+                    format!(
+                        "INSERT INTO pack_contents (pack_id, collectible_id, weight) \
+                         SELECT {pack}, collectible_id, weight FROM pack_contents {demo}"
+                    ),
+                ]);
+            }
+            if offer != Offer::Plain {
+                statements
+                    .push(format!("INSERT INTO pack_stock (pack_id, sold, sealed) VALUES ({pack}, 0, 0)"));
+            }
+        }
+        statements
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_for_rows_of_the_service_has_identifiers_of_its_own() {
+        let (ids, other, prefixes) = (Ids::of(7), Ids::of(8), Prefixes::new());
+        let all = |ids: &Ids| [vec![ids.purchase, ids.copy, ids.transfer], ids.owned.to_vec()].concat();
+        let told: std::collections::BTreeSet<_> = [all(&ids), all(&other)].concat().into_iter().collect();
+        assert_eq!(told.len(), 12);
+        assert!(ids.purchase.simple().to_string().starts_with(&prefixes.purchase));
+        assert!(ids.owned[2].simple().to_string().starts_with(&prefixes.owned[2]));
+        assert_ne!(Offer::Plain.id(), Offer::Counted.id());
+    }
+}

@@ -1,0 +1,38 @@
+//! Packs: draws held against the odds that are published; buying and opening, durably, beside the bare database; and a
+//! crowd that races for numbered editions, whether or not the service is killed meanwhile.
+
+mod odds;
+mod race;
+mod sale;
+
+use super::{Plan, memory};
+use crate::report::Figure;
+use crate::world::{Ground, Kind};
+use anyhow::{Result, ensure};
+
+/// Fans in bulk, who are signed in and can pay.
+const BUYERS: u64 = 10_000;
+
+pub(super) fn run(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure>> {
+    let world = ground.world(kind, "packs", 0)?;
+    let regulars = u64::try_from(world.fans.len())?;
+    world.fill_boards(BUYERS + regulars)?;
+    world.fill_packs(BUYERS)?;
+    // Counts that the database keeps by itself, and not while rows are written in bulk.
+    let (is_well, said) = world.maintain(&["repair"])?;
+    ensure!(is_well, "terrace maintain repair: {said}");
+    let raw = ground.copy(&world, "packs_raw")?;
+    let (raced, killed) = (ground.copy(&world, "packs_raced")?, ground.copy(&world, "packs_killed")?);
+    let terrace = world.serve()?;
+    let mut figures = Vec::new();
+    if kind == Kind::Sqlite {
+        // The odds are no database's.
+        figures.extend(odds::run(plan, &world, &terrace)?);
+    }
+    figures.extend(sale::run(ground, plan, (&world, &terrace), &raw)?);
+    figures.push(memory(&terrace, "these runs", kind.name())?);
+    terrace.stop()?;
+    figures.extend(race::run(&raced, race::Course::Undisturbed)?);
+    figures.extend(race::run(&killed, race::Course::Killed)?);
+    Ok(figures)
+}

@@ -1,0 +1,195 @@
+//! Buying and opening, durably: every answer is sent after its commit has reached the disk.
+
+use super::BUYERS;
+use crate::client::{Script, drive};
+use crate::http;
+use crate::numbers::{float, median};
+use crate::pgbench::PgBench;
+use crate::raw::packs::PackLoop;
+use crate::report::{Figure, Quantity, Target};
+use crate::rows::packs::{Example, Offer};
+use crate::rows::quests;
+use crate::scenarios::posts::Seen;
+use crate::scenarios::{Plan, for_each_fan, percentile, rate, shown};
+use crate::server::Terrace;
+use crate::world::{FANS, Ground, Kind, World};
+use anyhow::{Context, Result, ensure};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+/// Of the raw statements.
+const TARGET: Target = Target::AtLeast(0.4);
+/// Rows that buying and opening insert.
+const ROWS: &str = "SELECT (SELECT count(*) FROM idempotency_keys) + (SELECT count(*) FROM ledger_transfers) \
+    + (SELECT count(*) FROM pack_purchases) + (SELECT count(*) FROM user_packs) + (SELECT count(*) FROM pack_openings) \
+    + (SELECT count(*) FROM owned_collectibles)";
+/// Purchases of the limits on one database have numbers that are so far apart for each pack.
+const APART: u64 = 100_000_000;
+
+pub(super) fn run(
+    ground: &Ground,
+    plan: &Plan,
+    (world, terrace): (&World, &Terrace),
+    raw: &World,
+) -> Result<Vec<Figure>> {
+    let mut figures = Vec::new();
+    for (offer, first) in [(Offer::Plain, 0), (Offer::Counted, APART)] {
+        eprintln!("  buying and opening {}", offer.name());
+        let example = example(world, terrace, offer)?;
+        let limit = match world.kind() {
+            Kind::Sqlite => Limit::Raw(Box::new(PackLoop::open(&raw.file(), BUYERS, first, example)?)),
+            Kind::Postgres => {
+                Limit::PgBench(PgBench::of_packs(ground.folder(), raw.url(), BUYERS, first, &example)?)
+            }
+        };
+        figures.extend(sell(plan, world, terrace, offer, limit)?);
+    }
+    Ok(figures)
+}
+
+/// The limit that the database itself sets.
+enum Limit {
+    Raw(Box<PackLoop>),
+    PgBench(PgBench),
+}
+
+impl Limit {
+    /// Packs bought and opened in a second, with `group` commands to a commit on average where commits are grouped.
+    fn run(&mut self, plan: &Plan, group: f64) -> Result<f64> {
+        match self {
+            Self::Raw(raw) => Ok(raw.run(group, plan.warm_up, plan.duration)? / 2.0),
+            Self::PgBench(pgbench) => pgbench.run(plan.warm_up, plan.duration),
+        }
+    }
+
+    fn name(&self, groups: &[f64]) -> String {
+        match self {
+            Self::Raw(_) => format!("raw loop, {:.1} to a commit", median(groups.iter().copied())),
+            Self::PgBench(_) => "pgbench".to_owned(),
+        }
+    }
+}
+
+/// Buys and opens one copy, to see what is written.
+fn example(world: &World, terrace: &Terrace, offer: Offer) -> Result<Example> {
+    let mut caller = terrace.caller()?;
+    let mut ask = |what: &str, status: u16| -> Result<String> {
+        let path = format!("/api/packs/{}/{what}", offer.id());
+        let headers = [("Cookie", world.cookie(0)?), ("Idempotency-Key", offer.key())];
+        Ok(caller.expect(status, &http::request("POST", &path, &headers, Some("{}")))?.text())
+    };
+    let (purchase, opening) = (ask("purchase", 201)?, ask("open", 200)?);
+    let answer: Value = serde_json::from_str(&opening)?;
+    let id = |pointer: String| -> Result<Uuid> {
+        Ok(answer.pointer(&pointer).and_then(Value::as_str).context("an id is missing")?.parse()?)
+    };
+    let given = |slot| id(format!("/collectibles/{slot}/collectible/id"));
+    let feed = match world.kind() {
+        Kind::Sqlite => "char(10)",
+        Kind::Postgres => "chr(10)",
+    };
+    let copy = world.quoted(id("/userPack/id".to_owned())?);
+    let tables =
+        format!("SELECT replace(tables, {feed}, '|') AS line FROM pack_openings WHERE copy_id = {copy}");
+    let tables = world.lines(&tables)?.first().context("there is no such opening")?.replace('|', "\n");
+    Ok(Example { offer, purchase, opening, tables, collectibles: [given(0)?, given(1)?, given(2)?] })
+}
+
+fn sell(
+    plan: &Plan,
+    world: &World,
+    terrace: &Terrace,
+    offer: Offer,
+    mut limit: Limit,
+) -> Result<Vec<Figure>> {
+    let (mut ours, mut groups, mut statements, mut bare) = (vec![], vec![], vec![], vec![]);
+    let sold = || world.number("SELECT count(*) FROM pack_openings");
+    let before = [sold()?, world.number(ROWS)?];
+    for run in 0..plan.runs {
+        let unmeasured = terrace.metrics()?;
+        let scripts = for_each_fan(|connection| Ok(shopping(offer, run, connection)))?;
+        ours.push(drive(&plan.load(terrace.address(), terrace.pid(), &[200, 201]), scripts)?);
+        let seen = Seen::between(&unmeasured, &terrace.metrics()?);
+        groups.push(seen.group);
+        statements.push(2.0 * seen.statements);
+        bare.push(limit.run(plan, seen.group)?);
+    }
+    let [opened, rows] = [sold()? - before[0], world.number(ROWS)? - before[1]];
+    let answered = |status| ours.iter().filter_map(|sample| sample.statuses.get(&status)).sum::<u64>();
+    ensure!(opened >= answered(200), "{} openings were acknowledged; {opened} are there", answered(200));
+    let details = json!({
+        "ours": shown(&ours),
+        "limitPerSecond": bare,
+        "commandsPerCommit": groups,
+        "statementsPerPack": statements,
+        "plan": plan.to_json(),
+    });
+    let database = world.kind().name();
+    let what = format!("buying and opening {}, {FANS} connections, durable", offer.name());
+    let per_pack = format!("buying and opening {}", offer.name());
+    Ok(vec![
+        Figure::plain(what.clone(), database, Quantity::new(rate(&ours) / 2.0, "packs/s"))
+            .against(limit.name(&groups), median(bare), TARGET)
+            .with(details),
+        Figure::plain(
+            format!("{what}, p99 of each request"),
+            database,
+            Quantity::new(percentile(&ours, 990), "ms"),
+        ),
+        Figure::plain(
+            format!("{per_pack}: statements in two transactions"),
+            database,
+            Quantity::new(median(statements), "statements"),
+        ),
+        Figure::plain(
+            format!("{per_pack}: rows that are inserted"),
+            database,
+            Quantity::new(float(rows) / float(opened.max(1)), "rows"),
+        ),
+    ])
+}
+
+/// Fans who buy a copy and open it, each connection ever other fans.
+fn shopping(offer: Offer, run: usize, connection: usize) -> Script {
+    let at = u64::try_from(connection).unwrap_or(0);
+    let connections = u64::try_from(FANS).unwrap_or(1);
+    let mut next: u64 = 0;
+    Box::new(move |buffer| {
+        let pack = next / 2;
+        let cookie = quests::cookie((pack * connections + at) % BUYERS);
+        let key = format!("{}-{run}-{connection}-{pack}", offer.key());
+        let headers = [("Cookie", cookie.as_str()), ("Idempotency-Key", &key)];
+        let (what, body) = if next.is_multiple_of(2) {
+            ("purchase", "{}".to_owned())
+        } else {
+            ("open", format!("{{\"clientSeed\":\"goal {key}\"}}"))
+        };
+        next += 1;
+        let path = format!("/api/packs/{}/{what}", offer.id());
+        buffer.extend(http::request("POST", &path, &headers, Some(&body)));
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_bought_is_opened_next() {
+        let mut script = shopping(Offer::Plain, 1, 2);
+        let mut requests = Vec::new();
+        for _ in 0..4 {
+            let mut request = Vec::new();
+            script(&mut request);
+            requests.push(String::from_utf8(request).unwrap());
+        }
+        let line = |place: usize, name: &str| {
+            let found = requests[place].lines().find(|line| line.starts_with(name));
+            found.unwrap().to_owned()
+        };
+        assert!(line(0, "POST").contains("/purchase ") && line(1, "POST").contains("/open "));
+        assert_eq!((line(0, "Cookie"), line(0, "Idem")), (line(1, "Cookie"), line(1, "Idem")));
+        assert_ne!((line(0, "Cookie"), line(0, "Idem")), (line(2, "Cookie"), line(2, "Idem")));
+        assert!(line(2, "POST").contains("/purchase "));
+    }
+}

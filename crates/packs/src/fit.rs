@@ -1,0 +1,135 @@
+//! Whether draws go by the odds: Pearson's test of counts against probabilities, for whoever wants to try a pack before it
+//! is sold.
+
+use std::f64::consts::PI;
+
+/// Fewer expected draws than this in a cell would make the test inexact: such cells are taken together.
+const RARE: f64 = 5.0;
+/// So far beyond its mean a statistic is as good as impossible, and its first term would be too small a number.
+const BEYOND: f64 = 500.0;
+
+/// How well counts fit probabilities.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Fit {
+    /// Pearson's statistic: the sum, over the cells, of the squared deviation by what was expected.
+    pub statistic: f64,
+    /// The degrees of freedom: one fewer than there are cells, after rare ones were taken together.
+    pub degrees: u32,
+    /// The probability of a statistic as large as this or larger, if the probabilities hold; within 1e-12.
+    pub p: f64,
+}
+
+impl Fit {
+    /// Compares counts of independent draws with probabilities that add up to 1. Cells of which fewer than 5 draws are
+    /// expected are taken together, and where they come to fewer than 5 even so, with the rarest of the others. What was
+    /// drawn although its probability is 0 fits nothing: its `p` is 0.
+    pub fn of(cells: impl IntoIterator<Item = (u32, f64)>) -> Self {
+        let cells: Vec<_> = cells.into_iter().map(|(seen, odds)| (f64::from(seen), odds)).collect();
+        let draws: f64 = cells.iter().map(|(seen, _)| seen).sum();
+        if cells.iter().any(|(seen, odds)| *odds <= 0.0 && *seen > 0.0) {
+            return Self { statistic: f64::INFINITY, degrees: 1, p: 0.0 };
+        }
+        let expected = cells.into_iter().map(|(seen, odds)| (seen, odds * draws));
+        let (rare, mut kept): (Vec<_>, Vec<_>) = expected.partition(|(_, expected)| *expected < RARE);
+        let mut pooled =
+            rare.into_iter().fold((0.0, 0.0), |sum, (seen, expected)| (sum.0 + seen, sum.1 + expected));
+        if pooled.1 > 0.0 {
+            kept.sort_by(|one, other| other.1.total_cmp(&one.1));
+            if pooled.1 < RARE
+                && let Some(rarest) = kept.pop()
+            {
+                pooled = (pooled.0 + rarest.0, pooled.1 + rarest.1);
+            }
+            kept.push(pooled);
+        }
+        let statistic = kept.iter().map(|(seen, expected)| (seen - expected).powi(2) / expected).sum();
+        let degrees = u32::try_from(kept.len().saturating_sub(1)).unwrap_or(u32::MAX);
+        Self { statistic, degrees, p: exceeds(statistic, degrees) }
+    }
+
+    /// The statistic whose `p` is this, at the same degrees of freedom: a fit is rejected at `p` where its own is larger.
+    pub fn critical(&self, p: f64) -> f64 {
+        let (mut low, mut high) = (0.0, f64::from(self.degrees) + BEYOND);
+        for _ in 0..100 {
+            let middle = f64::midpoint(low, high);
+            if exceeds(middle, self.degrees) > p {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        f64::midpoint(low, high)
+    }
+}
+
+/// The probability that a chi-squared variable of so many degrees of freedom is larger than this: 1 less the regularised
+/// lower incomplete gamma function of `a`, half the degrees, at `x`, half the statistic, by its series of positive terms
+/// `x^a e^-x x^n / Γ(a + n + 1)` (NIST Digital Library of Mathematical Functions, 8.7.1).
+fn exceeds(statistic: f64, degrees: u32) -> f64 {
+    let (a, x) = (f64::from(degrees) / 2.0, statistic / 2.0);
+    if degrees == 0 || x <= 0.0 {
+        return 1.0;
+    }
+    if x > a + BEYOND {
+        return 0.0;
+    }
+    // ln Γ(a + 1), by Γ(z + 1) = z Γ(z) from Γ(1) = 1 or Γ(1/2) = √π on.
+    let (mut z, mut ln_gamma) = if degrees.is_multiple_of(2) { (1.0, 0.0) } else { (0.5, PI.ln() / 2.0) };
+    while z < a + 0.5 {
+        ln_gamma += f64::ln(z);
+        z += 1.0;
+    }
+    let mut term = (a * x.ln() - x - ln_gamma).exp();
+    let (mut sum, mut n) = (term, a);
+    while n < x || term > sum * f64::EPSILON {
+        n += 1.0;
+        term *= x / n;
+        sum += term;
+    }
+    (1.0 - sum).clamp(0.0, 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Quantiles as tables of the distribution have them.
+    #[test]
+    fn the_distribution_is_the_chi_squared_one() {
+        for (statistic, degrees, p) in [
+            (3.841, 1, 0.05),
+            (10.828, 1, 0.001),
+            (5.991, 2, 0.05),
+            (9.210, 2, 0.01),
+            (16.266, 3, 0.001),
+            (18.307, 10, 0.05),
+            (29.588, 10, 0.001),
+            (124.342, 100, 0.05),
+        ] {
+            assert!((exceeds(statistic, degrees) / p - 1.0).abs() < 1e-3, "{statistic} at {degrees}");
+            let fit = Fit { statistic, degrees, p };
+            assert!((fit.critical(p) - statistic).abs() < 1e-3, "{p} at {degrees}: {}", fit.critical(p));
+        }
+        // With two degrees it is the exponential distribution.
+        assert!((exceeds(14.0, 2) - (-7.0_f64).exp()).abs() < 1e-12);
+        assert_eq!((exceeds(0.0, 5).to_bits(), exceeds(5_000.0, 5).to_bits()), (1.0_f64.to_bits(), 0));
+        assert!(exceeds(900.0, 5) < 1e-12);
+    }
+
+    #[test]
+    fn rare_cells_are_taken_together() {
+        // Of 1,000 draws 2, 3 and 995 are expected: two cells. Of 100 all go into one, in which nothing can deviate.
+        let fit = Fit::of([(2, 0.002), (3, 0.003), (995, 0.995)]);
+        assert_eq!((fit.degrees, fit.statistic < 1e-9), (1, true));
+        assert_eq!(Fit::of([(0, 0.002), (0, 0.003), (100, 0.995)]).degrees, 0);
+        assert_eq!(Fit::of([(10, 0.1), (20, 0.2), (30, 0.3), (40, 0.4)]).degrees, 3);
+        assert_eq!(Fit::of([]).degrees, 0);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_found() {
+        assert!(Fit::of([(500, 0.5), (500, 0.5)]).p > 0.999);
+        assert!(Fit::of([(25_500, 0.5), (24_500, 0.5)]).p < 0.001);
+        assert!(Fit::of([(1, 0.0), (999, 1.0)]).p <= 0.0);
+    }
+}

@@ -1,0 +1,275 @@
+//! Numbered editions that many want at once, on a service that is killed in the middle of it (spec.md §1, rules 8 and 9;
+//! §3, rule 4): no more are sold than there are, whoever was told that they bought or opened one did so once, and nobody
+//! pays twice or for nothing.
+
+use super::crowd::{Told, hear, read_all};
+use super::ranks::with_data;
+use anyhow::{Context, Result, anyhow, bail, ensure};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::sync::mpsc::{self, Sender};
+use std::thread;
+use std::time::{Duration, Instant};
+use terrace_testkit::app::PackContent;
+use terrace_testkit::{
+    Answer, CRON_SECRET, Client, DatabaseKind, Invocation, Program, TestDatabase, on_each_database,
+};
+
+on_each_database! { editions_are_sold_and_given_once_while_the_service_is_killed }
+
+const BUYERS: usize = 300;
+const EDITIONS: usize = 40;
+/// What a fan has, and what a copy costs.
+const HAS: i64 = 10;
+const PRICE: i64 = 7;
+const THREADS: usize = 16;
+/// After so many were told that they bought or opened a copy, the service is killed.
+const KILLED_AFTER: u64 = 10;
+/// How long a service that has just been started may answer that it cannot.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+const CONTENT: &str = r#"
+    [[collectible]]
+    key = "cup"
+    name = "Numbered cup"
+    rarity = "legendary"
+    edition = 40
+
+    [[pack]]
+    key = "race"
+    name = "One cup"
+    price = { kind = "points", amount = 7 }
+    slots = [{ legendary = 1 }]
+
+    [pack.contents]
+    cup = 1
+"#;
+
+/// A fan, and what they were told.
+#[derive(Debug, Default)]
+struct Buyer {
+    name: String,
+    cookie: String,
+    /// The answers that said that it was done.
+    bought: Option<Value>,
+    opened: Option<Value>,
+}
+
+/// What everybody asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wish {
+    Buy,
+    Open,
+}
+
+impl Buyer {
+    fn register(program: &Program, number: usize) -> Result<Self> {
+        let (client, name) = (program.client(), format!("buyer{number}"));
+        let id = client.register(&name);
+        let award =
+            json!({"userId": id, "amount": HAS, "reason": "A ticket", "source": format!("import:{name}")});
+        client.with_bearer(CRON_SECRET).post("/api/cron/award-points", &award).expect(200);
+        let cookie = client.cookie("session").context("no cookie")?;
+        Ok(Self { name, cookie, ..Self::default() })
+    }
+
+    fn client(&self, program: &Client) -> Client {
+        program.with_cookie("session", &self.cookie)
+    }
+
+    /// Always under the same key. Nothing where no answer came.
+    fn send(&self, client: &Client, pack: &str, wish: Wish) -> Option<Answer> {
+        let what = match wish {
+            Wish::Buy => "purchase",
+            Wish::Open => "open",
+        };
+        let client = self.client(client);
+        let request = client.ask("POST", &format!("/api/packs/{pack}/{what}"));
+        request.header("idempotency-key", &self.name).json(&json!({})).attempt().ok()
+    }
+
+    /// Remembers what was done; whoever was told so before is told the same again.
+    fn keep(&mut self, wish: Wish, answer: &Answer) -> Result<Told> {
+        let (known, done) = match wish {
+            Wish::Buy => (&mut self.bought, 201),
+            Wish::Open => (&mut self.opened, 200),
+        };
+        if answer.status == done {
+            let before = known.replace(answer.json());
+            if let Some(before) = before {
+                assert_eq!(before, answer.json(), "something else was acknowledged to {}", self.name);
+                assert_eq!(answer.header("idempotency-replayed"), Some("true"));
+            }
+            return Ok(Told::Done);
+        }
+        ensure!(known.is_none(), "{} was acknowledged, and now: {}", self.name, answer.text());
+        match (wish, answer.status) {
+            (Wish::Buy, 409) if answer.code() == "sold_out" => Ok(Told::Later),
+            (_, 503) => Ok(Told::Nothing),
+            (_, status) => bail!("{status}: {}", answer.text()),
+        }
+    }
+
+    fn check(&self, client: &Client) -> Result<()> {
+        let client = self.client(client);
+        let copies = read_all(&client, "/api/user/packs", "packs")?;
+        let collectibles = read_all(&client, "/api/user/collectibles", "collectibles")?;
+        let entries = read_all(&client, "/api/wallets", "entries")?;
+        let has = client.get("/api/wallets").expect(200).list("/accounts");
+        let has = has.iter().find(|account| account["kind"] == "points").context("no points")?;
+        let amounts: Vec<_> = entries.iter().filter_map(|entry| entry["amount"].as_i64()).collect();
+        let Some(bought) = &self.bought else {
+            assert!(copies.is_empty() && collectibles.is_empty(), "{} paid nothing: {copies:?}", self.name);
+            assert_eq!((has["balance"].as_i64(), amounts), (Some(HAS), vec![HAS]), "{}", self.name);
+            return Ok(());
+        };
+        let opened = self.opened.as_ref().context("a copy that was not opened")?;
+        assert_eq!(
+            (has["balance"].as_i64(), amounts),
+            (Some(HAS - PRICE), vec![-PRICE, HAS]),
+            "{}",
+            self.name
+        );
+        let found: Vec<_> = copies.iter().map(|copy| (&copy["id"], &copy["status"])).collect();
+        assert_eq!(found, [(&bought["userPacks"][0]["id"], &json!("opened"))], "{}", self.name);
+        let found: Vec<_> = collectibles.iter().map(|one| (&one["id"], &one["serial"])).collect();
+        let given = &opened["collectibles"][0];
+        assert_eq!(found, [(&given["id"], &given["serial"])], "{}", self.name);
+        assert_eq!(opened["userPack"]["serverSeedHash"], bought["userPacks"][0]["serverSeedHash"]);
+        Ok(())
+    }
+}
+
+/// A service and who wants something of it.
+struct Race {
+    invocation: Invocation,
+    pack: String,
+    buyers: Vec<Buyer>,
+}
+
+impl Race {
+    fn prepare(invocation: Invocation, url: &str) -> Result<Self> {
+        invocation.clone().args(["seed"]).run()?.succeeded()?;
+        let content = PackContent::parse(CONTENT)?;
+        with_data(url, async |app| app.load_packs(content).await)?
+            .map_err(|failure| anyhow!("{failure:?}"))?;
+        let program = invocation.serve()?;
+        let packs = program.client().get("/api/packs").expect(200).list("/packs");
+        let pack = packs.iter().find_map(|pack| pack["id"].as_str()).context("no packs")?.to_owned();
+        let numbers: Vec<usize> = (0..BUYERS).collect();
+        let buyers = thread::scope(|scope| {
+            let register = |numbers: &[usize]| -> Result<Vec<Buyer>> {
+                numbers.iter().map(|number| Buyer::register(&program, *number)).collect()
+            };
+            let parts: Vec<_> = numbers
+                .chunks(BUYERS.div_ceil(THREADS))
+                .map(|numbers| scope.spawn(move || register(numbers)))
+                .collect();
+            let mut buyers = Vec::new();
+            for part in parts {
+                buyers.extend(part.join().map_err(|_| anyhow!("a fan panicked"))??);
+            }
+            Ok::<_, anyhow::Error>(buyers)
+        })?;
+        Ok(Self { invocation, pack, buyers })
+    }
+
+    /// Everybody asks, the service is killed and started again, and everybody asks again.
+    fn run(&mut self, wish: Wish) -> Result<()> {
+        let mut program = self.invocation.serve()?;
+        let client = program.client();
+        self.ask(&client, wish, Instant::now(), |told| {
+            hear(told, Told::Done, KILLED_AFTER, &[Told::Later, Told::Nothing])?;
+            program.kill()
+        })?;
+        let program = self.invocation.serve()?;
+        self.ask(&program.client(), wish, Instant::now() + PATIENCE, |_| Ok(()))
+    }
+
+    /// Everybody asks; who gets no answer, or is told to come again, does so until then.
+    fn ask(
+        &mut self,
+        client: &Client,
+        wish: Wish,
+        until: Instant,
+        watch: impl FnOnce(&mpsc::Receiver<Told>) -> Result<()>,
+    ) -> Result<()> {
+        let pack = &self.pack;
+        let (tell, told) = mpsc::channel();
+        let mut asking: Vec<_> =
+            self.buyers.iter_mut().filter(|buyer| wish == Wish::Buy || buyer.bought.is_some()).collect();
+        let size = asking.len().div_ceil(THREADS).max(1);
+        let may_be_lost = until <= Instant::now();
+        thread::scope(|scope| {
+            let parts: Vec<_> = asking
+                .chunks_mut(size)
+                .map(|part| {
+                    let (tell, client) = (tell.clone(), client.fork());
+                    scope.spawn(move || ask_for_each(part, &client, (pack, wish), until, &tell))
+                })
+                .collect();
+            drop(tell);
+            let watched = watch(&told);
+            let mut lost = 0;
+            for part in parts {
+                lost += part.join().map_err(|_| anyhow!("a fan panicked"))??;
+            }
+            ensure!(may_be_lost || lost == 0, "{lost} had no answer");
+            watched
+        })
+    }
+}
+
+/// Says how many had no answer.
+fn ask_for_each(
+    buyers: &mut [&mut Buyer],
+    client: &Client,
+    (pack, wish): (&str, Wish),
+    until: Instant,
+    tell: &Sender<Told>,
+) -> Result<usize> {
+    let mut lost = 0;
+    for buyer in buyers {
+        loop {
+            let answer = buyer.send(client, pack, wish);
+            let told = answer.map_or(Ok(Told::Nothing), |answer| buyer.keep(wish, &answer))?;
+            // Whoever listened may have heard enough.
+            let _ = tell.send(told);
+            if told != Told::Nothing {
+                break;
+            }
+            if Instant::now() >= until {
+                lost += 1;
+                break;
+            }
+            thread::yield_now();
+        }
+    }
+    Ok(lost)
+}
+
+fn editions_are_sold_and_given_once_while_the_service_is_killed(kind: DatabaseKind) -> Result<()> {
+    let database = TestDatabase::empty(kind)?;
+    let invocation = Invocation::on(database.url())?.env("TERRACE_CRON_SECRET", CRON_SECRET);
+    let mut race = Race::prepare(invocation.clone(), database.url())?;
+    race.run(Wish::Buy)?;
+    let sold = race.buyers.iter().filter(|buyer| buyer.bought.is_some()).count();
+    assert_eq!(sold, EDITIONS);
+    race.run(Wish::Open)?;
+    let opened = race.buyers.iter().filter_map(|buyer| buyer.opened.as_ref());
+    let serials: BTreeSet<_> =
+        opened.filter_map(|opened| opened["collectibles"][0]["serial"].as_u64()).collect();
+    assert_eq!(serials, (1..=u64::try_from(EDITIONS)?).collect());
+
+    let program = invocation.serve()?;
+    for buyer in &race.buyers {
+        buyer.check(&program.client())?;
+    }
+    let pack = program.client().get(&format!("/api/packs/{}", race.pack)).expect(200);
+    assert_eq!((pack.at("/pack/remaining"), pack.at("/pack/contents/0/minted")), (json!(0), json!(EDITIONS)));
+    let known = invocation.clone().args(["maintain", "--help"]).run()?.succeeded()?;
+    for chore in ["reconcile", "verify"].into_iter().filter(|chore| known.contains(chore)) {
+        invocation.clone().args(["maintain", chore]).run()?.succeeded()?;
+    }
+    Ok(())
+}
