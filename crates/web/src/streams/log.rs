@@ -235,11 +235,6 @@ impl Log {
         (ring.end(), number < ring.first)
     }
 
-    /// The number of the next frame.
-    pub(crate) fn end(&self) -> u64 {
-        self.read_lock().end()
-    }
-
     /// How many frames there are, and how many bytes they take.
     pub(crate) fn size(&self) -> (usize, usize) {
         let ring = self.read_lock();
