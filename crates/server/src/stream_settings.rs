@@ -35,7 +35,7 @@ pub(crate) struct StreamSettings {
     pub(crate) kept_mib: u16,
     /// How long the client of a stream may take nothing of what waits for it.
     #[arg(long = "stream-write-timeout", env = "TERRACE_STREAM_WRITE_TIMEOUT", global = true, default_value_t = 20, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
-    pub(crate) write_timeout: u64,
+    pub(crate) stream_write_timeout: u64,
 }
 
 impl StreamSettings {
@@ -48,7 +48,7 @@ impl StreamSettings {
             per_address: self.per_address,
             kept_events: self.kept_events,
             kept_bytes: usize::from(self.kept_mib) * 1024 * 1024,
-            write_timeout: Duration::from_secs(self.write_timeout),
+            write_timeout: Duration::from_secs(self.stream_write_timeout),
         }
     }
 }
