@@ -39,7 +39,7 @@ fn a_stream_shows_that_it_is_there_and_ends_in_order() -> Result<()> {
         assert!(last.parse::<i64>()? > 0);
         let post = mia.create_post("Meanwhile.");
         if path == ROOM {
-            let told = mia.stream_after(path, Some(&last)).next();
+            let told = mia.stream_after(path, Some(&last)).one();
             assert_eq!(told.data["post"]["id"], json!(post));
         }
     }
@@ -232,7 +232,34 @@ fn a_stop_ends_streams_at_once_and_their_clients_come_back() -> Result<()> {
     let last = streams[0].last_id.clone();
     let bo = other.fan("bo_");
     let post = bo.create_post("Elsewhere.");
-    let told = other.client().stream_after(ROOM, last.as_deref()).next();
+    let told = other.client().stream_after(ROOM, last.as_deref()).one();
     assert_eq!(told.data["post"]["id"], json!(post));
+    Ok(())
+}
+
+#[test]
+fn a_stop_waits_for_no_reader_who_takes_nothing() -> Result<()> {
+    let service = TestService::builder(DatabaseKind::Sqlite)
+        .without_rehearsal()
+        .web(|web| {
+            web.streams.life = Duration::from_mins(10);
+            web.streams.write_timeout = Duration::from_mins(10);
+            web.shutdown_timeout = Duration::from_mins(1);
+        })
+        .start()?;
+    let (mia, anybody) = (service.fan("mia"), service.client());
+    let stalled = anybody.stream(ROOM).begun();
+    let mut reads = anybody.stream(ROOM).begun();
+    let text = "ö".repeat(2000);
+    for _ in 0..600 {
+        mia.create_post(&text);
+    }
+    // What one of them was sent was sent to the other, as far as it would be taken.
+    assert_eq!(reads.take(600).len(), 600);
+    let begun = Instant::now();
+    service.stop()?;
+    ensure!(begun.elapsed() < Duration::from_secs(5), "it stopped after {:?}", begun.elapsed());
+    assert!(reads.rest().is_empty() && reads.retry.is_some());
+    drop(stalled);
     Ok(())
 }

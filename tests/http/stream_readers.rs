@@ -23,7 +23,7 @@ const GRACE: Duration = Duration::from_secs(8);
 fn told_until(stream: &mut EventStream, last: &str) -> Vec<(String, Value)> {
     let mut told = Vec::new();
     loop {
-        let next = stream.next();
+        let next = stream.one();
         if next.data["post"]["id"] == json!(last) {
             return told;
         }
@@ -50,7 +50,7 @@ fn a_block_acts_both_ways_on_open_streams_and_on_replays(kind: DatabaseKind) -> 
     comment(&bo, &of_cleo);
     comment(&mia, &of_cleo);
     let last = cleo.create_post("The last.");
-    let [of_streams @ ..] = streams.each_mut().map(|stream| told_until(stream, &last));
+    let of_streams = streams.each_mut().map(|stream| told_until(stream, &last));
     let [seen_by_mia, seen_by_bo, seen_by_cleo] = of_streams;
     let text = |told: &[(String, Value)]| json!(told).to_string();
     assert_eq!(seen_by_cleo.len(), 5, "{seen_by_cleo:?}");
@@ -78,7 +78,7 @@ fn who_is_hidden_is_nameless_on_boards(kind: DatabaseKind) -> Result<()> {
     bo.post("/api/user/block", &json!({"userId": mia_id})).expect(200);
     settled(&service);
     give(&service, &bo_id, 5, "one");
-    let told = streams.each_mut().map(|stream| stream.next().data);
+    let told = streams.each_mut().map(|stream| stream.one().data);
     let line = |user: Option<&String>| json!({"userId": user, "points": 5, "rank": 1});
     assert_eq!(told, [line(None), line(Some(&bo_id)), line(Some(&bo_id))]);
     Ok(())
@@ -116,12 +116,12 @@ fn a_session_that_ends_ends_its_streams(kind: DatabaseKind) -> Result<()> {
     two.put("/api/user/password", &body).expect(204);
     ends_soon(&mut first, "a new password")?;
     give(&service, &two.get("/api/user").expect(200).str_at("/id"), 1, "after");
-    assert_eq!(second.next().name, "points.awarded");
+    assert_eq!(second.one().name, "points.awarded");
     // The account.
     two.ask("DELETE", "/api/user").json(&json!({"password": "another password"})).send().expect(204);
     ends_soon(&mut second, "a deletion")?;
     let post = service.fan("bo_").create_post("Who is there?");
-    assert_eq!(stays.next().data["post"]["id"], json!(post));
+    assert_eq!(stays.one().data["post"]["id"], json!(post));
     Ok(())
 }
 
@@ -140,13 +140,13 @@ fn an_account_that_is_put_aside_is_told_of_no_more(kind: DatabaseKind) -> Result
     assert!(service.run(service.app().suspend_account("mia")).is_ok());
     ends_soon(&mut her_own, "a suspension")?;
     let last = bo.create_post("The last.");
-    live.next();
+    live.one();
     let told = told_until(&mut anybody.stream(&since(ROOM, start)), &last);
     assert_eq!(told.len(), 1, "what she wrote is told no more: {told:?}");
     assert!(service.run(service.app().restore_account("mia")).is_ok());
     settled(&service);
     let last = bo.create_post("The very last.");
-    live.next();
+    live.one();
     let told = told_until(&mut anybody.stream(&since(ROOM, start)), &last);
     assert_eq!(told.len(), 5, "and again when she is there again: {told:?}");
     Ok(())

@@ -77,7 +77,7 @@ fn a_page_and_its_stream_join_without_a_gap(kind: DatabaseKind) -> Result<()> {
     // Between the page and the stream, and while it is open.
     let first = mia.create_post("Between the two.");
     let mut stream = service.client().stream(&since(ROOM, known));
-    let told = stream.next();
+    let told = stream.one();
     assert_eq!((told.name.as_str(), told.data["post"]["id"].as_str()), ("post.created", Some(&*first)));
     react(&bo, &first, "fire");
     let words = comment(&bo, &first);
@@ -130,7 +130,7 @@ fn whoever_comes_back_gets_the_rest_once_and_in_order(kind: DatabaseKind) -> Res
     let mut new = anybody.stream(ROOM).begun();
     let last = mia.create_post("Three.");
     for stream in [&mut late, &mut new] {
-        assert_eq!(stream.next().data["post"]["id"], json!(last));
+        assert_eq!(stream.one().data["post"]["id"], json!(last));
     }
     Ok(())
 }
@@ -138,12 +138,12 @@ fn whoever_comes_back_gets_the_rest_once_and_in_order(kind: DatabaseKind) -> Res
 /// Whether a stream says to read everything again, once, and then goes on.
 #[track_caller]
 fn resyncs(service: &TestService, client: &Client, mut stream: EventStream) {
-    let told = stream.next();
+    let told = stream.one();
     assert_eq!((told.name.as_str(), &told.data), ("resync", &json!({})));
     assert!(told.id <= settled(service));
     let post = client.create_post("After it.");
     loop {
-        let next = stream.next();
+        let next = stream.one();
         assert_eq!(next.name, "post.created");
         if next.data["post"]["id"] == json!(post) {
             return;
@@ -173,14 +173,14 @@ fn what_is_too_old_or_unknown_is_one_resync(kind: DatabaseKind) -> Result<()> {
     }
     // What was swept is too old; what comes after it is not.
     let kept = settled(&service);
-    let swept = body(|tx, ctx| Ok(tx.sweep_events(ctx.now().plus(Duration::from_secs(60)), 1000)?));
+    let swept = body(|tx, ctx| Ok(tx.sweep_events(ctx.now().plus(Duration::from_mins(1)), 1000)?));
     assert!(service.run(service.app().execute(swept)).is_ok_and(|swept| swept > 3));
     let again = lasting_again(&service)?;
     for old in [0, 1, kept - 1] {
         resyncs(&again, &mia, again.client().stream(&since(ROOM, old)));
     }
     let mut known = again.client().stream(&since(ROOM, kept));
-    assert_eq!(known.next().name, "post.created");
+    assert_eq!(known.one().name, "post.created");
     Ok(())
 }
 
@@ -272,7 +272,7 @@ fn scores_come_with_ranks_and_pages_know_them(kind: DatabaseKind) -> Result<()> 
         [(&mia, 5, "a", 5, 1), (&bo, 9, "b", 9, 1), (&mia, 1, "c", 6, 2), (&mia, 3, "d", 9, 1)]
     {
         give(&service, user, amount, fact);
-        let told = stream.next();
+        let told = stream.one();
         assert_eq!(told.name, "score.changed");
         assert_eq!(told.data, json!({"userId": user, "points": points, "rank": rank}));
         // Whoever was told finds it on a page.
@@ -293,9 +293,9 @@ fn scores_come_with_ranks_and_pages_know_them(kind: DatabaseKind) -> Result<()> 
     let cleo_id = cleo.register("cleo");
     give(&service, &mia, 2, "e");
     cleo.post("/api/leaderboard/join", &json!({"teamId": foxes})).expect(200);
-    assert_eq!(of_team.next().data, json!({"userId": cleo_id, "points": 0, "rank": 1}));
+    assert_eq!(of_team.one().data, json!({"userId": cleo_id, "points": 0, "rank": 1}));
     cleo.ask("DELETE", "/api/leaderboard/join").json(&json!({"teamId": foxes})).send().expect(200);
-    assert_eq!(of_team.next().data, json!({"userId": cleo_id, "points": null, "rank": null}));
+    assert_eq!(of_team.one().data, json!({"userId": cleo_id, "points": null, "rank": null}));
     Ok(())
 }
 
@@ -306,10 +306,10 @@ fn a_new_season_resets_boards(kind: DatabaseKind) -> Result<()> {
     let next = StartSeason { key: "1".parse()?, name: "Spring".to_owned(), starts_at: None, ends_at: None };
     assert!(service.run(service.app().execute(next)).is_ok());
     let season = service.client().get("/api/leaderboard").expect(200).str_at("/season/id");
-    let reset = global.next();
+    let reset = global.one();
     assert_eq!((reset.name.as_str(), &reset.data), ("board.reset", &json!({"seasonId": season})));
     give(&service, &mia, 4, "new");
-    assert_eq!(global.next().data, json!({"userId": mia, "points": 4, "rank": 1}));
+    assert_eq!(global.one().data, json!({"userId": mia, "points": 4, "rank": 1}));
     Ok(())
 }
 
@@ -322,7 +322,7 @@ fn ones_own_stream_tells_what_one_did(kind: DatabaseKind) -> Result<()> {
     let mut stream = mia.stream(OWN).begun();
     give(&service, &bo, 7, "not-hers");
     give(&service, &id, 60, "hers");
-    let told = stream.next();
+    let told = stream.one();
     assert_eq!(told.name, "points.awarded");
     let history = mia.get("/api/user/points").expect(200);
     assert_eq!(told.data, history.at("/history/0"), "as in the list");
@@ -354,7 +354,7 @@ fn ones_own_stream_tells_what_one_did(kind: DatabaseKind) -> Result<()> {
     // An achievement is told by its key and title.
     mia.post("/api/quests/check-progress", &json!({})).expect(200);
     let unlocked = loop {
-        let told = stream.next();
+        let told = stream.one();
         if told.name == "achievement.unlocked" {
             break told;
         }

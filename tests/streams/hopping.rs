@@ -16,7 +16,7 @@ const ROOM: &str = "/api/locker-room/stream";
 const READERS: usize = 16;
 const POSTS: usize = 60;
 const THE_END: &str = "The end.";
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A balancer: each connection goes to the next process that takes it.
 struct Balancer {

@@ -8,7 +8,7 @@ use crate::service::PASSWORD;
 use crate::stream::EventStream;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::fmt::Debug;
+use std::fmt::{Debug, Write};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -170,10 +170,10 @@ impl Client {
     pub fn try_stream(&self, path: &str, last: Option<&str>) -> anyhow::Result<EventStream> {
         let mut head = format!("GET {path} HTTP/1.1\r\nHost: terrace\r\nAccept: text/event-stream\r\n");
         for (name, value) in self.credentials(&Method::GET) {
-            head.push_str(&format!("{name}: {}\r\n", value.to_str()?));
+            write!(head, "{name}: {}\r\n", value.to_str()?)?;
         }
         if let Some(last) = last {
-            head.push_str(&format!("Last-Event-ID: {last}\r\n"));
+            write!(head, "Last-Event-ID: {last}\r\n")?;
         }
         let address = self.url.strip_prefix("http://").unwrap_or(&self.url);
         EventStream::open(address, &format!("{head}Accept-Encoding: br, gzip\r\n\r\n"))

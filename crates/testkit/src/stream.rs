@@ -94,7 +94,7 @@ impl EventStream {
 
     /// The next event.
     #[track_caller]
-    pub fn next(&mut self) -> Told {
+    pub fn one(&mut self) -> Told {
         match self.try_next() {
             Ok(Some(told)) => told,
             Ok(None) => panic!("the stream ended"),
@@ -105,7 +105,7 @@ impl EventStream {
     /// The next events, so many.
     #[track_caller]
     pub fn take(&mut self, count: usize) -> Vec<Told> {
-        (0..count).map(|_| self.next()).collect()
+        (0..count).map(|_| self.one()).collect()
     }
 
     /// What comes until the end.
@@ -123,6 +123,7 @@ impl EventStream {
 
     /// Reads until it has said where it is.
     #[track_caller]
+    #[must_use]
     pub fn begun(mut self) -> Self {
         while self.last_id.is_none() {
             if let Err(error) = self.step() {

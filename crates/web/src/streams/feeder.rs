@@ -84,13 +84,14 @@ async fn follow(streams: &Arc<Streams>, app: &Arc<App>) {
         room: AtomicBool::new(false),
         boards: AtomicBool::new(false),
     });
-    let audience: Arc<dyn Audience> = Arc::clone(&listening) as _;
-    let mut feed = app.stream_feed(audience);
+    let mut feed = app.stream_feed(Arc::<Listening>::clone(&listening));
     let mut stale: HashMap<UserId, Arc<Reader>> = HashMap::new();
     loop {
         match feed.next().await {
             Ok(Fed::Anew(position)) => {
-                KINDS.iter().for_each(|kind| streams.log(*kind).begin(position));
+                for kind in KINDS {
+                    streams.log(kind).begin(position);
+                }
                 streams.ring();
             }
             Ok(Fed::Batch(batch)) => {

@@ -198,27 +198,19 @@ proptest! {
                 told.extend(&positions);
                 log.append(frames(positions), at(first + count));
             }
+            // What the table tells, and where the log goes on behind it.
+            let mut from_table = |known: Place| {
+                seen.extend(told.iter().copied().filter(|position| *position > known.reached.get()));
+                log.place_after(log.reached().unwrap()).unwrap()
+            };
             if leaves {
-                match log.place_after(place.reached) {
-                    Some(back) => place = back,
-                    None => {
-                        // What the table is asked for.
-                        let after = place.reached.get();
-                        seen.extend(told.iter().copied().filter(|position| *position > after));
-                        place = log.place_after(log.reached().unwrap()).unwrap();
-                    }
-                }
+                place = log.place_after(place.reached).unwrap_or_else(|| from_table(place));
             }
-            match read(&log, place, most + 1) {
-                Ok((some, next)) => {
-                    seen.extend(some);
-                    place = next;
-                }
-                Err(_) => {
-                    let after = place.reached.get();
-                    seen.extend(told.iter().copied().filter(|position| *position > after));
-                    place = log.place_after(log.reached().unwrap()).unwrap();
-                }
+            if let Ok((some, next)) = read(&log, place, most + 1) {
+                seen.extend(some);
+                place = next;
+            } else {
+                place = from_table(place);
             }
         }
         prop_assert_eq!(&seen[..], &told[..seen.len()]);
