@@ -26,6 +26,8 @@ pub(crate) use leaderboard::leaderboard_page;
 pub(crate) use locker_room::post_list;
 pub(crate) use quests::quest_list;
 
+use crate::fallback;
+use actix_web::web;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 /// The routes under `/api`. The router tries them in this order, and each one with a placeholder costs it an expression:
@@ -74,6 +76,8 @@ pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
         .service(locker_room::read_feed)
         .service(locker_room::create_post)
         .service(streams::stream_locker_room)
+        // For other methods it is no post of that name.
+        .route("/api/locker-room/stream", web::to(fallback::answer))
         .service(locker_room::get_post)
         .service(locker_room::delete_post)
         .service(comments::list_comments)

@@ -106,7 +106,9 @@ struct Common {
     part: Part,
     version: u64,
     from: u64,
-    /// The position of the first event in it.
+    /// Up to where the reader knew of everything for whom it was written, and the position of the first event in it:
+    /// it is what anybody is to be sent who knows of everything up to somewhere between the two.
+    known: Position,
     first: Position,
     body: Bytes,
     to: Place,
@@ -248,7 +250,7 @@ impl Hub {
             known.part == part
                 && known.version == version
                 && known.from == place.next
-                && known.first > place.reached
+                && (known.known..known.first).contains(&place.reached)
         };
         if let Some(known) = common.iter().find(|known| is_same(known)) {
             return Next::Chunk(known.body.clone(), known.to);
@@ -266,7 +268,8 @@ impl Hub {
             common.retain(|known| known.version == version || kind_of(known.part) != kind);
             if common.len() < COMMON {
                 let body = body.clone();
-                common.push(Common { part, version, from: place.next, first, body, to: *to });
+                let (from, known) = (place.next, place.reached);
+                common.push(Common { part, version, from, known, first, body, to: *to });
             }
         }
         next

@@ -8,11 +8,15 @@ use crate::error::ApiError;
 use crate::limits::{Address, ClientAddress};
 use crate::patience::Pulse;
 use crate::shell::Shell;
-use actix_web::body::BoxBody;
+use actix_web::body::{BodySize, BoxBody, MessageBody};
 use actix_web::http::header;
 use actix_web::{HttpMessage, HttpRequest, HttpResponse};
+use bytes::Bytes;
+use std::convert::Infallible;
+use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 use terrace_app::App;
 use terrace_identity::Viewer;
@@ -60,6 +64,21 @@ fn position(text: &str) -> Start {
     number.and_then(Position::new).map_or(Start::Unknown, Start::After)
 }
 
+/// The body of a stream of which only the head is sent: as long as nobody knows.
+struct Unsent;
+
+impl MessageBody for Unsent {
+    type Error = Infallible;
+
+    fn size(&self) -> BodySize {
+        BodySize::Stream
+    }
+
+    fn poll_next(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Bytes, Infallible>>> {
+        Poll::Ready(None)
+    }
+}
+
 /// Answers with a stream.
 pub(crate) async fn open(
     req: &HttpRequest,
@@ -76,7 +95,7 @@ pub(crate) async fn open(
         .insert_header((header::CONTENT_ENCODING, "identity"))
         .insert_header(("x-accel-buffering", "no"));
     if req.extensions().get::<OnlyHead>().is_some() {
-        return Ok(answer.finish());
+        return Ok(answer.body(BoxBody::new(Unsent)));
     }
     let hub = req.app_data::<Rc<Hub>>().ok_or_else(|| ApiError::internal("the worker has no hub"))?;
     let streams = hub.streams();
