@@ -141,7 +141,7 @@ named! {
         StepCompleted = "step.completed",
         /// A fan completed a quest. Actor: the fan; subject: the quest.
         QuestCompleted = "quest.completed",
-        /// A fan came to an achievement. Actor and subject: the fan.
+        /// A fan came to an achievement. Actor and subject: the fan; detail: the achievement's key.
         AchievementUnlocked = "achievement.unlocked",
         /// A purchase was started, or came to another state. Actor: the fan; subject: the purchase; detail: the state
         /// that it has since (`pending`, `completed`, `expired`, `cancelled`, `refunded`).

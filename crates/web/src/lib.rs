@@ -41,6 +41,7 @@ mod server;
 mod shell;
 #[cfg(test)]
 mod shell_tests;
+mod streams;
 #[cfg(test)]
 mod test_support;
 mod verify;
@@ -55,4 +56,5 @@ pub use observe::install_metrics;
 pub use origin::{MalformedPublicUrl, PublicUrl};
 pub use server::{Listeners, serve};
 pub use shell::Wiring;
+pub use streams::StreamConfig;
 pub use verify::{OpeningFault, VerifiedSlot, verify_opening};

@@ -13,6 +13,7 @@ mod parts;
 pub(crate) mod payments;
 pub(crate) mod quests;
 pub(crate) mod recommended;
+pub(crate) mod streams;
 pub(crate) mod trends;
 pub(crate) mod upkeep;
 pub(crate) mod wallets;

@@ -18,6 +18,7 @@ mod quests;
 mod recommended;
 mod refusals;
 mod sessions;
+mod streams;
 mod trends;
 mod wallets;
 mod webhooks;
@@ -26,6 +27,8 @@ pub(crate) use leaderboard::leaderboard_page;
 pub(crate) use locker_room::post_list;
 pub(crate) use quests::quest_list;
 
+use crate::fallback;
+use actix_web::web;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 /// The routes under `/api`. The router tries them in this order, and each one with a placeholder costs it an expression:
@@ -46,6 +49,7 @@ pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
         .service(leaderboard::join_leaderboard)
         .service(leaderboard::leave_leaderboard)
         .service(leaderboard::read_points)
+        .service(streams::stream_leaderboard)
         // Accounts
         .service(accounts::register)
         .service(accounts::login)
@@ -53,6 +57,7 @@ pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
         .service(accounts::mobile_login)
         .service(accounts::mobile_refresh)
         .service(accounts::mobile_logout)
+        .service(streams::stream_own)
         .service(profile::get_own_profile)
         .service(profile::change_profile)
         .service(profile::change_password)
@@ -71,6 +76,9 @@ pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
         // Locker room
         .service(locker_room::read_feed)
         .service(locker_room::create_post)
+        .service(streams::stream_locker_room)
+        // For other methods it is no post of that name.
+        .route("/api/locker-room/stream", web::to(fallback::answer))
         .service(locker_room::get_post)
         .service(locker_room::delete_post)
         .service(comments::list_comments)
