@@ -19,6 +19,7 @@ on_each_database! {
     scores_come_with_ranks_and_pages_know_them,
     a_new_season_resets_boards,
     ones_own_stream_tells_what_one_did,
+    a_purchase_is_told_to_whose_it_is,
     what_is_wrong_is_refused,
 }
 
@@ -365,6 +366,31 @@ fn ones_own_stream_tells_what_one_did(kind: DatabaseKind) -> Result<()> {
             .iter()
             .any(|known| known["key"] == unlocked.data["key"] && !known["unlockedAt"].is_null())
     );
+    Ok(())
+}
+
+fn a_purchase_is_told_to_whose_it_is(kind: DatabaseKind) -> Result<()> {
+    let service = lasting(kind)?;
+    let (mia, bo) = (service.client(), service.client());
+    let fans = [mia.register("mia"), bo.register("bo_")];
+    for (number, fan) in fans.iter().enumerate() {
+        give(&service, fan, 50, &format!("rich-{number}"));
+    }
+    settled(&service);
+    let mut stream = mia.stream(OWN).begun();
+    let packs = mia.get("/api/packs").expect(200).list("/packs");
+    let day = packs.iter().find(|pack| pack["key"] == "day").expect("the pack");
+    let path = format!("/api/packs/{}/purchase", day["id"].as_str().expect("an id"));
+    let buy = |client: &Client| {
+        let keyed = client.ask("POST", &path).header("idempotency-key", "one");
+        keyed.json(&json!({"quantity": 1})).send().expect(201).str_at("/purchase/id")
+    };
+    // Not hers, and before hers.
+    buy(&bo);
+    let bought = buy(&mia);
+    let told = stream.one();
+    assert_eq!(told.name, "purchase.changed");
+    assert_eq!((&told.data["purchaseId"], &told.data["status"]), (&json!(bought), &json!("completed")));
     Ok(())
 }
 

@@ -11,6 +11,7 @@ use terrace_identity::AuthorCard;
 use terrace_kernel::{
     CommentId, Event, EventKind, Outcome, Position, PostId, StoreError, Timestamp, Topic, UserId,
 };
+use terrace_packs::PurchaseId;
 use terrace_quests::{QuestId, StepId};
 use terrace_scoring::{BoardId, Points, PointsRecord, RecordId, SeasonId, Total, TotalChanges};
 use terrace_social::{Comment, PostView};
@@ -135,6 +136,7 @@ struct Wants {
     resets: Vec<Event>,
     records: HashMap<UserId, Vec<Event>>,
     quests: Vec<Event>,
+    purchases: Vec<StreamEvent>,
 }
 
 impl Wants {
@@ -143,6 +145,7 @@ impl Wants {
         match (event.what.topic, event.what.kind, event.what.actor) {
             (Topic::LockerRoom, ..) if shared => self.room.push(event.clone()),
             (Topic::Quests, ..) if own => self.quests.push(event.clone()),
+            (Topic::Packs, ..) if own => self.purchases.extend(purchase(event)?),
             (_, EventKind::SeasonChanged, _) if shared => self.resets.push(event.clone()),
             (_, kind @ (EventKind::PointsAwarded | EventKind::ScoreChanged), Some(user)) => {
                 if shared {
@@ -183,6 +186,7 @@ impl Wants {
             ..Looked::default()
         };
         looked.batch.told = room(tx, &self.room)?;
+        looked.batch.told.extend(self.purchases);
         for (user, events) in self.records {
             let ids: Vec<RecordId> =
                 events.iter().map(|event| RecordId::from_uuid(event.what.subject)).collect();
@@ -199,6 +203,17 @@ impl Wants {
 
 fn told(event: &Event, what: StreamWhat) -> StreamEvent {
     StreamEvent { position: event.position, at: event.at, what }
+}
+
+/// What became of a purchase: the event says all of it.
+fn purchase(event: &Event) -> Result<Option<StreamEvent>, StoreError> {
+    let (EventKind::PurchaseChanged, Some(fan)) = (event.what.kind, event.what.actor) else {
+        return Ok(None);
+    };
+    let state = event.detail.as_deref().unwrap_or_default();
+    let state = state.parse().map_err(|error| StoreError::defect("streams", error))?;
+    let purchase = PurchaseId::from_uuid(event.what.subject);
+    Ok(Some(told(event, StreamWhat::PurchaseChanged(fan, purchase, state))))
 }
 
 /// What happened in the locker room: two statements, whatever happened.

@@ -20,6 +20,7 @@ use terrace_identity::AuthorCard;
 use terrace_kernel::{
     CommentId, Event, EventKind, Failure, Position, PostId, StoreError, TeamId, Timestamp, UserId,
 };
+use terrace_packs::{PurchaseId, PurchaseState};
 use terrace_quests::{Achievement, Quest, QuestId, StepId};
 use terrace_scoring::{BoardId, Points, PointsRecord, SeasonId};
 use terrace_social::{Comment, PostView, ReactionCounts};
@@ -137,6 +138,8 @@ pub enum StreamWhat {
     QuestCompleted(UserId, Box<Quest>),
     /// A fan came to an achievement.
     AchievementUnlocked(UserId, &'static Achievement),
+    /// A fan's purchase was started, or came to the state that is named.
+    PurchaseChanged(UserId, PurchaseId, PurchaseState),
 }
 
 /// An event that is told.

@@ -7,6 +7,7 @@ use serde::Serialize;
 use terrace_app::streams::StepTold;
 use terrace_identity::AuthorCard;
 use terrace_kernel::{PostId, TeamId, Timestamp, UserId};
+use terrace_packs::{PurchaseId, PurchaseState};
 use terrace_quests::{Achievement, Quest};
 use terrace_scoring::Points;
 use terrace_social::{PostView, ReactionCounts};
@@ -160,6 +161,21 @@ pub(crate) struct QuestCompleted<'a> {
 impl<'a> QuestCompleted<'a> {
     pub(crate) fn new(quest: &'a Quest, at: Timestamp) -> Self {
         Self { quest_id: quest.id.as_uuid(), title: &quest.title, bonus: quest.bonus, completed_at: Time(at) }
+    }
+}
+
+/// `purchase.changed`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PurchaseChanged {
+    purchase_id: Uuid,
+    status: &'static str,
+    changed_at: Time,
+}
+
+impl PurchaseChanged {
+    pub(crate) fn new(purchase: PurchaseId, state: PurchaseState, at: Timestamp) -> Self {
+        Self { purchase_id: purchase.as_uuid(), status: state.as_str(), changed_at: Time(at) }
     }
 }
 

@@ -133,7 +133,7 @@ pub(crate) async fn stream_leaderboard(
 /// Stream what concerns oneself.
 ///
 /// Server-sent events, whose ids are positions that only grow: one's own `points.awarded`, `step.completed`,
-/// `quest.completed`, `achievement.unlocked`; and `resync` where the position is too old or unknown: read again what is
+/// `quest.completed`, `achievement.unlocked`, `purchase.changed`; and `resync` where the position is too old or unknown: read again what is
 /// shown. A `Last-Event-ID` goes before `since`. The stream ends after some minutes: connect again, with the last id.
 #[utoipa::path(
     tag = "Accounts",

@@ -5,7 +5,7 @@ use crate::dto::leaderboard::PointsEntry;
 use crate::dto::locker_room::Comment;
 use crate::dto::streams::{
     AchievementUnlocked, BoardReset, CommentCreated, CommentDeleted, PostCreated, PostDeleted,
-    QuestCompleted, ReactionChanged, ScoreChanged, StepCompleted,
+    PurchaseChanged, QuestCompleted, ReactionChanged, ScoreChanged, StepCompleted,
 };
 use bytes::{BufMut, Bytes, BytesMut};
 use serde::Serialize;
@@ -238,6 +238,9 @@ pub(crate) fn encode(event: &StreamEvent) -> Option<(Kind, Frame)> {
         }
         StreamWhat::AchievementUnlocked(fan, achievement) => {
             own(position, "achievement.unlocked", &AchievementUnlocked::new(achievement, at), *fan)
+        }
+        StreamWhat::PurchaseChanged(fan, purchase, state) => {
+            own(position, "purchase.changed", &PurchaseChanged::new(*purchase, *state, at), *fan)
         }
     }
 }

@@ -116,7 +116,8 @@ impl Audience for Part {
             }
             Self::Own(fan) => Wanted {
                 shared: false,
-                own: what.actor == Some(*fan) && matches!(what.topic, Topic::Leaderboard | Topic::Quests),
+                own: what.actor == Some(*fan)
+                    && matches!(what.topic, Topic::Leaderboard | Topic::Quests | Topic::Packs),
             },
         }
     }
