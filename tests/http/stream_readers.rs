@@ -74,7 +74,8 @@ fn who_is_hidden_is_nameless_on_boards(kind: DatabaseKind) -> Result<()> {
     let service = lasting(kind)?;
     let (mia, bo) = (service.client(), service.client());
     let (mia_id, bo_id) = (mia.register("mia"), bo.register("bo_"));
-    let mut streams = [&mia, &bo, &service.client()].map(|client| client.stream(BOARD).begun());
+    let path = since(BOARD, settled(&service));
+    let mut streams = [&mia, &bo, &service.client()].map(|client| client.stream(&path).begun());
     bo.post("/api/user/block", &json!({"userId": mia_id})).expect(200);
     settled(&service);
     give(&service, &bo_id, 5, "one");

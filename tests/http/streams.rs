@@ -289,7 +289,7 @@ fn scores_come_with_ranks_and_pages_know_them(kind: DatabaseKind) -> Result<()> 
     assert!(last(&bo).is_some());
     // A team's board tells of its own points only, and who leaves it has no line any more.
     let foxes = team(&service, 1);
-    let mut of_team = anybody.stream(&format!("{BOARD}?teamId={foxes}")).begun();
+    let mut of_team = anybody.stream(&since(&format!("{BOARD}?teamId={foxes}"), settled(&service)));
     let cleo = service.client();
     let cleo_id = cleo.register("cleo");
     give(&service, &mia, 2, "e");
@@ -303,7 +303,7 @@ fn scores_come_with_ranks_and_pages_know_them(kind: DatabaseKind) -> Result<()> 
 fn a_new_season_resets_boards(kind: DatabaseKind) -> Result<()> {
     let service = lasting(kind)?;
     let mia = service.client().register("mia");
-    let mut global = service.client().stream(BOARD).begun();
+    let mut global = service.client().stream(&since(BOARD, settled(&service)));
     let next = StartSeason { key: "1".parse()?, name: "Spring".to_owned(), starts_at: None, ends_at: None };
     assert!(service.run(service.app().execute(next)).is_ok());
     let season = service.client().get("/api/leaderboard").expect(200).str_at("/season/id");

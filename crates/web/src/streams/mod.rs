@@ -9,6 +9,8 @@ mod body;
 mod feeder;
 mod frame;
 mod hub;
+#[cfg(test)]
+mod hub_tests;
 mod log;
 #[cfg(test)]
 mod log_tests;

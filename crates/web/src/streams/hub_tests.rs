@@ -1,0 +1,53 @@
+//! What connections of one worker are sent alike.
+
+use super::frame::{About, Frame, Kind, RoomEvent};
+use super::hub::{Hub, Next};
+use super::log::Place;
+use super::view::Part;
+use super::{StreamConfig, Streams};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Instant;
+use terrace_kernel::{Position, PostId, Uuid};
+
+fn at(position: i64) -> Position {
+    Position::new(position).unwrap()
+}
+
+fn frames(positions: impl IntoIterator<Item = i64>) -> Vec<Frame> {
+    let frame = |position: i64| {
+        let post = PostId::from_uuid(Uuid::from_u128(u128::try_from(position).unwrap()));
+        let about = RoomEvent { post, team: None, author: None, by: None, comment: None, is_end: false };
+        Frame::new(at(position), "post.created", &position, About::Room(about)).unwrap()
+    };
+    positions.into_iter().map(frame).collect()
+}
+
+/// The positions that a reader is sent who stands at `place`.
+fn sent(hub: &Rc<Hub>, place: Place) -> Vec<i64> {
+    let (number, slot) = hub.join(Part::All, None, None, Instant::now());
+    let next = hub.read(&slot, Part::All, place, None);
+    hub.leave(number, &slot);
+    let Next::Chunk(body, _) = next else { return Vec::new() };
+    let text = String::from_utf8(body.to_vec()).unwrap();
+    text.lines().filter_map(|line| line.strip_prefix("id: ")?.parse().ok()).collect()
+}
+
+/// Readers who come from processes that had heard of more than this one wait at the same place for different things.
+#[actix_web::test]
+async fn what_is_sent_alike_is_what_both_have_missed() {
+    let streams = Arc::new(Streams::new(StreamConfig::default(), false));
+    let hub = Hub::new(Arc::clone(&streams));
+    let log = streams.log(Kind::Room);
+    log.begin(at(10));
+    let places = [16, 14, 15, 12].map(|known| log.place_after(at(known)).unwrap());
+    log.append(frames(11..=17), at(17));
+    let all: Vec<i64> = (11..=17).collect();
+    // Twice: what was written for one is there for the other.
+    for _ in 0..2 {
+        for (place, known) in places.into_iter().zip([16, 14, 15, 12]) {
+            let missed: Vec<i64> = all.iter().copied().filter(|position| *position > known).collect();
+            assert_eq!(sent(&hub, place), missed, "after {known}");
+        }
+    }
+}
