@@ -6,6 +6,7 @@
 pub(crate) mod boards;
 pub(crate) mod followed;
 pub(crate) mod quests;
+pub(crate) mod streams;
 
 /// 2025-01-01T00:00:00Z in milliseconds: every row here is older than what the service writes itself.
 const EPOCH: u64 = 1_735_689_600_000;

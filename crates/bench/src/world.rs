@@ -186,6 +186,13 @@ impl World {
         self.program.serve(&self.data, &self.url)
     }
 
+    /// A second process on the same database.
+    pub(crate) fn serve_beside(&self) -> Result<Terrace> {
+        let data = self.data.join("beside");
+        fs::create_dir_all(&data)?;
+        self.program.serve(&data, &self.url)
+    }
+
     /// Starts the service and waits for no more than that it can be connected to.
     pub(crate) fn start(&self) -> Result<Started> {
         self.program.start(&self.data, &self.url)
@@ -216,6 +223,11 @@ impl World {
     /// Signs all fans in bulk of [`Self::fill_boards`] in and puts them into the quest of [`rows::quests`].
     pub(crate) fn fill_quests(&self, bulk: u64) -> Result<()> {
         self.write(&self.dialect().quests(bulk))
+    }
+
+    /// Gives every post many reactions of every kind.
+    pub(crate) fn cheer(&self) -> Result<()> {
+        self.write(&[rows::streams::CHEERED.to_owned()])
     }
 
     /// How many steps of quests are done.

@@ -7,6 +7,7 @@ mod feed;
 mod graph;
 mod posts;
 mod quests;
+mod streams;
 
 use crate::client::{Load, Sample};
 use crate::histogram::millis;
@@ -38,11 +39,20 @@ pub(crate) enum Scenario {
     Leaderboard,
     /// Quests: steps that are completed durably, the list, and a check that finds nothing.
     Quests,
+    /// Streams: deliveries to many readers beside nginx, their delay, memory, and what they cost commands.
+    Streams,
 }
 
 impl Scenario {
-    pub(crate) const ALL: [Self; 6] =
-        [Self::Feed, Self::Posts, Self::Accounts, Self::Graph, Self::Leaderboard, Self::Quests];
+    pub(crate) const ALL: [Self; 7] = [
+        Self::Feed,
+        Self::Posts,
+        Self::Accounts,
+        Self::Graph,
+        Self::Leaderboard,
+        Self::Quests,
+        Self::Streams,
+    ];
 
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -52,6 +62,7 @@ impl Scenario {
             Self::Graph => "graph",
             Self::Leaderboard => "leaderboard",
             Self::Quests => "quests",
+            Self::Streams => "streams",
         }
     }
 
@@ -63,6 +74,7 @@ impl Scenario {
             Self::Quests => quests::run,
             Self::Graph => return graph::run(ground, plan, inputs),
             Self::Leaderboard => return boards::run(ground, plan, inputs),
+            Self::Streams => return streams::run(ground, plan),
         };
         let mut figures = Vec::new();
         for kind in ground.kinds() {
@@ -94,6 +106,9 @@ pub(crate) struct Plan {
     /// Posts of the small database and of the large one.
     pub(crate) small: u64,
     pub(crate) large: u64,
+    /// Readers of streams: who are told something, and who wait for it.
+    pub(crate) crowds: &'static [usize],
+    pub(crate) idle: &'static [usize],
 }
 
 impl Plan {
@@ -103,6 +118,8 @@ impl Plan {
         duration: Duration::from_secs(3),
         small: 10_000,
         large: 1_000_000,
+        crowds: &[100, 1_000, 10_000],
+        idle: &[1_000, 5_000, 10_000, 15_000],
     };
 
     /// Shows that everything works; its figures are none to keep.
@@ -112,6 +129,8 @@ impl Plan {
         duration: Duration::from_secs(2),
         small: 10_000,
         large: 100_000,
+        crowds: &[100, 1_000],
+        idle: &[1_000, 1_500],
     };
 
     fn load<'a>(&self, address: SocketAddr, pid: u32, statuses: &'a [u16]) -> Load<'a> {
