@@ -2,7 +2,7 @@
 
 use super::{Delivery, Look};
 use crate::sse::{Feed, Frame};
-use crate::{clock, handles, http};
+use crate::{clock, handles};
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use mio::event::Source;
@@ -124,7 +124,8 @@ impl Crowd {
         Self {
             poll,
             address,
-            request: http::request("GET", path, &[], None),
+            request: format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n")
+                .into_bytes(),
             connections: Vec::new(),
             begun: 0,
             ended: 0,

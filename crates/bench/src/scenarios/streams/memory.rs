@@ -17,8 +17,6 @@ const MANY: usize = 10_000;
 /// MB for the largest crowd, of fifteen thousand; as much for each of fewer.
 const ALL: (usize, f64) = (15_000, 250.0);
 const WITHIN: Target = Target::AtMost(1.0);
-/// A sign of life each, at the least.
-const BEATS: u64 = 1;
 
 /// What is held for a crowd, in bytes.
 #[derive(Debug, Clone, Copy)]
@@ -82,7 +80,9 @@ pub(super) fn run(ground: &Ground, plan: &Plan) -> Result<Vec<Figure>> {
         readers.open(*count)?;
         process::until_quiet(&[pid])?;
         let (from, cpu) = (Instant::now(), process::cpu(pid)?);
-        readers.until_beats(BEATS)?;
+        // What a stream may begin with is no sign of life yet.
+        let beginning = readers.look()?.least_beats;
+        readers.until_beats(beginning + 1)?;
         busy = process::cpu(pid)?.saturating_sub(cpu).as_secs_f64() / from.elapsed().as_secs_f64();
         held.push(Held::look(*count, pid)?);
     }
