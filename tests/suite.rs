@@ -87,9 +87,18 @@ mod http {
     mod sample;
     mod sessions;
     mod shape;
+    mod stream_crowd;
+    mod stream_ends;
+    mod stream_readers;
+    mod streams;
     mod trends;
     mod wallets;
     mod watching;
+}
+
+/// Streams of several processes.
+mod streams {
+    mod hopping;
 }
 
 /// The program, as its operators meet it.

@@ -14,11 +14,22 @@ const GATHER: Duration = Duration::from_millis(25);
 pub(crate) struct Follower {
     bell: watch::Receiver<Position>,
     looked: Instant,
+    gather: Duration,
 }
 
 impl Follower {
     pub(crate) fn new(bell: watch::Receiver<Position>) -> Self {
-        Self { bell, looked: Instant::now() }
+        Self::gathering(bell, GATHER)
+    }
+
+    /// One that gathers for another time than most.
+    pub(crate) fn gathering(bell: watch::Receiver<Position>, gather: Duration) -> Self {
+        Self { bell, looked: Instant::now(), gather }
+    }
+
+    /// How far this process has heard that the log goes.
+    pub(crate) fn heard(&self) -> Position {
+        *self.bell.borrow()
     }
 
     /// Waits for the next look, `at_most` so long where nobody rings; false where nobody is left who could.
@@ -27,7 +38,7 @@ impl Follower {
             rung = self.bell.changed() => if rung.is_err() { return false },
             () = sleep(at_most) => {}
         }
-        sleep_until(self.looked + GATHER).await;
+        sleep_until(self.looked + self.gather).await;
         self.look();
         true
     }

@@ -28,6 +28,7 @@ pub mod queries;
 mod quests;
 mod recommended;
 pub mod store;
+pub mod streams;
 mod trends;
 mod upkeep;
 mod viewers;

@@ -121,6 +121,9 @@ pub trait SessionRead {
     /// Who presents `token`: an active account whose session and token are live at `now`.
     fn viewer(&mut self, token: &Token, now: Timestamp) -> Result<Option<Viewer>, StoreError>;
 
+    /// Those of these sessions that are live at `now` and whose accounts are active, in no order.
+    fn live_among(&mut self, sessions: &[SessionId], now: Timestamp) -> Result<Vec<SessionId>, StoreError>;
+
     /// The live sessions of an account, newest first.
     fn sessions_of(
         &mut self,

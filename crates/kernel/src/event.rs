@@ -139,7 +139,7 @@ named! {
         StepCompleted = "step.completed",
         /// A fan completed a quest. Actor: the fan; subject: the quest.
         QuestCompleted = "quest.completed",
-        /// A fan came to an achievement. Actor and subject: the fan.
+        /// A fan came to an achievement. Actor and subject: the fan; detail: the achievement's key.
         AchievementUnlocked = "achievement.unlocked",
     }
 }

@@ -2,8 +2,8 @@
 //! reports whether it took.
 
 use crate::{
-    Board, BoardId, Points, PointsRecord, RankKey, Season, SeasonId, Seasons, SourceKey, TeamBoardId, Total,
-    TotalChange, TotalChanges, Writer,
+    Board, BoardId, Points, PointsRecord, RankKey, RecordId, Season, SeasonId, Seasons, SourceKey,
+    TeamBoardId, Total, TotalChange, TotalChanges, Writer,
 };
 use terrace_kernel::{Limit, Page, StoreError, TeamId, TimeKey, Timestamp, UserId};
 
@@ -105,6 +105,9 @@ pub trait PointsRead {
 
     /// Those of a fan's records that are of these facts, in no order.
     fn records_among(&mut self, user: UserId, facts: &[SourceKey]) -> Result<Vec<PointsRecord>, StoreError>;
+
+    /// Those of a fan's records that have these ids, in no order.
+    fn records_with(&mut self, user: UserId, ids: &[RecordId]) -> Result<Vec<PointsRecord>, StoreError>;
 
     /// The sum of all of a fan's records, whatever their season.
     fn points_of(&mut self, user: UserId) -> Result<Points, StoreError>;

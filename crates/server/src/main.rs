@@ -12,6 +12,7 @@ mod report;
 mod secret;
 mod serve;
 mod settings;
+mod stream_settings;
 mod trend_settings;
 mod upkeep;
 mod verify_opening;

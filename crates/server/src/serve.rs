@@ -140,6 +140,7 @@ pub(crate) fn web_config(settings: &Settings) -> anyhow::Result<WebConfig> {
         body_timeout: Duration::from_secs(settings.web.body_timeout),
         cookie_life: settings.app().session_life,
         limits: settings.limits(),
+        streams: settings.streams.config(),
         metrics_on_main: settings.metrics_listen.is_none(),
         workers: settings.web.workers,
         max_connections: settings.web.max_connections,

@@ -3,6 +3,7 @@
 use crate::account::Account;
 use crate::coins::CoinsCommand;
 use crate::edge_settings::EdgeSettings;
+use crate::stream_settings::StreamSettings;
 use crate::trend_settings::TrendSettings;
 use crate::upkeep::SeasonCommand;
 use anyhow::{Context, bail};
@@ -196,6 +197,8 @@ pub(crate) struct Settings {
     pub(crate) trends: TrendSettings,
     #[command(flatten)]
     pub(crate) web: WebSettings,
+    #[command(flatten)]
+    pub(crate) streams: StreamSettings,
     #[command(flatten)]
     pub(crate) edge: EdgeSettings,
     #[command(flatten)]

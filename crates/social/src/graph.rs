@@ -75,6 +75,9 @@ pub trait GraphRead<A> {
     /// Those of `others` whom a block hides from `reader`, in no order.
     fn hidden_among(&mut self, reader: UserId, others: &[UserId]) -> Result<Vec<UserId>, StoreError>;
 
+    /// Everybody whom a block hides from `reader`, whoever of the two blocks, in no order.
+    fn hidden_from(&mut self, reader: UserId) -> Result<Vec<UserId>, StoreError>;
+
     /// How `other` stands to `viewer`.
     fn ties(&mut self, viewer: UserId, other: UserId) -> Result<Ties, StoreError>;
 

@@ -8,6 +8,10 @@ use terrace_kernel::{CommentId, Limit, Page, PostId, StoreError, TeamId, TimeKey
 pub trait PostRead<A> {
     /// One post that is not deleted, of an author who is active and whom `reader` may see, with `reader`'s own reaction.
     fn post(&mut self, id: PostId, reader: Option<UserId>) -> Result<Option<PostView<A>>, StoreError>;
+
+    /// Those of these posts that are not deleted and whose authors are active, as who is signed out sees them, in no
+    /// order.
+    fn posts_among(&mut self, ids: &[PostId]) -> Result<Vec<PostView<A>>, StoreError>;
 }
 
 /// Writes posts.
@@ -45,6 +49,9 @@ pub trait CommentRead<A> {
         id: CommentId,
         reader: Option<UserId>,
     ) -> Result<Option<Comment<A>>, StoreError>;
+
+    /// Those of these comments that are there and whose authors are active, in no order; their posts may be deleted.
+    fn comments_among(&mut self, ids: &[CommentId]) -> Result<Vec<Comment<A>>, StoreError>;
 }
 
 /// Writes comments. The post's counter changes in the same transaction.

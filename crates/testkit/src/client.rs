@@ -5,9 +5,11 @@
 use crate::answer::Answer;
 use crate::contract::Contract;
 use crate::service::PASSWORD;
+use crate::stream::EventStream;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Debug;
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use ureq::Agent;
@@ -38,6 +40,12 @@ impl Client {
             .proxy(None)
             .build();
         Self { agent: config.new_agent(), url, contract, jar: Arc::default(), bearer: None, origin: None }
+    }
+
+    /// The same client of the service at another address, such as a balancer's.
+    #[must_use]
+    pub fn by_way_of(&self, address: SocketAddr) -> Self {
+        Self { url: format!("http://{address}"), ..self.fork() }
     }
 
     /// The same, as a browser on the service's own pages.
@@ -137,6 +145,38 @@ impl Client {
     #[track_caller]
     pub fn delete(&self, path: &str) -> Answer {
         self.ask("DELETE", path).send()
+    }
+
+    /// Opens a stream, which must be there.
+    #[track_caller]
+    pub fn stream(&self, path: &str) -> EventStream {
+        self.stream_after(path, None)
+    }
+
+    /// Opens a stream as a client that comes back does, with the id that it heard last.
+    #[track_caller]
+    pub fn stream_after(&self, path: &str, last: Option<&str>) -> EventStream {
+        match self.try_stream(path, last) {
+            Ok(stream) => stream,
+            Err(error) => panic!("{path} is no stream: {error:#}"),
+        }
+    }
+
+    /// Opens a stream of a service that may break or go away.
+    ///
+    /// # Errors
+    ///
+    /// When none is opened.
+    pub fn try_stream(&self, path: &str, last: Option<&str>) -> anyhow::Result<EventStream> {
+        let mut head = format!("GET {path} HTTP/1.1\r\nHost: terrace\r\nAccept: text/event-stream\r\n");
+        for (name, value) in self.credentials(&Method::GET) {
+            head.push_str(&format!("{name}: {}\r\n", value.to_str()?));
+        }
+        if let Some(last) = last {
+            head.push_str(&format!("Last-Event-ID: {last}\r\n"));
+        }
+        let address = self.url.strip_prefix("http://").unwrap_or(&self.url);
+        EventStream::open(address, &format!("{head}Accept-Encoding: br, gzip\r\n\r\n"))
     }
 
     /// A request that is still being put together.

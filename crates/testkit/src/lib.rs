@@ -12,6 +12,7 @@ mod postgres;
 mod program;
 mod raw;
 mod service;
+mod stream;
 mod use_cases;
 mod world;
 
@@ -24,6 +25,7 @@ pub use improvised::{Asked, Gate, Improvised, SaidNo, body, question};
 pub use program::{Chore, Ended, Invocation, Program, terrace_program};
 pub use raw::raw;
 pub use service::{CRON_SECRET, PACKS, PASSWORD, ServiceBuilder, TestService};
+pub use stream::{EventStream, Told};
 pub use terrace_app as app;
 pub use terrace_identity as identity;
 pub use terrace_kernel as kernel;

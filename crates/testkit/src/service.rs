@@ -9,6 +9,7 @@ use metrics_exporter_prometheus::PrometheusHandle;
 use std::future::Future;
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -16,7 +17,7 @@ use tempfile::TempDir;
 use terrace_app::{App, AppConfig, Catalogue, PackContent, PasswordCost, QuestContent, SecretKey};
 use terrace_kernel::Entropy;
 use terrace_storage::{DatabaseKind, MediaObjects, Storage, StorageConfig};
-use terrace_web::{CronSecret, LimitConfig, Listeners, WebConfig, Wiring};
+use terrace_web::{CronSecret, LimitConfig, Listeners, StreamConfig, WebConfig, Wiring};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{oneshot, watch};
 
@@ -158,8 +159,10 @@ pub struct TestService {
     stop: Option<oneshot::Sender<()>>,
     server: Option<JoinHandle<std::io::Result<()>>>,
     pictures: TempDir,
+    /// How many processes share the database: each draws other seeds.
+    siblings: AtomicU64,
     // Last: it goes when nothing is connected any more.
-    _database: TestDatabase,
+    database: Arc<TestDatabase>,
 }
 
 /// What a test wants to be otherwise than usual.
@@ -194,11 +197,24 @@ impl TestService {
                 cron_secret: Some(CronSecret::new(CRON_SECRET)),
                 workers: Some(2),
                 shutdown_timeout: Duration::from_secs(1),
+                // As answers that come to their end; tests of streams have longer ones.
+                streams: StreamConfig { life: Duration::from_millis(100), ..StreamConfig::default() },
                 ..WebConfig::default()
             },
             catalogue: true,
             rehearse: true,
         }
+    }
+
+    /// Another process of the service on the same database and by the same clock, otherwise than usual.
+    ///
+    /// # Errors
+    ///
+    /// When it does not start.
+    pub fn beside(&self, change: impl FnOnce(&mut WebConfig)) -> Result<Self> {
+        let builder = Self::builder(self.storage.kind()).web(change);
+        let number = self.siblings.fetch_add(1, Ordering::SeqCst) + 1;
+        builder.start_on(Arc::clone(&self.database), self.clock.clone(), number)
     }
 
     /// Where it listens.
@@ -325,23 +341,27 @@ impl ServiceBuilder {
     /// When there is no such database to be had, or the service does not start.
     pub fn start(self) -> Result<TestService> {
         let clock = FlowingClock::default();
-        let entropy: Arc<dyn Entropy> = Arc::new(SeededEntropy::default());
-        let open = |url: &str, rehearse| {
-            let config = StorageConfig {
-                read_connections: 4,
-                write_connections: 4,
-                rehearse,
-                ..StorageConfig::new(url)
-            };
-            Storage::open(config, Arc::new(clock.clone()), Arc::clone(&entropy))
-        };
         let database = TestDatabase::migrated(self.kind, |url| {
-            let storage = open(url, false)?;
+            let entropy = Arc::new(SeededEntropy::default());
+            let storage = Storage::open(StorageConfig::new(url), Arc::new(clock.clone()), entropy)?;
             storage.migrate()?;
             storage.close();
             Ok(())
         })?;
-        let storage = open(database.url(), self.rehearse)?;
+        self.start_on(Arc::new(database), clock, 0)
+    }
+
+    /// Starts it on a database that may be another process's too, as the one of this number.
+    fn start_on(self, database: Arc<TestDatabase>, clock: FlowingClock, number: u64) -> Result<TestService> {
+        // Far enough apart that no two processes draw the same.
+        let entropy: Arc<dyn Entropy> = Arc::new(SeededEntropy::new(number << 32));
+        let config = StorageConfig {
+            read_connections: 4,
+            write_connections: 4,
+            rehearse: self.rehearse,
+            ..StorageConfig::new(database.url())
+        };
+        let storage = Storage::open(config, Arc::new(clock.clone()), Arc::clone(&entropy))?;
         let app =
             App::new(Arc::new(storage.clone()), Arc::new(clock.clone()), Arc::clone(&entropy), self.app);
         let pictures = tempfile::Builder::new().prefix("terrace-media-").tempdir()?;
@@ -378,7 +398,8 @@ impl ServiceBuilder {
             stop: Some(stop),
             server: Some(server),
             pictures,
-            _database: database,
+            siblings: AtomicU64::new(0),
+            database,
         })
     }
 }

@@ -5,6 +5,7 @@ use crate::cron::CronSecret;
 use crate::forwarded::TrustedProxies;
 use crate::limits::LimitConfig;
 use crate::origin::PublicUrl;
+use crate::streams::StreamConfig;
 use std::time::Duration;
 
 /// How the shell serves.
@@ -30,6 +31,8 @@ pub struct WebConfig {
     pub cron_secret: Option<CronSecret>,
     /// How much may be asked in what time.
     pub limits: LimitConfig,
+    /// The bounds of streams.
+    pub streams: StreamConfig,
     /// Whether `/metrics` answers on the main listeners too.
     pub metrics_on_main: bool,
     /// How many threads serve requests; none means one per core.
@@ -64,6 +67,7 @@ impl Default for WebConfig {
             cookie_life: SECOND * 90 * 24 * 3600,
             cron_secret: None,
             limits: LimitConfig::default(),
+            streams: StreamConfig::default(),
             metrics_on_main: true,
             workers: None,
             max_connections: 25_000,

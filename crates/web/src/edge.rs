@@ -37,6 +37,7 @@ pub(crate) async fn edge<B: MessageBody>(
     req.extensions_mut().insert(client);
     if *req.method() == Method::HEAD {
         // Every GET route answers HEAD; the connection knows what was asked and leaves the body out.
+        req.extensions_mut().insert(OnlyHead);
         req.head_mut().method = Method::GET;
     }
     let _in_flight = InFlight::enter();
@@ -64,6 +65,9 @@ pub(crate) async fn edge<B: MessageBody>(
     seen.finish(dressed.status, shell.document.table.template(seen.path()));
     Err(dressed.into())
 }
+
+/// Only the head of the answer was asked for: on the request of a HEAD.
+pub(crate) struct OnlyHead;
 
 /// What is said to pages of other origins.
 struct Cors {

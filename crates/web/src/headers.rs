@@ -33,6 +33,10 @@ pub(crate) fn write(headers: &mut HeaderMap, path: &str, config: &WebConfig) {
     for (name, value) in ALWAYS {
         headers.insert(name, HeaderValue::from_static(value));
     }
+    // No coding is none; a route says so to have its answer left alone by compression.
+    if headers.get(header::CONTENT_ENCODING).is_some_and(|coding| coding == "identity") {
+        headers.remove(header::CONTENT_ENCODING);
+    }
     let policy = if docs::is_page(path) { DOCS } else { CLOSED };
     default(headers, header::CONTENT_SECURITY_POLICY, policy);
     if path.starts_with("/api/") {

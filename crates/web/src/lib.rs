@@ -39,6 +39,7 @@ mod server;
 mod shell;
 #[cfg(test)]
 mod shell_tests;
+mod streams;
 #[cfg(test)]
 mod test_support;
 mod verify;
@@ -53,4 +54,5 @@ pub use observe::install_metrics;
 pub use origin::{MalformedPublicUrl, PublicUrl};
 pub use server::{Listeners, serve};
 pub use shell::Wiring;
+pub use streams::StreamConfig;
 pub use verify::{OpeningFault, VerifiedSlot, verify_opening};

@@ -7,6 +7,7 @@
 use actix_web::body::{BodySize, MessageBody};
 use bytes::Bytes;
 use pin_project_lite::pin_project;
+use socket2::SockRef;
 use std::cell::Cell;
 use std::io;
 use std::pin::Pin;
@@ -14,6 +15,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep, sleep_until};
 
 /// The deadlines.
@@ -33,11 +35,37 @@ pub(crate) struct Pulse {
     busy: Cell<u32>,
     idle_since: Cell<Instant>,
     head_since: Cell<Option<Instant>>,
+    /// How long the client of a stream may take nothing of it, once the connection carries one.
+    stream: Cell<Option<Duration>>,
+    is_gone: Cell<bool>,
+    is_cut: Cell<bool>,
 }
 
 impl Pulse {
     fn new() -> Self {
-        Self { busy: Cell::new(0), idle_since: Cell::new(Instant::now()), head_since: Cell::new(None) }
+        Self {
+            busy: Cell::new(0),
+            idle_since: Cell::new(Instant::now()),
+            head_since: Cell::new(None),
+            stream: Cell::new(None),
+            is_gone: Cell::new(false),
+            is_cut: Cell::new(false),
+        }
+    }
+
+    /// The connection carries a stream from now on: little of it is to wait in the kernel, and not for long.
+    pub(crate) fn streams(&self, patience: Duration) {
+        self.stream.set(Some(patience));
+    }
+
+    /// Whether the client has closed its side, which ends a stream.
+    pub(crate) fn is_gone(&self) -> bool {
+        self.is_gone.get()
+    }
+
+    /// From now on the connection ends where its client takes nothing.
+    pub(crate) fn cut(&self) {
+        self.is_cut.set(true);
     }
 
     /// A request begins on the connection; it lasts until the value is dropped.
@@ -84,11 +112,30 @@ pub(crate) struct Patient<S> {
     pulse: Rc<Pulse>,
     reading: Option<Pin<Box<Sleep>>>,
     writing: Option<Pin<Box<Sleep>>>,
+    /// Whether the kernel was told to keep little for the client.
+    is_small: bool,
+}
+
+/// As much as the kernel keeps for a client of a stream that takes nothing; it would take megabytes.
+const UNSENT: usize = 64 * 1024;
+
+/// What can be told how much it may keep for a client.
+pub(crate) trait KeepsUnsent {
+    /// Has the kernel keep no more than about `bytes`.
+    fn keep_at_most(&self, bytes: usize);
+}
+
+impl KeepsUnsent for TcpStream {
+    fn keep_at_most(&self, bytes: usize) {
+        if let Err(error) = SockRef::from(self).set_send_buffer_size(bytes) {
+            log::debug!("the kernel keeps what it likes: {error}");
+        }
+    }
 }
 
 impl<S> Patient<S> {
     pub(crate) fn new(stream: S, patience: Patience) -> Self {
-        Self { stream, patience, pulse: Rc::new(Pulse::new()), reading: None, writing: None }
+        Self { stream, patience, pulse: Rc::new(Pulse::new()), reading: None, writing: None, is_small: false }
     }
 
     pub(crate) fn pulse(&self) -> Rc<Pulse> {
@@ -117,7 +164,10 @@ impl<S> Patient<S> {
     }
 
     fn wait_to_write(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
-        let patience = self.patience.write;
+        if self.pulse.is_cut.get() {
+            return Poll::Ready(Err(cut("answer")));
+        }
+        let patience = self.pulse.stream.get().unwrap_or(self.patience.write);
         let timer = self.writing.get_or_insert_with(|| Box::pin(sleep_until(Instant::now() + patience)));
         timer.as_mut().poll(cx).map(|()| Err(cut("answer")))
     }
@@ -140,6 +190,8 @@ impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
             Poll::Ready(read) => {
                 if buf.filled().len() > before {
                     self.pulse.note_bytes();
+                } else if read.is_ok() && buf.remaining() > 0 {
+                    self.pulse.is_gone.set(true);
                 }
                 Poll::Ready(read)
             }
@@ -148,8 +200,12 @@ impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
+impl<S: AsyncWrite + KeepsUnsent + Unpin> AsyncWrite for Patient<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        if !self.is_small && self.pulse.stream.get().is_some() {
+            self.stream.keep_at_most(UNSENT);
+            self.is_small = true;
+        }
         match Pin::new(&mut self.stream).poll_write(cx, buf) {
             Poll::Ready(written) => {
                 self.writing = None;

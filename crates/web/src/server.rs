@@ -3,6 +3,7 @@
 use crate::config::WebConfig;
 use crate::patience::{Patience, Patient};
 use crate::shell::{Shell, Wiring, build};
+use crate::streams::feed;
 use crate::{edge, health, routes};
 use actix_http::HttpService;
 use actix_http::error::DispatchError;
@@ -16,6 +17,7 @@ use actix_web::web::Data;
 use std::future::{Future, ready};
 use std::io;
 use std::net::TcpListener;
+use std::sync::Arc;
 use std::time::Duration;
 use terrace_app::App;
 use tokio::net::TcpStream;
@@ -81,6 +83,7 @@ pub(crate) async fn run(
     let handle = main.handle();
     let mut main = tokio::spawn(main);
     let metrics = listeners.metrics.map(|listener| serve_metrics(listener, shell.clone())).transpose()?;
+    let feeder = watched.clone().map(|app| tokio::spawn(feed(Arc::clone(&shell.streams), app.into_inner())));
     let upkeep = tokio::spawn(upkeep(shell.clone(), watched));
 
     let ended = tokio::select! {
@@ -92,6 +95,8 @@ pub(crate) async fn run(
     } else {
         shell.drain();
         tokio::time::sleep(config.drain_delay).await;
+        // Before the listeners: requests in flight would be waited for, and streams are in flight for minutes.
+        shell.streams.close();
         handle.stop(true).await;
         main.await
     };
@@ -99,6 +104,9 @@ pub(crate) async fn run(
         metrics.stop(false).await;
     }
     upkeep.abort();
+    if let Some(feeder) = feeder {
+        feeder.abort();
+    }
     ended.map_err(io::Error::other)?
 }
 

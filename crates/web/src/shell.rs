@@ -24,6 +24,7 @@ use crate::error::ApiError;
 use crate::feed_pages::FeedPages;
 use crate::limits::{Address, ClientAddress, RateLimits};
 use crate::quest_page::QuestPage;
+use crate::streams::{Hub, Streams};
 use crate::{auth, crosssite, edge, etag, fallback, health, parameters, problem};
 use actix_web::body::{EitherBody, MessageBody};
 use actix_web::cookie::Cookie;
@@ -66,6 +67,7 @@ pub(crate) struct Shell {
     pub(crate) feed_pages: FeedPages,
     pub(crate) board_pages: BoardPages,
     pub(crate) quest_page: QuestPage,
+    pub(crate) streams: Arc<Streams>,
     config: WebConfig,
     draining: AtomicBool,
 }
@@ -86,6 +88,7 @@ impl Shell {
         document: Document,
     ) -> Self {
         let limits = RateLimits::new(&config.limits);
+        let streams = Arc::new(Streams::new(config.streams.clone(), config.limits.enabled));
         Self {
             backend,
             clock,
@@ -96,6 +99,7 @@ impl Shell {
             feed_pages: FeedPages::new(),
             board_pages: BoardPages::new(),
             quest_page: QuestPage::default(),
+            streams,
             config,
             draining: AtomicBool::new(false),
         }
@@ -177,7 +181,9 @@ pub(crate) fn build(
     >,
 > {
     let metrics = shell.config().metrics_on_main;
-    let mut service = actix_web::App::new().app_data(shell);
+    // One for the worker that this service is built for.
+    let hub = Hub::new(Arc::clone(&shell.streams));
+    let mut service = actix_web::App::new().app_data(shell).app_data(hub);
     if let Some(app) = app {
         service = service.app_data(app);
     }

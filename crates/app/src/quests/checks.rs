@@ -1,11 +1,11 @@
 //! Progress checks: steps whose condition holds are completed, whoever or whatever brought it about (spec §1 rule 5).
 
 use super::progress::not_given;
-use super::{Checked, NotActive, Progress, QuestBook, pay_quest, pay_step, tell};
+use super::{Checked, NotActive, Progress, QuestBook, pay_quest, pay_step};
 use crate::awards::Awards;
 use crate::store::Tx;
 use std::collections::BTreeSet;
-use terrace_kernel::{Ctx, Event, EventKind, Failure, Outcome, StoreError, UserId};
+use terrace_kernel::{Ctx, Event, EventKind, Failure, NewEvent, Outcome, StoreError, Topic, UserId};
 use terrace_quests::{Check, Facts, Quest, is_due, met_steps, today};
 
 /// Completes what a fan has fulfilled in the quests that they are in, and grants the achievements that they have come to.
@@ -63,7 +63,15 @@ fn grant_achievements(
             && achievement.is_reached(&known)
             && tx.unlock_achievement(user, &achievement.key, ctx.now())?
         {
-            tell(tx, ctx.now(), EventKind::AchievementUnlocked, user, user.as_uuid())?;
+            let event = NewEvent {
+                topic: Topic::Quests,
+                kind: EventKind::AchievementUnlocked,
+                actor: Some(user),
+                team: None,
+                subject: user.as_uuid(),
+                object: None,
+            };
+            tx.append_told(&event, achievement.key.as_str(), ctx.now())?;
             granted += 1;
         }
     }

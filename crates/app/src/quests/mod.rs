@@ -8,7 +8,7 @@ mod sync;
 
 pub(crate) use checks::{check_after, check_fan};
 pub use content::{QuestContent, QuestContentError, QuestSummary};
-pub(crate) use progress::{Progress, not_given, pay_quest, pay_step, tell};
+pub(crate) use progress::{Progress, not_given, pay_quest, pay_step};
 pub(crate) use sync::job;
 pub use sync::{QuestSweep, QuestsSynced};
 

@@ -80,7 +80,7 @@ fn give(
 }
 
 /// Tells of what a fan did.
-pub(crate) fn tell(
+fn tell(
     tx: &mut dyn Tx,
     now: Timestamp,
     kind: EventKind,

@@ -92,6 +92,20 @@ impl CommentRead<AuthorCard> for DieselTx<'_> {
         .map_err(broken("read a comment"))?;
         row.map(into_comment).transpose()
     }
+
+    fn comments_among(&mut self, ids: &[CommentId]) -> Result<Vec<Comment<AuthorCard>>, StoreError> {
+        let ids = ids.iter().copied().map(Key::of);
+        let rows: Vec<(CommentRow, CardRow)> = on!(self.conn, |conn| {
+            comments::table
+                .inner_join(users::table)
+                .filter(comments::id.eq_any(ids))
+                .filter(users::status.eq(ACTIVE))
+                .select((CommentRow::as_select(), CardRow::as_select()))
+                .load(conn)
+        })
+        .map_err(broken("read comments by their ids"))?;
+        rows.into_iter().map(into_comment).collect()
+    }
 }
 
 impl CommentWrite<AuthorCard> for DieselTx<'_> {

@@ -111,6 +111,17 @@ impl GraphRead<AuthorCard> for DieselTx<'_> {
         Ok(hidden.into_iter().map(Key::id).collect())
     }
 
+    fn hidden_from(&mut self, reader: UserId) -> Result<Vec<UserId>, StoreError> {
+        let reader = Key::of(reader);
+        let hidden: Vec<Key> = on!(self.conn, |conn| {
+            let blocked = blocks::table.filter(blocks::blocker_id.eq(reader)).select(blocks::blocked_id);
+            let blocking = blocks::table.filter(blocks::blocked_id.eq(reader)).select(blocks::blocker_id);
+            blocked.union(blocking).load(conn)
+        })
+        .map_err(broken("read everybody who is hidden from a reader"))?;
+        Ok(hidden.into_iter().map(Key::id).collect())
+    }
+
     fn ties(&mut self, viewer: UserId, other: UserId) -> Result<Ties, StoreError> {
         let TiesRow { following, follows_you, hidden } = on!(self.conn, |conn| {
             diesel::sql_query(TIES)

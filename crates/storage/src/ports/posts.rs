@@ -131,6 +131,18 @@ impl PostRead<AuthorCard> for DieselTx<'_> {
         .map_err(broken("read a post"))?;
         row.map(into_view).transpose()
     }
+
+    fn posts_among(&mut self, ids: &[PostId]) -> Result<Vec<PostView<AuthorCard>>, StoreError> {
+        let ids = ids.iter().copied().map(Key::of);
+        let rows: Vec<ViewRow> = on!(self.conn, |conn| {
+            shown()
+                .filter(posts::id.eq_any(ids))
+                .select((PostRow::as_select(), CardRow::as_select(), None::<String>.into_sql::<NoText>()))
+                .load(conn)
+        })
+        .map_err(broken("read posts by their ids"))?;
+        rows.into_iter().map(into_view).collect()
+    }
 }
 
 /// The type of a reaction that nobody asked for.

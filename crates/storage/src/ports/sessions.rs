@@ -170,6 +170,22 @@ impl SessionRead for DieselTx<'_> {
         .transpose()
     }
 
+    fn live_among(&mut self, ids: &[SessionId], now: Timestamp) -> Result<Vec<SessionId>, StoreError> {
+        let ids = ids.iter().copied().map(Key::of);
+        let live: Vec<Key> = on!(self.conn, |conn| {
+            sessions::table
+                .inner_join(users::table)
+                .filter(sessions::id.eq_any(ids))
+                .filter(sessions::ended_at.is_null())
+                .filter(sessions::expires_at.gt(At(now)))
+                .filter(users::status.eq(AccountStatus::Active.as_str()))
+                .select(sessions::id)
+                .load(conn)
+        })
+        .map_err(broken("look which sessions are live"))?;
+        Ok(live.into_iter().map(Key::id).collect())
+    }
+
     fn sessions_of(
         &mut self,
         user: UserId,

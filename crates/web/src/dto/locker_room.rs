@@ -100,7 +100,7 @@ impl From<&PostView<AuthorCard>> for Post {
 }
 
 /// The counts of the kinds that somebody chose.
-struct Reactions(ReactionCounts);
+pub(super) struct Reactions(pub(super) ReactionCounts);
 
 impl Serialize for Reactions {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -12,6 +12,7 @@ pub(crate) mod packs;
 mod parts;
 pub(crate) mod quests;
 pub(crate) mod recommended;
+pub(crate) mod streams;
 pub(crate) mod trends;
 pub(crate) mod upkeep;
 pub(crate) mod wallets;

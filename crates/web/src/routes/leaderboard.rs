@@ -46,14 +46,17 @@ struct BoardQuery {
     cursor: Option<String>,
 }
 
-fn id<I: std::str::FromStr<Err = MalformedId>>(
+pub(super) fn id<I: std::str::FromStr<Err = MalformedId>>(
     text: Option<&str>,
     pointer: &str,
 ) -> Result<Option<I>, ApiError> {
     text.map(str::parse::<I>).transpose().map_err(|error| ApiError::invalid_part(pointer, error.to_string()))
 }
 
-fn choice(board: Option<BoardId>, team: Option<terrace_kernel::TeamId>) -> Result<BoardChoice, ApiError> {
+pub(super) fn choice(
+    board: Option<BoardId>,
+    team: Option<terrace_kernel::TeamId>,
+) -> Result<BoardChoice, ApiError> {
     match (board, team) {
         (None, None) => Ok(BoardChoice::Global),
         (Some(board), None) => Ok(BoardChoice::Board(board)),

@@ -25,7 +25,7 @@ const FEED: &str = "feed";
 /// Which part of the locker room is read.
 #[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-enum Scope {
+pub(super) enum Scope {
     /// Everybody's posts.
     All,
     /// Of the people and in the rooms of the teams that one follows, and one's own.
@@ -65,25 +65,24 @@ struct FeedQuery {
     cursor: Option<String>,
 }
 
-impl FeedQuery {
-    fn scope(&self) -> Result<FeedScope, ApiError> {
-        let team = self
-            .team_id
-            .as_deref()
-            .map(str::parse::<TeamId>)
-            .transpose()
-            .map_err(|error| ApiError::invalid_part("/teamId", error.to_string()))?;
-        match (self.scope.unwrap_or(Scope::All), team) {
-            (Scope::All, None) => Ok(FeedScope::All),
-            (Scope::Following, None) => Ok(FeedScope::Following),
-            (Scope::All | Scope::Following, Some(_)) => {
-                Err(ApiError::invalid_part("/teamId", "goes with scope=team only"))
-            }
-            (Scope::Team, Some(team)) => Ok(FeedScope::Team(team)),
-            (Scope::Team, None) => Ok(FeedScope::OwnTeams),
+/// The part of the locker room that is asked for.
+pub(super) fn feed_scope(scope: Option<Scope>, team: Option<&str>) -> Result<FeedScope, ApiError> {
+    let team = team
+        .map(str::parse::<TeamId>)
+        .transpose()
+        .map_err(|error| ApiError::invalid_part("/teamId", error.to_string()))?;
+    match (scope.unwrap_or(Scope::All), team) {
+        (Scope::All, None) => Ok(FeedScope::All),
+        (Scope::Following, None) => Ok(FeedScope::Following),
+        (Scope::All | Scope::Following, Some(_)) => {
+            Err(ApiError::invalid_part("/teamId", "goes with scope=team only"))
         }
+        (Scope::Team, Some(team)) => Ok(FeedScope::Team(team)),
+        (Scope::Team, None) => Ok(FeedScope::OwnTeams),
     }
+}
 
+impl FeedQuery {
     /// The page that is asked for. A cursor of what who follows nobody gets goes on there.
     fn page(&self, scope: FeedScope, reader: Option<UserId>) -> Result<ReadFeed, ApiError> {
         let page = |scope| {
@@ -116,7 +115,7 @@ pub(crate) async fn read_feed(
     shell: Data<Shell>,
     app: Data<App>,
 ) -> Result<HttpResponse, ApiError> {
-    let scope = query.scope()?;
+    let scope = feed_scope(query.scope, query.team_id.as_deref())?;
     let reader = viewer.0.map(|viewer| viewer.user_id);
     if scope.is_personal() && reader.is_none() {
         return Err(Code::AuthenticationRequired.into());

@@ -18,6 +18,7 @@ mod quests;
 mod recommended;
 mod refusals;
 mod sessions;
+mod streams;
 mod trends;
 mod wallets;
 
@@ -45,6 +46,7 @@ pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
         .service(leaderboard::join_leaderboard)
         .service(leaderboard::leave_leaderboard)
         .service(leaderboard::read_points)
+        .service(streams::stream_leaderboard)
         // Accounts
         .service(accounts::register)
         .service(accounts::login)
@@ -52,6 +54,7 @@ pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
         .service(accounts::mobile_login)
         .service(accounts::mobile_refresh)
         .service(accounts::mobile_logout)
+        .service(streams::stream_own)
         .service(profile::get_own_profile)
         .service(profile::change_profile)
         .service(profile::change_password)
@@ -70,6 +73,7 @@ pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
         // Locker room
         .service(locker_room::read_feed)
         .service(locker_room::create_post)
+        .service(streams::stream_locker_room)
         .service(locker_room::get_post)
         .service(locker_room::delete_post)
         .service(comments::list_comments)

@@ -10,7 +10,9 @@ use crate::types::{At, Key};
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use terrace_kernel::{Limit, Page, StoreError, TimeKey, UserId};
-use terrace_scoring::{Points, PointsRead, PointsRecord, SeasonId, SourceKey, SourceKind, TotalChange};
+use terrace_scoring::{
+    Points, PointsRead, PointsRecord, RecordId, SeasonId, SourceKey, SourceKind, TotalChange,
+};
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = points_history)]
@@ -90,6 +92,19 @@ impl PointsRead for DieselTx<'_> {
                 .load(conn)
         })
         .map_err(broken("read records of points"))?;
+        rows.into_iter().map(RecordRow::into_record).collect()
+    }
+
+    fn records_with(&mut self, user: UserId, ids: &[RecordId]) -> Result<Vec<PointsRecord>, StoreError> {
+        let ids = ids.iter().copied().map(Key::of);
+        let rows: Vec<RecordRow> = on!(self.conn, |conn| {
+            points_history::table
+                .filter(points_history::user_id.eq(Key::of(user)))
+                .filter(points_history::id.eq_any(ids))
+                .select(RecordRow::as_select())
+                .load(conn)
+        })
+        .map_err(broken("read records of points by their ids"))?;
         rows.into_iter().map(RecordRow::into_record).collect()
     }
 

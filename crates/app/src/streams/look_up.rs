@@ -1,0 +1,298 @@
+//! Reads a part of the log, and what its events concern as it is now.
+
+use super::{Audience, OnPost, StepTold, StreamBatch, StreamEvent, StreamWhat, last_on_boards, turns_views};
+use crate::execute::Query;
+use crate::quests::QuestBook;
+use crate::store::ReadTx;
+use std::collections::{BTreeMap, HashMap};
+use std::convert::Infallible;
+use std::sync::Arc;
+use terrace_identity::AuthorCard;
+use terrace_kernel::{
+    CommentId, Event, EventKind, Outcome, Position, PostId, StoreError, Timestamp, Topic, UserId,
+};
+use terrace_quests::{QuestId, StepId};
+use terrace_scoring::{BoardId, Points, PointsRecord, RecordId, SeasonId, Total, TotalChanges};
+use terrace_social::{Comment, PostView};
+
+/// Which part.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Asked {
+    pub(super) after: Position,
+    /// Not beyond this.
+    pub(super) up_to: Position,
+    /// Events that are read.
+    pub(super) limit: u32,
+    /// Events that are wanted, of those that are read.
+    pub(super) most_told: usize,
+}
+
+/// The newest change of a fan's total on a board in this part.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Score {
+    pub(super) position: Position,
+    pub(super) at: Timestamp,
+    pub(super) season: SeasonId,
+    pub(super) board: BoardId,
+    pub(super) user: UserId,
+    total: Total,
+    is_listed: bool,
+}
+
+/// What was found. Scores want ranks, and what happened in quests wants their titles.
+#[derive(Default)]
+pub(super) struct Looked {
+    pub(super) batch: StreamBatch,
+    pub(super) scores: Vec<Score>,
+    pub(super) quests: Vec<Event>,
+    pub(super) resets: Vec<Event>,
+    /// The last event that boards show.
+    pub(super) boards_up_to: Option<Position>,
+}
+
+/// Finds the newest public position.
+pub(super) struct Head;
+
+impl Query for Head {
+    const NAME: &'static str = "stream_head";
+    type Output = Position;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Position, Infallible> {
+        Ok(tx.head()?)
+    }
+}
+
+/// Finds the position before the oldest event after one.
+pub(super) struct OldestAfter(pub(super) Position);
+
+impl Query for OldestAfter {
+    const NAME: &'static str = "stream_oldest";
+    type Output = Option<Position>;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+        let first = tx.events_after(self.0, 1)?.into_iter().next();
+        Ok(first.and_then(|event| Position::new(event.position.get() - 1)))
+    }
+}
+
+/// Reads the part.
+pub(super) struct LookUp {
+    pub(super) asked: Asked,
+    pub(super) audience: Arc<dyn Audience>,
+}
+
+impl Query for LookUp {
+    const NAME: &'static str = "stream_look_up";
+    /// Nothing where events after what is known are gone, or never were.
+    type Output = Option<Looked>;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+        let Asked { after, up_to, limit, most_told } = self.asked;
+        self.audience.begins();
+        // Before the events: what was public when it was read is among them, or gone.
+        let head = tx.head()?;
+        let mut events = tx.events_after(after, limit)?;
+        let is_next = |event: &Event| event.position.get() == after.get() + 1;
+        if head < after || !events.first().map_or(head == after, is_next) {
+            return Ok(None);
+        }
+        let mut more = u32::try_from(events.len()).is_ok_and(|count| count >= limit);
+        more &= events.last().is_some_and(|last| last.position < up_to);
+        events.retain(|event| event.position <= up_to);
+        let mut wanted = Wants::default();
+        let mut reached = after;
+        for event in &events {
+            let wants = self.audience.wants(event);
+            if wants.shared || wants.own {
+                if wanted.count == most_told {
+                    more = true;
+                    break;
+                }
+                wanted.take(event, wants.shared, wants.own)?;
+            }
+            reached = event.position;
+        }
+        events.retain(|event| event.position <= reached);
+        let mut looked = wanted.look_up(tx)?;
+        looked.boards_up_to = last_on_boards(&events);
+        looked.batch.reached = reached;
+        looked.batch.more = more;
+        events.retain(|event| turns_views(event.what.kind));
+        looked.batch.turns = events;
+        Ok(Some(looked))
+    }
+}
+
+/// What is wanted of events.
+#[derive(Default)]
+struct Wants {
+    count: usize,
+    room: Vec<Event>,
+    scores: BTreeMap<(BoardId, UserId), Score>,
+    resets: Vec<Event>,
+    records: HashMap<UserId, Vec<Event>>,
+    quests: Vec<Event>,
+}
+
+impl Wants {
+    fn take(&mut self, event: &Event, shared: bool, own: bool) -> Result<(), StoreError> {
+        self.count += 1;
+        match (event.what.topic, event.what.kind, event.what.actor) {
+            (Topic::LockerRoom, ..) if shared => self.room.push(event.clone()),
+            (Topic::Quests, ..) if own => self.quests.push(event.clone()),
+            (_, EventKind::SeasonChanged, _) if shared => self.resets.push(event.clone()),
+            (_, kind @ (EventKind::PointsAwarded | EventKind::ScoreChanged), Some(user)) => {
+                if shared {
+                    self.take_scores(event, user)?;
+                }
+                if own && kind == EventKind::PointsAwarded {
+                    self.records.entry(user).or_default().push(event.clone());
+                }
+            }
+            (..) => {}
+        }
+        Ok(())
+    }
+
+    fn take_scores(&mut self, event: &Event, user: UserId) -> Result<(), StoreError> {
+        let detail = event.detail.as_deref().unwrap_or_default();
+        let changes: TotalChanges = detail.parse().map_err(|error| StoreError::defect("streams", error))?;
+        for change in changes.0 {
+            let score = Score {
+                position: event.position,
+                at: event.at,
+                season: change.season,
+                board: change.board,
+                user,
+                total: change.total,
+                is_listed: change.is_listed,
+            };
+            self.scores.insert((change.board, user), score);
+        }
+        Ok(())
+    }
+
+    fn look_up(self, tx: &mut dyn ReadTx) -> Result<Looked, StoreError> {
+        let mut looked = Looked {
+            scores: self.scores.into_values().collect(),
+            quests: self.quests,
+            resets: self.resets,
+            ..Looked::default()
+        };
+        looked.batch.told = room(tx, &self.room)?;
+        for (user, events) in self.records {
+            let ids: Vec<RecordId> =
+                events.iter().map(|event| RecordId::from_uuid(event.what.subject)).collect();
+            let records: HashMap<RecordId, PointsRecord> =
+                tx.records_with(user, &ids)?.into_iter().map(|record| (record.id, record)).collect();
+            looked.batch.told.extend(events.iter().filter_map(|event| {
+                let record = records.get(&RecordId::from_uuid(event.what.subject))?;
+                Some(told(event, StreamWhat::PointsAwarded(Box::new(record.clone()))))
+            }));
+        }
+        Ok(looked)
+    }
+}
+
+fn told(event: &Event, what: StreamWhat) -> StreamEvent {
+    StreamEvent { position: event.position, at: event.at, what }
+}
+
+/// What happened in the locker room: two statements, whatever happened.
+fn room(tx: &mut dyn ReadTx, events: &[Event]) -> Result<Vec<StreamEvent>, StoreError> {
+    let mut posts: Vec<PostId> = events
+        .iter()
+        .filter(|event| event.what.kind != EventKind::PostDeleted)
+        .map(|event| PostId::from_uuid(event.what.subject))
+        .collect();
+    posts.sort_unstable();
+    posts.dedup();
+    let comments: Vec<CommentId> = events
+        .iter()
+        .filter(|event| event.what.kind == EventKind::CommentCreated)
+        .filter_map(|event| event.what.object.map(CommentId::from_uuid))
+        .collect();
+    let comments = if comments.is_empty() { Vec::new() } else { tx.comments_among(&comments)? };
+    // After the comments: a comment that was read is counted.
+    let posts = if posts.is_empty() { Vec::new() } else { tx.posts_among(&posts)? };
+    let posts: HashMap<PostId, PostView<AuthorCard>> =
+        posts.into_iter().map(|view| (view.post.id, view)).collect();
+    let comments: HashMap<CommentId, Comment<AuthorCard>> =
+        comments.into_iter().map(|comment| (comment.id, comment)).collect();
+    let what = |event: &Event| {
+        let post = PostId::from_uuid(event.what.subject);
+        if event.what.kind == EventKind::PostDeleted {
+            let on = OnPost { post, team: event.what.team, author: event.what.actor };
+            return Some(StreamWhat::PostDeleted(on));
+        }
+        let view = posts.get(&post)?;
+        let on = OnPost { post, team: view.post.team, author: Some(view.post.author) };
+        let count = view.post.comment_count;
+        match (event.what.kind, event.what.object.map(CommentId::from_uuid)) {
+            (EventKind::PostCreated, _) => Some(StreamWhat::PostCreated(Box::new(view.clone()))),
+            (EventKind::CommentCreated, Some(comment)) => {
+                let comment = Box::new(comments.get(&comment)?.clone());
+                Some(StreamWhat::CommentCreated { on, comment, count })
+            }
+            (EventKind::CommentDeleted, Some(comment)) => {
+                Some(StreamWhat::CommentDeleted { on, comment, by: event.what.actor, count })
+            }
+            (EventKind::ReactionChanged, _) => {
+                Some(StreamWhat::ReactionChanged { on, reactions: view.post.reactions })
+            }
+            (..) => None,
+        }
+    };
+    Ok(events.iter().filter_map(|event| Some(told(event, what(event)?))).collect())
+}
+
+/// What happened in a quest, as it is called; nothing where the content does not know it any more.
+pub(super) fn quest_told(book: &QuestBook, event: &Event) -> Option<StreamEvent> {
+    let fan = event.what.actor?;
+    let what = match (event.what.kind, event.detail.as_deref()) {
+        (EventKind::StepCompleted, _) => {
+            let (quest, step) = book.step(StepId::from_uuid(event.what.subject))?;
+            let step = StepTold {
+                quest: quest.id,
+                quest_title: quest.title.clone(),
+                step: step.id,
+                title: step.title.clone(),
+                points: step.points,
+            };
+            StreamWhat::StepCompleted(fan, Box::new(step))
+        }
+        (EventKind::QuestCompleted, _) => {
+            let quest = book.quest(QuestId::from_uuid(event.what.subject))?;
+            StreamWhat::QuestCompleted(fan, Box::new(quest.clone()))
+        }
+        (EventKind::AchievementUnlocked, Some(key)) => {
+            let unlocked = book.achievements().iter().find(|known| known.key.as_str() == key)?;
+            StreamWhat::AchievementUnlocked(fan, unlocked)
+        }
+        (..) => return None,
+    };
+    Some(told(event, what))
+}
+
+/// Ranks scores by the tables, where the boards in memory are not there.
+pub(super) struct RankScores(pub(super) Vec<Score>);
+
+impl Query for RankScores {
+    const NAME: &'static str = "stream_ranks";
+    type Output = Vec<Option<(Points, u64)>>;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+        let rank = |score: &Score| -> Result<Option<(Points, u64)>, StoreError> {
+            if !score.is_listed {
+                return Ok(None);
+            }
+            let above = tx.count_above(score.season, score.board, score.total.points)?;
+            Ok(Some((score.total.points, above + 1)))
+        };
+        Ok(self.0.iter().map(rank).collect::<Result<_, _>>()?)
+    }
+}

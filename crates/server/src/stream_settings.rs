@@ -1,0 +1,75 @@
+//! The settings of streams.
+
+use clap::Args;
+use std::time::Duration;
+use terrace_web::StreamConfig;
+
+/// Streams.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Streams")]
+pub(crate) struct StreamSettings {
+    /// How long a stream lasts at least, before its client is to connect again; up to a fifth is added by chance.
+    #[arg(long = "stream-life", env = "TERRACE_STREAM_LIFE", global = true, default_value_t = 300, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub(crate) life: u64,
+    /// After how long a silence a stream shows that it is there. Proxies that close idle connections want less than
+    /// their patience.
+    #[arg(long = "stream-heartbeat", env = "TERRACE_STREAM_HEARTBEAT", global = true, default_value_t = 15, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub(crate) heartbeat: u64,
+    /// Streams that one account may have; lifted with the rate limits.
+    #[arg(long = "streams-per-account", env = "TERRACE_STREAMS_PER_ACCOUNT", global = true, default_value_t = 12, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) per_account: u32,
+    /// Streams that those who are signed out may have from one address; lifted with the rate limits.
+    #[arg(long = "streams-per-address", env = "TERRACE_STREAMS_PER_ADDRESS", global = true, default_value_t = 1000, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) per_address: u32,
+    /// Events of each kind of stream that are kept in memory for clients who come back.
+    #[arg(
+        long = "stream-kept-events",
+        env = "TERRACE_STREAM_KEPT_EVENTS",
+        global = true,
+        default_value_t = 4096,
+        value_name = "COUNT"
+    )]
+    pub(crate) kept_events: usize,
+    /// Megabytes of them, at most.
+    #[arg(long = "stream-kept-mib", env = "TERRACE_STREAM_KEPT_MIB", global = true, default_value_t = 8, value_name = "MIB", value_parser = clap::value_parser!(u16).range(1..=4096))]
+    pub(crate) kept_mib: u16,
+    /// How long the client of a stream may take nothing of what waits for it.
+    #[arg(long = "stream-write-timeout", env = "TERRACE_STREAM_WRITE_TIMEOUT", global = true, default_value_t = 20, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub(crate) stream_write_timeout: u64,
+}
+
+impl StreamSettings {
+    /// What streams go by.
+    pub(crate) fn config(&self) -> StreamConfig {
+        StreamConfig {
+            life: Duration::from_secs(self.life),
+            heartbeat: Duration::from_secs(self.heartbeat),
+            per_account: self.per_account,
+            per_address: self.per_address,
+            kept_events: self.kept_events,
+            kept_bytes: usize::from(self.kept_mib) * 1024 * 1024,
+            write_timeout: Duration::from_secs(self.stream_write_timeout),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::settings::Cli;
+    use clap::Parser;
+    use terrace_web::StreamConfig;
+
+    fn config(arguments: &[&str]) -> Result<StreamConfig, clap::Error> {
+        Ok(Cli::try_parse_from([&["terrace"], arguments].concat())?.settings.streams.config())
+    }
+
+    #[test]
+    fn streams_are_those_of_the_web_shell_unless_said_otherwise() {
+        assert_eq!(config(&[]).unwrap(), StreamConfig::default());
+        let ours = config(&["--stream-life", "60", "--streams-per-account=3"]).unwrap();
+        assert_eq!((ours.life.as_secs(), ours.per_account), (60, 3));
+        for wrong in ["--stream-life=0", "--streams-per-address=0", "--stream-heartbeat=-1"] {
+            assert!(config(&[wrong]).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! Writes what the event log tells into the logs that connections read.
+
+use super::frame::{self, Away, Frame, Kind};
+use super::view::Reader;
+use super::{KINDS, Streams};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use terrace_app::App;
+use terrace_app::streams::{Audience, Fed, StreamBatch, StreamWhat, Wanted};
+use terrace_kernel::{Event, EventKind, Position, StoreError, Topic, UserId};
+use tokio::time::{MissedTickBehavior, interval, sleep};
+
+/// How long to wait after a failure.
+const PAUSE: Duration = Duration::from_secs(1);
+/// How often it is looked which sessions are over: what ends one acts on its streams within twice this time.
+const SESSIONS: Duration = Duration::from_secs(1);
+
+/// Feeds the logs for as long as it is polled.
+pub(crate) async fn feed(streams: Arc<Streams>, app: Arc<App>) {
+    tokio::join!(follow(&streams, &app), watch_sessions(&streams, &app));
+}
+
+async fn watch_sessions(streams: &Streams, app: &App) {
+    let mut ticks = interval(SESSIONS);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        match streams.readers.end_sessions(app).await {
+            Ok(true) => streams.alarm(),
+            Ok(false) => {}
+            Err(error) => log::debug!("streams do not hear which sessions are over: {error}"),
+        }
+        for kind in KINDS {
+            let (events, bytes) = streams.log(kind).size();
+            metrics::gauge!("terrace_stream_kept_events", "stream" => name(kind)).set(figure(events));
+            metrics::gauge!("terrace_stream_kept_bytes", "stream" => name(kind)).set(figure(bytes));
+        }
+    }
+}
+
+/// What a kind of stream is called in metrics.
+pub(super) const fn name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Room => "locker-room",
+        Kind::Boards => "leaderboard",
+        Kind::Fans => "user",
+    }
+}
+
+fn figure(count: usize) -> f64 {
+    f64::from(u32::try_from(count).unwrap_or(u32::MAX))
+}
+
+/// Looks up what somebody listens to. What is not looked up in one go is left out of the logs in the same go.
+struct Listening {
+    streams: Arc<Streams>,
+    room: AtomicBool,
+    boards: AtomicBool,
+}
+
+impl Audience for Listening {
+    fn begins(&self) {
+        self.room.store(self.streams.room.is_wanted(), Ordering::Release);
+        self.boards.store(self.streams.boards.is_wanted(), Ordering::Release);
+    }
+
+    fn wants(&self, event: &Event) -> Wanted {
+        let shared = match event.what.topic {
+            Topic::LockerRoom => self.room.load(Ordering::Acquire),
+            Topic::Leaderboard => self.boards.load(Ordering::Acquire),
+            Topic::Account | Topic::Graph | Topic::Quests => false,
+        };
+        let is_own = matches!(event.what.topic, Topic::Leaderboard | Topic::Quests);
+        let own = is_own && event.what.actor.is_some_and(|fan| self.streams.readers.wants_own(fan));
+        Wanted { shared, own }
+    }
+}
+
+async fn follow(streams: &Arc<Streams>, app: &Arc<App>) {
+    let listening = Arc::new(Listening {
+        streams: Arc::clone(streams),
+        room: AtomicBool::new(false),
+        boards: AtomicBool::new(false),
+    });
+    let audience: Arc<dyn Audience> = Arc::clone(&listening) as _;
+    let mut feed = app.stream_feed(audience);
+    let mut stale: HashMap<UserId, Arc<Reader>> = HashMap::new();
+    loop {
+        match feed.next().await {
+            Ok(Fed::Anew(position)) => {
+                KINDS.iter().for_each(|kind| streams.log(*kind).begin(position));
+                streams.ring();
+            }
+            Ok(Fed::Batch(batch)) => {
+                // Before anything is told: whoever was blocked by then is not told of.
+                turn(streams, app, &batch, &mut stale).await;
+                publish(streams, &listening, &batch);
+            }
+            Err(error) => {
+                log::warn!("streams will try again: {error}");
+                sleep(PAUSE).await;
+            }
+        }
+    }
+}
+
+/// Brings up to date what readers may see.
+async fn turn(streams: &Streams, app: &App, batch: &StreamBatch, stale: &mut HashMap<UserId, Arc<Reader>>) {
+    for reader in streams.readers.turn(&batch.turns) {
+        stale.insert(reader.user, reader);
+    }
+    for user in stale.keys().copied().collect::<Vec<_>>() {
+        let Some(reader) = stale.get(&user) else { continue };
+        match reader.load(app).await {
+            Ok(()) => drop(stale.remove(&user)),
+            Err(StoreError::Contended(_)) => {}
+            Err(error) => log::warn!("what a reader sees of streams is old: {error}"),
+        }
+    }
+}
+
+fn publish(streams: &Streams, listening: &Listening, batch: &StreamBatch) {
+    for event in &batch.turns {
+        let user = UserId::from_uuid(event.what.subject);
+        if matches!(event.what.kind, EventKind::AccountDeleted | EventKind::AccountSuspended) {
+            streams.room.mark(&Away::Account(user));
+        } else if event.what.kind == EventKind::AccountRestored {
+            streams.room.mark(&Away::Back(user));
+        }
+    }
+    let mut told: [Vec<Frame>; 3] = [Vec::new(), Vec::new(), Vec::new()];
+    for event in &batch.told {
+        if let StreamWhat::PostDeleted(on) = &event.what {
+            streams.room.mark(&Away::Post(on.post));
+        } else if let StreamWhat::CommentDeleted { comment, .. } = &event.what {
+            streams.room.mark(&Away::Comment(*comment));
+        }
+        let Some((kind, frame)) = frame::encode(event) else { continue };
+        let [room, boards, fans] = &mut told;
+        match kind {
+            Kind::Room => room.push(frame),
+            Kind::Boards => boards.push(frame),
+            Kind::Fans => fans.push(frame),
+        }
+    }
+    let [room, boards, fans] = told;
+    metrics::counter!("terrace_stream_events_total")
+        .increment(u64::try_from(room.len() + boards.len() + fans.len()).unwrap_or(0));
+    let keep = |kind, frames: Vec<Frame>, is_taken: bool, reached: Position| {
+        if is_taken { streams.log(kind).append(frames, reached) } else { streams.log(kind).skip(reached) }
+    };
+    keep(Kind::Room, room, listening.room.load(Ordering::Acquire), batch.reached);
+    keep(Kind::Boards, boards, listening.boards.load(Ordering::Acquire), batch.reached);
+    keep(Kind::Fans, fans, true, batch.reached);
+    streams.ring();
+}

@@ -1,0 +1,243 @@
+//! Events as they go over the wire, each encoded once for everybody who reads it.
+
+use super::view::Sight;
+use crate::dto::leaderboard::PointsEntry;
+use crate::dto::locker_room::Comment;
+use crate::dto::streams::{
+    AchievementUnlocked, BoardReset, CommentCreated, CommentDeleted, PostCreated, PostDeleted,
+    QuestCompleted, ReactionChanged, ScoreChanged, StepCompleted,
+};
+use bytes::{BufMut, Bytes, BytesMut};
+use serde::Serialize;
+use terrace_app::streams::{OnPost, StreamEvent, StreamWhat};
+use terrace_kernel::{CommentId, Position, PostId, TeamId, UserId};
+use terrace_scoring::{BoardId, Points};
+
+/// What an event weighs beside its text.
+const OVERHEAD: usize = 200;
+
+/// An event of a stream.
+#[derive(Debug, Clone)]
+pub(crate) struct Frame {
+    /// Its place in the event log, which is its id.
+    pub(crate) position: Position,
+    /// The whole event, with the empty line at its end.
+    pub(crate) body: Bytes,
+    /// Whom it concerns.
+    pub(crate) about: About,
+    /// Why it is told to nobody any more.
+    gone: bool,
+    author_away: bool,
+    actor_away: bool,
+}
+
+/// Whom an event concerns.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum About {
+    /// Whoever reads the locker room.
+    Room(RoomEvent),
+    /// Whoever reads a board.
+    Score {
+        /// Which board.
+        board: BoardId,
+        /// Whether it is the global one that is shown.
+        is_global: bool,
+        /// Whose line it is.
+        user: UserId,
+        /// Their points and rank; none where the board does not list them any more.
+        line: Option<(Points, u64)>,
+    },
+    /// Whoever reads any board.
+    Boards,
+    /// One fan.
+    Fan(UserId),
+}
+
+/// What tells readers of the locker room apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct RoomEvent {
+    /// The post.
+    pub(crate) post: PostId,
+    /// The team whose room it is in.
+    pub(crate) team: Option<TeamId>,
+    /// Who wrote the post.
+    pub(crate) author: Option<UserId>,
+    /// Who wrote the comment, where it is about one.
+    pub(crate) by: Option<UserId>,
+    /// The comment that was created.
+    pub(crate) comment: Option<CommentId>,
+    /// Whether the post was deleted.
+    pub(crate) is_end: bool,
+}
+
+/// What of the events that were told is told to nobody any more, or is again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Away {
+    /// The post was deleted: it and what belongs to it.
+    Post(PostId),
+    /// The comment was deleted.
+    Comment(CommentId),
+    /// The account was deleted or suspended: what it wrote.
+    Account(UserId),
+    /// The account is there again.
+    Back(UserId),
+}
+
+impl Frame {
+    pub(crate) fn new(position: Position, name: &str, data: &impl Serialize, about: About) -> Option<Self> {
+        let data = match serde_json::to_vec(data) {
+            Ok(data) => data,
+            Err(error) => {
+                log::error!("an event of a stream cannot be written: {error}");
+                return None;
+            }
+        };
+        let body = event(position, name, &data);
+        Some(Self { position, body, about, gone: false, author_away: false, actor_away: false })
+    }
+
+    /// What it takes of the memory.
+    pub(crate) fn weight(&self) -> usize {
+        self.body.len() + OVERHEAD
+    }
+
+    /// Whether it is told to anybody.
+    pub(crate) fn is_told(&self) -> bool {
+        !(self.gone || self.author_away || self.actor_away)
+    }
+
+    pub(crate) fn mark(&mut self, away: &Away) {
+        let About::Room(about) = &self.about else { return };
+        match away {
+            Away::Post(post) => self.gone |= about.post == *post && !about.is_end,
+            Away::Comment(comment) => self.gone |= about.comment == Some(*comment),
+            Away::Account(user) if !about.is_end => {
+                self.author_away |= about.author == Some(*user);
+                self.actor_away |= about.by == Some(*user) && about.comment.is_some();
+            }
+            Away::Account(_) => {}
+            Away::Back(user) => {
+                self.author_away &= about.author != Some(*user);
+                self.actor_away &= about.by != Some(*user);
+            }
+        }
+    }
+
+    /// Puts what a reader sees of it behind what they get.
+    pub(crate) fn write(&self, sight: Sight, out: &mut BytesMut) {
+        match (sight, &self.about) {
+            (Sight::Nothing, _) => {}
+            (Sight::Nameless, About::Score { line, .. }) => {
+                let data = serde_json::to_vec(&ScoreChanged::new(None, *line)).unwrap_or_default();
+                out.extend_from_slice(&event(self.position, SCORE_CHANGED, &data));
+            }
+            (Sight::Nameless | Sight::Whole, _) => out.extend_from_slice(&self.body),
+        }
+    }
+}
+
+const SCORE_CHANGED: &str = "score.changed";
+
+/// JSON holds no line breaks, so that one line of data is all.
+fn event(position: Position, name: &str, data: &[u8]) -> Bytes {
+    let head = format!("id: {position}\nevent: {name}\ndata: ");
+    let mut text = BytesMut::with_capacity(head.len() + data.len() + 2);
+    text.put_slice(head.as_bytes());
+    text.put_slice(data);
+    text.put_slice(b"\n\n");
+    text.freeze()
+}
+
+/// The event after which a client reads everything again, and goes on from `position`.
+pub(crate) fn resync(position: Position) -> Bytes {
+    event(position, "resync", b"{}")
+}
+
+/// What keeps a connection open, and tells the client how far it knows of everything.
+pub(crate) fn beat(position: Position) -> Bytes {
+    format!(":\nid: {position}\n\n").into()
+}
+
+/// The last words of a stream: come back in so many milliseconds.
+pub(crate) fn farewell(retry: u64, position: Option<Position>) -> Bytes {
+    match position {
+        Some(position) => format!("retry: {retry}\nid: {position}\n\n").into(),
+        None => format!("retry: {retry}\n\n").into(),
+    }
+}
+
+/// Which kind of stream tells of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// The locker room's.
+    Room,
+    /// A board's.
+    Boards,
+    /// One's own.
+    Fans,
+}
+
+fn room(on: &OnPost) -> RoomEvent {
+    RoomEvent { post: on.post, team: on.team, author: on.author, by: None, comment: None, is_end: false }
+}
+
+fn in_room(position: Position, name: &str, data: &impl Serialize, about: RoomEvent) -> Option<(Kind, Frame)> {
+    Frame::new(position, name, data, About::Room(about)).map(|frame| (Kind::Room, frame))
+}
+
+fn own(position: Position, name: &str, data: &impl Serialize, fan: UserId) -> Option<(Kind, Frame)> {
+    Frame::new(position, name, data, About::Fan(fan)).map(|frame| (Kind::Fans, frame))
+}
+
+/// The event as it is told, and by which kind of stream; nothing where it cannot be written.
+pub(crate) fn encode(event: &StreamEvent) -> Option<(Kind, Frame)> {
+    let StreamEvent { position, at, what } = event;
+    let (position, at) = (*position, *at);
+    match what {
+        StreamWhat::PostCreated(view) => {
+            let on = OnPost { post: view.post.id, team: view.post.team, author: Some(view.post.author) };
+            in_room(position, "post.created", &PostCreated::from(&**view), room(&on))
+        }
+        StreamWhat::PostDeleted(on) => {
+            let about = RoomEvent { is_end: true, ..room(on) };
+            in_room(position, "post.deleted", &PostDeleted { post_id: on.post.as_uuid() }, about)
+        }
+        StreamWhat::CommentCreated { on, comment, count } => {
+            let about = RoomEvent { by: Some(comment.author.id), comment: Some(comment.id), ..room(on) };
+            let data = CommentCreated { comment: Comment::from(&**comment), comment_count: *count };
+            in_room(position, "comment.created", &data, about)
+        }
+        StreamWhat::CommentDeleted { on, comment, by, count } => {
+            let data = CommentDeleted {
+                post_id: on.post.as_uuid(),
+                comment_id: comment.as_uuid(),
+                comment_count: *count,
+            };
+            in_room(position, "comment.deleted", &data, RoomEvent { by: *by, ..room(on) })
+        }
+        StreamWhat::ReactionChanged { on, reactions } => {
+            in_room(position, "reaction.changed", &ReactionChanged::new(on.post, *reactions), room(on))
+        }
+        StreamWhat::ScoreChanged { board, is_global, user, line } => {
+            let about = About::Score { board: *board, is_global: *is_global, user: *user, line: *line };
+            let data = ScoreChanged::new(Some(*user), *line);
+            Frame::new(position, SCORE_CHANGED, &data, about).map(|frame| (Kind::Boards, frame))
+        }
+        StreamWhat::BoardReset(season) => {
+            let data = BoardReset { season_id: season.as_uuid() };
+            Frame::new(position, "board.reset", &data, About::Boards).map(|frame| (Kind::Boards, frame))
+        }
+        StreamWhat::PointsAwarded(record) => {
+            own(position, "points.awarded", &PointsEntry::from(&**record), record.user)
+        }
+        StreamWhat::StepCompleted(fan, step) => {
+            own(position, "step.completed", &StepCompleted::new(step, at), *fan)
+        }
+        StreamWhat::QuestCompleted(fan, quest) => {
+            own(position, "quest.completed", &QuestCompleted::new(quest, at), *fan)
+        }
+        StreamWhat::AchievementUnlocked(fan, achievement) => {
+            own(position, "achievement.unlocked", &AchievementUnlocked::new(achievement, at), *fan)
+        }
+    }
+}

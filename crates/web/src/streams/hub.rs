@@ -1,0 +1,389 @@
+//! One worker's connections: who waits for what, and what several of them are about to be sent alike.
+
+use super::frame::{self, About, Frame, Kind};
+use super::log::{Place, Read, Taken};
+use super::view::{Part, Session, Sight};
+use super::{KINDS, Streams};
+use crate::patience::Pulse;
+use actix_web::rt;
+use bytes::{Bytes, BytesMut};
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::{Context, Waker};
+use std::time::{Duration, Instant};
+use terrace_kernel::{Position, TeamId, UserId};
+use terrace_scoring::BoardId;
+use tokio::time::{MissedTickBehavior, interval};
+
+/// As much as a connection is handed at once; the connection writes it before it asks for more.
+const CHUNK: usize = 16 * 1024;
+/// How often it is looked whose heartbeat is due, or whose time is over.
+const TICK: Duration = Duration::from_millis(500);
+/// For how many parts what was written last is kept.
+const COMMON: usize = 8;
+
+/// What wakes a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Key {
+    Room,
+    Team(TeamId),
+    GlobalBoard,
+    Board(BoardId),
+    Fan(UserId),
+}
+
+impl Key {
+    const fn of(part: Part) -> Self {
+        match part {
+            Part::All | Part::OwnTeams | Part::Following => Self::Room,
+            Part::Team(team) => Self::Team(team),
+            Part::GlobalBoard => Self::GlobalBoard,
+            Part::Board(board) => Self::Board(board),
+            Part::Own(fan) => Self::Fan(fan),
+        }
+    }
+}
+
+/// The kind of stream that tells of a part.
+pub(super) const fn kind_of(part: Part) -> Kind {
+    match part {
+        Part::All | Part::Team(_) | Part::OwnTeams | Part::Following => Kind::Room,
+        Part::GlobalBoard | Part::Board(_) => Kind::Boards,
+        Part::Own(_) => Kind::Fans,
+    }
+}
+
+/// What a connection waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Waits {
+    /// Nothing: it has not read everything.
+    Not,
+    /// What concerns it: nothing that the hub has looked at did.
+    Armed,
+    /// It has come: this is the number of the first frame that does.
+    Woken(u64),
+}
+
+/// A connection, as its hub knows it.
+pub(super) struct Slot {
+    key: Key,
+    kind: Kind,
+    waits: Cell<Waits>,
+    waker: RefCell<Option<Waker>>,
+    /// When it is woken although nothing happens.
+    due: Cell<Instant>,
+    session: Option<Arc<Session>>,
+    pulse: Option<Rc<Pulse>>,
+}
+
+impl Slot {
+    /// To be called at each look of the connection: it is woken from now on.
+    pub(super) fn wake_here(&self, cx: &Context<'_>) {
+        let mut waker = self.waker.borrow_mut();
+        if !waker.as_ref().is_some_and(|waker| waker.will_wake(cx.waker())) {
+            *waker = Some(cx.waker().clone());
+        }
+    }
+
+    /// It has read everything, and waits.
+    pub(super) fn arm(&self, due: Instant) {
+        self.waits.set(Waits::Armed);
+        self.due.set(due);
+    }
+
+    fn wake(&self) {
+        if let Some(waker) = self.waker.borrow().as_ref() {
+            waker.wake_by_ref();
+        }
+    }
+}
+
+/// What was written last for everybody who reads a part and from whom nobody is hidden.
+struct Common {
+    part: Part,
+    version: u64,
+    from: u64,
+    /// The position of the first event in it.
+    first: Position,
+    body: Bytes,
+    to: Place,
+}
+
+#[derive(Default)]
+struct Slots {
+    by_key: HashMap<Key, HashMap<u64, Rc<Slot>>>,
+    count: u64,
+}
+
+impl Slots {
+    fn all(&self) -> impl Iterator<Item = &Rc<Slot>> {
+        self.by_key.values().flat_map(HashMap::values)
+    }
+}
+
+/// The hub of a worker. It lives on the worker's thread.
+pub(crate) struct Hub {
+    streams: Arc<Streams>,
+    slots: RefCell<Slots>,
+    /// Up to which number each log was looked at.
+    seen: [Cell<u64>; 3],
+    alarms: Cell<u64>,
+    is_running: Cell<bool>,
+    common: RefCell<Vec<Common>>,
+    beat: RefCell<Option<(Position, Bytes)>>,
+}
+
+/// What a look into a log came to.
+pub(super) enum Next {
+    /// Something to be sent.
+    Chunk(Bytes, Place),
+    /// Nothing concerns the reader up to here.
+    Nothing(Place),
+    /// It is to be read from the table.
+    Behind,
+    /// The reader was too slow.
+    Overrun,
+}
+
+impl Hub {
+    /// That of one worker.
+    pub(crate) fn new(streams: Arc<Streams>) -> Rc<Self> {
+        Rc::new(Self {
+            streams,
+            slots: RefCell::default(),
+            seen: Default::default(),
+            alarms: Cell::new(0),
+            is_running: Cell::new(false),
+            common: RefCell::default(),
+            beat: RefCell::default(),
+        })
+    }
+
+    pub(super) fn streams(&self) -> &Arc<Streams> {
+        &self.streams
+    }
+
+    fn seen(&self, kind: Kind) -> &Cell<u64> {
+        let [room, boards, fans] = &self.seen;
+        match kind {
+            Kind::Room => room,
+            Kind::Boards => boards,
+            Kind::Fans => fans,
+        }
+    }
+
+    /// Adds a connection, and says under which number.
+    pub(super) fn join(
+        self: &Rc<Self>,
+        part: Part,
+        session: Option<Arc<Session>>,
+        pulse: Option<Rc<Pulse>>,
+        due: Instant,
+    ) -> (u64, Rc<Slot>) {
+        if !self.is_running.replace(true) {
+            rt::spawn(run(Rc::clone(self)));
+        }
+        let slot = Rc::new(Slot {
+            key: Key::of(part),
+            kind: kind_of(part),
+            waits: Cell::new(Waits::Not),
+            waker: RefCell::new(None),
+            due: Cell::new(due),
+            session,
+            pulse,
+        });
+        let slots = &mut *self.slots.borrow_mut();
+        slots.count += 1;
+        slots.by_key.entry(slot.key).or_default().insert(slots.count, Rc::clone(&slot));
+        (slots.count, slot)
+    }
+
+    /// Takes a connection out.
+    pub(super) fn leave(&self, number: u64, slot: &Slot) {
+        let by_key = &mut self.slots.borrow_mut().by_key;
+        if let Some(slots) = by_key.get_mut(&slot.key) {
+            slots.remove(&number);
+            if slots.is_empty() {
+                by_key.remove(&slot.key);
+            }
+        }
+    }
+
+    /// Looks for what concerns a connection. `place` is where it was.
+    pub(super) fn read(
+        &self,
+        slot: &Slot,
+        part: Part,
+        place: Place,
+        reader: Option<&super::view::Reader>,
+    ) -> Next {
+        let mut place = place;
+        match slot.waits.replace(Waits::Not) {
+            Waits::Not => {}
+            Waits::Armed => place.next = place.next.max(self.seen(slot.kind).get()),
+            Waits::Woken(number) => place.next = place.next.max(number),
+        }
+        let view = reader.map(|reader| (reader.user, reader.view()));
+        let hides_nobody = view.as_ref().is_none_or(|(_, view)| view.hidden.is_empty());
+        if part.is_common() && hides_nobody {
+            return self.read_common(slot.kind, part, place);
+        }
+        let view = view.as_ref().map(|(user, view)| (*user, &**view));
+        let mut out = BytesMut::new();
+        let read = self
+            .streams
+            .log(slot.kind)
+            .read(place, |frame| take(frame, part.sight(&frame.about, view), &mut out));
+        next(read, out.freeze())
+    }
+
+    fn read_common(&self, kind: Kind, part: Part, place: Place) -> Next {
+        let log = self.streams.log(kind);
+        let version = log.version();
+        let common = &mut *self.common.borrow_mut();
+        let is_same = |known: &Common| {
+            known.part == part
+                && known.version == version
+                && known.from == place.next
+                && known.first > place.reached
+        };
+        if let Some(known) = common.iter().find(|known| is_same(known)) {
+            return Next::Chunk(known.body.clone(), known.to);
+        }
+        let (mut out, mut first) = (BytesMut::new(), None);
+        let read = log.read(place, |frame| {
+            let sight = part.sight(&frame.about, None);
+            if sight != Sight::Nothing {
+                first.get_or_insert(frame.position);
+            }
+            take(frame, sight, &mut out)
+        });
+        let next = next(read, out.freeze());
+        if let (Next::Chunk(body, to), Some(first)) = (&next, first) {
+            common.retain(|known| known.version == version || kind_of(known.part) != kind);
+            if common.len() < COMMON {
+                let body = body.clone();
+                common.push(Common { part, version, from: place.next, first, body, to: *to });
+            }
+        }
+        next
+    }
+
+    /// What keeps a connection open, made once for all that are as far.
+    pub(super) fn beat(&self, position: Position) -> Bytes {
+        let beat = &mut *self.beat.borrow_mut();
+        match beat {
+            Some((known, body)) if *known == position => body.clone(),
+            Some(_) | None => {
+                let body = frame::beat(position);
+                *beat = Some((position, body.clone()));
+                body
+            }
+        }
+    }
+
+    /// Wakes those whom what is new concerns.
+    fn look(&self) {
+        let slots = self.slots.borrow();
+        for kind in KINDS {
+            let mut concerned: HashMap<Key, u64> = HashMap::new();
+            let mut all_boards = false;
+            let mut note = |key, number| {
+                concerned.entry(key).or_insert(number);
+            };
+            let seen = self.seen(kind);
+            let (end, missed) = self.streams.log(kind).peek(seen.get(), |number, about| match about {
+                About::Room(event) => {
+                    note(Key::Room, number);
+                    if let Some(team) = event.team {
+                        note(Key::Team(team), number);
+                    }
+                }
+                About::Score { board, is_global, .. } => {
+                    note(Key::Board(*board), number);
+                    if *is_global {
+                        note(Key::GlobalBoard, number);
+                    }
+                }
+                About::Boards => all_boards = true,
+                About::Fan(fan) => note(Key::Fan(*fan), number),
+            });
+            let before = seen.replace(end);
+            let wake = |slot: &Rc<Slot>, number| {
+                if slot.waits.get() == Waits::Armed {
+                    slot.waits.set(Waits::Woken(number));
+                    slot.wake();
+                }
+            };
+            if missed || all_boards {
+                slots.all().filter(|slot| slot.kind == kind).for_each(|slot| wake(slot, before));
+                continue;
+            }
+            for (key, number) in concerned {
+                slots
+                    .by_key
+                    .get(&key)
+                    .into_iter()
+                    .flat_map(HashMap::values)
+                    .for_each(|slot| wake(slot, number));
+            }
+        }
+        let alarms = self.streams.alarms.load(Ordering::Acquire);
+        if self.alarms.replace(alarms) != alarms {
+            let closed = self.streams.is_closed();
+            for slot in slots.all() {
+                let has_ended = slot.session.as_ref().is_some_and(|session| session.has_ended());
+                if let Some(pulse) = slot.pulse.as_ref().filter(|_| closed) {
+                    // Who takes nothing now holds up the end.
+                    pulse.cut();
+                }
+                if closed || has_ended {
+                    slot.wake();
+                }
+            }
+        }
+    }
+
+    /// Wakes those whose heartbeat is due, or whose time is over.
+    fn wake_due(&self) {
+        let now = Instant::now();
+        let slots = self.slots.borrow();
+        slots.all().filter(|slot| slot.due.get() <= now).for_each(|slot| slot.wake());
+    }
+}
+
+fn take(frame: &Frame, sight: Sight, out: &mut BytesMut) -> Taken {
+    frame.write(sight, out);
+    if out.len() < CHUNK { Taken::More } else { Taken::Enough }
+}
+
+fn next(read: Read, out: Bytes) -> Next {
+    match read {
+        Read::UpTo(place) if out.is_empty() => Next::Nothing(place),
+        Read::UpTo(place) => Next::Chunk(out, place),
+        Read::Behind => Next::Behind,
+        Read::Overrun => Next::Overrun,
+    }
+}
+
+async fn run(hub: Rc<Hub>) {
+    let mut bell = hub.streams.bell.subscribe();
+    let config = &hub.streams.config;
+    let tick = (config.life.min(config.heartbeat) / 4).clamp(Duration::from_millis(5), TICK);
+    let mut ticks = interval(tick);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            rung = bell.changed() => {
+                if rung.is_err() {
+                    return;
+                }
+                hub.look();
+            }
+            _ = ticks.tick() => hub.wake_due(),
+        }
+    }
+}

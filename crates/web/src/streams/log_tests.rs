@@ -1,0 +1,226 @@
+//! The log by itself: who reads from wherever, however slowly, gets everything once and in order, or is told that it
+//! is not there (spec §6).
+
+use super::frame::{About, Away, Frame, RoomEvent};
+use super::log::{Bounds, Log, Place, Read, Taken};
+use proptest::prelude::*;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use terrace_kernel::{CommentId, Position, PostId, UserId, Uuid};
+
+const ROOMY: Bounds = Bounds { frames: 1 << 20, bytes: 1 << 30 };
+
+fn at(position: i64) -> Position {
+    Position::new(position).unwrap()
+}
+
+fn room(n: u128) -> RoomEvent {
+    RoomEvent {
+        post: PostId::from_uuid(Uuid::from_u128(n)),
+        team: None,
+        author: Some(UserId::from_uuid(Uuid::from_u128(n % 3))),
+        by: None,
+        comment: None,
+        is_end: false,
+    }
+}
+
+fn frame(position: i64) -> Frame {
+    let about = room(u128::try_from(position).unwrap());
+    Frame::new(at(position), "post.created", &position, About::Room(about)).unwrap()
+}
+
+fn frames(positions: impl IntoIterator<Item = i64>) -> Vec<Frame> {
+    positions.into_iter().map(frame).collect()
+}
+
+/// A log that begins after `start`.
+fn log(bounds: Bounds, start: i64) -> Log {
+    let log = Log::new(bounds);
+    log.begin(at(start));
+    log
+}
+
+/// What is there after `place`, up to `most` at once, and where the reader is then.
+fn read(log: &Log, place: Place, most: usize) -> Result<(Vec<i64>, Place), Read> {
+    let mut seen = Vec::new();
+    let read = log.read(place, |frame| {
+        seen.push(frame.position.get());
+        if seen.len() < most { Taken::More } else { Taken::Enough }
+    });
+    match read {
+        Read::UpTo(place) => Ok((seen, place)),
+        other @ (Read::Behind | Read::Overrun) => Err(other),
+    }
+}
+
+#[test]
+fn a_reader_goes_on_from_any_position_that_the_ring_holds() {
+    let log = log(ROOMY, 10);
+    log.append(frames([12, 15, 15, 19]), at(20));
+    for (after, expected) in
+        [(10, vec![12, 15, 15, 19]), (11, vec![12, 15, 15, 19]), (12, vec![15, 15, 19]), (15, vec![19])]
+    {
+        let (seen, place) = read(&log, log.place_after(at(after)).unwrap(), 99).unwrap();
+        assert_eq!((seen, place.reached), (expected, at(20)), "after {after}");
+    }
+    assert_eq!(log.place_after(at(9)), None, "that is for the table");
+    // Known from elsewhere, before this process has heard of it: nothing comes twice.
+    let ahead = log.place_after(at(22)).unwrap();
+    log.append(frames([21, 22, 23]), at(23));
+    assert_eq!(read(&log, ahead, 99).unwrap().0, [23]);
+}
+
+#[test]
+fn what_leaves_the_ring_is_missed_by_nobody_unawares() {
+    let log = log(Bounds { frames: 3, bytes: 1 << 20 }, 0);
+    let start = log.place_after(at(0)).unwrap();
+    log.append(frames([1, 2, 3]), at(3));
+    assert_eq!(read(&log, start, 99).unwrap().0, [1, 2, 3]);
+    log.append(frames([4, 5]), at(5));
+    assert_eq!(read(&log, start, 99), Err(Read::Overrun));
+    assert_eq!(log.place_after(at(1)), None);
+    assert_eq!(read(&log, log.place_after(at(2)).unwrap(), 99).unwrap().0, [3, 4, 5]);
+    let heavy = frame(1).weight();
+    let bounded = self::log(Bounds { frames: 99, bytes: 2 * heavy }, 0);
+    bounded.append(frames([1, 2, 3]), at(3));
+    assert_eq!(bounded.size(), (2, 2 * heavy));
+    assert_eq!(bounded.place_after(at(0)), None);
+}
+
+#[test]
+fn what_is_left_out_for_want_of_readers_is_read_from_the_table() {
+    let log = log(ROOMY, 0);
+    let up_to_date = log.place_after(at(0)).unwrap();
+    log.append(frames([1]), at(1));
+    let (_, up_to_date) = read(&log, up_to_date, 99).unwrap();
+    log.skip(at(7));
+    assert_eq!(read(&log, up_to_date, 99), Err(Read::Behind));
+    assert_eq!(log.place_after(at(6)), None);
+    log.append(frames([8]), at(8));
+    assert_eq!(read(&log, up_to_date, 99), Err(Read::Behind));
+    assert_eq!(read(&log, log.place_after(at(7)).unwrap(), 99).unwrap().0, [8]);
+    log.begin(at(3));
+    assert_eq!(log.reached(), Some(at(3)), "another database, and other events");
+    assert_eq!(log.place_after(at(2)), None);
+}
+
+#[test]
+fn a_log_is_wanted_while_somebody_is_there_and_a_while_longer() {
+    let log = log(ROOMY, 0);
+    log.join();
+    log.join();
+    log.leave();
+    assert!(log.is_wanted());
+    log.leave();
+    assert!(log.is_wanted(), "they come back");
+}
+
+#[test]
+fn what_is_deleted_is_told_to_nobody_who_comes_later() {
+    let log = log(ROOMY, 0);
+    let author = |n: u128| UserId::from_uuid(Uuid::from_u128(n));
+    let comment = CommentId::from_uuid(Uuid::from_u128(77));
+    let about = RoomEvent { by: Some(author(9)), comment: Some(comment), ..room(4) };
+    let end = RoomEvent { is_end: true, ..room(1) };
+    let start = log.place_after(at(0)).unwrap();
+    log.append(frames([1, 2, 3]), at(3));
+    log.append(Frame::new(at(4), "comment.created", &4, About::Room(about)), at(4));
+    let seen = || read(&log, start, 99).unwrap().0;
+    log.mark(&Away::Post(room(1).post));
+    log.append(Frame::new(at(5), "post.deleted", &5, About::Room(end)), at(5));
+    assert_eq!(seen(), [2, 3, 4, 5]);
+    log.mark(&Away::Account(author(2)));
+    assert_eq!(seen(), [3, 4, 5]);
+    log.mark(&Away::Account(author(9)));
+    assert_eq!(seen(), [3, 5]);
+    log.mark(&Away::Back(author(9)));
+    log.mark(&Away::Back(author(2)));
+    assert_eq!(seen(), [2, 3, 4, 5]);
+    log.mark(&Away::Comment(comment));
+    log.mark(&Away::Back(author(1)));
+    assert_eq!(seen(), [2, 3, 5], "what is gone does not come back");
+}
+
+#[test]
+fn readers_on_many_threads_see_one_order() {
+    const LAST: i64 = 20_000;
+    let log = Arc::new(log(ROOMY, 0));
+    let done = Arc::new(AtomicBool::new(false));
+    let readers: Vec<_> = (0..4_usize)
+        .map(|nth| {
+            let (log, done) = (Arc::clone(&log), Arc::clone(&done));
+            thread::spawn(move || {
+                let (mut seen, mut place) = (Vec::new(), log.place_after(at(0)).unwrap());
+                loop {
+                    let over = done.load(Ordering::Acquire);
+                    let (some, next) = read(&log, place, nth + 1).unwrap();
+                    let nothing = some.is_empty();
+                    seen.extend(some);
+                    place = next;
+                    if over && nothing {
+                        return seen;
+                    }
+                }
+            })
+        })
+        .collect();
+    let mut next = 1;
+    while next <= LAST {
+        let end = (next + next % 7).min(LAST);
+        log.append(frames(next..=end), at(end));
+        next = end + 1;
+    }
+    done.store(true, Ordering::Release);
+    for reader in readers {
+        assert_eq!(reader.join().unwrap(), (1..=LAST).collect::<Vec<_>>());
+    }
+}
+
+proptest! {
+    /// Replay is live reading: wherever a reader leaves and comes back, and however full its connection is, what it was
+    /// sent is what was told, or it is told that it is not there.
+    #[test]
+    fn whoever_leaves_and_comes_back_gets_the_log(
+        batches in prop::collection::vec((1_i64..4, 0_i64..6), 1..40),
+        frames_kept in 4_usize..12,
+        steps in prop::collection::vec((0_usize..4, any::<bool>()), 1..80),
+    ) {
+        let log = log(Bounds { frames: frames_kept, bytes: 1 << 20 }, 0);
+        let mut told: Vec<i64> = Vec::new();
+        let (mut seen, mut place) = (Vec::new(), log.place_after(at(0)).unwrap());
+        let mut batches = batches.into_iter();
+        for (most, leaves) in steps {
+            if let Some((gap, count)) = batches.next() {
+                let first = log.reached().unwrap().get() + gap;
+                let positions: Vec<i64> = (first..first + count).collect();
+                told.extend(&positions);
+                log.append(frames(positions), at(first + count));
+            }
+            if leaves {
+                match log.place_after(place.reached) {
+                    Some(back) => place = back,
+                    None => {
+                        // What the table is asked for.
+                        let after = place.reached.get();
+                        seen.extend(told.iter().copied().filter(|position| *position > after));
+                        place = log.place_after(log.reached().unwrap()).unwrap();
+                    }
+                }
+            }
+            match read(&log, place, most + 1) {
+                Ok((some, next)) => {
+                    seen.extend(some);
+                    place = next;
+                }
+                Err(_) => {
+                    let after = place.reached.get();
+                    seen.extend(told.iter().copied().filter(|position| *position > after));
+                    place = log.place_after(log.reached().unwrap()).unwrap();
+                }
+            }
+        }
+        prop_assert_eq!(&seen[..], &told[..seen.len()]);
+    }
+}

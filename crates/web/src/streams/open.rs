@@ -1,0 +1,149 @@
+//! Opens a stream.
+
+use super::body::{Opening, Start, StreamBody};
+use super::hub::Hub;
+use super::view::Part;
+use crate::edge::OnlyHead;
+use crate::error::ApiError;
+use crate::limits::{Address, ClientAddress};
+use crate::patience::Pulse;
+use crate::shell::Shell;
+use actix_web::body::BoxBody;
+use actix_web::http::header;
+use actix_web::{HttpMessage, HttpRequest, HttpResponse};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use terrace_app::App;
+use terrace_identity::Viewer;
+use terrace_kernel::Position;
+
+/// How long a stream waits for the log, when the process has only just begun.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// The header in which a client that comes back says what it heard last.
+const LAST_EVENT_ID: &str = "last-event-id";
+/// A client comes back after so many milliseconds at least, and up to as many more.
+const RETRY: u64 = 1000;
+
+/// Who asks for what, and where it is to begin.
+pub(crate) struct Asked<'a> {
+    pub(crate) part: Part,
+    pub(crate) viewer: Option<&'a Viewer>,
+    pub(crate) start: Start,
+}
+
+/// Where a stream begins: behind the header, or else the parameter `since`. What a client says that it heard last goes before the parameter, which stays in the address
+/// that it connects to again.
+pub(crate) fn start(req: &HttpRequest, since: Option<&str>) -> Result<Start, ApiError> {
+    let mut ids = req.headers().get_all(LAST_EVENT_ID);
+    match (ids.next(), ids.next()) {
+        (None, _) => {}
+        (Some(id), None) if id.is_empty() => {}
+        (Some(id), None) => return Ok(id.to_str().map_or(Start::Unknown, position)),
+        (Some(_), Some(_)) => return Ok(Start::Unknown),
+    }
+    match since {
+        None => Ok(Start::Now),
+        Some(text) if is_number(text) => Ok(position(text)),
+        Some(_) => Err(ApiError::invalid_part("/since", "not a position: expected a whole number")),
+    }
+}
+
+fn is_number(text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// A number that no event has is as good as one that is too old.
+fn position(text: &str) -> Start {
+    let number = text.parse().ok().filter(|_| is_number(text));
+    number.and_then(Position::new).map_or(Start::Unknown, Start::After)
+}
+
+/// Answers with a stream.
+pub(crate) async fn open(
+    req: &HttpRequest,
+    shell: &Shell,
+    app: &Arc<App>,
+    asked: Asked<'_>,
+) -> Result<HttpResponse, ApiError> {
+    let Asked { part, viewer, start } = asked;
+    let mut answer = HttpResponse::Ok();
+    answer
+        .content_type("text/event-stream")
+        .insert_header((header::CACHE_CONTROL, "no-store"))
+        // Compression would gather what is to leave at once; the edge takes this off again.
+        .insert_header((header::CONTENT_ENCODING, "identity"))
+        .insert_header(("x-accel-buffering", "no"));
+    if req.extensions().get::<OnlyHead>().is_some() {
+        return Ok(answer.finish());
+    }
+    let hub = req.app_data::<Rc<Hub>>().ok_or_else(|| ApiError::internal("the worker has no hub"))?;
+    let streams = hub.streams();
+    let seat = streams.readers.seat(viewer, Address::of(ClientAddress::of(req)), part)?;
+    if let Some(reader) = seat.reader() {
+        reader.load(app).await?;
+    }
+    if !streams.is_ready(PATIENCE).await {
+        return Err(ApiError::unavailable("the event log is not there yet", 1));
+    }
+    let (later, retry) = chance(shell);
+    let config = &streams.config;
+    let life = config.life + config.life.mul_f64(later / 5.0);
+    let left = viewer.map_or(life, |viewer| viewer.expires_at.since(app.now()).min(life));
+    let pulse = req.conn_data::<Rc<Pulse>>().cloned();
+    if let Some(pulse) = &pulse {
+        pulse.streams(config.write_timeout);
+    }
+    let opening =
+        Opening { app: Arc::clone(app), part, start, seat, pulse, end: Instant::now() + left, retry };
+    Ok(answer.body(BoxBody::new(StreamBody::new(hub, opening))))
+}
+
+/// A part of one for the stream's life, and when its client is to come back, both by chance: crowds that came at once go
+/// one by one.
+fn chance(shell: &Shell) -> (f64, u64) {
+    let [one, two, three, four, ..] = shell.entropy.seed();
+    let (life, retry) = (u16::from_be_bytes([one, two]), u16::from_be_bytes([three, four]));
+    (f64::from(life) / f64::from(u16::MAX), RETRY + u64::from(retry) % RETRY)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use actix_web::test::TestRequest;
+
+    fn started(id: Option<&str>, since: Option<&str>) -> Option<Start> {
+        let req = TestRequest::get();
+        let req = match id {
+            Some(id) => req.insert_header((LAST_EVENT_ID, id)),
+            None => req,
+        };
+        start(&req.to_http_request(), since).ok()
+    }
+
+    #[test]
+    fn what_was_heard_last_goes_before_the_parameter() {
+        let after = |position| Some(Start::After(Position::new(position).unwrap()));
+        for (id, since, begins) in [
+            (None, None, Some(Start::Now)),
+            (None, Some("7"), after(7)),
+            (Some("9"), Some("7"), after(9)),
+            (Some(""), Some("7"), after(7)),
+            (Some("9"), Some("junk"), after(9)),
+            (Some("junk"), Some("7"), Some(Start::Unknown)),
+            (Some("-1"), None, Some(Start::Unknown)),
+            (Some("9223372036854775808"), None, Some(Start::Unknown)),
+            (Some("+9"), None, Some(Start::Unknown)),
+            (None, Some("-5"), Some(Start::Unknown)),
+            (None, Some("99999999999999999999999999"), Some(Start::Unknown)),
+            (None, Some("0"), after(0)),
+            (None, Some("007"), after(7)),
+        ] {
+            assert_eq!(started(id, since), begins, "{id:?} {since:?}");
+        }
+        for wrong in ["", "-", "x", "1x", " 1", "1.0", "+1", "١"] {
+            assert_eq!(started(None, Some(wrong)), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! What of a log a reader sees: which part they asked for, and who is hidden from them.
+
+use super::frame::{About, RoomEvent};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use terrace_app::streams::{Audience, ReaderView, ViewParts, Wanted};
+use terrace_kernel::{Event, SessionId, TeamId, Topic, UserId};
+use terrace_scoring::BoardId;
+
+/// What is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Part {
+    /// Everybody's posts.
+    All,
+    /// The room of a team.
+    Team(TeamId),
+    /// The rooms of the reader's own teams.
+    OwnTeams,
+    /// What the reader follows, and their own.
+    Following,
+    /// The global board, of whatever season is shown.
+    GlobalBoard,
+    /// A board.
+    Board(BoardId),
+    /// What concerns the reader alone.
+    Own(UserId),
+}
+
+/// What a reader sees of an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sight {
+    /// It is not for them.
+    Nothing,
+    /// The line, and not whose it is.
+    Nameless,
+    /// All of it.
+    Whole,
+}
+
+impl Part {
+    /// What has to be known of a reader who asks for it.
+    pub(crate) const fn needs(self) -> ViewParts {
+        match self {
+            Self::Following => ViewParts { follows: true, teams: false },
+            Self::OwnTeams => ViewParts { follows: false, teams: true },
+            Self::All | Self::Team(_) | Self::GlobalBoard | Self::Board(_) | Self::Own(_) => {
+                ViewParts { follows: false, teams: false }
+            }
+        }
+    }
+
+    /// Whether everybody from whom nobody is hidden sees the same.
+    pub(crate) const fn is_common(self) -> bool {
+        match self {
+            Self::All | Self::Team(_) | Self::GlobalBoard | Self::Board(_) => true,
+            Self::OwnTeams | Self::Following | Self::Own(_) => false,
+        }
+    }
+
+    /// What a reader sees of an event.
+    pub(crate) fn sight(self, about: &About, reader: Option<(UserId, &ReaderView)>) -> Sight {
+        let hides = |user: Option<UserId>| {
+            user.is_some_and(|user| reader.is_some_and(|(_, view)| view.hidden.contains(&user)))
+        };
+        match (self, about) {
+            (Self::All | Self::Team(_) | Self::OwnTeams | Self::Following, About::Room(event)) => {
+                if !self.takes(event, reader) || hides(event.author) || hides(event.by) {
+                    return Sight::Nothing;
+                }
+                Sight::Whole
+            }
+            (Self::GlobalBoard, About::Score { is_global, user, .. }) if *is_global => {
+                named(hides(Some(*user)))
+            }
+            (Self::Board(asked), About::Score { board, user, .. }) if asked == *board => {
+                named(hides(Some(*user)))
+            }
+            (Self::GlobalBoard | Self::Board(_), About::Boards) => Sight::Whole,
+            (Self::Own(reader), About::Fan(fan)) if reader == *fan => Sight::Whole,
+            (..) => Sight::Nothing,
+        }
+    }
+
+    fn takes(self, event: &RoomEvent, reader: Option<(UserId, &ReaderView)>) -> bool {
+        match (self, reader) {
+            (Self::All, _) => true,
+            (Self::Team(team), _) => event.team == Some(team),
+            (Self::OwnTeams, Some((_, view))) => event.team.is_some_and(|team| view.is_own_team(team)),
+            (Self::Following, Some((reader, view))) => {
+                view.follows_nobody()
+                    || event.author.is_some_and(|author| author == reader || view.followed.contains(&author))
+                    || event.team.is_some_and(|team| view.teams.contains(&team))
+            }
+            (..) => false,
+        }
+    }
+}
+
+fn named(is_hidden: bool) -> Sight {
+    if is_hidden { Sight::Nameless } else { Sight::Whole }
+}
+
+/// For one who comes back: only what their part can hold is looked up.
+impl Audience for Part {
+    fn wants(&self, event: &Event) -> Wanted {
+        let what = &event.what;
+        match self {
+            Self::All | Self::OwnTeams | Self::Following => {
+                Wanted { shared: what.topic == Topic::LockerRoom, own: false }
+            }
+            Self::Team(team) => {
+                Wanted { shared: what.topic == Topic::LockerRoom && what.team == Some(*team), own: false }
+            }
+            Self::GlobalBoard | Self::Board(_) => {
+                Wanted { shared: what.topic == Topic::Leaderboard, own: false }
+            }
+            Self::Own(fan) => Wanted {
+                shared: false,
+                own: what.actor == Some(*fan) && matches!(what.topic, Topic::Leaderboard | Topic::Quests),
+            },
+        }
+    }
+}
+
+/// Somebody who is signed in and reads streams; their streams share this.
+pub(crate) struct Reader {
+    pub(crate) user: UserId,
+    seen: RwLock<Seen>,
+}
+
+#[derive(Default)]
+struct Seen {
+    view: Arc<ReaderView>,
+    /// What their streams need to be known.
+    parts: ViewParts,
+    /// Counts what turned the view: one that was read before is not taken.
+    turns: u64,
+}
+
+impl Reader {
+    pub(crate) fn new(user: UserId) -> Self {
+        Self { user, seen: RwLock::default() }
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, Seen> {
+        self.seen.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Seen> {
+        self.seen.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What tells them from others, as it was told last.
+    pub(crate) fn view(&self) -> Arc<ReaderView> {
+        Arc::clone(&self.read().view)
+    }
+
+    /// Which parts of it their streams need.
+    pub(super) fn parts(&self) -> ViewParts {
+        self.read().parts
+    }
+
+    /// One more stream needs these parts; it is read before the stream begins.
+    pub(super) fn want(&self, parts: ViewParts) {
+        let seen = &mut *self.write();
+        seen.parts = seen.parts.and(parts);
+    }
+
+    pub(super) fn turns(&self) -> u64 {
+        self.read().turns
+    }
+
+    /// What is being read may be old.
+    pub(super) fn turn(&self) {
+        self.write().turns += 1;
+    }
+
+    /// Takes a view that was read when `turns` stood there, unless it is old or lacks a part; says whether it did.
+    pub(super) fn put(&self, view: ReaderView, parts: ViewParts, turns: u64) -> bool {
+        let seen = &mut *self.write();
+        let is_good = seen.turns == turns && parts.covers(seen.parts);
+        if is_good {
+            seen.view = Arc::new(view);
+        }
+        is_good
+    }
+
+    /// A block hides somebody from them, from now on.
+    pub(super) fn hide(&self, other: UserId) {
+        let seen = &mut *self.write();
+        seen.turns += 1;
+        Arc::make_mut(&mut seen.view).hidden.insert(other);
+    }
+}
+
+/// A session that reads streams.
+pub(crate) struct Session {
+    pub(crate) id: SessionId,
+    ended: AtomicBool,
+}
+
+impl Session {
+    pub(crate) fn new(id: SessionId) -> Self {
+        Self { id, ended: AtomicBool::new(false) }
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        self.ended.load(Ordering::Acquire)
+    }
+
+    pub(super) fn end(&self) {
+        self.ended.store(true, Ordering::Release);
+    }
+}

@@ -1,0 +1,164 @@
+//! The contract under "Streams", over HTTP (spec §4 and §6): whom streams tell, and how many they may be.
+
+use super::streams::{BOARD, OWN, ROOM, comment, give, lasting, names, react, settled, since};
+use anyhow::{Result, ensure};
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+use terrace_testkit::{Client, DatabaseKind, EventStream, PASSWORD, TestService, on_each_database};
+
+on_each_database! {
+    a_block_acts_both_ways_on_open_streams_and_on_replays,
+    who_is_hidden_is_nameless_on_boards,
+    a_session_that_ends_ends_its_streams,
+    an_account_that_is_put_aside_is_told_of_no_more,
+    an_access_token_carries_its_streams_no_longer_than_itself,
+}
+
+/// How soon what somebody may not see any more is not told any more.
+const SOON: Duration = Duration::from_secs(2);
+/// What a machine with other things to do may add to it.
+const GRACE: Duration = Duration::from_secs(8);
+
+/// What was posted, up to the post that ends the list.
+fn told_until(stream: &mut EventStream, last: &str) -> Vec<(String, Value)> {
+    let mut told = Vec::new();
+    loop {
+        let next = stream.next();
+        if next.data["post"]["id"] == json!(last) {
+            return told;
+        }
+        told.push((next.name, next.data));
+    }
+}
+
+fn a_block_acts_both_ways_on_open_streams_and_on_replays(kind: DatabaseKind) -> Result<()> {
+    let service = lasting(kind)?;
+    let (mia, bo, cleo) = (service.client(), service.client(), service.fan("cleo"));
+    let (mia_id, bo_id) = (mia.register("mia"), bo.register("bo_"));
+    let start = settled(&service);
+    let of_mia = mia.create_post("Of mia.");
+    let of_cleo = cleo.create_post("Of cleo.");
+    let mut streams = [&mia, &bo, &cleo].map(|client| client.stream(&since(ROOM, start)));
+    for stream in &mut streams {
+        assert_eq!(names(&stream.take(2)), ["post.created"; 2]);
+    }
+    mia.post("/api/user/block", &json!({"userId": bo_id})).expect(200);
+    // What is committed from now on comes behind the block in every stream.
+    bo.create_post("Of bo.");
+    mia.create_post("Of mia again.");
+    react(&cleo, &of_mia, "like");
+    comment(&bo, &of_cleo);
+    comment(&mia, &of_cleo);
+    let last = cleo.create_post("The last.");
+    let [of_streams @ ..] = streams.each_mut().map(|stream| told_until(stream, &last));
+    let [seen_by_mia, seen_by_bo, seen_by_cleo] = of_streams;
+    let text = |told: &[(String, Value)]| json!(told).to_string();
+    assert_eq!(seen_by_cleo.len(), 5, "{seen_by_cleo:?}");
+    assert_eq!(seen_by_mia.len(), 3, "her post, the reaction to hers, her comment: {seen_by_mia:?}");
+    assert_eq!(seen_by_bo.len(), 2, "his post and his comment: {seen_by_bo:?}");
+    assert!(!text(&seen_by_mia).contains(&bo_id) && !text(&seen_by_bo).contains(&mia_id));
+    // Replayed: what was told before the block is told no more either.
+    for (client, count) in [(&mia, 5), (&bo, 3), (&cleo, 7)] {
+        let told = told_until(&mut client.stream(&since(ROOM, start)), &last);
+        assert_eq!(told.len(), count, "{told:?}");
+    }
+    mia.ask("DELETE", "/api/user/block").json(&json!({"userId": bo_id})).send().expect(200);
+    bo.create_post("Of bo again.");
+    let last = cleo.create_post("The very last.");
+    let [seen_by_mia, ..] = &mut streams;
+    assert_eq!(told_until(seen_by_mia, &last).len(), 1, "a block that is lifted hides nobody");
+    Ok(())
+}
+
+fn who_is_hidden_is_nameless_on_boards(kind: DatabaseKind) -> Result<()> {
+    let service = lasting(kind)?;
+    let (mia, bo) = (service.client(), service.client());
+    let (mia_id, bo_id) = (mia.register("mia"), bo.register("bo_"));
+    let mut streams = [&mia, &bo, &service.client()].map(|client| client.stream(BOARD).begun());
+    bo.post("/api/user/block", &json!({"userId": mia_id})).expect(200);
+    settled(&service);
+    give(&service, &bo_id, 5, "one");
+    let told = streams.each_mut().map(|stream| stream.next().data);
+    let line = |user: Option<&String>| json!({"userId": user, "points": 5, "rank": 1});
+    assert_eq!(told, [line(None), line(Some(&bo_id)), line(Some(&bo_id))]);
+    Ok(())
+}
+
+/// Waits for the end of a stream, which is to come soon.
+fn ends_soon(stream: &mut EventStream, what: &str) -> Result<()> {
+    let begun = Instant::now();
+    stream.rest();
+    ensure!(begun.elapsed() < SOON + GRACE, "{what}: only after {:?}", begun.elapsed());
+    ensure!(stream.retry.is_some(), "{what}: nothing was said of coming back");
+    Ok(())
+}
+
+fn a_session_that_ends_ends_its_streams(kind: DatabaseKind) -> Result<()> {
+    let service = lasting(kind)?;
+    let there = service.beside(|web| web.streams.life = Duration::from_mins(10))?;
+    let mia = service.fan("mia");
+    let elsewhere =
+        |client: &Client| there.client().with_cookie("session", &client.cookie("session").expect("a cookie"));
+    let mut stays = service.client().stream(ROOM).begun();
+    // Signed out, here and in another process.
+    let mut here = [mia.stream(ROOM).begun(), mia.stream(OWN).begun(), elsewhere(&mia).stream(BOARD).begun()];
+    mia.post("/api/logout", &json!({})).expect(204);
+    for stream in &mut here {
+        ends_soon(stream, "a logout")?;
+    }
+    // Another device, ended from afar; the one that ends it goes on.
+    let (one, two) = (service.client(), service.client());
+    one.login("mia");
+    let mut first = one.stream(OWN).begun();
+    two.login("mia");
+    let mut second = two.stream(OWN).begun();
+    let body = json!({"currentPassword": PASSWORD, "newPassword": "another password"});
+    two.put("/api/user/password", &body).expect(204);
+    ends_soon(&mut first, "a new password")?;
+    give(&service, &two.get("/api/user").expect(200).str_at("/id"), 1, "after");
+    assert_eq!(second.next().name, "points.awarded");
+    // The account.
+    two.ask("DELETE", "/api/user").json(&json!({"password": "another password"})).send().expect(204);
+    ends_soon(&mut second, "a deletion")?;
+    let post = service.fan("bo_").create_post("Who is there?");
+    assert_eq!(stays.next().data["post"]["id"], json!(post));
+    Ok(())
+}
+
+fn an_account_that_is_put_aside_is_told_of_no_more(kind: DatabaseKind) -> Result<()> {
+    let service = lasting(kind)?;
+    let (mia, bo) = (service.fan("mia"), service.fan("bo_"));
+    let start = settled(&service);
+    let anybody = service.client();
+    let mut live = anybody.stream(&since(ROOM, start));
+    let of_mia = mia.create_post("Of mia.");
+    let of_bo = bo.create_post("Of bo.");
+    comment(&mia, &of_bo);
+    react(&bo, &of_mia, "like");
+    assert_eq!(live.take(4).len(), 4);
+    let mut her_own = mia.stream(OWN).begun();
+    assert!(service.run(service.app().suspend_account("mia")).is_ok());
+    ends_soon(&mut her_own, "a suspension")?;
+    let last = bo.create_post("The last.");
+    live.next();
+    let told = told_until(&mut anybody.stream(&since(ROOM, start)), &last);
+    assert_eq!(told.len(), 1, "what she wrote is told no more: {told:?}");
+    assert!(service.run(service.app().restore_account("mia")).is_ok());
+    settled(&service);
+    let last = bo.create_post("The very last.");
+    live.next();
+    let told = told_until(&mut anybody.stream(&since(ROOM, start)), &last);
+    assert_eq!(told.len(), 5, "and again when she is there again: {told:?}");
+    Ok(())
+}
+
+fn an_access_token_carries_its_streams_no_longer_than_itself(kind: DatabaseKind) -> Result<()> {
+    let life = Duration::from_mins(10);
+    let service = TestService::builder(kind)
+        .web(|web| web.streams.life = life)
+        .app(|app| app.access_life = Duration::from_millis(300))
+        .start()?;
+    service.fan("mia");
+    let mut stream = service.client().mobile_login("mia").stream(OWN);
+    ends_soon(&mut stream, "an access token")
+}

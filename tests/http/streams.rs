@@ -1,0 +1,398 @@
+//! The contract under "Streams", over HTTP (spec §4 and §6): what streams tell, from where, and nothing twice.
+
+use super::sample::UNKNOWN;
+use anyhow::Result;
+use serde_json::{Value, json};
+use std::time::Duration;
+use terrace_testkit::app::commands::StartSeason;
+use terrace_testkit::app::store::Store;
+use terrace_testkit::{
+    CRON_SECRET, Client, DatabaseKind, EventStream, TestService, Told, body, on_each_database,
+};
+
+on_each_database! {
+    a_page_and_its_stream_join_without_a_gap,
+    whoever_comes_back_gets_the_rest_once_and_in_order,
+    what_is_too_old_or_unknown_is_one_resync,
+    a_room_has_a_stream_of_its_own,
+    what_is_deleted_is_never_replayed,
+    scores_come_with_ranks_and_pages_know_them,
+    a_new_season_resets_boards,
+    ones_own_stream_tells_what_one_did,
+    what_is_wrong_is_refused,
+}
+
+pub(super) const ROOM: &str = "/api/locker-room/stream";
+pub(super) const BOARD: &str = "/api/leaderboard/stream";
+pub(super) const OWN: &str = "/api/user/stream";
+
+/// A service whose streams last as long as any test.
+pub(super) fn lasting(kind: DatabaseKind) -> Result<TestService> {
+    let life = Duration::from_mins(10);
+    TestService::builder(kind).web(|web| web.streams.life = life).start()
+}
+
+/// The position of a page of the feed.
+pub(super) fn position(client: &Client) -> i64 {
+    client.get("/api/locker-room").expect(200).at("/streamPosition").as_i64().expect("a position")
+}
+
+/// The position from which everything that has happened by now is known.
+pub(super) fn settled(service: &TestService) -> i64 {
+    let settled = service.run(service.storage().settled());
+    settled.expect("events become public").get()
+}
+
+pub(super) fn since(path: &str, position: i64) -> String {
+    format!("{path}{}since={position}", if path.contains('?') { '&' } else { '?' })
+}
+
+pub(super) fn names(told: &[Told]) -> Vec<&str> {
+    told.iter().map(|told| told.name.as_str()).collect()
+}
+
+pub(super) fn react(client: &Client, post: &str, kind: &str) {
+    client.post(&format!("/api/locker-room/{post}/react"), &json!({"kind": kind})).expect(200);
+}
+
+pub(super) fn comment(client: &Client, post: &str) -> String {
+    let path = format!("/api/locker-room/{post}/comments");
+    client.post(&path, &json!({"body": "And the rebound!"})).expect(201).str_at("/comment/id")
+}
+
+pub(super) fn give(service: &TestService, user: &str, amount: i64, fact: &str) {
+    let source = format!("import:{fact}");
+    let body = json!({"userId": user, "amount": amount, "reason": "A ticket", "source": source});
+    service.client().with_bearer(CRON_SECRET).post("/api/cron/award-points", &body).expect(200);
+}
+
+fn a_page_and_its_stream_join_without_a_gap(kind: DatabaseKind) -> Result<()> {
+    let service = lasting(kind)?;
+    let (mia, bo) = (service.fan("mia"), service.fan("bo_"));
+    let old = mia.create_post("Before the page.");
+    settled(&service);
+    let page = mia.get("/api/locker-room").expect(200);
+    assert_eq!(page.str_at("/posts/0/id"), old);
+    let known = page.at("/streamPosition").as_i64().expect("a position");
+    // Between the page and the stream, and while it is open.
+    let first = mia.create_post("Between the two.");
+    let mut stream = service.client().stream(&since(ROOM, known));
+    let told = stream.next();
+    assert_eq!((told.name.as_str(), told.data["post"]["id"].as_str()), ("post.created", Some(&*first)));
+    react(&bo, &first, "fire");
+    let words = comment(&bo, &first);
+    react(&bo, &first, "like");
+    mia.delete(&format!("/api/locker-room/{old}")).expect(204);
+    bo.delete(&format!("/api/locker-room/{first}/comments/{words}")).expect(204);
+    let rest = stream.take(5);
+    let expected =
+        ["reaction.changed", "comment.created", "reaction.changed", "post.deleted", "comment.deleted"];
+    assert_eq!(names(&rest), expected);
+    assert!(rest.iter().zip(rest.iter().skip(1)).all(|(one, next)| one.id < next.id), "{rest:?}");
+    assert!(told.id < rest[0].id && known < told.id);
+    // A post as in the feed, but for the reader's own reaction.
+    let mut post = service.client().get(&format!("/api/locker-room/{first}")).expect(200).json();
+    let fields = post["post"].as_object_mut().expect("a post");
+    assert_eq!(fields.remove("myReaction"), Some(Value::Null));
+    let streamed = told.data["post"].as_object().expect("a post");
+    assert_eq!(streamed.keys().collect::<Vec<_>>(), fields.keys().collect::<Vec<_>>());
+    for name in ["id", "author", "body", "teamId", "imageUrl", "createdAt"] {
+        assert_eq!(streamed[name], fields[name], "{name}");
+    }
+    assert_eq!(rest[2].data["reactions"], json!({"like": 1}));
+    assert_eq!(rest[2].data["reactionCount"], 1);
+    assert_eq!(rest[3].data, json!({"postId": old}));
+    assert_eq!(rest[4].data["commentId"], json!(words));
+    assert_eq!(rest[4].data["commentCount"], 0);
+    Ok(())
+}
+
+fn whoever_comes_back_gets_the_rest_once_and_in_order(kind: DatabaseKind) -> Result<()> {
+    let service = lasting(kind)?;
+    let (mia, bo) = (service.fan("mia"), service.fan("bo_"));
+    let start = settled(&service);
+    let post = mia.create_post("One.");
+    for kind in ["like", "love", "fire", "clap", "laugh", "sad"] {
+        react(&bo, &post, kind);
+    }
+    mia.create_post("Two.");
+    let anybody = service.client();
+    let ids = |told: &[Told]| told.iter().map(|told| told.id).collect::<Vec<_>>();
+    let all = ids(&anybody.stream(&since(ROOM, start)).take(8));
+    for (nth, id) in all.iter().enumerate() {
+        let rest = &all[nth + 1..];
+        assert_eq!(ids(&anybody.stream(&since(ROOM, *id)).take(rest.len())), rest);
+        let mut back = anybody.stream_after(&since(ROOM, start), Some(&id.to_string()));
+        assert_eq!(ids(&back.take(rest.len())), rest, "what was heard last goes before the parameter");
+    }
+    // Nothing more than that, and from now on without a position.
+    let mut late = anybody.stream(&since(ROOM, all[7])).begun();
+    let mut new = anybody.stream(ROOM).begun();
+    let last = mia.create_post("Three.");
+    for stream in [&mut late, &mut new] {
+        assert_eq!(stream.next().data["post"]["id"], json!(last));
+    }
+    Ok(())
+}
+
+/// Whether a stream says to read everything again, once, and then goes on.
+#[track_caller]
+fn resyncs(service: &TestService, client: &Client, mut stream: EventStream) {
+    let told = stream.next();
+    assert_eq!((told.name.as_str(), &told.data), ("resync", &json!({})));
+    assert!(told.id <= settled(service));
+    let post = client.create_post("After it.");
+    loop {
+        let next = stream.next();
+        assert_eq!(next.name, "post.created");
+        if next.data["post"]["id"] == json!(post) {
+            return;
+        }
+    }
+}
+
+fn what_is_too_old_or_unknown_is_one_resync(kind: DatabaseKind) -> Result<()> {
+    let service = lasting(kind)?;
+    let mia = service.fan("mia");
+    mia.create_post("One.");
+    let anybody = service.client();
+    for id in [
+        "-1",
+        "99999",
+        "9223372036854775807",
+        "9223372036854775808",
+        "340282366920938463463374607431768211456",
+    ] {
+        resyncs(&service, &mia, anybody.stream(&format!("{ROOM}?since={id}")));
+        resyncs(&service, &mia, anybody.stream_after(ROOM, Some(id)));
+    }
+    for junk in ["junk", "1;DROP TABLE events", "1.5", "0x10"] {
+        resyncs(&service, &mia, anybody.stream_after(ROOM, Some(junk)));
+        let target = format!("{ROOM}?since={}", junk.replace([' ', ';'], "%20"));
+        assert_eq!(anybody.get(&target).problem(400, "invalid_request").pointers(), ["/since"]);
+    }
+    // What was swept is too old; what comes after it is not.
+    let kept = settled(&service);
+    let swept = body(|tx, ctx| Ok(tx.sweep_events(ctx.now().plus(Duration::from_secs(60)), 1000)?));
+    assert!(service.run(service.app().execute(swept)).is_ok_and(|swept| swept > 3));
+    let again = lasting_again(&service)?;
+    for old in [0, 1, kept - 1] {
+        resyncs(&again, &mia, again.client().stream(&since(ROOM, old)));
+    }
+    let mut known = again.client().stream(&since(ROOM, kept));
+    assert_eq!(known.next().name, "post.created");
+    Ok(())
+}
+
+/// Another process on the service's database, which kept nothing in its memory.
+fn lasting_again(service: &TestService) -> Result<TestService> {
+    service.beside(|web| web.streams.life = Duration::from_mins(10))
+}
+
+fn team(service: &TestService, nth: usize) -> String {
+    service.client().get("/api/teams").expect(200).str_at(&format!("/teams/{nth}/id"))
+}
+
+fn a_room_has_a_stream_of_its_own(kind: DatabaseKind) -> Result<()> {
+    let service = lasting(kind)?;
+    let (mia, bo, cleo) = (service.fan("mia"), service.fan("bo_"), service.client());
+    let cleo_id = cleo.register("cleo");
+    let (anchors, foxes) = (team(&service, 0), team(&service, 1));
+    bo.post("/api/user/follow", &json!({"userId": cleo_id})).expect(200);
+    bo.patch("/api/user", &json!({"favoriteTeamId": foxes})).expect(200);
+    let start = settled(&service);
+    let post = |client: &Client, body: &str, team: Option<&String>| {
+        let body = team.map_or(json!({"body": body}), |team| json!({"body": body, "teamId": team}));
+        client.post("/api/locker-room", &body).expect(201).str_at("/post/id")
+    };
+    let bodies = |stream: &mut EventStream, count: usize| {
+        let told = stream.take(count);
+        told.iter()
+            .map(|told| told.data["post"]["body"].as_str().unwrap_or_default().to_owned())
+            .collect::<Vec<_>>()
+    };
+    let mut following = bo.stream(&format!("{ROOM}?scope=following")).begun();
+    let mut own_teams = bo.stream(&format!("{ROOM}?scope=team")).begun();
+    post(&mia, "mia to foxes", Some(&foxes));
+    post(&mia, "mia to all", None);
+    post(&cleo, "cleo to anchors", Some(&anchors));
+    post(&bo, "bo to all", None);
+    let mut foxes_room = service.client().stream(&since(&format!("{ROOM}?scope=team&teamId={foxes}"), start));
+    assert_eq!(bodies(&mut foxes_room, 1), ["mia to foxes"]);
+    assert_eq!(bodies(&mut following, 2), ["cleo to anchors", "bo to all"]);
+    assert_eq!(bodies(&mut own_teams, 1), ["mia to foxes"]);
+    // What one follows from now on counts from now on.
+    bo.post("/api/user/follow", &json!({"teamId": anchors})).expect(200);
+    settled(&service);
+    post(&mia, "mia to anchors", Some(&anchors));
+    post(&mia, "again to foxes", Some(&foxes));
+    assert_eq!(bodies(&mut own_teams, 2), ["mia to anchors", "again to foxes"]);
+    assert_eq!(bodies(&mut following, 1), ["mia to anchors"]);
+    assert_eq!(bodies(&mut foxes_room, 1), ["again to foxes"]);
+    // Who follows nobody gets everybody's, as in the feed.
+    let mut instead = mia.stream(&since(&format!("{ROOM}?scope=following"), start));
+    assert_eq!(bodies(&mut instead, 4), ["mia to foxes", "mia to all", "cleo to anchors", "bo to all"]);
+    Ok(())
+}
+
+fn what_is_deleted_is_never_replayed(kind: DatabaseKind) -> Result<()> {
+    let service = lasting(kind)?;
+    let (mia, bo) = (service.fan("mia"), service.fan("bo_"));
+    let start = settled(&service);
+    let anybody = service.client();
+    let mut live = anybody.stream(&since(ROOM, start)).begun();
+    let (gone, left) = (mia.create_post("Never mind."), mia.create_post("Mind."));
+    let words = comment(&bo, &gone);
+    react(&bo, &gone, "sad");
+    let taken_back = comment(&bo, &left);
+    assert_eq!(live.take(5).len(), 5, "it was told while it was there");
+    mia.delete(&format!("/api/locker-room/{gone}")).expect(204);
+    bo.delete(&format!("/api/locker-room/{left}/comments/{taken_back}")).expect(204);
+    assert_eq!(names(&live.take(2)), ["post.deleted", "comment.deleted"]);
+    // From the memory of this process, and from the table by way of another.
+    let again = lasting_again(&service)?;
+    for client in [anybody, again.client()] {
+        let told = client.stream(&since(ROOM, start)).take(3);
+        assert_eq!(names(&told), ["post.created", "post.deleted", "comment.deleted"]);
+        assert_eq!(told[0].data["post"]["id"], json!(left));
+        let text = format!("{told:?}");
+        assert!(!text.contains("Never mind") && !text.contains(&words), "{text}");
+    }
+    Ok(())
+}
+
+fn scores_come_with_ranks_and_pages_know_them(kind: DatabaseKind) -> Result<()> {
+    let service = lasting(kind)?;
+    let [mia, bo] = ["mia", "bo_"].map(|name| service.client().register(name));
+    let page = service.client().get("/api/leaderboard").expect(200);
+    let known = page.at("/streamPosition").as_i64().expect("a position");
+    let anybody = service.client();
+    let mut stream = anybody.stream(&since(BOARD, known)).begun();
+    for (user, amount, fact, points, rank) in
+        [(&mia, 5, "a", 5, 1), (&bo, 9, "b", 9, 1), (&mia, 1, "c", 6, 2), (&mia, 3, "d", 9, 1)]
+    {
+        give(&service, user, amount, fact);
+        let told = stream.next();
+        assert_eq!(told.name, "score.changed");
+        assert_eq!(told.data, json!({"userId": user, "points": points, "rank": rank}));
+        // Whoever was told finds it on a page.
+        let page = anybody.get("/api/leaderboard").expect(200);
+        let line = page.list("/entries").into_iter().find(|entry| entry["user"]["id"] == json!(user));
+        assert_eq!(line.expect("a line")["points"], json!(points));
+        assert!(page.at("/streamPosition").as_i64() >= Some(told.id));
+    }
+    // Of several changes of one fan the newest is enough for who comes back.
+    let told = anybody.stream(&since(BOARD, known)).take(2);
+    let last =
+        |user: &String| told.iter().rfind(|told| told.data["userId"] == json!(user)).map(|told| &told.data);
+    assert!(last(&bo).is_some());
+    // A team's board tells of its own points only, and who leaves it has no line any more.
+    let foxes = team(&service, 1);
+    let mut of_team = anybody.stream(&format!("{BOARD}?teamId={foxes}")).begun();
+    let cleo = service.client();
+    let cleo_id = cleo.register("cleo");
+    give(&service, &mia, 2, "e");
+    cleo.post("/api/leaderboard/join", &json!({"teamId": foxes})).expect(200);
+    assert_eq!(of_team.next().data, json!({"userId": cleo_id, "points": 0, "rank": 1}));
+    cleo.ask("DELETE", "/api/leaderboard/join").json(&json!({"teamId": foxes})).send().expect(200);
+    assert_eq!(of_team.next().data, json!({"userId": cleo_id, "points": null, "rank": null}));
+    Ok(())
+}
+
+fn a_new_season_resets_boards(kind: DatabaseKind) -> Result<()> {
+    let service = lasting(kind)?;
+    let mia = service.client().register("mia");
+    let mut global = service.client().stream(BOARD).begun();
+    let next = StartSeason { key: "1".parse()?, name: "Spring".to_owned(), starts_at: None, ends_at: None };
+    assert!(service.run(service.app().execute(next)).is_ok());
+    let season = service.client().get("/api/leaderboard").expect(200).str_at("/season/id");
+    let reset = global.next();
+    assert_eq!((reset.name.as_str(), &reset.data), ("board.reset", &json!({"seasonId": season})));
+    give(&service, &mia, 4, "new");
+    assert_eq!(global.next().data, json!({"userId": mia, "points": 4, "rank": 1}));
+    Ok(())
+}
+
+fn ones_own_stream_tells_what_one_did(kind: DatabaseKind) -> Result<()> {
+    let service = lasting(kind)?;
+    let mia = service.client();
+    let id = mia.register("mia");
+    let bo = service.client().register("bo_");
+    let start = settled(&service);
+    let mut stream = mia.stream(OWN).begun();
+    give(&service, &bo, 7, "not-hers");
+    give(&service, &id, 60, "hers");
+    let told = stream.next();
+    assert_eq!(told.name, "points.awarded");
+    let history = mia.get("/api/user/points").expect(200);
+    assert_eq!(told.data, history.at("/history/0"), "as in the list");
+    let list = mia.get("/api/quests").expect(200).json();
+    let ladder = &list["quests"][2];
+    mia.post("/api/quests/start", &json!({"questId": ladder["id"]})).expect(200);
+    for step in ladder["steps"].as_array().expect("steps") {
+        mia.post("/api/quests/complete-step", &json!({"stepId": step["id"]})).expect(200);
+    }
+    let rest = stream.take(6);
+    assert_eq!(
+        names(&rest),
+        [
+            "step.completed",
+            "points.awarded",
+            "step.completed",
+            "points.awarded",
+            "quest.completed",
+            "points.awarded"
+        ]
+    );
+    assert_eq!(rest[0].data["stepId"], ladder["steps"][0]["id"]);
+    assert_eq!((&rest[0].data["title"], &rest[0].data["points"]), (&json!("The first rung"), &json!(1)));
+    assert_eq!((&rest[4].data["questId"], &rest[4].data["title"]), (&ladder["id"], &ladder["title"]));
+    // The same again from the table, once.
+    let again = mia.stream_after(OWN, Some(&start.to_string())).take(7);
+    let ids = |told: &[Told]| told.iter().map(|told| told.id).collect::<Vec<_>>();
+    assert_eq!(ids(&again), [vec![told.id], ids(&rest)].concat());
+    // An achievement is told by its key and title.
+    mia.post("/api/quests/check-progress", &json!({})).expect(200);
+    let unlocked = loop {
+        let told = stream.next();
+        if told.name == "achievement.unlocked" {
+            break told;
+        }
+    };
+    let achievements = mia.get("/api/user/achievements").expect(200).list("/achievements");
+    assert!(
+        achievements
+            .iter()
+            .any(|known| known["key"] == unlocked.data["key"] && !known["unlockedAt"].is_null())
+    );
+    Ok(())
+}
+
+fn what_is_wrong_is_refused(kind: DatabaseKind) -> Result<()> {
+    let service = lasting(kind)?;
+    let anybody = service.client();
+    let unknown = format!("leaderboardId={UNKNOWN}");
+    for (target, status, code) in [
+        (format!("{BOARD}?{unknown}"), 404, "not_found"),
+        (format!("{BOARD}?teamId={UNKNOWN}"), 404, "not_found"),
+        (format!("{BOARD}?teamId={UNKNOWN}&{unknown}"), 400, "invalid_request"),
+        (format!("{BOARD}?teamId=junk"), 400, "invalid_request"),
+        (format!("{ROOM}?scope=team&teamId={UNKNOWN}"), 404, "not_found"),
+        (format!("{ROOM}?scope=all&teamId={UNKNOWN}"), 400, "invalid_request"),
+        (format!("{ROOM}?scope=nobody"), 400, "invalid_request"),
+        (format!("{ROOM}?sort=trending"), 400, "invalid_request"),
+        (format!("{ROOM}?scope=following"), 401, "authentication_required"),
+        (format!("{ROOM}?scope=team"), 401, "authentication_required"),
+        (OWN.to_owned(), 401, "authentication_required"),
+        (format!("{OWN}?since=junk"), 401, "authentication_required"),
+    ] {
+        anybody.get(&target).problem(status, code);
+    }
+    // A bad request makes no board.
+    let foxes = team(&service, 1);
+    let boards = || anybody.get("/api/leaderboards").expect(200).list("/leaderboards").len();
+    let before = boards();
+    anybody.get(&format!("{BOARD}?teamId={foxes}&since=junk")).problem(400, "invalid_request");
+    assert_eq!(boards(), before);
+    Ok(())
+}
