@@ -19,6 +19,9 @@ pub(crate) const FANS: usize = 32;
 /// The password of every fan.
 pub(crate) const PASSWORD: &str = "up the terrace";
 
+/// The file of the service's secret.
+const SECRET: &str = "secret";
+
 /// Which rows of totals are the active season's global board.
 const THE_BOARD: &str = "season_id = (SELECT id FROM seasons WHERE status = 'active') AND leaderboard_id = (SELECT id \
     FROM leaderboards WHERE season_id = (SELECT id FROM seasons WHERE status = 'active'))";
@@ -113,8 +116,15 @@ impl Ground {
             }
             Kind::Postgres => self.server()?.create_database_from(name, &world.name)?,
         };
+        share_secret(&world.data, &data)?;
         Ok(World { name: name.to_owned(), data, url, ..world.clone() })
     }
+}
+
+/// A database is used with the secret that it was made with, from whichever folder it is served.
+fn share_secret(from: &Path, to: &Path) -> Result<()> {
+    fs::copy(from.join(SECRET), to.join(SECRET)).context("a database that was seeded has a secret")?;
+    Ok(())
 }
 
 fn sqlite_file(data: &Path) -> PathBuf {
@@ -190,6 +200,7 @@ impl World {
     pub(crate) fn serve_beside(&self) -> Result<Terrace> {
         let data = self.data.join("beside");
         fs::create_dir_all(&data)?;
+        share_secret(&self.data, &data)?;
         self.program.serve(&data, &self.url)
     }
 
