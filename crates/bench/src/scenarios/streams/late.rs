@@ -5,6 +5,7 @@ use super::PATH;
 use super::paced::{self, Posted};
 use crate::clock;
 use crate::histogram::{Histogram, millis};
+use crate::process;
 use crate::readers::{Delivery, Readers};
 use crate::report::{Figure, Quantity, Target};
 use crate::scenarios::{Plan, for_each_fan};
@@ -42,6 +43,8 @@ fn measure(
     let is_one = writing.pid() == reading.pid();
     let place = if is_one { "" } else { " to another process" };
     eprintln!("  {rate} posts a second to {READERS} readers{place}");
+    // A process that has only just begun tells of what was before it, too.
+    process::until_quiet(&[reading.pid()])?;
     let mut readers = Readers::of(reading.address(), PATH, READERS)?;
     let cookies = for_each_fan(|fan| world.cookie(fan))?;
     let runs = u32::try_from(super::runs(plan))?;
