@@ -3,27 +3,36 @@
 //!
 //! - [`client`] is the load, with [`http`] and [`histogram`]; it knows nothing of the service.
 //! - [`server`] runs the service as it is shipped, [`world`] makes its databases, [`rows`] fills them.
-//! - [`bare`], [`raw`] and [`pgbench`] are the limits that it is held against.
+//! - [`readers`] hold streams open, with [`sse`], [`handles`] and [`clock`].
+//! - [`bare`], [`bare_send`], [`raw`] and [`pgbench`] are the limits that it is held against, [`nchan`] what others do.
 //! - [`scenarios`] put these together; [`report`], [`page`] and [`machine`] say what came of it.
 
 mod bare;
+mod bare_send;
 mod client;
+mod clock;
+mod handles;
 mod histogram;
 mod http;
 mod machine;
+mod nchan;
 mod numbers;
 mod page;
 mod pgbench;
 mod process;
 mod raw;
+mod readers;
 mod report;
 mod rows;
 mod scenarios;
 mod server;
+mod sse;
 mod world;
 
 use crate::bare::BareHttp;
+use crate::bare_send::BareSendArguments;
 use crate::machine::Machine;
+use crate::readers::CrowdOfReaders;
 use crate::report::Figure;
 use crate::scenarios::{Inputs, Plan, Scenario};
 use crate::server::Program;
@@ -75,15 +84,32 @@ struct BareCli {
     bare: BareHttp,
 }
 
+#[derive(Debug, Parser)]
+#[command(name = bare_send::COMMAND)]
+struct BareSendCli {
+    #[command(flatten)]
+    bare: BareSendArguments,
+}
+
+#[derive(Debug, Parser)]
+#[command(name = readers::COMMAND)]
+struct ReadersCli {
+    #[command(flatten)]
+    crowd: CrowdOfReaders,
+}
+
 /// The service's own, so that the bare limits pay as much for memory.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> Result<()> {
-    if std::env::args().nth(1).as_deref() == Some(bare::COMMAND) {
-        return bare::serve(&BareCli::parse_from(std::env::args().skip(1)).bare);
+    let arguments = || std::env::args().skip(1);
+    match std::env::args().nth(1).as_deref() {
+        Some(bare::COMMAND) => bare::serve(&BareCli::parse_from(arguments()).bare),
+        Some(bare_send::COMMAND) => bare_send::serve(&BareSendCli::parse_from(arguments()).bare),
+        Some(readers::COMMAND) => readers::run(&ReadersCli::parse_from(arguments()).crowd),
+        Some(_) | None => run(&Cli::parse().bench),
     }
-    run(&Cli::parse().bench)
 }
 
 fn run(bench: &Bench) -> Result<()> {
@@ -142,6 +168,8 @@ mod tests {
     fn the_command_lines_are_well_formed() {
         Cli::command().debug_assert();
         BareCli::command().debug_assert();
+        BareSendCli::command().debug_assert();
+        ReadersCli::command().debug_assert();
     }
 
     #[test]

@@ -3,10 +3,14 @@
 use crate::numbers::float;
 use anyhow::{Context, Result};
 use std::fs;
+use std::thread;
 use std::time::Duration;
 
 /// Length of the ticks in which Linux counts CPU time (`USER_HZ` is 100 wherever Rust's standard library runs).
 const TICK: Duration = Duration::from_millis(10);
+/// How long to look whether a process does something, and how often at most.
+const LOOK: Duration = Duration::from_millis(250);
+const MOST_LOOKS: usize = 40;
 
 /// CPU time that the process has used so far, in user mode and in the kernel.
 pub(crate) fn cpu(pid: u32) -> Result<Duration> {
@@ -32,6 +36,51 @@ pub(crate) fn resident(pid: u32) -> Result<f64> {
 /// The part of it that is no file's, in MiB.
 pub(crate) fn resident_own(pid: u32) -> Result<f64> {
     mib(pid, "RssAnon:")
+}
+
+/// The processes that it started and that are still there.
+pub(crate) fn children(pid: u32) -> Result<Vec<u32>> {
+    let path = format!("/proc/{pid}/task/{pid}/children");
+    let list = fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))?;
+    list.split_ascii_whitespace().map(|pid| Ok(pid.parse()?)).collect()
+}
+
+/// CPU time of several processes together.
+pub(crate) fn cpu_of(pids: &[u32]) -> Result<Duration> {
+    pids.iter().map(|pid| cpu(*pid)).sum()
+}
+
+/// Waits until they have next to nothing to do, for as long as it takes, within bounds.
+pub(crate) fn until_quiet(pids: &[u32]) -> Result<()> {
+    for _ in 0..MOST_LOOKS {
+        let before = cpu_of(pids)?;
+        thread::sleep(LOOK);
+        if cpu_of(pids)?.saturating_sub(before) <= TICK {
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+/// Memory that the kernel holds for what TCP connections have under way, of the whole machine, in bytes.
+pub(crate) fn socket_memory() -> Result<u64> {
+    let path = "/proc/net/sockstat";
+    let list = fs::read_to_string(path).with_context(|| format!("cannot read {path}"))?;
+    let pages = socket_pages(&list).with_context(|| format!("{path} has another form"))?;
+    Ok(pages * u64::try_from(rustix::param::page_size())?)
+}
+
+fn socket_pages(list: &str) -> Option<u64> {
+    let line = list.lines().find_map(|line| line.strip_prefix("TCP: "))?;
+    let mut words = line.split(' ').skip_while(|word| *word != "mem");
+    words.nth(1)?.parse().ok()
+}
+
+/// Memory that the kernel holds for its own records, connections among them, of the whole machine, in bytes.
+pub(crate) fn kernel_records() -> Result<u64> {
+    let path = "/proc/meminfo";
+    let list = fs::read_to_string(path).with_context(|| format!("cannot read {path}"))?;
+    Ok(kib_of(&list, "SUnreclaim:").with_context(|| format!("{path} has another form"))? * 1024)
 }
 
 fn mib(pid: u32, name: &str) -> Result<f64> {
@@ -62,6 +111,13 @@ mod tests {
     fn memory_is_read_by_name() {
         assert_eq!(kib_of("VmPeak:\t 9 kB\nVmRSS:\t  2048 kB\n", "VmRSS:"), Some(2048));
         assert_eq!(kib_of("", "VmRSS:"), None);
+    }
+
+    #[test]
+    fn the_memory_of_sockets_is_read_from_the_kernel_s_list() {
+        let list = "sockets: used 26\nTCP: inuse 1 orphan 0 tw 0 alloc 1 mem 159\nUDP: inuse 0 mem 3\n";
+        assert_eq!(socket_pages(list), Some(159));
+        assert_eq!(socket_pages("UDP: inuse 0 mem 3\n"), None);
     }
 
     #[cfg(target_os = "linux")]

@@ -7,6 +7,7 @@ pub(crate) mod boards;
 pub(crate) mod followed;
 pub(crate) mod packs;
 pub(crate) mod quests;
+pub(crate) mod streams;
 
 use uuid::Uuid;
 

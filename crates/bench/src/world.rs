@@ -22,6 +22,9 @@ const SECRET: &str = "secret";
 /// The password of every fan.
 pub(crate) const PASSWORD: &str = "up the terrace";
 
+/// The file of the service's secret.
+const SECRET: &str = "secret";
+
 /// Which rows of totals are the active season's global board.
 const THE_BOARD: &str = "season_id = (SELECT id FROM seasons WHERE status = 'active') AND leaderboard_id = (SELECT id \
     FROM leaderboards WHERE season_id = (SELECT id FROM seasons WHERE status = 'active'))";
@@ -118,8 +121,15 @@ impl Ground {
             }
             Kind::Postgres => self.server()?.create_database_from(name, &world.name)?,
         };
+        share_secret(&world.data, &data)?;
         Ok(World { name: name.to_owned(), data, url, ..world.clone() })
     }
+}
+
+/// A database is used with the secret that it was made with, from whichever folder it is served.
+fn share_secret(from: &Path, to: &Path) -> Result<()> {
+    fs::copy(from.join(SECRET), to.join(SECRET)).context("a database that was seeded has a secret")?;
+    Ok(())
 }
 
 fn sqlite_file(data: &Path) -> PathBuf {
@@ -191,6 +201,14 @@ impl World {
         self.program.serve(&self.data, &self.url)
     }
 
+    /// A second process on the same database.
+    pub(crate) fn serve_beside(&self) -> Result<Terrace> {
+        let data = self.data.join("beside");
+        fs::create_dir_all(&data)?;
+        share_secret(&self.data, &data)?;
+        self.program.serve(&data, &self.url)
+    }
+
     /// Starts the service and waits for no more than that it can be connected to.
     pub(crate) fn start(&self) -> Result<Started> {
         self.program.start(&self.data, &self.url)
@@ -236,6 +254,11 @@ impl World {
     /// An identifier in the words of the database.
     pub(crate) fn quoted(&self, id: Uuid) -> String {
         self.dialect().quoted(id)
+    }
+
+    /// Gives every post many reactions of every kind.
+    pub(crate) fn cheer(&self) -> Result<()> {
+        self.write(&[rows::streams::CHEERED.to_owned()])
     }
 
     /// How many steps of quests are done.

@@ -8,6 +8,7 @@ mod graph;
 mod packs;
 mod posts;
 mod quests;
+mod streams;
 
 use crate::client::{Load, Sample};
 use crate::histogram::millis;
@@ -41,11 +42,21 @@ pub(crate) enum Scenario {
     Quests,
     /// Packs: the odds of draws, buying and opening durably, and a crowd that races for numbered editions.
     Packs,
+    /// Streams: deliveries to many readers beside nginx, their delay, memory, and what they cost commands.
+    Streams,
 }
 
 impl Scenario {
-    pub(crate) const ALL: [Self; 7] =
-        [Self::Feed, Self::Posts, Self::Accounts, Self::Graph, Self::Leaderboard, Self::Quests, Self::Packs];
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Feed,
+        Self::Posts,
+        Self::Accounts,
+        Self::Graph,
+        Self::Leaderboard,
+        Self::Quests,
+        Self::Packs,
+        Self::Streams,
+    ];
 
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -56,6 +67,7 @@ impl Scenario {
             Self::Leaderboard => "leaderboard",
             Self::Quests => "quests",
             Self::Packs => "packs",
+            Self::Streams => "streams",
         }
     }
 
@@ -68,6 +80,7 @@ impl Scenario {
             Self::Packs => packs::run,
             Self::Graph => return graph::run(ground, plan, inputs),
             Self::Leaderboard => return boards::run(ground, plan, inputs),
+            Self::Streams => return streams::run(ground, plan),
         };
         let mut figures = Vec::new();
         for kind in ground.kinds() {
@@ -99,6 +112,9 @@ pub(crate) struct Plan {
     /// Posts of the small database and of the large one.
     pub(crate) small: u64,
     pub(crate) large: u64,
+    /// Readers of streams: who are told something, and who wait for it.
+    pub(crate) crowds: &'static [usize],
+    pub(crate) idle: &'static [usize],
 }
 
 impl Plan {
@@ -108,6 +124,8 @@ impl Plan {
         duration: Duration::from_secs(3),
         small: 10_000,
         large: 1_000_000,
+        crowds: &[100, 1_000, 10_000],
+        idle: &[1_000, 5_000, 10_000, 15_000],
     };
 
     /// Shows that everything works; its figures are none to keep.
@@ -117,6 +135,8 @@ impl Plan {
         duration: Duration::from_secs(2),
         small: 10_000,
         large: 100_000,
+        crowds: &[100, 1_000],
+        idle: &[1_000, 1_500],
     };
 
     fn load<'a>(&self, address: SocketAddr, pid: u32, statuses: &'a [u16]) -> Load<'a> {

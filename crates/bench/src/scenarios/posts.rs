@@ -14,7 +14,7 @@ use anyhow::{Result, ensure};
 use serde_json::json;
 use uuid::Uuid;
 
-const PATH: &str = "/api/locker-room";
+pub(super) const PATH: &str = "/api/locker-room";
 const TARGET: Target = Target::AtLeast(0.5);
 
 pub(super) fn run(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure>> {
@@ -101,7 +101,7 @@ fn create(plan: &Plan, world: &World, terrace: &Terrace, run: usize) -> Result<(
 }
 
 /// A fan who posts without end, never the same.
-fn posting(cookie: &str, series: u64) -> Script {
+pub(super) fn posting(cookie: &str, series: u64) -> Script {
     let cookie = cookie.to_owned();
     let mut number = series * 100_000_000;
     Box::new(move |buffer| {

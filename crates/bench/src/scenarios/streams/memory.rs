@@ -1,0 +1,172 @@
+//! What readers take of the memory who wait for something to happen, signs of life included.
+
+use super::PATH;
+use crate::numbers::float;
+use crate::process;
+use crate::readers::Readers;
+use crate::report::{Figure, Quantity, Target};
+use crate::scenarios::Plan;
+use crate::world::{Ground, Kind};
+use anyhow::{Context, Result};
+use serde_json::{Value, json};
+use std::time::Instant;
+
+/// kB for each of so many readers.
+const EACH: f64 = 14.0;
+const MANY: usize = 10_000;
+/// MB for the largest crowd, of fifteen thousand; as much for each of fewer.
+const ALL: (usize, f64) = (15_000, 250.0);
+const WITHIN: Target = Target::AtMost(1.0);
+
+/// What is held for a crowd, in bytes.
+#[derive(Debug, Clone, Copy)]
+struct Held {
+    readers: usize,
+    /// By the process.
+    process: f64,
+    /// By the kernel, for what is under way in both directions, of both ends.
+    sockets: f64,
+    /// By the kernel, for connections and their files, of both ends.
+    records: f64,
+}
+
+impl Held {
+    fn look(readers: usize, pid: u32) -> Result<Self> {
+        Ok(Self {
+            readers,
+            process: process::resident(pid)? * 1024.0 * 1024.0,
+            sockets: float(process::socket_memory()?),
+            records: float(process::kernel_records()?),
+        })
+    }
+
+    const fn all(&self) -> f64 {
+        self.process + self.sockets
+    }
+
+    /// Of one reader, over what was held without any; of the three.
+    fn each(&self, nobody: &Self) -> [f64; 3] {
+        let count = float(u64::try_from(self.readers.max(1)).unwrap_or(u64::MAX));
+        let grown = |now: f64, before: f64| (now - before).max(0.0) / count;
+        [
+            grown(self.process, nobody.process),
+            grown(self.sockets, nobody.sockets),
+            grown(self.records, nobody.records),
+        ]
+    }
+
+    fn to_json(self) -> Value {
+        json!({
+            "readers": self.readers,
+            "processBytes": self.process,
+            "socketBytes": self.sockets,
+            "kernelRecordBytes": self.records,
+        })
+    }
+}
+
+pub(super) fn run(ground: &Ground, plan: &Plan) -> Result<Vec<Figure>> {
+    let world = ground.world(Kind::Sqlite, "streams_idle", plan.small)?;
+    let terrace = world.serve()?;
+    let pid = terrace.pid();
+    let mut readers = Readers::start(terrace.address(), PATH)?;
+    // What one reader brings with it, the first of all, is no reader's.
+    readers.open(1)?;
+    process::until_quiet(&[pid])?;
+    let nobody = Held::look(0, pid)?;
+    let (mut held, mut busy) = (Vec::new(), 0.0);
+    for count in plan.idle {
+        eprintln!("  {count} readers who wait, past a sign of life");
+        readers.open(*count)?;
+        process::until_quiet(&[pid])?;
+        let (from, cpu) = (Instant::now(), process::cpu(pid)?);
+        // What a stream may begin with is no sign of life yet.
+        let beginning = readers.look()?.least_beats;
+        readers.until_beats(beginning + 1)?;
+        busy = process::cpu(pid)?.saturating_sub(cpu).as_secs_f64() / from.elapsed().as_secs_f64();
+        held.push(Held::look(*count, pid)?);
+    }
+    let most = held.last().context("somebody waits")?;
+    let many = held.iter().find(|held| held.readers == MANY).unwrap_or(most);
+    let mut figures = of_each(many, &nobody);
+    figures.extend(of_all(&held, most, &nobody, busy));
+    Ok(figures)
+}
+
+fn of_each(held: &Held, nobody: &Held) -> Vec<Figure> {
+    let database = Kind::Sqlite.name();
+    let [process, sockets, records] = held.each(nobody).map(|bytes| bytes / 1000.0);
+    let what = format!("memory for one of {} readers who wait", held.readers);
+    let plain =
+        |part: &str, size| Figure::plain(format!("{what}, {part}"), database, Quantity::new(size, "kB"));
+    vec![
+        Figure::plain(what.clone(), database, Quantity::new(process + sockets, "kB"))
+            .against("budget", EACH, WITHIN)
+            .with(json!({"held": held.to_json(), "before": nobody.to_json()})),
+        plain("of the process (RSS)", process),
+        plain("of sockets' buffers (both ends)", sockets),
+        plain("of the kernel's records (both ends)", records),
+    ]
+}
+
+fn of_all(held: &[Held], most: &Held, nobody: &Held, busy: f64) -> Vec<Figure> {
+    let database = Kind::Sqlite.name();
+    let readers = float(u64::try_from(most.readers).unwrap_or(u64::MAX));
+    let budget = ALL.1 * (readers / float(u64::try_from(ALL.0).unwrap_or(1))).min(1.0);
+    let points: Vec<(f64, f64)> =
+        held.iter().map(|held| (float(u64::try_from(held.readers).unwrap_or(0)), held.all())).collect();
+    let (base, slope) = line(&points);
+    let all = json!(held.iter().map(|held| held.to_json()).collect::<Vec<_>>());
+    vec![
+        Figure::plain(
+            format!("memory with {} readers who wait, in all", most.readers),
+            database,
+            Quantity::new(most.all() / 1e6, "MB"),
+        )
+        .against("budget", budget, WITHIN)
+        .with(json!({"held": all, "before": nobody.to_json()})),
+        Figure::plain(
+            format!("CPU time of {} readers who wait", most.readers),
+            database,
+            Quantity::new(busy * 1000.0, "ms a second"),
+        ),
+        Figure::plain(
+            "memory with 1000000 readers who wait, by the line through these",
+            database,
+            Quantity::new((base + slope * 1e6) / 1e9, "GB"),
+        )
+        .with(json!({"baseBytes": base, "bytesPerReader": slope})),
+    ]
+}
+
+/// The line that lies nearest to these points: where it begins, and its slope. Level where there is one point only.
+fn line(points: &[(f64, f64)]) -> (f64, f64) {
+    let count = float(u64::try_from(points.len().max(1)).unwrap_or(1));
+    let (x, y) = points.iter().fold((0.0, 0.0), |(x, y), point| (x + point.0 / count, y + point.1 / count));
+    let (along, across) = points.iter().fold((0.0, 0.0), |(along, across), point| {
+        (along + (point.0 - x).powi(2), across + (point.0 - x) * (point.1 - y))
+    });
+    let slope = if along > 0.0 { across / along } else { 0.0 };
+    (y - slope * x, slope)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_goes_through_points_that_lie_on_one() {
+        let (base, slope) = line(&[(1_000.0, 13.0), (5_000.0, 53.0), (15_000.0, 153.0)]);
+        assert!((base - 3.0).abs() < 1e-9 && (slope - 0.01).abs() < 1e-12, "{base} {slope}");
+        let (base, slope) = line(&[(1_000.0, 13.0)]);
+        assert!((base - 13.0).abs() < 1e-9 && slope.abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_reader_s_part_is_what_came_with_them() {
+        let nobody = Held { readers: 0, process: 5e6, sockets: 4_096.0, records: 1e6 };
+        let held = Held { readers: 1_000, process: 15e6, sockets: 4_096.0, records: 0.5e6 };
+        let [process, sockets, records] = held.each(&nobody);
+        assert!((process - 10_000.0).abs() < 1e-6 && sockets.abs() < 1e-9 && records.abs() < 1e-9);
+    }
+}

@@ -1,0 +1,118 @@
+//! Publishers that are not the limit: as many events as readers take, whatever one command could do.
+
+use crate::bare_send::BareSend;
+use crate::client::Caller;
+use crate::http;
+use crate::nchan::Nchan;
+use crate::rows::streams::burst;
+use crate::scenarios::posts;
+use crate::server::Terrace;
+use crate::world::World;
+use anyhow::{Context, Result};
+use diesel::connection::SimpleConnection;
+use diesel::{Connection, SqliteConnection};
+use serde_json::Value;
+use std::net::SocketAddr;
+
+/// A server that tells many readers the same, and how it comes to know it.
+pub(super) trait Publisher {
+    fn address(&self) -> SocketAddr;
+
+    /// What is read.
+    fn path(&self) -> &'static str;
+
+    /// The processes whose CPU time counts.
+    fn pids(&self) -> Result<Vec<u32>>;
+
+    /// Has it tell of so many events, at least one.
+    fn publish(&mut self, count: u64) -> Result<()>;
+}
+
+/// Ours: fans react to posts. All reactions of a lot but one are put into the log past the service, in one
+/// transaction; the last one is a command, after which the service looks into the log.
+pub(super) struct Reactions<'a> {
+    terrace: &'a Terrace,
+    log: SqliteConnection,
+    caller: Caller,
+    /// The command; each is another reaction than the one before.
+    requests: [Vec<u8>; 2],
+    turn: usize,
+}
+
+impl<'a> Reactions<'a> {
+    pub(super) fn start(world: &World, terrace: &'a Terrace) -> Result<Self> {
+        let mut caller = terrace.caller()?;
+        let cookie = [("Cookie", world.cookie(0)?)];
+        let create = http::request("POST", posts::PATH, &cookie, Some("{\"body\":\"Goal!\"}"));
+        let created: Value = serde_json::from_slice(&caller.expect(201, &create)?.body)?;
+        let post = created.pointer("/post/id").and_then(Value::as_str).context("a post has an id")?;
+        let react = |kind: &str| {
+            let body = format!("{{\"kind\":\"{kind}\"}}");
+            http::request("POST", &format!("{}/{post}/react", posts::PATH), &cookie, Some(&body))
+        };
+        let mut log = SqliteConnection::establish(&world.file().to_string_lossy())?;
+        // What is lost with the machine is of no use to anybody.
+        log.batch_execute("PRAGMA busy_timeout = 3000; PRAGMA synchronous = OFF")?;
+        Ok(Self { terrace, log, caller, requests: [react("like"), react("love")], turn: 0 })
+    }
+}
+
+impl Publisher for Reactions<'_> {
+    fn address(&self) -> SocketAddr {
+        self.terrace.address()
+    }
+
+    fn path(&self) -> &'static str {
+        super::PATH
+    }
+
+    fn pids(&self) -> Result<Vec<u32>> {
+        Ok(vec![self.terrace.pid()])
+    }
+
+    fn publish(&mut self, count: u64) -> Result<()> {
+        if count > 1 {
+            self.log.batch_execute(&burst(count - 1))?;
+        }
+        let request = self.requests.get(self.turn % 2).context("there are two")?;
+        self.turn += 1;
+        self.caller.expect(200, request)?;
+        Ok(())
+    }
+}
+
+impl Publisher for Nchan {
+    fn address(&self) -> SocketAddr {
+        Self::address(self)
+    }
+
+    fn path(&self) -> &'static str {
+        crate::nchan::PATH
+    }
+
+    fn pids(&self) -> Result<Vec<u32>> {
+        Self::pids(self)
+    }
+
+    fn publish(&mut self, count: u64) -> Result<()> {
+        Self::publish(self, count)
+    }
+}
+
+impl Publisher for BareSend {
+    fn address(&self) -> SocketAddr {
+        Self::address(self)
+    }
+
+    fn path(&self) -> &'static str {
+        "/"
+    }
+
+    fn pids(&self) -> Result<Vec<u32>> {
+        Ok(vec![self.pid()])
+    }
+
+    fn publish(&mut self, count: u64) -> Result<()> {
+        Self::publish(self, count)
+    }
+}
