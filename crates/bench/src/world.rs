@@ -22,9 +22,6 @@ const SECRET: &str = "secret";
 /// The password of every fan.
 pub(crate) const PASSWORD: &str = "up the terrace";
 
-/// The file of the service's secret.
-const SECRET: &str = "secret";
-
 /// Which rows of totals are the active season's global board.
 const THE_BOARD: &str = "season_id = (SELECT id FROM seasons WHERE status = 'active') AND leaderboard_id = (SELECT id \
     FROM leaderboards WHERE season_id = (SELECT id FROM seasons WHERE status = 'active'))";
@@ -112,8 +109,6 @@ impl Ground {
     pub(crate) fn copy(&self, world: &World, name: &str) -> Result<World> {
         let data = self.folder().join(format!("{name}-{:?}", world.kind));
         fs::create_dir(&data)?;
-        // Whoever serves it needs the secret that it was used with.
-        fs::copy(world.data.join(SECRET), data.join(SECRET)).context("no secret")?;
         let url = match world.kind {
             Kind::Sqlite => {
                 fs::copy(sqlite_file(&world.data), sqlite_file(&data))?;
