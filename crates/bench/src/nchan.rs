@@ -71,7 +71,13 @@ impl Nchan {
             thread::sleep(POLL);
         };
         let publisher = Publisher { stream, request: request(size), answers: Vec::new() };
-        Ok(Self { child, address, workers, publisher })
+        let nchan = Self { child, address, workers, publisher };
+        // It listens before its workers are there, whose CPU time is what counts.
+        while nchan.pids()?.len() <= workers {
+            ensure!(begun.elapsed() < PATIENCE, "{PROGRAM} has no {workers} workers after {PATIENCE:?}");
+            thread::sleep(POLL);
+        }
+        Ok(nchan)
     }
 
     pub(crate) const fn address(&self) -> SocketAddr {

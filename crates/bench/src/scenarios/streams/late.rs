@@ -5,6 +5,7 @@ use super::PATH;
 use super::paced::{self, Posted};
 use crate::clock;
 use crate::histogram::{Histogram, millis};
+use crate::numbers::float;
 use crate::process;
 use crate::readers::{Delivery, Readers};
 use crate::report::{Figure, Quantity, Target};
@@ -19,6 +20,8 @@ use std::collections::HashMap;
 const IN_ONE: (u32, f64) = (1000, 50.0);
 const IN_TWO: (u32, f64) = (500, 60.0);
 const READERS: usize = 100;
+/// A pace that is kept by this much is kept; otherwise the figure says which one was.
+const ENOUGH: f64 = 0.97;
 const WITHIN: Target = Target::AtMost(1.0);
 
 pub(super) fn run(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure>> {
@@ -54,10 +57,14 @@ fn measure(
     let deliveries = readers.journal(&ground.folder().join("journal"))?;
     let first = u64::from(rate) * plan.warm_up.as_secs();
     let Delays { of_commit, of_request, answer } = delays(&posted, &deliveries, first)?;
-    let what = format!("delivery{place} at {rate} events/s to {READERS} readers, p99");
+    let kept = pace(&posted, first);
+    let asked = f64::from(rate);
+    let told = if kept >= ENOUGH * asked { format!("{rate}") } else { format!("{kept:.0} of {rate}") };
+    let what = format!("delivery{place} at {told} events/s to {READERS} readers, p99");
     let database = world.kind().name();
     let milliseconds = |histogram: &Histogram| Quantity::new(millis(histogram.percentile(990)), "ms");
     let details = json!({
+        "eventsPerSecond": kept,
         "deliveries": of_commit.count(),
         "connections": FANS,
         "p50Millis": millis(of_commit.percentile(500)),
@@ -89,6 +96,15 @@ struct Delays {
     answer: Histogram,
 }
 
+/// Posts a second, of those from this number on, from the first request to the last answer.
+fn pace(posted: &[Posted], first: u64) -> f64 {
+    let counted = || posted.iter().filter(|posted| posted.number >= first);
+    let begun = counted().map(|posted| posted.sent).min().unwrap_or(0);
+    let done = counted().map(|posted| posted.answered).max().unwrap_or(0);
+    let count = u64::try_from(counted().count()).unwrap_or(u64::MAX);
+    float(count) / clock::between(begun, done).as_secs_f64().max(f64::EPSILON)
+}
+
 /// Of the posts from this number on.
 fn delays(posted: &[Posted], deliveries: &[Delivery], first: u64) -> Result<Delays> {
     let mut delays = Delays::default();
@@ -108,6 +124,17 @@ fn delays(posted: &[Posted], deliveries: &[Delivery], first: u64) -> Result<Dela
 mod tests {
     use super::*;
     use std::time::Duration;
+
+    #[test]
+    fn the_pace_is_that_which_was_kept() {
+        let second = 1_000_000_000;
+        let posted: Vec<Posted> = (0..10)
+            .map(|number| Posted { number, sent: number * second, answered: (number + 1) * second })
+            .collect();
+        for (first, kept) in [(0, 1.0), (5, 1.0), (10, 0.0)] {
+            assert!((pace(&posted, first) - kept).abs() < 1e-9, "{first}");
+        }
+    }
 
     #[test]
     fn delays_are_those_of_each_delivery() {
