@@ -20,6 +20,7 @@ on_each_database! {
     a_new_season_resets_boards,
     ones_own_stream_tells_what_one_did,
     a_purchase_is_told_to_whose_it_is,
+    a_process_that_has_just_begun_tells_nobody_of_before,
     what_is_wrong_is_refused,
 }
 
@@ -391,6 +392,20 @@ fn a_purchase_is_told_to_whose_it_is(kind: DatabaseKind) -> Result<()> {
     let told = stream.one();
     assert_eq!(told.name, "purchase.changed");
     assert_eq!((&told.data["purchaseId"], &told.data["status"]), (&json!(bought), &json!("completed")));
+    Ok(())
+}
+
+fn a_process_that_has_just_begun_tells_nobody_of_before(kind: DatabaseKind) -> Result<()> {
+    let service = lasting(kind)?;
+    let mia = service.fan("mia");
+    for number in 0..30 {
+        mia.create_post(&format!("Before, {number}."));
+    }
+    settled(&service);
+    let again = lasting_again(&service)?;
+    let mut stream = again.client().stream(ROOM).begun();
+    let now = mia.create_post("Now.");
+    assert_eq!(stream.one().data["post"]["id"], json!(now));
     Ok(())
 }
 

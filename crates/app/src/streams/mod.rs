@@ -171,8 +171,13 @@ pub struct StreamBatch {
 pub enum Fed {
     /// More of it.
     Batch(StreamBatch),
-    /// It is not the log that was followed, or events of it were swept unseen: it begins again here.
-    Anew(Position),
+    /// It is not the log that was followed, or events of it were swept unseen: it begins again.
+    Anew {
+        /// Behind this place: what is told next is of some while ago, for readers who come back.
+        from: Position,
+        /// Here, for those who want to hear what happens from now on.
+        head: Position,
+    },
 }
 
 /// Why nothing after a position can be told.
@@ -335,7 +340,7 @@ impl StreamFeed {
         let start = unrefused(self.app.query(look_up::OldestAfter(start)).await)?.unwrap_or(head);
         self.known = Some(start);
         self.more = true;
-        Ok(Fed::Anew(start))
+        Ok(Fed::Anew { from: start, head })
     }
 }
 

@@ -88,9 +88,10 @@ async fn follow(streams: &Arc<Streams>, app: &Arc<App>) {
     let mut stale: HashMap<UserId, Arc<Reader>> = HashMap::new();
     loop {
         match feed.next().await {
-            Ok(Fed::Anew(position)) => {
+            Ok(Fed::Anew { from, head }) => {
+                streams.heard_from.store(head.get(), Ordering::Release);
                 for kind in KINDS {
-                    streams.log(kind).begin(position);
+                    streams.log(kind).begin(from);
                 }
                 streams.ring();
             }

@@ -27,7 +27,7 @@ use self::log::{Bounds, Log};
 use frame::Kind;
 use readers::{Caps, Readers};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::sync::{Semaphore, watch};
 
@@ -75,6 +75,8 @@ pub(crate) struct Streams {
     fans: Log,
     readers: Arc<Readers>,
     bell: watch::Sender<u64>,
+    /// The place at which the log was taken up: what was before is told only to those who come back.
+    heard_from: AtomicI64,
     /// Grows when streams are to end before their time.
     alarms: AtomicU64,
     closed: AtomicBool,
@@ -94,6 +96,7 @@ impl Streams {
             fans: Log::new(bounds),
             readers: Arc::new(Readers::new(caps)),
             bell: watch::Sender::new(0),
+            heard_from: AtomicI64::new(i64::MAX),
             alarms: AtomicU64::new(0),
             closed: AtomicBool::new(false),
             replays: Semaphore::new(REPLAYS),
@@ -130,10 +133,15 @@ impl Streams {
         self.alarm();
     }
 
-    /// Waits until the log is there; says whether it is.
+    /// Waits until the log is there, with all that had happened when it was taken up: whoever listens from now on hears
+    /// none of it. Says whether it is.
     async fn is_ready(&self, patience: Duration) -> bool {
         let mut bell = self.bell.subscribe();
-        let begun = bell.wait_for(|_| self.fans.reached().is_some());
+        let is_there = || {
+            let heard_from = self.heard_from.load(Ordering::Acquire);
+            self.fans.reached().is_some_and(|reached| reached.get() >= heard_from)
+        };
+        let begun = bell.wait_for(|_| is_there());
         matches!(tokio::time::timeout(patience, begun).await, Ok(Ok(_)))
     }
 }

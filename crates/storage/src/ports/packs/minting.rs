@@ -529,7 +529,7 @@ mod tests {
             let scans = plan.split(" | ").filter(|step| step.starts_with("SCAN "));
             let found: Vec<_> = scans
                 .filter(|step| {
-                    !["INDEX mint_", "SCAN ready", "SCAN failed", "SCAN paused"]
+                    !["INDEX mint_", "SCAN CONSTANT ROW", "SCAN ready", "SCAN failed", "SCAN paused"]
                         .iter()
                         .any(|known| step.contains(known))
                 })
