@@ -102,8 +102,8 @@ fn data_is_looked_after(kind: DatabaseKind) -> Result<()> {
         "{looked_at}"
     );
     let swept = run(&terrace, &["maintain", "sweep"])?;
-    let nothing = "removed 0 idempotency keys, 0 sessions and tokens, 0 events, 0 uploads, 0 pictures, \
-        0 stray files of pictures\n";
+    let nothing = "removed 0 idempotency keys, 0 sessions and tokens, 0 events, 0 messages to the minter, \
+        0 uploads, 0 pictures, 0 stray files of pictures\n";
     assert_eq!(swept, nothing);
     Ok(())
 }
