@@ -3,10 +3,10 @@
 use crate::App;
 use crate::execute::{Command, unrefused};
 use crate::store::Tx;
+use crate::webhooks::keyed;
 use chacha20poly1305::aead::{Aead, Payload};
 use chacha20poly1305::{KeyInit, XChaCha20Poly1305};
-use hmac::{Hmac, Mac};
-use sha2::Sha256;
+use hmac::Mac;
 use std::convert::Infallible;
 use std::fmt;
 use std::str::FromStr;
@@ -46,14 +46,7 @@ impl SecretKey {
 
     /// A key, or a mark, that is for one purpose and says nothing of the others (HMAC-SHA-256 as a PRF).
     pub(crate) fn derive(&self, purpose: &str) -> [u8; 32] {
-        // A key shorter than a block is one that is filled up with zeros: given so, its length cannot be wrong.
-        let mut block = [0; 64];
-        for (to, from) in block.iter_mut().zip(&self.0) {
-            *to = *from;
-        }
-        let derived = <Hmac<Sha256> as hmac::KeyInit>::new(&block.into()).chain_update(purpose);
-        block.zeroize();
-        derived.finalize().into_bytes().into()
+        keyed(&self.0).chain_update(purpose).finalize().into_bytes().into()
     }
 }
 

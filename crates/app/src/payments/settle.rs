@@ -75,9 +75,7 @@ pub(crate) fn expire(
     payment: &mut Payment,
     book: &PackBook,
 ) -> Result<(), StoreError> {
-    change(tx, ctx, purchase, PurchaseState::expire)?;
-    close(tx, payment, None)?;
-    release(tx, purchase, book)
+    end(tx, ctx, purchase, payment, book, PurchaseState::expire)
 }
 
 /// Nobody will pay it: what it held can be bought by others.
@@ -88,7 +86,19 @@ pub(crate) fn cancel(
     payment: &mut Payment,
     book: &PackBook,
 ) -> Result<(), StoreError> {
-    change(tx, ctx, purchase, PurchaseState::cancel)?;
+    end(tx, ctx, purchase, payment, book, PurchaseState::cancel)
+}
+
+/// Ends a purchase that waits for its payment in this way.
+fn end(
+    tx: &mut dyn Tx,
+    ctx: &mut Ctx,
+    purchase: &mut Purchase,
+    payment: &mut Payment,
+    book: &PackBook,
+    how: fn(PurchaseState) -> Change,
+) -> Result<(), StoreError> {
+    change(tx, ctx, purchase, how)?;
     close(tx, payment, None)?;
     release(tx, purchase, book)
 }
@@ -112,9 +122,8 @@ pub(crate) fn refund(
     change(tx, ctx, purchase, PurchaseState::refund)?;
     take_in(tx, ctx, purchase)?;
     give_back(tx, ctx, purchase)?;
-    close(tx, payment, (given == RefundState::Owed).then(|| ctx.now()))?;
     payment.refund = Some(given);
-    tx.put_payment(payment)?;
+    close(tx, payment, (given == RefundState::Owed).then(|| ctx.now()))?;
     if was_pending {
         release(tx, purchase, book)?;
     }
