@@ -4,8 +4,11 @@
 use crate::App;
 use crate::commands::{BoardChoice, EnsureTeamBoard};
 use crate::execute::unrefused;
-use crate::live::BoardStamp;
-use crate::queries::{FindBoard, HiddenAmong, ListBoards, ReadCards, ReadRows, ReadSeasons, ReadStanding};
+use crate::live::{BoardStamp, Hidden};
+use crate::queries::{
+    FindBoard, HiddenAmong, HiddenFrom, ListBoards, ReadCards, ReadRows, ReadSeasons, ReadStanding,
+};
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -291,11 +294,11 @@ impl App {
     ) -> Result<Option<BoardPage>, StoreError> {
         let BoardsNow { known: Some(known), told } = now else { return Ok(None) };
         let read = self.ranks.read(|ranks| {
-            let cards = Arc::clone(ranks.cards());
+            let kept = (Arc::clone(ranks.cards()), Arc::clone(ranks.hidden()));
             let (rows, stamp) = ranks.board(shown.board.id, |index| Rows::of(index, asked));
-            (ranks.season() == Some(shown.season.id)).then_some((rows, stamp, cards))
+            (ranks.season() == Some(shown.season.id)).then_some((rows, stamp, kept))
         });
-        let Some((rows, stamp, cards)) = read.flatten() else { return Ok(None) };
+        let Some((rows, stamp, (cards, hidden))) = read.flatten() else { return Ok(None) };
         let stamp = stamp.after(told);
         let users: Vec<UserId> = rows.lines.iter().map(|line| line.user).collect();
         let since = cards.since();
@@ -310,11 +313,17 @@ impl App {
         if !unknown.is_empty() {
             for card in unrefused(self.query(ReadCards(unknown)).await)? {
                 let card = Arc::new(card);
-                cards.keep(since, Arc::clone(&card));
+                cards.keep(since, card.id, Arc::clone(&card));
                 known_cards.push(card);
             }
         }
-        let hidden = self.hidden(asked.reader, users).await?;
+        let hidden = match asked.reader {
+            Some(reader) if !users.is_empty() => {
+                let hidden = self.hidden_from(&hidden, reader).await?;
+                users.into_iter().filter(|user| hidden.contains(user)).collect()
+            }
+            Some(_) | None => Vec::new(),
+        };
         Ok(Some(rows.into_page(
             &known_cards,
             &hidden,
@@ -338,19 +347,25 @@ impl App {
         let users: Vec<UserId> = rows.lines.iter().map(|line| line.user).collect();
         let cards = unrefused(self.query(ReadCards(users.clone())).await)?;
         let cards: Vec<_> = cards.into_iter().map(Arc::new).collect();
-        let hidden = self.hidden(asked.reader, users).await?;
+        let hidden = match asked.reader {
+            Some(reader) if !users.is_empty() => {
+                unrefused(self.query(HiddenAmong { reader, others: users }).await)?
+            }
+            Some(_) | None => Vec::new(),
+        };
         Ok(Some(rows.into_page(&cards, &hidden, (head, head), None)))
     }
 
-    async fn hidden(&self, reader: Option<UserId>, users: Vec<UserId>) -> Result<Vec<UserId>, StoreError> {
-        match reader {
-            Some(reader) if !users.is_empty() => self.hidden_among(reader, users).await,
-            Some(_) | None => Ok(Vec::new()),
+    /// Who is hidden from somebody: from memory, up to what the boards know of the log.
+    async fn hidden_from(&self, kept: &Hidden, reader: UserId) -> Result<Arc<HashSet<UserId>>, StoreError> {
+        if let Some(hidden) = kept.get(reader) {
+            return Ok(hidden);
         }
-    }
-
-    async fn hidden_among(&self, reader: UserId, others: Vec<UserId>) -> Result<Vec<UserId>, StoreError> {
-        unrefused(self.query(HiddenAmong { reader, others }).await)
+        let since = kept.since();
+        let hidden: HashSet<_> = unrefused(self.query(HiddenFrom(reader)).await)?.into_iter().collect();
+        let hidden = Arc::new(hidden);
+        kept.keep(since, reader, Arc::clone(&hidden));
+        Ok(hidden)
     }
 
     /// Where a fan stands on a board.

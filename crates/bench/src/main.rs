@@ -65,7 +65,7 @@ struct Bench {
     /// The program that is measured.
     #[arg(long, value_name = "PROGRAM", hide = true)]
     terrace: PathBuf,
-    /// The page whose figures are written anew, unless the runs are quick or PostgreSQL is left out.
+    /// The page whose figures are written anew, unless the runs are quick or something is left out.
     #[arg(long, value_name = "FILE", hide = true)]
     page: Option<PathBuf>,
 }
@@ -129,7 +129,8 @@ fn run(bench: &Bench) -> Result<()> {
         }
         let figures = scenario.run(&ground, &plan, &bench.inputs)?;
         show(*scenario, &machine, &figures)?;
-        if let Some(page) = bench.page.as_ref().filter(|_| !bench.quick && !bench.sqlite_only) {
+        let is_whole = !bench.quick && !bench.sqlite_only && bench.inputs.part.is_empty();
+        if let Some(page) = bench.page.as_ref().filter(|_| is_whole) {
             document(page, *scenario, &machine, &figures)?;
         }
         results.push(json!({

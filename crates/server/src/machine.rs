@@ -1,4 +1,4 @@
-//! The one place where the program asks its machine for the time and for randomness.
+//! The one place where the program asks its machine for the time and for randomness, and says what memory it wants.
 
 use rand::Rng;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -24,5 +24,14 @@ impl Entropy for SystemEntropy {
         #[expect(clippy::disallowed_methods, reason = "this is the randomness that everybody else is given")]
         rand::rng().fill_bytes(&mut seed);
         seed
+    }
+}
+
+/// Has the kernel give memory page by page. With huge pages, which the allocator asks for, each of thousands of
+/// connections pays for buffers that it hardly touches: half as much again for each.
+pub(crate) fn keep_to_small_pages() {
+    #[cfg(target_os = "linux")]
+    if let Err(error) = rustix::thread::disable_transparent_huge_pages(true) {
+        log::debug!("the kernel gives memory as it likes: {error}");
     }
 }

@@ -35,6 +35,7 @@ use terrace_storage::{Storage, StorageConfig};
 static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
+    machine::keep_to_small_pages();
     let cli = Cli::parse();
     env_logger::Builder::from_env(env_logger::Env::default().default_filter_or("info"))
         .format_timestamp_millis()

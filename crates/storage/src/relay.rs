@@ -28,7 +28,7 @@ use tokio::sync::watch;
 use uuid::Uuid;
 
 /// How often notifications are looked at: reading a socket that has nothing to say is nearly free.
-const TICK: Duration = Duration::from_millis(15);
+const TICK: Duration = Duration::from_millis(5);
 /// How often they are while somebody waits for another process to give out positions.
 const WATCHING: Duration = Duration::from_millis(3);
 /// How often the tables are looked at without having been woken.

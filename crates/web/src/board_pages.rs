@@ -5,16 +5,17 @@
 //! asked for its stamp. A reader who is signed in has pages of their own.
 
 use crate::error::ApiError;
-use crate::etag::{JSON, tag_of, tagged};
+use crate::etag::{JSON, Tag, tagged};
 use crate::routes::leaderboard_page;
 use actix_web::HttpResponse;
 use bytes::Bytes;
 use moka::sync::Cache;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use terrace_app::{App, BoardStamp, BoardsNow, ReadBoard, ShownBoard};
 use terrace_identity::Viewer;
-use terrace_kernel::UserId;
+use terrace_kernel::{UserId, Uuid};
 use terrace_scoring::{BoardId, RankKey, SeasonId};
 
 /// How many bytes of pages are kept.
@@ -25,7 +26,7 @@ const LONGEST: Duration = Duration::from_secs(1);
 const STREAM_POSITION: &[u8] = b"\"streamPosition\":";
 
 /// What tells one page from another.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct Name {
     board: BoardId,
     season: SeasonId,
@@ -35,12 +36,26 @@ struct Name {
     after: Option<RankKey>,
 }
 
+impl Hash for Name {
+    /// The random half of an id tells as much as the whole, and hashing all of them would cost more than the rest of the
+    /// look-up.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let half = |id: Uuid| id.as_u64_pair().1;
+        let fan = |fan: Option<UserId>| fan.map_or(0, |fan| half(fan.as_uuid()));
+        state.write_u64(half(self.board.as_uuid()) ^ half(self.season.as_uuid()).rotate_left(17));
+        state.write_u64(fan(self.around));
+        state.write_u64(fan(self.reader));
+        self.after.hash(state);
+        state.write_u8(self.limit);
+    }
+}
+
 /// A page, encoded.
 struct Encoded {
     stamp: BoardStamp,
     at: Instant,
     body: Bytes,
-    tag: String,
+    tag: Tag,
 }
 
 /// The pages that are kept.
@@ -92,7 +107,7 @@ impl BoardPages {
         let body = Bytes::from(body);
         // What streams go on from moves with everything that happens elsewhere, and is no other content.
         let stable = body.windows(STREAM_POSITION.len()).rposition(|field| field == STREAM_POSITION);
-        let tag = tag_of(viewer, body.get(..stable.unwrap_or(body.len())).unwrap_or_default());
+        let tag = Tag::of(viewer, body.get(..stable.unwrap_or(body.len())).unwrap_or_default());
         if let Some(stamp) = page.stamp {
             self.0.insert(name, Arc::new(Encoded { stamp, at, body: body.clone(), tag: tag.clone() }));
         }

@@ -64,7 +64,7 @@ pub(crate) struct Document {
     pub(crate) json: Bytes,
     pub(crate) table: RouteTable,
     pub(crate) parameters: Parameters,
-    tag: String,
+    tag: etag::Tag,
 }
 
 impl Document {
@@ -74,7 +74,7 @@ impl Document {
 
     pub(crate) fn of(document: &OpenApi) -> Self {
         let json = Bytes::from(document.to_json().unwrap_or_default());
-        let tag = etag::tag_of(None, &json);
+        let tag = etag::Tag::of(None, &json);
         let table = RouteTable::new(document, &OTHERS).and(sandbox::PAGE, &[Method::GET, Method::POST]);
         Self { json, table, parameters: Parameters::new(document), tag }
     }
@@ -178,7 +178,7 @@ async fn file(name: web::Path<String>) -> Result<HttpResponse, ApiError> {
     };
     // The files change with the binary only, so that its version and their length tell them apart.
     let tag = format!("{}-{}-{}", env!("CARGO_PKG_VERSION"), name.replace(['"', '\\'], ""), body.len());
-    Ok(etag::tagged(false, &tag, content_type(&name), body))
+    Ok(etag::tagged(false, &etag::Tag::new(&tag), content_type(&name), body))
 }
 
 fn content_type(name: &str) -> &'static str {

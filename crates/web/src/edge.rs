@@ -4,7 +4,7 @@
 use crate::cors::{Leave, Preflight};
 use crate::error::{ApiError, Code};
 use crate::limits::ClientAddress;
-use crate::observe::{InFlight, Seen};
+use crate::observe::Seen;
 use crate::patience::{Held, Pulse};
 use crate::request_id::{self, RequestId};
 use crate::shell::{Served, Shell, shell_of};
@@ -40,7 +40,7 @@ pub(crate) async fn edge<B: MessageBody>(
         req.extensions_mut().insert(OnlyHead);
         req.head_mut().method = Method::GET;
     }
-    let _in_flight = InFlight::enter();
+    let _in_flight = shell.series.enter();
     let below = async {
         if head_size(&req) > shell.config().head_limit {
             return Err(ApiError::from(Code::HeaderTooLarge).into());
@@ -52,7 +52,7 @@ pub(crate) async fn edge<B: MessageBody>(
             let route = res.request().match_pattern();
             let mut res = normalize::response(res, &seen, &shell);
             dress(res.headers_mut(), &seen, &shell, &cors);
-            seen.finish(res.status(), route.as_deref());
+            seen.finish(res.status(), route.as_deref(), &shell.series);
             return Ok(res.map_body(|_, body| Held::new(body, busy)));
         }
         Ok(Err(error)) => error,
@@ -62,7 +62,7 @@ pub(crate) async fn edge<B: MessageBody>(
     // becomes one.
     let mut dressed = Dressed::new(&broken, &seen);
     dress(&mut dressed.headers, &seen, &shell, &cors);
-    seen.finish(dressed.status, shell.document.table.template(seen.path()));
+    seen.finish(dressed.status, shell.document.table.template(seen.path()), &shell.series);
     Err(dressed.into())
 }
 

@@ -35,47 +35,65 @@ pub(crate) fn conditional_bytes(
     content_type: &'static str,
     body: Bytes,
 ) -> HttpResponse {
-    let tag = tag_of(viewer, &body);
-    tagged(viewer.is_some(), &tag, content_type, body)
+    tagged(viewer.is_some(), &Tag::of(viewer, &body), content_type, body)
 }
 
-/// A cacheable answer whose tag (of characters that may stand between quotes) is known already.
-pub(crate) fn tagged(private: bool, tag: &str, content_type: &'static str, body: Bytes) -> HttpResponse {
-    let caching = if private { "private, no-cache" } else { "public, no-cache" };
-    HttpResponse::Ok()
-        .content_type(content_type)
-        .insert_header((header::ETAG, format!("\"{tag}\"")))
-        .insert_header((header::CACHE_CONTROL, caching))
-        .insert_header((header::VARY, "Cookie, Authorization, Accept-Encoding"))
-        .body(body)
-}
+/// A strong tag, between its quotes, as it goes over the wire: giving it out again copies nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Tag(HeaderValue);
 
-/// The opaque part of the tag.
-pub(crate) fn tag_of(viewer: Option<&Viewer>, body: &[u8]) -> String {
-    let mut digest = Sha256::new();
-    match viewer {
-        Some(viewer) => {
-            digest.update([1]);
-            digest.update(viewer.user_id.as_uuid());
-        }
-        None => digest.update([0]),
+impl Tag {
+    /// The tag of these characters, which may stand between quotes.
+    pub(crate) fn new(opaque: &str) -> Self {
+        let quoted = HeaderValue::from_str(&format!("\"{opaque}\""));
+        // What no header can hold is asked for by nobody.
+        Self(quoted.unwrap_or(const { HeaderValue::from_static("\"\"") }))
     }
-    digest.update(body);
-    let digest: [u8; 32] = digest.finalize().into();
-    URL_SAFE_NO_PAD.encode(digest.first_chunk::<16>().copied().unwrap_or_default())
+
+    /// The tag of what `viewer` is shown.
+    pub(crate) fn of(viewer: Option<&Viewer>, body: &[u8]) -> Self {
+        let mut digest = Sha256::new();
+        match viewer {
+            Some(viewer) => {
+                digest.update([1]);
+                digest.update(viewer.user_id.as_uuid());
+            }
+            None => digest.update([0]),
+        }
+        digest.update(body);
+        let digest: [u8; 32] = digest.finalize().into();
+        Self::new(&URL_SAFE_NO_PAD.encode(digest.first_chunk::<16>().copied().unwrap_or_default()))
+    }
+}
+
+const PRIVATE: HeaderValue = HeaderValue::from_static("private, no-cache");
+const PUBLIC: HeaderValue = HeaderValue::from_static("public, no-cache");
+/// What the answers differ by.
+const VARIES: HeaderValue = HeaderValue::from_static("Cookie, Authorization, Accept-Encoding");
+
+/// A cacheable answer whose tag is known already.
+pub(crate) fn tagged(private: bool, tag: &Tag, content_type: &'static str, body: Bytes) -> HttpResponse {
+    let mut answer = HttpResponse::with_body(StatusCode::OK, body);
+    let headers = answer.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
+    headers.insert(header::ETAG, tag.0.clone());
+    headers.insert(header::CACHE_CONTROL, if private { PRIVATE } else { PUBLIC });
+    headers.insert(header::VARY, VARIES);
+    answer.map_into_boxed_body()
 }
 
 /// The middleware, outside of compression.
 pub(crate) async fn revalidate<B: MessageBody>(req: ServiceRequest, next: Next<B>) -> Served<EitherBody<B>> {
     let asked = if *req.method() == Method::GET { if_none_match(req.headers()) } else { None };
     let mut res = next.call(req).await?;
-    let Some(tag) = own_tag(res.headers()) else { return Ok(res.map_into_left_body()) };
-    let tag = with_coding(&tag, res.headers());
-    if let Ok(value) = HeaderValue::from_str(&tag) {
-        res.headers_mut().insert(header::ETAG, value);
+    let Some(mut tag) = own_tag(res.headers()) else { return Ok(res.map_into_left_body()) };
+    if let Some(coded) = with_coding(&tag, res.headers()) {
+        res.headers_mut().insert(header::ETAG, coded.clone());
+        tag = coded;
     }
     merge_vary(res.headers_mut());
-    if res.status() != StatusCode::OK || !asked.is_some_and(|asked| matches(&asked, &tag)) {
+    let is_asked = |asked: &String| tag.to_str().is_ok_and(|tag| matches(asked, tag));
+    if res.status() != StatusCode::OK || !asked.as_ref().is_some_and(is_asked) {
         return Ok(res.map_into_left_body());
     }
     let mut unchanged = HttpResponse::new(StatusCode::NOT_MODIFIED);
@@ -98,18 +116,15 @@ fn if_none_match(headers: &HeaderMap) -> Option<String> {
 }
 
 /// The strong tag that a route put on.
-fn own_tag(headers: &HeaderMap) -> Option<String> {
-    let tag = headers.get(header::ETAG)?.to_str().ok()?;
-    tag.starts_with('"').then(|| tag.to_owned())
+fn own_tag(headers: &HeaderMap) -> Option<HeaderValue> {
+    headers.get(header::ETAG).filter(|tag| tag.as_bytes().starts_with(b"\"")).cloned()
 }
 
-/// The tag of the representation in the coding that it leaves in.
-fn with_coding(tag: &str, headers: &HeaderMap) -> String {
-    let coding = headers.get(header::CONTENT_ENCODING).and_then(|coding| coding.to_str().ok());
-    match (coding.filter(|coding| CODINGS.contains(coding)), tag.strip_suffix('"')) {
-        (Some(coding), Some(open)) => format!("{open}-{coding}\""),
-        _ => tag.to_owned(),
-    }
+/// The tag of the representation in the coding that it leaves in, if it leaves in one.
+fn with_coding(tag: &HeaderValue, headers: &HeaderMap) -> Option<HeaderValue> {
+    let coding = headers.get(header::CONTENT_ENCODING)?.to_str().ok()?;
+    let open = tag.to_str().ok()?.strip_suffix('"')?;
+    CODINGS.contains(&coding).then(|| HeaderValue::from_str(&format!("{open}-{coding}\"")).ok())?
 }
 
 /// The weak comparison, and blind to the coding: what a client keeps is the same content in either.
@@ -129,20 +144,25 @@ fn content(tag: &str) -> &str {
 
 /// Compression adds a line of its own for what the route has said already.
 fn merge_vary(headers: &mut HeaderMap) {
-    let mut names: Vec<String> = Vec::new();
-    for name in
-        headers.get_all(header::VARY).filter_map(|value| value.to_str().ok()).flat_map(|v| v.split(','))
-    {
-        let name = name.trim();
-        if !name.is_empty() && !names.iter().any(|known| known.eq_ignore_ascii_case(name)) {
-            names.push(name.to_owned());
+    let mut lines = headers.get_all(header::VARY);
+    let (Some(first), Some(second)) = (lines.next(), lines.next()) else { return };
+    let mut named: Vec<&str> = names(first).collect();
+    let mut is_more = false;
+    for name in [second].into_iter().chain(lines).flat_map(names) {
+        if !named.iter().any(|known| known.eq_ignore_ascii_case(name)) {
+            named.push(name);
+            is_more = true;
         }
     }
-    if !names.is_empty()
-        && let Ok(value) = HeaderValue::from_str(&names.join(", "))
-    {
+    let merged = if is_more { HeaderValue::from_str(&named.join(", ")).ok() } else { Some(first.clone()) };
+    if let Some(value) = merged {
         headers.insert(header::VARY, value);
     }
+}
+
+/// The names in a line of `Vary`.
+fn names(line: &HeaderValue) -> impl Iterator<Item = &str> {
+    line.to_str().unwrap_or_default().split(',').map(str::trim).filter(|name| !name.is_empty())
 }
 
 #[cfg(test)]
@@ -175,8 +195,8 @@ mod tests {
     #[test]
     fn viewers_do_not_share_a_tag() {
         let viewer = |n| Viewer { user_id: uuid::Uuid::from_u128(n).into(), ..crate::test_support::viewer() };
-        assert_ne!(tag_of(None, b"x"), tag_of(Some(&viewer(1)), b"x"));
-        assert_ne!(tag_of(Some(&viewer(2)), b"x"), tag_of(Some(&viewer(1)), b"x"));
+        assert_ne!(Tag::of(None, b"x"), Tag::of(Some(&viewer(1)), b"x"));
+        assert_ne!(Tag::of(Some(&viewer(2)), b"x"), Tag::of(Some(&viewer(1)), b"x"));
     }
 
     #[actix_web::test]

@@ -6,23 +6,43 @@ use actix_web::http::Method;
 use actix_web::http::header::{self, HeaderValue};
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
+use std::collections::HashMap;
 use utoipa::openapi::{OpenApi, PathItem};
 
 /// The paths that exist, as templates, with their methods.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct RouteTable(Vec<(String, Vec<Method>)>);
+pub(crate) struct RouteTable {
+    templates: Vec<(String, Vec<Method>)>,
+    /// Where those stand that have no variable. Every request is looked for here, and most paths are one of them.
+    literal: HashMap<String, usize>,
+}
 
 impl RouteTable {
     /// Every path of the document, and those of `others`, which answer GET.
     pub(crate) fn new(document: &OpenApi, others: &[&str]) -> Self {
         let documented = document.paths.paths.iter().map(|(path, item)| (path.clone(), methods(item)));
         let others = others.iter().map(|path| ((*path).to_owned(), vec![Method::GET]));
-        Self(documented.chain(others).collect())
+        Self::of(documented.chain(others))
+    }
+
+    fn of(templates: impl IntoIterator<Item = (String, Vec<Method>)>) -> Self {
+        let mut table = Self::default();
+        for (template, methods) in templates {
+            table.add(template, methods);
+        }
+        table
+    }
+
+    fn add(&mut self, template: String, methods: Vec<Method>) {
+        if !template.contains('{') {
+            self.literal.entry(template.clone()).or_insert(self.templates.len());
+        }
+        self.templates.push((template, methods));
     }
 
     /// The same with a path that answers these methods.
     pub(crate) fn and(mut self, path: &str, methods: &[Method]) -> Self {
-        self.0.push((path.to_owned(), methods.to_vec()));
+        self.add(path.to_owned(), methods.to_vec());
         self
     }
 
@@ -38,13 +58,10 @@ impl RouteTable {
 
     /// A template without a variable is the better match: `/a/mine` before `/a/{id}`.
     fn find(&self, path: &str) -> Option<&(String, Vec<Method>)> {
-        // Every request is looked for here. Most paths are a template as they stand, which none that has a variable
-        // can be a better match than.
-        let literal = self.0.iter().find(|(template, _)| template == path && !template.contains('{'));
-        if literal.is_some() {
-            return literal;
+        if let Some(place) = self.literal.get(path) {
+            return self.templates.get(*place);
         }
-        let fitting = self.0.iter().filter(|(template, _)| fits(template, path));
+        let fitting = self.templates.iter().filter(|(template, _)| fits(template, path));
         fitting.min_by_key(|(template, _)| template.matches('{').count())
     }
 }
@@ -128,7 +145,7 @@ mod tests {
 
     #[test]
     fn a_named_path_comes_before_a_variable() {
-        let table = RouteTable(vec![
+        let table = RouteTable::of([
             ("/api/x/{id}".into(), vec![Method::GET]),
             ("/api/x/mine".into(), vec![Method::POST]),
         ]);

@@ -6,8 +6,11 @@ use crate::request_id::RequestId;
 use actix_web::dev::ServiceRequest;
 use actix_web::http::{Method, StatusCode, Uri};
 use log::Level;
+use metrics::{Counter, Gauge, Histogram};
 use metrics_exporter_prometheus::{BuildError, Matcher, PrometheusBuilder, PrometheusHandle};
-use std::time::Instant;
+use std::collections::HashMap;
+use std::sync::{OnceLock, PoisonError, RwLock};
+use std::time::{Duration, Instant};
 
 /// The access log's target: answers at `debug`, failures of ours at `warn`.
 const TARGET: &str = "terrace::access";
@@ -54,7 +57,7 @@ impl Seen {
     }
 
     /// Logs and counts the answer.
-    pub(crate) fn finish(&self, status: StatusCode, route: Option<&str>) {
+    pub(crate) fn finish(&self, status: StatusCode, route: Option<&str>, series: &Series) {
         let took = self.started.elapsed();
         let route = route.unwrap_or("unmatched");
         let method = method_label(&self.method);
@@ -68,14 +71,67 @@ impl Seen {
             self.id.as_str(),
             self.client
         );
+        series.count(method, route, status, took);
+    }
+}
+
+/// The series that requests are counted in. Each is looked up once, for finding it by its labels costs as much as some
+/// answers do.
+#[derive(Default)]
+pub(crate) struct Series {
+    by_route: RwLock<HashMap<String, Vec<Answers>>>,
+    in_flight: OnceLock<Gauge>,
+}
+
+/// What has come of requests of one method to one route.
+struct Answers {
+    method: &'static str,
+    status: StatusCode,
+    count: Counter,
+    took: Histogram,
+}
+
+impl Series {
+    fn count(&self, method: &'static str, route: &str, status: StatusCode, took: Duration) {
+        let is_this = |answers: &&Answers| answers.method == method && answers.status == status;
+        let note = |answers: &Answers| {
+            answers.count.increment(1);
+            answers.took.record(took);
+        };
+        let known = self.by_route.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(answers) = known.get(route).and_then(|answers| answers.iter().find(is_this)) {
+            note(answers);
+            return;
+        }
+        drop(known);
+        let answers = Answers::find(method, route, status);
+        note(&answers);
+        let mut known = self.by_route.write().unwrap_or_else(PoisonError::into_inner);
+        let of_route = known.entry(route.to_owned()).or_default();
+        if !of_route.iter().any(|answers| is_this(&answers)) {
+            of_route.push(answers);
+        }
+    }
+
+    /// Counts a request among those in flight as long as what is returned lives, also when its client goes away.
+    pub(crate) fn enter(&self) -> InFlight {
+        let in_flight = self.in_flight.get_or_init(|| metrics::gauge!("http_requests_in_flight")).clone();
+        in_flight.increment(1.0);
+        InFlight(in_flight)
+    }
+}
+
+impl Answers {
+    fn find(method: &'static str, route: &str, status: StatusCode) -> Self {
         let labels = [
             ("method", method.to_owned()),
             ("route", route.to_owned()),
             ("status", status.as_str().to_owned()),
         ];
-        metrics::counter!("http_requests_total", &labels).increment(1);
-        let [method, route, _] = labels;
-        metrics::histogram!("http_request_duration_seconds", &[method, route]).record(took);
+        let count = metrics::counter!("http_requests_total", &labels);
+        let [of_method, route, _] = labels;
+        let took = metrics::histogram!("http_request_duration_seconds", &[of_method, route]);
+        Self { method, status, count, took }
     }
 }
 
@@ -93,18 +149,11 @@ fn method_label(method: &Method) -> &'static str {
     }
 }
 
-/// Counts a request among those in flight as long as it lives, also when its client goes away.
-pub(crate) struct InFlight;
-
-impl InFlight {
-    pub(crate) fn enter() -> Self {
-        metrics::gauge!("http_requests_in_flight").increment(1.0);
-        Self
-    }
-}
+/// A request that is in flight.
+pub(crate) struct InFlight(Gauge);
 
 impl Drop for InFlight {
     fn drop(&mut self) {
-        metrics::gauge!("http_requests_in_flight").decrement(1.0);
+        self.0.decrement(1.0);
     }
 }

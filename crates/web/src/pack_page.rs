@@ -6,7 +6,7 @@
 
 use crate::dto::packs::PackList;
 use crate::error::ApiError;
-use crate::etag::{JSON, tag_of, tagged};
+use crate::etag::{JSON, Tag, tagged};
 use actix_web::HttpResponse;
 use bytes::Bytes;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -38,7 +38,7 @@ impl PartialEq for Shown {
 struct Encoded {
     shown: Shown,
     body: Bytes,
-    tag: String,
+    tag: Tag,
 }
 
 /// The page that was asked for last, as long as it stays so.
@@ -58,7 +58,7 @@ impl PackPage {
             return Ok(tagged(false, &kept.tag, JSON, kept.body.clone()));
         }
         let body: Bytes = serde_json::to_vec(&list(&shown)).map_err(ApiError::internal)?.into();
-        let tag = tag_of(None, &body);
+        let tag = Tag::of(None, &body);
         let fresh = Encoded { shown, body: body.clone(), tag: tag.clone() };
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = Some(fresh);
         Ok(tagged(false, &tag, JSON, body))

@@ -15,7 +15,7 @@ use utoipa::openapi::{OpenApi, PathItem, RefOr, SecurityRequirement};
 
 /// What each operation of the document takes, by its path's template and its method.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Parameters(HashMap<(String, Method), Known>);
+pub(crate) struct Parameters(HashMap<String, Vec<(Method, Known)>>);
 
 #[derive(Debug, Clone)]
 struct Known {
@@ -27,20 +27,17 @@ struct Known {
 impl Parameters {
     /// Those of the document.
     pub(crate) fn new(document: &OpenApi) -> Self {
-        let mut known = HashMap::new();
-        for (path, item) in &document.paths.paths {
-            known.extend(
-                operations(item).map(|(method, operation)| ((path.clone(), method), Known::of(operation))),
-            );
-        }
-        Self(known)
+        let known =
+            |item| operations(item).map(|(method, operation)| (method, Known::of(operation))).collect();
+        Self(document.paths.paths.iter().map(|(path, item)| (path.clone(), known(item))).collect())
     }
 
     /// Whether the operation knows every parameter of the query. What it needs a session for and has none is
     /// refused for that, and nothing is said of the query.
     fn check(&self, template: &str, method: &Method, query: &str, signed_in: bool) -> Result<(), ApiError> {
-        let Some(known) = self.0.get(&(template.to_owned(), method.clone())) else { return Ok(()) };
-        if !known.open && !signed_in {
+        let operations = self.0.get(template).map(Vec::as_slice).unwrap_or_default();
+        let Some((_, known)) = operations.iter().find(|(its, _)| its == method) else { return Ok(()) };
+        if (!known.open && !signed_in) || known.is_plain(query) {
             return Ok(());
         }
         let given: Vec<(String, String)> = serde_html_form::from_str(query)
@@ -55,6 +52,14 @@ impl Parameters {
 }
 
 impl Known {
+    /// Whether every name is one that is known, as it stands: most queries are read no further here.
+    fn is_plain(&self, query: &str) -> bool {
+        query.split('&').all(|part| {
+            let name = part.split_once('=').map_or(part, |(name, _)| name);
+            self.names.iter().any(|known| known == name)
+        })
+    }
+
     fn of(operation: &Operation) -> Self {
         let parameters = operation.parameters.iter().flatten().filter_map(|parameter| match parameter {
             RefOr::T(parameter) => Some(parameter),

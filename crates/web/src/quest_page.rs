@@ -1,7 +1,7 @@
 //! The list of quests as everybody sees it who is signed out, encoded once a second at most.
 
 use crate::error::ApiError;
-use crate::etag::{JSON, tag_of, tagged};
+use crate::etag::{JSON, Tag, tagged};
 use crate::routes::quest_list;
 use actix_web::HttpResponse;
 use bytes::Bytes;
@@ -18,7 +18,7 @@ struct Encoded {
     book: Arc<QuestBook>,
     at: Instant,
     body: Bytes,
-    tag: String,
+    tag: Tag,
 }
 
 /// The list, while it is kept.
@@ -35,7 +35,7 @@ impl QuestPage {
         let at = Instant::now();
         let list = quest_list(book, &OwnRuns::new(), app);
         let body: Bytes = serde_json::to_vec(&list).map_err(ApiError::internal)?.into();
-        let tag = tag_of(None, &body);
+        let tag = Tag::of(None, &body);
         let fresh = Encoded { book: Arc::clone(book), at, body: body.clone(), tag: tag.clone() };
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = Some(fresh);
         Ok(tagged(false, &tag, JSON, body))

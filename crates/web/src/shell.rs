@@ -23,6 +23,7 @@ use crate::docs::{self, Document};
 use crate::error::ApiError;
 use crate::feed_pages::FeedPages;
 use crate::limits::{Address, ClientAddress, RateLimits};
+use crate::observe::Series;
 use crate::pack_page::PackPage;
 use crate::quest_page::QuestPage;
 use crate::streams::{Hub, Streams};
@@ -70,6 +71,7 @@ pub(crate) struct Shell {
     pub(crate) quest_page: QuestPage,
     pub(crate) pack_page: PackPage,
     pub(crate) streams: Arc<Streams>,
+    pub(crate) series: Series,
     config: WebConfig,
     draining: AtomicBool,
 }
@@ -103,6 +105,7 @@ impl Shell {
             quest_page: QuestPage::default(),
             pack_page: PackPage::default(),
             streams,
+            series: Series::default(),
             config,
             draining: AtomicBool::new(false),
         }

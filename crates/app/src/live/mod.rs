@@ -21,7 +21,7 @@ mod ranks;
 
 pub(crate) use graph::Graph;
 pub use ranks::BoardStamp;
-pub(crate) use ranks::{Ranks, shows_on_boards};
+pub(crate) use ranks::{Hidden, Ranks, shows_on_boards};
 
 use crate::App;
 use crate::execute::{Query, unrefused};

@@ -3,7 +3,7 @@
 use super::{LiveModel, Loading, Looked};
 use crate::store::ReadTx;
 use moka::sync::Cache;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use terrace_identity::AuthorCard;
@@ -17,6 +17,8 @@ use terrace_scoring::{
 const PORTION: u32 = 1536;
 /// How many fans' cards are kept; some 250 bytes each.
 const MOST_CARDS: u64 = 50_000;
+/// How much is kept of who is hidden from readers: four for each reader and one for each who is hidden, some 20 bytes.
+const MOST_HIDDEN: u64 = 400_000;
 
 /// The boards of the active season, and what of fans stands beside their lines.
 pub(crate) struct Ranks {
@@ -28,6 +30,7 @@ pub(crate) struct Ranks {
     /// Grows with whatever changes how lines look without changing who stands where: names, pictures, blocks.
     looks: u64,
     cards: Arc<Cards>,
+    hidden: Arc<Hidden>,
 }
 
 struct Ranking {
@@ -83,37 +86,41 @@ impl Ranks {
         &self.cards
     }
 
+    /// Who is hidden from fans.
+    pub(crate) const fn hidden(&self) -> &Arc<Hidden> {
+        &self.hidden
+    }
+
     /// The bytes that the boards take.
     fn heap_bytes(&self) -> usize {
         self.boards.values().map(|ranking| ranking.index.heap_bytes()).sum()
     }
 }
 
-/// Cards of fans, forgotten as soon as the log tells that one changed.
-pub(crate) struct Cards {
-    known: Cache<UserId, Arc<AuthorCard>>,
-    /// Counts changes: a card that was on its way while one was told is not kept.
+/// What is kept of fans, and forgotten as soon as the log tells that it changed.
+pub(crate) struct Kept<V> {
+    known: Cache<UserId, V>,
+    /// Counts changes: what was on its way while one was told is not kept.
     changes: AtomicU64,
 }
 
-impl Cards {
-    fn new() -> Self {
-        Self { known: Cache::new(MOST_CARDS), changes: AtomicU64::new(0) }
+impl<V: Clone + Send + Sync + 'static> Kept<V> {
+    fn new(known: Cache<UserId, V>) -> Self {
+        Self { known, changes: AtomicU64::new(0) }
     }
 
-    /// To be asked before cards are read that are to be kept.
+    /// To be asked before something is read that is to be kept.
     pub(crate) fn since(&self) -> u64 {
         self.changes.load(Ordering::Acquire)
     }
 
-    pub(crate) fn get(&self, user: UserId) -> Option<Arc<AuthorCard>> {
+    pub(crate) fn get(&self, user: UserId) -> Option<V> {
         self.known.get(&user)
     }
 
-    /// Keeps a card that was read, unless one changed since.
-    pub(crate) fn keep(&self, since: u64, card: Arc<AuthorCard>) {
-        let user = card.id;
-        self.known.insert(user, card);
+    /// Keeps what was read, unless something changed since.
+    pub(crate) fn keep(&self, since: u64, user: UserId, value: V) {
+        self.known.insert(user, value);
         // After the insertion: whichever of the two sees the other forgets it.
         if self.since() != since {
             self.known.invalidate(&user);
@@ -124,6 +131,21 @@ impl Cards {
         self.changes.fetch_add(1, Ordering::AcqRel);
         self.known.invalidate(&user);
     }
+}
+
+/// Cards of fans.
+pub(crate) type Cards = Kept<Arc<AuthorCard>>;
+/// Who is hidden from fans who read boards.
+pub(crate) type Hidden = Kept<Arc<HashSet<UserId>>>;
+
+fn cards() -> Arc<Cards> {
+    Arc::new(Kept::new(Cache::new(MOST_CARDS)))
+}
+
+fn hidden() -> Arc<Hidden> {
+    let weigh =
+        |_: &UserId, hidden: &Arc<HashSet<UserId>>| u32::try_from(hidden.len() + 4).unwrap_or(u32::MAX);
+    Arc::new(Kept::new(Cache::builder().weigher(weigh).max_capacity(MOST_HIDDEN).build()))
 }
 
 /// The boards while they are loaded: from both ends, until the two lanes meet. A total that is read twice is taken once.
@@ -176,8 +198,8 @@ pub(crate) struct RankChanges {
     scores: Vec<(Position, UserId, TotalChanges)>,
     /// Whose card may be another now.
     renamed: Vec<UserId>,
-    /// Whether lines look otherwise.
-    looks: bool,
+    /// From whom others are hidden now than before.
+    parted: Vec<UserId>,
 }
 
 /// Whether boards look otherwise after an event of this kind.
@@ -223,7 +245,8 @@ impl LiveModel for Ranks {
             boards: boards.into_iter().map(|(board, builder)| (board, ranking(builder))).collect(),
             begun: Position::START,
             looks: 0,
-            cards: Arc::new(Cards::new()),
+            cards: cards(),
+            hidden: hidden(),
         }
     }
 
@@ -238,7 +261,9 @@ impl LiveModel for Ranks {
                     looked.changes.scores.push((event.position, actor, changes));
                 }
                 (EventKind::SeasonChanged, _) => looked.reload = true,
-                (EventKind::UserBlocked | EventKind::UserUnblocked, _) => looked.changes.looks = true,
+                (EventKind::UserBlocked | EventKind::UserUnblocked, actor) => {
+                    looked.changes.parted.extend(actor.into_iter().chain([user]));
+                }
                 (_, _) => looked.changes.renamed.push(user),
             }
         }
@@ -246,7 +271,7 @@ impl LiveModel for Ranks {
     }
 
     fn apply(&mut self, changes: RankChanges) {
-        let RankChanges { scores, renamed, looks } = changes;
+        let RankChanges { scores, renamed, parted } = changes;
         for (position, user, changes) in scores {
             for change in changes.0.into_iter().filter(|change| Some(change.season) == self.season) {
                 let ranking = self
@@ -261,11 +286,14 @@ impl LiveModel for Ranks {
                 ranking.version = position;
             }
         }
-        if looks || !renamed.is_empty() {
+        if !parted.is_empty() || !renamed.is_empty() {
             self.looks += 1;
         }
         for user in renamed {
             self.cards.forget(user);
+        }
+        for user in parted {
+            self.hidden.forget(user);
         }
     }
 

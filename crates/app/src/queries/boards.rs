@@ -74,6 +74,19 @@ impl Query for HiddenAmong {
     }
 }
 
+/// Says who is hidden from a reader, at all.
+pub(crate) struct HiddenFrom(pub(crate) UserId);
+
+impl Query for HiddenFrom {
+    const NAME: &'static str = "hidden_from";
+    type Output = Vec<UserId>;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+        Ok(tx.hidden_from(self.0)?)
+    }
+}
+
 /// Lists boards, the reader's first.
 pub(crate) struct ListBoards {
     pub(crate) season: SeasonId,

@@ -18,7 +18,9 @@ mod verify;
 mod wallets;
 
 pub use accounts::{GetOwnProfile, GetPublicProfile, NotFound, OwnProfile, PublicView};
-pub(crate) use boards::{FindBoard, HiddenAmong, ListBoards, ReadCards, ReadRows, ReadSeasons, ReadStanding};
+pub(crate) use boards::{
+    FindBoard, HiddenAmong, HiddenFrom, ListBoards, ReadCards, ReadRows, ReadSeasons, ReadStanding,
+};
 pub use catalogue::{GetLeague, GetTeam, ListLeagues, ListTeams};
 pub use export::{ExportPage, ExportPlace, ExportRows, KeptCopy, ReadExport};
 pub use graph::{FollowPage, ListBlocks, ListFollowers, ListFollowing};

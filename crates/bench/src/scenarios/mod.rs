@@ -80,7 +80,7 @@ impl Scenario {
             Self::Packs => packs::run,
             Self::Graph => return graph::run(ground, plan, inputs),
             Self::Leaderboard => return boards::run(ground, plan, inputs),
-            Self::Streams => return streams::run(ground, plan),
+            Self::Streams => return streams::run(ground, plan, inputs),
         };
         let mut figures = Vec::new();
         for kind in ground.kinds() {
@@ -100,6 +100,9 @@ pub(crate) struct Inputs {
     /// Fans of the large leaderboard; 1,000,000 when left out, and fewer in a quick run.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(10_000..=100_000_000))]
     pub(crate) fans: Option<u64>,
+    /// Of streams: only these parts. The documentation is left alone.
+    #[arg(long, value_name = "PART")]
+    pub(crate) part: Vec<streams::Part>,
 }
 
 /// How long and how often.

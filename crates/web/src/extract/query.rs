@@ -22,6 +22,10 @@ impl<T: DeserializeOwned + 'static> FromRequest for Query<T> {
 }
 
 fn parse<T: DeserializeOwned>(text: &str) -> Result<T, ApiError> {
+    // Where something is wrong is found out when something is.
+    if let Ok(parameters) = serde_html_form::from_str(text) {
+        return Ok(parameters);
+    }
     let parameters = serde_html_form::Deserializer::from_bytes(text.as_bytes());
     serde_path_to_error::deserialize(parameters).map_err(|error| {
         let path = error.path().to_string();

@@ -112,8 +112,10 @@ pub(crate) async fn read_leaderboard(
     let page = asked::<terrace_scoring::RankKey>(query.limit, None, LEADERBOARD, "")?;
     let now = app.boards_now().await;
     let shown = app.find_board(now, board, season).await?;
-    let filter = BoardPages::filter(&shown);
-    let after = asked(query.limit, query.cursor.as_deref(), LEADERBOARD, &filter)?.after;
+    let after = match query.cursor.as_deref() {
+        Some(cursor) => asked(query.limit, Some(cursor), LEADERBOARD, &BoardPages::filter(&shown))?.after,
+        None => None,
+    };
     let asked = ReadBoard { board, season, around, limit: page.limit, after, reader };
     shell.board_pages.answer(&app, now, &shown, asked, viewer.0.as_ref()).await
 }

@@ -16,12 +16,18 @@ use std::task::{Context, Waker};
 use std::time::{Duration, Instant};
 use terrace_kernel::{Position, TeamId, UserId};
 use terrace_scoring::BoardId;
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::task::yield_now;
+use tokio::time::{MissedTickBehavior, interval, sleep};
 
 /// As much as a connection is handed at once; the connection writes it before it asks for more.
 const CHUNK: usize = 16 * 1024;
 /// How often it is looked whose heartbeat is due, or whose time is over.
 const TICK: Duration = Duration::from_millis(500);
+/// How many connections are woken before others get a turn.
+const PORTION: usize = 32;
+/// How many times as long as telling everybody took a worker rests before it tells them more, and how long at most.
+const RESTS: u32 = 3;
+const LONGEST_REST: Duration = Duration::from_millis(100);
 /// For how many parts what was written last is kept.
 const COMMON: usize = 8;
 
@@ -288,8 +294,9 @@ impl Hub {
         }
     }
 
-    /// Wakes those whom what is new concerns.
-    fn look(&self) {
+    /// Finds those whom what is new concerns: they are to be woken.
+    fn look(&self) -> Vec<Rc<Slot>> {
+        let mut woken = Vec::new();
         let slots = self.slots.borrow();
         for kind in KINDS {
             let mut concerned: HashMap<Key, u64> = HashMap::new();
@@ -315,10 +322,10 @@ impl Hub {
                 About::Fan(fan) => note(Key::Fan(*fan), number),
             });
             let before = seen.replace(end);
-            let wake = |slot: &Rc<Slot>, number| {
+            let mut wake = |slot: &Rc<Slot>, number| {
                 if slot.waits.get() == Waits::Armed {
                     slot.waits.set(Waits::Woken(number));
-                    slot.wake();
+                    woken.push(Rc::clone(slot));
                 }
             };
             if missed || all_boards {
@@ -344,17 +351,26 @@ impl Hub {
                     pulse.cut();
                 }
                 if closed || has_ended {
-                    slot.wake();
+                    woken.push(Rc::clone(slot));
                 }
             }
         }
+        woken
     }
 
-    /// Wakes those whose heartbeat is due, or whose time is over.
-    fn wake_due(&self) {
+    /// Those whose heartbeat is due, or whose time is over.
+    fn due(&self) -> Vec<Rc<Slot>> {
         let now = Instant::now();
-        let slots = self.slots.borrow();
-        slots.all().filter(|slot| slot.due.get() <= now).for_each(|slot| slot.wake());
+        self.slots.borrow().all().filter(|slot| slot.due.get() <= now).map(Rc::clone).collect()
+    }
+}
+
+/// Wakes a portion, lets them write and whatever else has become ready have its turn, and goes on: a crowd is thousands
+/// of writes, and a request that comes in meanwhile is not to wait for all of them.
+async fn wake(slots: Vec<Rc<Slot>>) {
+    for portion in slots.chunks(PORTION) {
+        portion.iter().for_each(|slot| slot.wake());
+        yield_now().await;
     }
 }
 
@@ -384,9 +400,13 @@ async fn run(hub: Rc<Hub>) {
                 if rung.is_err() {
                     return;
                 }
-                hub.look();
+                let begun = Instant::now();
+                wake(hub.look()).await;
+                // The first event of a quiet stream leaves at once. Where telling everybody takes its time, what comes
+                // in the next moments leaves in one write, and the worker has most of its time for requests.
+                sleep(begun.elapsed().saturating_mul(RESTS).min(LONGEST_REST)).await;
             }
-            _ = ticks.tick() => hub.wake_due(),
+            _ = ticks.tick() => wake(hub.due()).await,
         }
     }
 }

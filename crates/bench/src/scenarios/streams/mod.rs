@@ -8,22 +8,46 @@ mod paced;
 mod publish;
 mod saturated;
 
-use super::Plan;
+use super::{Inputs, Plan};
 use crate::handles;
 use crate::report::Figure;
 use crate::world::{Ground, Kind};
 use anyhow::Result;
+use clap::ValueEnum;
 
 /// What everybody in the locker room reads.
 const PATH: &str = "/api/locker-room/stream";
 
-pub(super) fn run(ground: &Ground, plan: &Plan) -> Result<Vec<Figure>> {
+/// What can be measured by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Part {
+    /// Deliveries when there is always something to tell.
+    Saturated,
+    /// What readers who wait take of the memory.
+    Memory,
+    /// How late deliveries come.
+    Late,
+    /// What commands pay for being told of.
+    Commands,
+}
+
+pub(super) fn run(ground: &Ground, plan: &Plan, inputs: &Inputs) -> Result<Vec<Figure>> {
     eprintln!("streams, with at most {} handles in a process", handles::raise()?);
-    let mut figures = saturated::run(ground, plan)?;
-    figures.extend(memory::run(ground, plan)?);
+    let wants = |part| inputs.part.is_empty() || inputs.part.contains(&part);
+    let mut figures = Vec::new();
+    if wants(Part::Saturated) {
+        figures.extend(saturated::run(ground, plan)?);
+    }
+    if wants(Part::Memory) {
+        figures.extend(memory::run(ground, plan)?);
+    }
     for kind in ground.kinds() {
-        figures.extend(late::run(ground, plan, kind)?);
-        figures.extend(commands::run(ground, plan, kind)?);
+        if wants(Part::Late) {
+            figures.extend(late::run(ground, plan, kind)?);
+        }
+        if wants(Part::Commands) {
+            figures.extend(commands::run(ground, plan, kind)?);
+        }
     }
     if !ground.kinds().contains(&Kind::Postgres) {
         eprintln!("  without PostgreSQL there is no second process");
