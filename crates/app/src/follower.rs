@@ -7,7 +7,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 
 /// What comes within this time of a look is looked at together: the bell rings with every commit, some hundred times
 /// a second on a busy evening, and every look is a statement or three.
-const GATHER: Duration = Duration::from_millis(25);
+const GATHER: Duration = Duration::from_millis(50);
 
 /// The bell, as a reader of the log hears it: the first ring after a quiet while at once, and at most one in each
 /// [`GATHER`].

@@ -26,7 +26,7 @@ const TICK: Duration = Duration::from_millis(500);
 /// How many connections are woken before others get a turn.
 const PORTION: usize = 32;
 /// How many times as long as telling everybody took a worker rests before it tells them more, and how long at most.
-const RESTS: u32 = 3;
+const RESTS: u32 = 5;
 const LONGEST_REST: Duration = Duration::from_millis(100);
 /// For how many parts what was written last is kept.
 const COMMON: usize = 8;
@@ -369,7 +369,9 @@ impl Hub {
 /// of writes, and a request that comes in meanwhile is not to wait for all of them.
 async fn wake(slots: Vec<Rc<Slot>>) {
     for portion in slots.chunks(PORTION) {
-        portion.iter().for_each(|slot| slot.wake());
+        for slot in portion {
+            slot.wake();
+        }
         yield_now().await;
     }
 }
