@@ -23,10 +23,12 @@ use tokio::time::{MissedTickBehavior, interval, sleep};
 const CHUNK: usize = 16 * 1024;
 /// How often it is looked whose heartbeat is due, or whose time is over.
 const TICK: Duration = Duration::from_millis(500);
-/// How many connections are woken before others get a turn.
-const PORTION: usize = 32;
-/// How many times as long as telling everybody took a worker rests before it tells them more, and how long at most.
-const RESTS: u32 = 5;
+/// How many connections are woken at least before others get a turn, and in how many portions a crowd is at most.
+const PORTION: usize = 64;
+const PORTIONS: usize = 32;
+/// The pause between two portions.
+const BREATH: Duration = Duration::from_millis(1);
+/// How long a worker rests at most before it tells a crowd more: as long as telling them took.
 const LONGEST_REST: Duration = Duration::from_millis(100);
 /// For how many parts what was written last is kept.
 const COMMON: usize = 8;
@@ -365,15 +367,20 @@ impl Hub {
     }
 }
 
-/// Wakes a portion, lets them write and whatever else has become ready have its turn, and goes on: a crowd is thousands
-/// of writes, and a request that comes in meanwhile is not to wait for all of them.
+/// Wakes a portion, lets them write, and goes on after a pause: a crowd is thousands of writes, for which every processor
+/// there is would be busy, and a request that comes in meanwhile is not to wait for all of them.
 async fn wake(slots: Vec<Rc<Slot>>) {
-    for portion in slots.chunks(PORTION) {
+    let portion = PORTION.max(slots.len().div_ceil(PORTIONS));
+    for (nth, portion) in slots.chunks(portion).enumerate() {
+        if nth > 0 {
+            sleep(BREATH).await;
+        }
         for slot in portion {
             slot.wake();
         }
-        yield_now().await;
     }
+    // Until the last of them have written.
+    yield_now().await;
 }
 
 fn take(frame: &Frame, sight: Sight, out: &mut BytesMut) -> Taken {
@@ -406,7 +413,7 @@ async fn run(hub: Rc<Hub>) {
                 wake(hub.look()).await;
                 // The first event of a quiet stream leaves at once. Where telling everybody takes its time, what comes
                 // in the next moments leaves in one write, and the worker has most of its time for requests.
-                sleep(begun.elapsed().saturating_mul(RESTS).min(LONGEST_REST)).await;
+                sleep(begun.elapsed().min(LONGEST_REST)).await;
             }
             _ = ticks.tick() => wake(hub.due()).await,
         }
