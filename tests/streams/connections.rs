@@ -68,7 +68,7 @@ impl Asked {
 
     /// Sends chunks of a body until it has sent so many bytes, or nobody takes more. Says how many it sent.
     pub(super) fn send_chunks(&mut self, most: usize) -> Result<usize> {
-        let chunk = [b"10000\r\n".as_slice(), &[b'x'; 0x10000], b"\r\n"].concat();
+        let chunk = [b"10000\r\n".as_slice(), &vec![b'x'; 0x10000], b"\r\n"].concat();
         self.connection.set_write_timeout(Some(Duration::from_secs(1)))?;
         let mut sent = 0;
         while sent < most {

@@ -202,7 +202,9 @@ impl Crowd {
             let lived = disasters(house, acknowledged);
             let written = writing.into_iter().try_for_each(|writer| writer.join().expect("a writer"));
             is_over.store(true, Ordering::Release);
-            late.into_iter().for_each(|writer| writer.join().expect("a late writer"));
+            for writer in late {
+                writer.join().expect("a late writer");
+            }
             // Whatever happened, those who read are to come to an end.
             post(&self.writers[0], THE_END, acknowledged)?;
             let lists: Vec<_> = readers.into_iter().map(|reader| reader.join().expect("a reader")).collect();

@@ -30,7 +30,7 @@ pub(super) fn read(client: &Client, start: &str, dice: &mut Dice) -> Result<Vec<
                 continue;
             }
         };
-        for _ in 0..dice.below(50) {
+        for _ in 0..dice.below(120) {
             let told = match stream.try_next() {
                 Ok(Some(told)) => told,
                 Ok(None) => break,
