@@ -9,7 +9,6 @@ use anyhow::{Result, anyhow, bail, ensure};
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::iter;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -19,7 +18,7 @@ use terrace_testkit::{Client, DatabaseKind, Invocation, Program, TestDatabase, T
 const READERS: usize = 200;
 /// What a thread needs that reads.
 const STACK: usize = 512 * 1024;
-/// How many posts each of those writes that ask over HTTP.
+/// How many posts each of those who write writes.
 const POSTS: usize = 30;
 /// How long whoever was not answered waits before they ask again, and the longest that a transaction is held open while
 /// nobody else gets on.
@@ -114,21 +113,12 @@ fn post(client: &Client, text: &str, acknowledged: &Acknowledged) -> Result<()> 
 }
 
 /// Writes posts that commit when others, who began later, were answered.
-fn post_late(
-    inside: &Inside,
-    author: UserId,
-    dice: &mut Dice,
-    acknowledged: &Arc<Acknowledged>,
-    is_over: &AtomicBool,
-) {
-    for number in 0.. {
-        if is_over.load(Ordering::Acquire) {
-            return;
-        }
+fn post_late(inside: &Inside, author: UserId, dice: &mut Dice, acknowledged: &Arc<Acknowledged>) {
+    for number in 0..POSTS {
         let others = 1 + usize::try_from(dice.below(20)).expect("a small number");
-        let acknowledged_meanwhile = Arc::clone(acknowledged);
+        let meanwhile = Arc::clone(acknowledged);
         let held = move || {
-            acknowledged_meanwhile.wait_for_more(others);
+            meanwhile.wait_for_more(others);
         };
         if let Some(post) = inside.post(author, &format!("Late, {number}."), held) {
             acknowledged.add(post.to_string());
@@ -169,7 +159,6 @@ impl Crowd {
         let start = anybody.get("/api/locker-room").expect(200).at("/streamPosition");
         let start = start.as_i64().ok_or_else(|| anyhow!("no position"))?;
         let acknowledged = &Arc::new(Acknowledged::default());
-        let is_over = AtomicBool::new(false);
         let lists = thread::scope(|scope| {
             let mut readers = Vec::new();
             for nth in 0..READERS {
@@ -184,8 +173,7 @@ impl Crowd {
                 .iter()
                 .filter_map(|author| Some((author, self.inside.as_ref()?, dice.split())))
                 .map(|(author, inside, mut dice)| {
-                    let is_over = &is_over;
-                    scope.spawn(move || post_late(inside, *author, &mut dice, acknowledged, is_over))
+                    scope.spawn(move || post_late(inside, *author, &mut dice, acknowledged))
                 })
                 .collect();
             let writing: Vec<_> = self
@@ -201,7 +189,6 @@ impl Crowd {
                 .collect();
             let lived = disasters(house, acknowledged);
             let written = writing.into_iter().try_for_each(|writer| writer.join().expect("a writer"));
-            is_over.store(true, Ordering::Release);
             for writer in late {
                 writer.join().expect("a late writer");
             }
