@@ -4,7 +4,7 @@
 mod crash {
     mod command_line;
     mod crowd;
-    mod dice;
+    pub(crate) mod dice;
     mod kill;
     mod outage;
     mod packs;
@@ -95,6 +95,7 @@ mod http {
     mod shape;
     mod stream_crowd;
     mod stream_ends;
+    mod stream_ids;
     mod stream_readers;
     mod streams;
     mod trends;
@@ -104,7 +105,15 @@ mod http {
 
 /// Streams of several processes.
 mod streams {
+    mod balancer;
+    mod connections;
+    mod crowd;
     mod hopping;
+    mod late;
+    mod many;
+    mod readers;
+    mod stalls;
+    mod stops;
 }
 
 /// The program, as its operators meet it.

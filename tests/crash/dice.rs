@@ -11,13 +11,13 @@ const SEED: &str = "TERRACE_TEST_SEED";
 
 /// Numbers that follow from a seed.
 #[derive(Debug)]
-pub(super) struct Dice {
+pub(crate) struct Dice {
     entropy: SeededEntropy,
 }
 
 impl Dice {
     /// Dice with a seed of this run's own, or with the one that it was given.
-    pub(super) fn new() -> Result<Self> {
+    pub(crate) fn new() -> Result<Self> {
         let seed = match env::var(SEED) {
             Ok(seed) => seed.parse().context(SEED)?,
             Err(_) => RandomState::new().hash_one(()),
@@ -27,23 +27,23 @@ impl Dice {
     }
 
     /// Dice that go on by themselves.
-    pub(super) fn split(&mut self) -> Self {
+    pub(crate) fn split(&mut self) -> Self {
         Self { entropy: SeededEntropy::new(self.roll()) }
     }
 
     /// Any number.
-    pub(super) fn roll(&mut self) -> u64 {
+    pub(crate) fn roll(&mut self) -> u64 {
         let seed = self.entropy.seed();
         seed.first_chunk().copied().map(u64::from_le_bytes).expect("a seed has 32 bytes")
     }
 
     /// A number below `end`.
-    pub(super) fn below(&mut self, end: u64) -> u64 {
+    pub(crate) fn below(&mut self, end: u64) -> u64 {
         self.roll() % end
     }
 
     /// One of `items`, unless there is none.
-    pub(super) fn pick<'i, T>(&mut self, items: &'i [T]) -> Option<&'i T> {
+    pub(crate) fn pick<'i, T>(&mut self, items: &'i [T]) -> Option<&'i T> {
         let count = u64::try_from(items.len()).ok().filter(|count| *count > 0)?;
         items.get(usize::try_from(self.below(count)).ok()?)
     }

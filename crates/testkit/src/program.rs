@@ -329,6 +329,13 @@ impl Program {
         self.running.log()
     }
 
+    /// How much memory it holds, in KiB; none where the system does not tell.
+    pub fn resident_kib(&self) -> Option<u64> {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.running.child.id())).ok()?;
+        let kib = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+        kib.split_whitespace().next()?.parse().ok()
+    }
+
     /// Asks until it is ready and says how long that took.
     ///
     /// # Errors

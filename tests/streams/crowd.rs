@@ -1,0 +1,281 @@
+//! Many who write, many who read, drop and come back, and in the middle of it processes that are killed and a database
+//! that starts again: each reader's list is the log, nothing lost, doubled or out of order (spec §6).
+
+use super::balancer::Balancer;
+use super::late::Inside;
+use super::readers::{PATIENCE, THE_END, read};
+use crate::crash::dice::Dice;
+use anyhow::{Result, anyhow, bail, ensure};
+use serde_json::json;
+use std::collections::BTreeSet;
+use std::iter;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+use terrace_testkit::kernel::{Event, EventKind, UserId};
+use terrace_testkit::{Client, DatabaseKind, Invocation, Program, TestDatabase, ThrowawayPostgres, on};
+
+const READERS: usize = 200;
+/// What a thread needs that reads.
+const STACK: usize = 512 * 1024;
+/// How many posts each of those who write writes.
+const POSTS: usize = 30;
+/// How long whoever was not answered waits before they ask again, and the longest that a transaction is held open while
+/// nobody else gets on.
+const A_MOMENT: Duration = Duration::from_millis(100);
+
+/// The posts that the service said it has.
+#[derive(Default)]
+struct Acknowledged {
+    posts: Mutex<BTreeSet<String>>,
+    more: Condvar,
+}
+
+impl Acknowledged {
+    fn lock(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.posts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn add(&self, post: String) {
+        assert!(self.lock().insert(post), "two posts have one id");
+        self.more.notify_all();
+    }
+
+    /// Waits until there are so many; says whether there are.
+    fn wait_for(&self, count: usize, patience: Duration) -> bool {
+        let waited = self.more.wait_timeout_while(self.lock(), patience, |posts| posts.len() < count);
+        waited.unwrap_or_else(PoisonError::into_inner).0.len() >= count
+    }
+
+    /// Waits until there are so many more, or a moment has gone by.
+    fn wait_for_more(&self, more: usize) -> bool {
+        let count = self.lock().len() + more;
+        self.wait_for(count, A_MOMENT)
+    }
+}
+
+/// The processes on a database, and the balancer before them.
+struct House {
+    invocation: Invocation,
+    programs: Vec<Program>,
+    balancer: Balancer,
+}
+
+impl House {
+    fn open(url: &str, processes: usize) -> Result<Self> {
+        // Streams end all the time, and say all the time how far they are.
+        let invocation =
+            Invocation::on(url)?.env("TERRACE_STREAM_LIFE", "5").env("TERRACE_STREAM_HEARTBEAT", "1");
+        // The first keeps so little that its readers fall out of its memory and are told from the table.
+        let kept = iter::once("16").chain(iter::repeat("4096"));
+        let programs: Vec<Program> = kept
+            .take(processes)
+            .map(|kept| invocation.clone().env("TERRACE_STREAM_KEPT_EVENTS", kept).serve())
+            .collect::<Result<_>>()?;
+        let balancer = Balancer::before(programs.iter().map(Program::address).collect())?;
+        Ok(Self { invocation, programs, balancer })
+    }
+
+    /// Whoever asks by way of the balancer.
+    fn anybody(&self) -> Client {
+        self.programs[0].client().by_way_of(self.balancer.address())
+    }
+
+    /// Kills a process as a crash would, and starts another in its place.
+    fn replace(&mut self, nth: usize) -> Result<()> {
+        let program = &mut self.programs[nth];
+        let gone = program.address();
+        program.kill()?;
+        *program = self.invocation.serve()?;
+        self.balancer.replace(gone, program.address());
+        Ok(())
+    }
+}
+
+/// Writes a post, under a key of its own, as often as it takes until the service says that it has it.
+fn post(client: &Client, text: &str, acknowledged: &Acknowledged) -> Result<()> {
+    let begun = Instant::now();
+    loop {
+        let key = text.replace(|letter: char| !letter.is_ascii_alphanumeric(), "-");
+        let ask = client.ask("POST", "/api/locker-room").header("idempotency-key", key);
+        match ask.json(&json!({"body": text})).attempt() {
+            Ok(answer) if answer.status == 201 => {
+                acknowledged.add(answer.str_at("/post/id"));
+                return Ok(());
+            }
+            Ok(answer) if answer.status != 503 => bail!("{}: {}", answer.status, answer.text()),
+            // The process or the database is away.
+            Ok(_) | Err(_) => {}
+        }
+        ensure!(begun.elapsed() < PATIENCE, "nobody takes {text:?}");
+        acknowledged.wait_for_more(1);
+    }
+}
+
+/// Writes posts that commit when others, who began later, were answered.
+fn post_late(inside: &Inside, author: UserId, dice: &mut Dice, acknowledged: &Arc<Acknowledged>) {
+    for number in 0..POSTS {
+        let others = 1 + usize::try_from(dice.below(20)).expect("a small number");
+        let meanwhile = Arc::clone(acknowledged);
+        let held = move || {
+            meanwhile.wait_for_more(others);
+        };
+        if let Some(post) = inside.post(author, &format!("Late, {number}."), held) {
+            acknowledged.add(post.to_string());
+        }
+    }
+}
+
+/// Who takes part.
+struct Crowd {
+    /// Those who write over HTTP.
+    writers: Vec<Client>,
+    /// Those whose posts commit late, and the process in which they do.
+    late: Vec<UserId>,
+    inside: Option<Inside>,
+}
+
+impl Crowd {
+    fn register(house: &House, over_http: usize, late: usize) -> Self {
+        let fan = |nth| {
+            let client = house.anybody();
+            let id = client.register(&format!("fan{nth}"));
+            (client, id.parse().expect("an id"))
+        };
+        let writers = (0..over_http).map(|nth| fan(nth).0).collect();
+        let late = (over_http..over_http + late).map(|nth| fan(nth).1).collect();
+        Self { writers, late, inside: None }
+    }
+
+    /// Has everybody write and read while `disasters` happen, and holds what the readers heard against the log.
+    fn lives_through(
+        &self,
+        house: &mut House,
+        url: &str,
+        dice: &mut Dice,
+        disasters: impl FnOnce(&mut House, &Acknowledged) -> Result<()>,
+    ) -> Result<()> {
+        let anybody = house.anybody();
+        let start = anybody.get("/api/locker-room").expect(200).at("/streamPosition");
+        let start = start.as_i64().ok_or_else(|| anyhow!("no position"))?;
+        let acknowledged = &Arc::new(Acknowledged::default());
+        let lists = thread::scope(|scope| {
+            let mut readers = Vec::new();
+            for nth in 0..READERS {
+                // Some are signed in: what they may see is looked up apart.
+                let client = if nth % 3 == 0 { &self.writers[nth % self.writers.len()] } else { &anybody };
+                let (client, mut dice) = (client.fork(), dice.split());
+                let reader = move || read(&client, &start.to_string(), &mut dice);
+                readers.push(thread::Builder::new().stack_size(STACK).spawn_scoped(scope, reader)?);
+            }
+            let late: Vec<_> = self
+                .late
+                .iter()
+                .filter_map(|author| Some((author, self.inside.as_ref()?, dice.split())))
+                .map(|(author, inside, mut dice)| {
+                    scope.spawn(move || post_late(inside, *author, &mut dice, acknowledged))
+                })
+                .collect();
+            let writing: Vec<_> = self
+                .writers
+                .iter()
+                .enumerate()
+                .map(|(nth, client)| {
+                    let texts = (0..POSTS).map(move |number| format!("{number} of {nth}."));
+                    scope.spawn(move || {
+                        texts.into_iter().try_for_each(|text| post(client, &text, acknowledged))
+                    })
+                })
+                .collect();
+            let lived = disasters(house, acknowledged);
+            let written = writing.into_iter().try_for_each(|writer| writer.join().expect("a writer"));
+            for writer in late {
+                writer.join().expect("a late writer");
+            }
+            // Whatever happened, those who read are to come to an end.
+            post(&self.writers[0], THE_END, acknowledged)?;
+            let lists: Vec<_> = readers.into_iter().map(|reader| reader.join().expect("a reader")).collect();
+            lived.and(written)?;
+            lists.into_iter().collect::<Result<Vec<_>>>()
+        })?;
+        let log = Inside::on(url, dice)?.room_after(start)?;
+        self.holds(&log, &acknowledged.lock(), house)?;
+        for (nth, list) in lists.iter().enumerate() {
+            let heard: Vec<i64> = list.iter().map(|(id, _)| *id).collect();
+            is_the_log(&heard, &log).map_err(|error| error.context(format!("reader {nth}")))?;
+        }
+        Ok(())
+    }
+
+    /// The log has every post that was acknowledged, once.
+    fn holds(&self, log: &[Event], acknowledged: &BTreeSet<String>, house: &House) -> Result<()> {
+        ensure!(log.iter().all(|event| event.what.kind == EventKind::PostCreated), "only posts were written");
+        let posts: BTreeSet<String> = log.iter().map(|event| event.what.subject.to_string()).collect();
+        ensure!(posts.len() == log.len(), "a post is in the log twice");
+        ensure!(acknowledged.is_subset(&posts), "a post that was acknowledged is not in the log");
+        let overtaken = log.iter().zip(log.iter().skip(1)).any(|(one, next)| one.at > next.at);
+        ensure!(overtaken || self.late.is_empty(), "nothing committed late");
+        let over_http =
+            log.iter().filter(|event| event.what.actor.is_none_or(|actor| !self.late.contains(&actor)));
+        ensure!(
+            over_http.count() == self.writers.len() * POSTS + 1,
+            "a post that was sent again is there twice"
+        );
+        let first = house.anybody().get("/api/locker-room?limit=1").expect(200);
+        ensure!(first.str_at("/posts/0/body") == THE_END);
+        Ok(())
+    }
+}
+
+/// Whether somebody heard the log, and if not, where they went wrong.
+fn is_the_log(heard: &[i64], log: &[Event]) -> Result<()> {
+    let mut log = log.iter().map(|event| event.position.get());
+    let wrong = heard.iter().enumerate().find_map(|(place, id)| {
+        let next = log.next();
+        (next != Some(*id)).then_some((place, *id, next))
+    });
+    if let Some((place, id, next)) = wrong {
+        let before = place.checked_sub(1).and_then(|before| heard.get(before));
+        bail!("{id} in place {place}, behind {before:?}, where the log has {next:?}");
+    }
+    ensure!(log.next().is_none(), "the end is missing");
+    Ok(())
+}
+
+/// Three processes: one is killed and another comes in its place, and later PostgreSQL starts again. Sixteen write, six
+/// of them so that they commit late.
+#[test]
+fn each_reader_gets_the_log_of_postgres() -> Result<()> {
+    on(DatabaseKind::Postgres, |_| {
+        let mut dice = Dice::new()?;
+        let mut server = ThrowawayPostgres::start()?;
+        let url = server.create_database("terrace")?;
+        let mut house = House::open(&url, 3)?;
+        let mut crowd = Crowd::register(&house, 10, 6);
+        crowd.inside = Some(Inside::on(&url, &mut dice)?);
+        let victim = usize::try_from(dice.below(3))?;
+        let posts = crowd.writers.len() * POSTS;
+        crowd.lives_through(&mut house, &url, &mut dice, |house, acknowledged| {
+            ensure!(acknowledged.wait_for(posts / 3, PATIENCE), "nobody writes");
+            house.replace(victim)?;
+            ensure!(acknowledged.wait_for(posts * 2 / 3, PATIENCE), "nobody writes any more");
+            server.restart_server()
+        })
+    })
+}
+
+/// One process, which is killed; another comes in its place, elsewhere.
+#[test]
+fn each_reader_gets_the_log_of_sqlite() -> Result<()> {
+    on(DatabaseKind::Sqlite, |kind| {
+        let mut dice = Dice::new()?;
+        let database = TestDatabase::empty(kind)?;
+        let mut house = House::open(database.url(), 1)?;
+        let crowd = Crowd::register(&house, 16, 0);
+        let posts = crowd.writers.len() * POSTS;
+        crowd.lives_through(&mut house, database.url(), &mut dice, |house, acknowledged| {
+            ensure!(acknowledged.wait_for(posts / 2, PATIENCE), "nobody writes");
+            house.replace(0)
+        })
+    })
+}

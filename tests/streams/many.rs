@@ -1,0 +1,104 @@
+//! A crowd from one address has the streams that one address may have, costs little, and is nobody else's loss (spec §8).
+
+use super::connections::{Asked, handles_for};
+use super::readers::ROOM;
+use anyhow::{Context, Result, ensure};
+use serde_json::{Value, json};
+use terrace_testkit::web::StreamConfig;
+use terrace_testkit::{Client, DatabaseKind, Invocation, PASSWORD, Program, TestDatabase, on};
+
+const CONNECTIONS: usize = 10_000;
+/// How many of them ask before the first of these is answered.
+const AT_ONCE: usize = 500;
+/// What one of them may cost the service, in KiB, whatever it was answered.
+const COST: u64 = 40;
+/// As a proxy names somebody who is elsewhere.
+const FORWARDED: &str = "x-forwarded-for";
+const ELSEWHERE: &str = "203.0.113.7";
+
+/// A service with its limits as they are unless somebody says otherwise, to which a proxy may name its clients.
+fn limited(url: &str) -> Result<Program> {
+    let invocation = Invocation::on(url)?.without_env("TERRACE_RATE_LIMITS");
+    invocation.env("TERRACE_TRUSTED_PROXIES", "127.0.0.1").serve()
+}
+
+/// A stream that is read from elsewhere.
+fn elsewhere(program: &Program) -> Result<Asked> {
+    let mut asked = Asked::get(program.address(), ROOM, &format!("{FORWARDED}: {ELSEWHERE}\r\n"))?;
+    let head = asked.head()?;
+    ensure!(head.starts_with("HTTP/1.1 200 "), "{head}");
+    asked.until("\nid: ")?;
+    Ok(asked)
+}
+
+fn ask_elsewhere(client: &Client, path: &str, body: &Value) -> Value {
+    client.ask("POST", path).header(FORWARDED, ELSEWHERE).json(body).send().expect(201).json()
+}
+
+/// The crowd: those who were given a stream, and those who were told that there are too many.
+fn crowd(program: &Program, connections: usize) -> Result<(Vec<Asked>, Vec<Asked>)> {
+    let (mut opened, mut refused) = (Vec::new(), Vec::new());
+    let mut left = connections;
+    while left > 0 {
+        let count = left.min(AT_ONCE);
+        left -= count;
+        let asked: Vec<Asked> =
+            (0..count).map(|_| Asked::get(program.address(), ROOM, "")).collect::<Result<_>>()?;
+        for mut asked in asked {
+            let head = asked.head()?.to_ascii_lowercase();
+            if head.starts_with("http/1.1 200 ") {
+                opened.push(asked);
+                continue;
+            }
+            ensure!(head.starts_with("http/1.1 429 "), "{head}");
+            ensure!(head.contains("\r\ncontent-type: application/problem+json"), "{head}");
+            ensure!(head.contains("\r\nretry-after: "), "{head}");
+            let problem: Value = serde_json::from_str(&asked.until("}")?)?;
+            ensure!(problem["code"] == "rate_limited" && problem["status"] == 429, "{problem}");
+            refused.push(asked);
+        }
+    }
+    Ok((opened, refused))
+}
+
+#[test]
+fn ten_thousand_connections_from_one_address_are_nobody_elses_loss() -> Result<()> {
+    on(DatabaseKind::Sqlite, |kind| {
+        let connections = handles_for(CONNECTIONS)?;
+        let most = usize::try_from(StreamConfig::default().per_address)?;
+        ensure!(connections > most, "{connections} connections do not come to the bound");
+        let database = TestDatabase::empty(kind)?;
+        let program = limited(database.url())?;
+        let before = program.resident_kib();
+        let (mut opened, refused) = crowd(&program, connections)?;
+        let after = program.resident_kib();
+        assert_eq!((opened.len(), refused.len()), (most, connections - most));
+        eprintln!("{connections} connections: from {before:?} to {after:?} KiB");
+        if let (Some(before), Some(after)) = (before, after) {
+            let bound = before + COST * u64::try_from(connections)?;
+            ensure!(after < bound, "{connections} connections: from {before} to {after} KiB");
+        }
+        // Somebody elsewhere signs up, reads and writes; those who have a stream live on.
+        let mut reads = elsewhere(&program)?;
+        let mia = program.client();
+        ask_elsewhere(&mia, "/api/register", &json!({"username": "mia", "password": PASSWORD}));
+        let post = ask_elsewhere(&mia, "/api/locker-room", &json!({"body": "Is anybody there?"}));
+        let post = post["post"]["id"].as_str().context("a post")?;
+        reads.until(post)?;
+        for reader in &mut opened {
+            reader.until(post)?;
+        }
+        // An account has its own bound, wherever it reads.
+        let cookie = mia.cookie("session").context("a session")?;
+        let headers = format!("{FORWARDED}: {ELSEWHERE}\r\nCookie: session={cookie}\r\n");
+        let mut of_mia = Vec::new();
+        for _ in 0..=StreamConfig::default().per_account {
+            of_mia.push(Asked::get(program.address(), ROOM, &headers)?);
+            let head = of_mia.last_mut().context("one")?.head()?;
+            let is_over = of_mia.len() > usize::try_from(StreamConfig::default().per_account)?;
+            ensure!(head.starts_with("HTTP/1.1 429 ") == is_over, "{}: {head}", of_mia.len());
+        }
+        drop((refused, reads));
+        Ok(())
+    })
+}

@@ -1,0 +1,52 @@
+//! Readers who drop and come back, as browsers do.
+
+use crate::crash::dice::Dice;
+use anyhow::{Result, ensure};
+use std::thread;
+use std::time::{Duration, Instant};
+use terrace_testkit::Client;
+
+pub(super) const ROOM: &str = "/api/locker-room/stream";
+/// The post that ends every list.
+pub(super) const THE_END: &str = "The end.";
+/// Longer than anything may take on a machine that has other things to do.
+pub(super) const PATIENCE: Duration = Duration::from_mins(5);
+
+/// Reads behind `start`, drops now and then, and comes back with the last id that was said, be it an event's or a
+/// heartbeat's, until the end. Gives the id and the text of each post that was told.
+pub(super) fn read(client: &Client, start: &str, dice: &mut Dice) -> Result<Vec<(i64, String)>> {
+    let (mut got, mut known) = (Vec::new(), start.to_owned());
+    let mut broken = None;
+    let begun = Instant::now();
+    loop {
+        ensure!(begun.elapsed() < PATIENCE, "{} events are not the end; at last: {broken:?}", got.len());
+        let opened = client.try_stream(&format!("{ROOM}?since={start}"), Some(&known));
+        let mut stream = match opened {
+            Ok(stream) => stream,
+            // A process that was killed takes its connections with it, and one without its database takes none up: both are asked again a little later, as a client does.
+            Err(error) => {
+                broken = Some(error);
+                thread::park_timeout(Duration::from_millis(20 + dice.below(100)));
+                continue;
+            }
+        };
+        for _ in 0..dice.below(120) {
+            let told = match stream.try_next() {
+                Ok(Some(told)) => told,
+                Ok(None) => break,
+                Err(error) => {
+                    broken = Some(error);
+                    break;
+                }
+            };
+            ensure!(told.name == "post.created", "{told:?}");
+            let body = told.data["post"]["body"].as_str().unwrap_or_default().to_owned();
+            let is_end = body == THE_END;
+            got.push((told.id, body));
+            if is_end {
+                return Ok(got);
+            }
+        }
+        known = stream.last_id.unwrap_or(known);
+    }
+}

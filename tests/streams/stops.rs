@@ -1,0 +1,62 @@
+//! A process that stops ends its streams, however many, and their readers go on elsewhere (spec §6 and §8).
+
+use super::connections::handles_for;
+use super::readers::ROOM;
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+use std::thread;
+use std::time::{Duration, Instant};
+use terrace_testkit::{Client, DatabaseKind, EventStream, Invocation, TestDatabase, on_each_database};
+
+on_each_database! { a_stop_ends_thousands_of_streams_in_time_and_nobody_misses_anything }
+
+const STREAMS: usize = 2000;
+const POSTS: usize = 12;
+/// As long as an operator's patience with a stop lasts.
+const BOUND: Duration = Duration::from_secs(5);
+
+fn posts(told: &[Value]) -> Vec<&str> {
+    told.iter().filter_map(|data| data["post"]["id"].as_str()).collect()
+}
+
+/// What a reader hears until its stream ends, and, from the last id on, elsewhere, until it has heard so much.
+fn goes_on(mut stream: EventStream, elsewhere: &Client, count: usize) -> Result<Vec<Value>> {
+    let mut told: Vec<Value> = stream.rest().into_iter().map(|told| told.data).collect();
+    let retry = stream.retry.context("nothing was said of coming back")?;
+    ensure!((1000..2000).contains(&retry), "retry: {retry}");
+    let last = stream.last_id.context("no position")?;
+    ensure!(told.len() <= count, "it heard {} of {count}", told.len());
+    let mut again = elsewhere.stream_after(ROOM, Some(&last));
+    told.extend(again.take(count - told.len()).into_iter().map(|told| told.data));
+    Ok(told)
+}
+
+fn a_stop_ends_thousands_of_streams_in_time_and_nobody_misses_anything(kind: DatabaseKind) -> Result<()> {
+    let streams = handles_for(STREAMS)?;
+    let database = TestDatabase::empty(kind)?;
+    let invocation = Invocation::on(database.url())?;
+    let (mut stops, stays) = (invocation.serve()?, invocation.serve()?);
+    let (here, elsewhere) = (stops.client(), stays.client());
+    let mia = stays.client();
+    mia.register("mia");
+    let open: Vec<EventStream> = (0..streams).map(|_| here.stream(ROOM).begun()).collect();
+    let (written, took) = thread::scope(|scope| {
+        let writing = scope.spawn(|| -> Vec<String> {
+            (0..POSTS).map(|number| mia.create_post(&format!("Number {number}."))).collect()
+        });
+        let begun = Instant::now();
+        let ended = stops.stop();
+        let took = begun.elapsed();
+        let written = writing.join().expect("a writer");
+        let ended = ended?;
+        ensure!(ended.code == Some(0), "it ended with {:?}", ended.code);
+        Ok((written, took))
+    })?;
+    eprintln!("{streams} streams ended in {took:?}");
+    ensure!(took < BOUND, "it stopped after {took:?}");
+    for stream in open {
+        let told = goes_on(stream, &elsewhere, written.len())?;
+        assert_eq!(posts(&told), written);
+    }
+    Ok(())
+}
