@@ -7,6 +7,7 @@
 use crate::backfill::{BackfillRead, BackfillWrite};
 use crate::import::FollowImportWrite;
 use crate::jobs::{JobRead, JobWrite};
+use crate::maintenance::{FactsAudit, FactsMend, PacksAudit, PacksMend, RowsAudit, RowsMend};
 use crate::media::{MediaRead, MediaWrite};
 use crate::minting::{MintingDelivery, MintingRead, MintingUpkeep, MintingWrite};
 use crate::payments::{PaymentRead, PaymentWrite, SandboxWrite};
@@ -276,6 +277,9 @@ pub trait ReadTx:
     + SaleRead
     + MintingRead
     + PaymentRead
+    + FactsAudit
+    + RowsAudit
+    + PacksAudit
 {
 }
 
@@ -313,6 +317,9 @@ impl<T> ReadTx for T where
         + SaleRead
         + MintingRead
         + PaymentRead
+        + FactsAudit
+        + RowsAudit
+        + PacksAudit
 {
 }
 
@@ -358,6 +365,9 @@ pub trait Tx:
     + PaymentWrite
     + SandboxWrite
     + SecretMarks
+    + FactsMend
+    + RowsMend
+    + PacksMend
 {
 }
 
@@ -402,6 +412,9 @@ impl<T> Tx for T where
         + PaymentWrite
         + SandboxWrite
         + SecretMarks
+        + FactsMend
+        + RowsMend
+        + PacksMend
 {
 }
 

@@ -215,7 +215,7 @@ impl App {
     }
 
     /// The quests as they are now.
-    async fn fresh_quest_book(&self) -> Result<Arc<QuestBook>, StoreError> {
+    pub(crate) async fn fresh_quest_book(&self) -> Result<Arc<QuestBook>, StoreError> {
         self.forget_quest_book();
         self.quest_book().await
     }

@@ -25,6 +25,7 @@ mod kept_keys;
 mod leases;
 mod ledger;
 mod media;
+mod mend_rows;
 mod own_graph;
 mod packs;
 mod pairs;
