@@ -45,6 +45,6 @@ pub use sale::{ClosedPool, MOST_PENDING, PAYMENT_LIFE, SaleRefusal, Stock, Stock
 pub use seed::{
     ClientSeed, ClientSeedSource, Digest, MalformedClientSeed, MalformedDigest, SealedSeed, ServerSeed,
 };
-pub use standing::{CopyMend, CopyStanding, PurchaseStanding};
+pub use standing::{Awaited, CopyMend, CopyStanding, PurchaseStanding, Settlement};
 pub use state::{IllegalTransition, PurchaseState, Transition, UserPackState};
 pub use table::{MalformedTables, RarityRow, Table, Tables};

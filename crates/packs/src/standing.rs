@@ -1,7 +1,7 @@
 //! How a purchase stands as a whole, held against what the journal says of its payment: what is to be mended where the two
 //! disagree (`docs/spec.md` §1 rule 13, §3 rule 4).
 
-use crate::{PriceKind, Purchase, PurchaseState, UserPack, UserPackId, UserPackState};
+use crate::{Purchase, PurchaseState, UserPack, UserPackId, UserPackState};
 use std::collections::BTreeSet;
 use terrace_kernel::Timestamp;
 
@@ -18,19 +18,37 @@ pub struct CopyStanding {
     pub given_at: Option<Timestamp>,
 }
 
+/// What the journal of transfers says of a purchase.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Settlement {
+    /// Nothing was moved.
+    Unpaid,
+    /// The price was moved to the house.
+    Paid,
+    /// The price was moved to the house and back.
+    GivenBack,
+}
+
+/// What stands between a purchase and whoever takes its money.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Awaited {
+    /// Nothing.
+    Nothing,
+    /// A payment that is open, at which nobody is to look again.
+    Asleep,
+    /// A payment that is looked at again, or of which nothing is open.
+    InHand,
+}
+
 /// A purchase, what the journal says of its payment, and its copies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PurchaseStanding {
     /// The purchase.
     pub purchase: Purchase,
-    /// Whether the price was moved to the house.
-    pub is_paid: bool,
-    /// Whether it was moved back.
-    pub is_given_back: bool,
-    /// Whether somebody stands between it and whoever takes the money.
-    pub has_payment: bool,
-    /// Whether its payment is open and nobody is to look at it again.
-    pub is_asleep: bool,
+    /// What the journal says of it.
+    pub settlement: Settlement,
+    /// Its payment.
+    pub awaited: Awaited,
     /// The copies, by nonce.
     pub copies: Vec<CopyStanding>,
 }
@@ -48,13 +66,12 @@ impl PurchaseStanding {
     /// The state that goes with the journal. What was paid is completed, or refunded where it was paid back; of what was
     /// not, the state is believed, but for one that waits for a payment which nobody is to bring.
     pub fn right_state(&self, now: Timestamp) -> PurchaseState {
-        let Purchase { state, price, expires_at, .. } = &self.purchase;
-        let is_money = price.kind() == PriceKind::Money;
-        match (self.is_paid, self.is_given_back && is_money) {
-            (true, true) => PurchaseState::Refunded,
-            (true, false) => PurchaseState::Completed,
-            (false, _) => {
-                let is_forsaken = *state == PurchaseState::Pending && !self.has_payment;
+        let Purchase { state, expires_at, .. } = &self.purchase;
+        match self.settlement {
+            Settlement::GivenBack => PurchaseState::Refunded,
+            Settlement::Paid => PurchaseState::Completed,
+            Settlement::Unpaid => {
+                let is_forsaken = *state == PurchaseState::Pending && self.awaited == Awaited::Nothing;
                 let is_over = expires_at.is_none_or(|at| at.is_over(now));
                 if is_forsaken && is_over { PurchaseState::Expired } else { *state }
             }
@@ -76,8 +93,8 @@ impl PurchaseStanding {
     }
 
     /// The nonces of the copies that a paid purchase lacks.
-    pub fn missing_copies(&self, now: Timestamp) -> Vec<u32> {
-        if !self.is_paid || self.right_state(now) != PurchaseState::Completed {
+    pub fn missing_copies(&self) -> Vec<u32> {
+        if self.settlement != Settlement::Paid || self.purchase.state != PurchaseState::Completed {
             return Vec::new();
         }
         let there: BTreeSet<u32> = self.copies.iter().map(|standing| standing.copy.nonce).collect();
@@ -92,14 +109,15 @@ impl PurchaseStanding {
 
     /// Whether the state of the purchase, of a copy or of its payment is to be mended.
     pub fn is_out_of_state(&self, now: Timestamp) -> bool {
-        self.is_asleep || self.right_state(now) != self.purchase.state || !self.right_copies(now).is_empty()
+        self.awaited == Awaited::Asleep || self.right_state(now) != self.purchase.state || !self.right_copies(now).is_empty()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Digest, PackId, Price, PurchaseId, Quantity};
+    use crate::{Digest, PackId, Price, PriceKind, PurchaseId, Quantity};
+    use Settlement::{GivenBack, Paid, Unpaid};
     use PurchaseState::{Cancelled, Completed, Expired, Pending, Refunded};
     use UserPackState::{Opened, Revoked, Sealed};
     use terrace_kernel::UserId;
@@ -111,7 +129,7 @@ mod tests {
         Uuid::from_u128(n)
     }
 
-    fn standing(kind: PriceKind, state: PurchaseState, journal: (bool, bool)) -> PurchaseStanding {
+    fn standing(kind: PriceKind, state: PurchaseState, settlement: Settlement) -> PurchaseStanding {
         let currency = (kind == PriceKind::Money).then(|| "EUR".parse().unwrap());
         let purchase = Purchase {
             id: PurchaseId::from_uuid(id(1)),
@@ -127,10 +145,8 @@ mod tests {
         };
         PurchaseStanding {
             purchase,
-            is_paid: journal.0,
-            is_given_back: journal.1,
-            has_payment: true,
-            is_asleep: false,
+            settlement,
+            awaited: Awaited::InHand,
             copies: Vec::new(),
         }
     }
@@ -157,12 +173,12 @@ mod tests {
     #[test]
     fn spec_3_rule_4_a_purchase_stands_as_the_journal_says() {
         for state in PurchaseState::ALL {
-            let right = |kind, journal| standing(kind, state, journal).right_state(NOW);
-            assert_eq!(right(PriceKind::Money, (true, false)), Completed, "{state}");
-            assert_eq!(right(PriceKind::Money, (true, true)), Refunded, "{state}");
-            assert_eq!(right(PriceKind::Coins, (true, false)), Completed, "{state}");
+            let right = |kind, settlement| standing(kind, state, settlement).right_state(NOW);
+            assert_eq!(right(PriceKind::Money, Paid), Completed, "{state}");
+            assert_eq!(right(PriceKind::Money, GivenBack), Refunded, "{state}");
+            assert_eq!(right(PriceKind::Coins, Paid), Completed, "{state}");
             // Nobody knows better.
-            assert_eq!(right(PriceKind::Money, (false, false)), state, "{state}");
+            assert_eq!(right(PriceKind::Money, Unpaid), state, "{state}");
         }
     }
 
@@ -171,8 +187,8 @@ mod tests {
         for (state, expires, right) in
             [(Pending, 50, Expired), (Pending, 200, Pending), (Cancelled, 50, Cancelled)]
         {
-            let mut forsaken = standing(PriceKind::Money, state, (false, false));
-            forsaken.has_payment = false;
+            let mut forsaken = standing(PriceKind::Money, state, Unpaid);
+            forsaken.awaited = Awaited::Nothing;
             forsaken.purchase.expires_at = Some(Timestamp::from_micros(expires));
             assert_eq!(forsaken.right_state(NOW), right);
         }
@@ -183,11 +199,11 @@ mod tests {
         let copies = vec![copy(1, Sealed, false), copy(2, Sealed, true), copy(3, Opened, true)];
         let first = copies[0].copy.id;
         let (second, third) = (copies[1].copy.id, copies[2].copy.id);
-        let mut paid = standing(PriceKind::Coins, Completed, (true, false));
+        let mut paid = standing(PriceKind::Coins, Completed, Paid);
         paid.copies.clone_from(&copies);
         assert_eq!(paid.right_copies(NOW), [CopyMend::Opened(second)]);
-        assert!(paid.is_out_of_state(NOW) && paid.missing_copies(NOW).is_empty());
-        let mut back = standing(PriceKind::Money, Completed, (true, true));
+        assert!(paid.is_out_of_state(NOW) && paid.missing_copies().is_empty());
+        let mut back = standing(PriceKind::Money, Completed, GivenBack);
         back.copies = copies;
         back.copies.push(copy(4, Revoked, true));
         assert_eq!(back.right_copies(NOW), [first, second, third].map(CopyMend::Revoked));
@@ -195,13 +211,13 @@ mod tests {
 
     #[test]
     fn what_was_paid_and_is_not_there_is_missing() {
-        let mut paid = standing(PriceKind::Coins, Completed, (true, false));
+        let mut paid = standing(PriceKind::Coins, Completed, Paid);
         paid.copies = vec![copy(2, Opened, false)];
-        assert_eq!(paid.missing_copies(NOW), [1, 3]);
+        assert_eq!(paid.missing_copies(), [1, 3]);
         assert_eq!(paid.unproved().count(), 1);
-        let unpaid = standing(PriceKind::Coins, Completed, (false, false));
-        assert!(unpaid.missing_copies(NOW).is_empty());
-        let back = standing(PriceKind::Money, Refunded, (true, true));
-        assert!(back.missing_copies(NOW).is_empty() && !back.is_out_of_state(NOW));
+        let unpaid = standing(PriceKind::Coins, Completed, Unpaid);
+        assert!(unpaid.missing_copies().is_empty());
+        let back = standing(PriceKind::Money, Refunded, GivenBack);
+        assert!(back.missing_copies().is_empty() && !back.is_out_of_state(NOW));
     }
 }

@@ -133,6 +133,15 @@ pub struct LookedAt {
     pub suspects: Vec<Uuid>,
 }
 
+/// Deleted accounts that were looked at.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LeftBehind {
+    /// Those that have left something, and how much of it by table.
+    pub accounts: Vec<(UserId, Counts)>,
+    /// The last that was looked at.
+    pub last: Option<UserId>,
+}
+
 /// Looks for rows that nothing should have left, and for counters that are off. Lists are in the order of ids and begin after
 /// `after`.
 pub trait RowsAudit {
@@ -154,13 +163,12 @@ pub trait RowsAudit {
     /// The follows between these fans and those whom they block: who follows whom.
     fn follows_beside_blocks(&mut self, blockers: &[UserId]) -> Result<Vec<(UserId, UserId)>, StoreError>;
 
-    /// Looks at up to `limit` accounts that are deleted, and says what each has left, by table. The last that was looked at
-    /// comes with it, if there is any.
+    /// Looks at up to `limit` accounts that are deleted, and says what each has left.
     fn left_by_deleted(
         &mut self,
         after: Option<UserId>,
         limit: u32,
-    ) -> Result<(Vec<(UserId, Counts)>, Option<UserId>), StoreError>;
+    ) -> Result<LeftBehind, StoreError>;
 
     /// Up to `limit` posts that were deleted before `before` and are still there, each with what belongs to it, by table.
     fn deleted_posts(

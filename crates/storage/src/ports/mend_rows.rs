@@ -10,7 +10,7 @@ use crate::types::{At, Instant, Key, Uid};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
 use std::collections::BTreeMap;
-use terrace_app::maintenance::{Carrier, Counts, LookedAt, RowsAudit, RowsMend};
+use terrace_app::maintenance::{Carrier, Counts, LeftBehind, LookedAt, RowsAudit, RowsMend};
 use terrace_kernel::{PostId, StoreError, Timestamp, UserId, Uuid};
 
 /// Driven by the blocks, of which there are fewer than follows; each direction from its primary key.
@@ -255,7 +255,7 @@ impl RowsAudit for DieselTx<'_> {
         &mut self,
         after: Option<UserId>,
         limit: u32,
-    ) -> Result<(Vec<(UserId, Counts)>, Option<UserId>), StoreError> {
+    ) -> Result<LeftBehind, StoreError> {
         let gone = "SELECT id FROM users WHERE status = 'deleted' AND id > $1 ORDER BY id LIMIT $2";
         let rows: Vec<LeftRow> = on!(self.conn, |conn| {
             diesel::sql_query(left(gone, &LEFT))
@@ -267,7 +267,8 @@ impl RowsAudit for DieselTx<'_> {
         let mut accounts = by_row(rows, &LEFT);
         let last = accounts.keys().last().copied().map(Key::id);
         accounts.retain(|_, left| !left.is_empty());
-        Ok((accounts.into_iter().map(|(id, left)| (id.id(), left)).collect(), last))
+        let accounts = accounts.into_iter().map(|(id, left)| (id.id(), left)).collect();
+        Ok(LeftBehind { accounts, last })
     }
 
     fn deleted_posts(

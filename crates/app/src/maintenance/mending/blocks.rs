@@ -35,7 +35,7 @@ impl Mending for BlockedFollows {
         _now: Timestamp,
     ) -> Result<Option<Looked>, StoreError> {
         let found = tx.blockers_with_follows(after.map(UserId::from_uuid), PORTION)?;
-        let suspects: Vec<Uuid> = found.into_iter().map(|fan| fan.as_uuid()).collect();
+        let suspects: Vec<Uuid> = found.into_iter().map(UserId::as_uuid).collect();
         let Some(last) = suspects.last().copied() else { return Ok(None) };
         Ok(Some(Looked { rows: tally(suspects.len()), last, suspects }))
     }

@@ -4,7 +4,7 @@
 use super::walk::tally;
 use crate::erasure::erase_left;
 use crate::execute::{Command, Query};
-use crate::maintenance::{Category, Counts, Task, TaskFailure, Work};
+use crate::maintenance::{Category, Counts, LeftBehind, Task, TaskFailure, Work};
 use crate::store::{ReadTx, Tx};
 use std::convert::Infallible;
 use std::time::Duration;
@@ -26,12 +26,12 @@ pub(in crate::maintenance) fn deleted_accounts() -> Task {
     Task::new("sweep-deleted-accounts", Category::CleanUp, about, |work: Work| async move {
         let mut after = None;
         loop {
-            let (left, last) = work.ask(LeftByDeleted { after }).await?;
-            for (user, rows) in left {
+            let left = work.ask(LeftByDeleted { after }).await?;
+            for (user, rows) in left.accounts {
                 told(&work, &rows);
                 while !work.is_dry() && !work.batch(EraseLeft { user }).await? {}
             }
-            let Some(last) = last else { return Ok::<(), TaskFailure>(()) };
+            let Some(last) = left.last else { return Ok::<(), TaskFailure>(()) };
             after = Some(last);
         }
     })
@@ -94,7 +94,7 @@ struct LeftByDeleted {
 
 impl Query for LeftByDeleted {
     const NAME: &'static str = "left_by_deleted";
-    type Output = (Vec<(UserId, Counts)>, Option<UserId>);
+    type Output = LeftBehind;
     type Refusal = Infallible;
 
     fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {

@@ -27,7 +27,7 @@ impl Mending for Lanes {
         _now: Timestamp,
     ) -> Result<Option<Looked>, StoreError> {
         let found = tx.fans_without_lane(after.map(UserId::from_uuid), PORTION)?;
-        let suspects: Vec<Uuid> = found.into_iter().map(|fan| fan.as_uuid()).collect();
+        let suspects: Vec<Uuid> = found.into_iter().map(UserId::as_uuid).collect();
         let Some(last) = suspects.last().copied() else { return Ok(None) };
         Ok(Some(Looked { rows: tally(suspects.len()), last, suspects }))
     }

@@ -169,10 +169,10 @@ impl Mending for Packs {
         &self,
         tx: &mut dyn ReadTx,
         after: Option<Uuid>,
-        now: Timestamp,
+        _now: Timestamp,
     ) -> Result<Option<Looked>, StoreError> {
         look_at_purchases(tx, after, |tx, standing| {
-            Ok(!standing.missing_copies(now).is_empty() || self.lacks_something(tx, standing)?)
+            Ok(!standing.missing_copies().is_empty() || self.lacks_something(tx, standing)?)
         })
     }
 
@@ -182,7 +182,7 @@ impl Mending for Packs {
         let mut limited: Vec<(CollectibleId, Owned)> = Vec::new();
         for standing in locked(tx, suspects)? {
             let mut copies = Vec::new();
-            for nonce in standing.missing_copies(ctx.now()) {
+            for nonce in standing.missing_copies() {
                 let (copy, seed) = new_copy(&standing.purchase, nonce, &self.safe, ctx)?;
                 // Since when the fan has had a right to it.
                 copies.push((UserPack { bought_at: standing.purchase.changed_at, ..copy }, seed));

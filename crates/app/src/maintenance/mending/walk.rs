@@ -97,7 +97,7 @@ pub(super) fn look_at_fans(
     let fans = tx.fans_after(after.map(UserId::from_uuid), PORTION)?;
     let (Some(first), Some(last)) = (fans.first(), fans.last()) else { return Ok(None) };
     let mut suspects: Vec<Uuid> =
-        suspects(tx, *first, *last)?.into_iter().map(|fan| fan.as_uuid()).collect();
+        suspects(tx, *first, *last)?.into_iter().map(UserId::as_uuid).collect();
     suspects.sort_unstable();
     suspects.dedup();
     Ok(Some(Looked { rows: tally(fans.len()), last: last.as_uuid(), suspects }))

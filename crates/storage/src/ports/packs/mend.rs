@@ -16,8 +16,8 @@ use terrace_app::maintenance::{PacksAudit, PacksMend};
 use terrace_kernel::{StoreError, Timestamp, Uuid};
 use terrace_ledger::TransferSource;
 use terrace_packs::{
-    CollectibleId, CopyStanding, Owned, OwnedSource, PackId, PurchaseId, PurchaseStanding, PurchaseState,
-    UserPackId, UserPackState,
+    Awaited, CollectibleId, CopyStanding, Owned, OwnedSource, PackId, PurchaseId, PurchaseStanding, PurchaseState,
+    Settlement, UserPackId, UserPackState,
 };
 
 const AFTER: &str = "SELECT id FROM pack_purchases WHERE id > $1 ORDER BY id LIMIT $2";
@@ -64,16 +64,23 @@ impl Beside {
         let id = row.id;
         let purchase = row.into_purchase()?;
         let moved = |kind| self.journal.contains(TransferSource::of(kind, purchase.id).as_str());
-        let (is_paid, is_given_back) = (moved("purchase") || moved("payment"), moved("refund"));
+        let settlement = match (moved("purchase") || moved("payment"), moved("refund")) {
+            (false, _) => Settlement::Unpaid,
+            (true, false) => Settlement::Paid,
+            (true, true) => Settlement::GivenBack,
+        };
         let payment = self.payments.remove(&id);
         let is_open = |refund: &Option<String>| {
             purchase.state == PurchaseState::Pending || refund.as_deref() == Some("owed")
         };
-        let is_asleep = payment.as_ref().is_some_and(|(refund, is_due)| !is_due && is_open(refund));
+        let awaited = match &payment {
+            None => Awaited::Nothing,
+            Some((refund, false)) if is_open(refund) => Awaited::Asleep,
+            Some(_) => Awaited::InHand,
+        };
         let copies = self.copies.remove(&id).unwrap_or_default();
         let copies = copies.into_iter().map(|copy| self.copy(copy)).collect::<Result<_, StoreError>>()?;
-        let has_payment = payment.is_some();
-        Ok(PurchaseStanding { purchase, is_paid, is_given_back, has_payment, is_asleep, copies })
+        Ok(PurchaseStanding { purchase, settlement, awaited, copies })
     }
 
     fn copy(&mut self, row: CopyRow) -> Result<CopyStanding, StoreError> {
@@ -168,7 +175,7 @@ impl PacksAudit for DieselTx<'_> {
         after: Option<PurchaseId>,
         limit: u32,
     ) -> Result<Vec<PurchaseId>, StoreError> {
-        let after = Key(after.map_or(Uuid::nil(), |id| id.as_uuid()));
+        let after = Key(after.map_or(Uuid::nil(), PurchaseId::as_uuid));
         let rows: Vec<IdRow> = on!(self.conn, |conn| {
             diesel::sql_query(AFTER).bind::<Uid, _>(after).bind::<BigInt, _>(i64::from(limit)).load(conn)
         })
