@@ -7,6 +7,7 @@
 use crate::backfill::{BackfillRead, BackfillWrite};
 use crate::import::FollowImportWrite;
 use crate::jobs::{JobRead, JobWrite};
+use crate::maintenance::{MaintenanceRead, MaintenanceWrite};
 use crate::media::{MediaRead, MediaWrite};
 use crate::minting::{MintingDelivery, MintingRead, MintingUpkeep, MintingWrite};
 use crate::payments::{PaymentRead, PaymentWrite, SandboxWrite};
@@ -260,6 +261,7 @@ pub trait ReadTx:
     + EventRead
     + Audit
     + JobRead
+    + MaintenanceRead
     + LeaseRead
     + BackfillRead
     + TrendRead<AuthorCard>
@@ -297,6 +299,7 @@ impl<T> ReadTx for T where
         + EventRead
         + Audit
         + JobRead
+        + MaintenanceRead
         + LeaseRead
         + BackfillRead
         + TrendRead<AuthorCard>
@@ -340,6 +343,7 @@ pub trait Tx:
     + LeaseWrite
     + SweepWrite
     + JobWrite
+    + MaintenanceWrite
     + BackfillWrite
     + TopicWrite
     + TrendWrite
@@ -384,6 +388,7 @@ impl<T> Tx for T where
         + LeaseWrite
         + SweepWrite
         + JobWrite
+        + MaintenanceWrite
         + BackfillWrite
         + TopicWrite
         + TrendWrite
