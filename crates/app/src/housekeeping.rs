@@ -1,8 +1,9 @@
 //! Removes what is past its time.
 
 use crate::App;
-use crate::execute::{Command, unrefused};
+use crate::execute::Command;
 use crate::jobs::Job;
+use crate::maintenance::{Pace, TaskFailure};
 use crate::media::{Shards, SweptMedia};
 use crate::minting::TOLD_STAYS;
 use crate::store::Tx;
@@ -27,7 +28,8 @@ pub(crate) fn jobs() -> Vec<Job> {
     ]
     .map(|(name, what)| {
         Job::new(name, EVERY, move |app| async move {
-            let removed = app.sweep_all(what).await?;
+            let swept = app.sweep_all(what, &Pace::unwatched()).await;
+            let removed = swept.map_err(TaskFailure::into_store)?;
             if removed > 0 {
                 log::info!("{name} removed {removed} rows");
             }
@@ -35,8 +37,9 @@ pub(crate) fn jobs() -> Vec<Job> {
         })
     });
     let media = Job::new("sweep-media", EVERY, |app| async move {
-        let swept = app.sweep_media(Shards::DueAt(app.now())).await?;
-        if swept != SweptMedia::default() {
+        let swept = app.sweep_media(Shards::DueAt(app.now()), &Pace::unwatched()).await;
+        let swept = swept.map_err(TaskFailure::into_store)?;
+        if (SweptMedia { noted: 0, ..swept }) != SweptMedia::default() {
             log::info!("sweep-media removed {swept:?}");
         }
         Ok(())
@@ -66,38 +69,37 @@ pub struct Swept {
 impl App {
     /// Removes everything that is past its time, in small transactions.
     pub async fn sweep(&self) -> Result<Swept, StoreError> {
-        let media = self.sweep_media(Shards::All).await?;
+        self.sweep_at(&Pace::unwatched()).await.map_err(TaskFailure::into_store)
+    }
+
+    async fn sweep_at(&self, pace: &Pace) -> Result<Swept, TaskFailure> {
+        let media = self.sweep_media(Shards::All, pace).await?;
         Ok(Swept {
-            idempotency_keys: self.sweep_all(What::IdempotencyKeys).await?,
-            sessions: self.sweep_all(What::Sessions).await?,
-            events: self.sweep_all(What::Events).await?,
-            minting: self.sweep_all(What::Minting).await?,
+            idempotency_keys: self.sweep_all(What::IdempotencyKeys, pace).await?,
+            sessions: self.sweep_all(What::Sessions, pace).await?,
+            events: self.sweep_all(What::Events, pace).await?,
+            minting: self.sweep_all(What::Minting, pace).await?,
             uploads: media.uploads,
             pictures: media.pictures,
             objects: media.objects,
         })
     }
 
-    async fn sweep_all(&self, what: What) -> Result<u64, StoreError> {
+    /// Removes what is past its time of one kind; says how many rows.
+    pub(crate) async fn sweep_all(&self, what: What, pace: &Pace) -> Result<u64, TaskFailure> {
         let before = self.now().minus(match what {
             What::IdempotencyKeys => self.config.idempotency_life,
             What::Sessions => ENDED_SESSIONS_STAY,
             What::Events => self.config.event_life,
             What::Minting => TOLD_STAYS,
         });
-        let mut all = 0;
-        loop {
-            let removed = unrefused(self.execute(Sweep { what, before }).await)?;
-            all += removed;
-            if removed < u64::from(PORTION) {
-                return Ok(all);
-            }
-        }
+        pace.drain(self, PORTION, || Sweep { what, before }).await
     }
 }
 
+/// Rows that end by themselves.
 #[derive(Clone, Copy)]
-enum What {
+pub(crate) enum What {
     IdempotencyKeys,
     Sessions,
     Events,

@@ -7,7 +7,9 @@
 use crate::backfill::{BackfillRead, BackfillWrite};
 use crate::import::FollowImportWrite;
 use crate::jobs::{JobRead, JobWrite};
-use crate::maintenance::{FactsAudit, FactsMend, PacksAudit, PacksMend, RowsAudit, RowsMend};
+use crate::maintenance::{
+    FactsAudit, FactsMend, MaintenanceRead, MaintenanceWrite, PacksAudit, PacksMend, RowsAudit, RowsMend,
+};
 use crate::media::{MediaRead, MediaWrite};
 use crate::minting::{MintingDelivery, MintingRead, MintingUpkeep, MintingWrite};
 use crate::payments::{PaymentRead, PaymentWrite, SandboxWrite};
@@ -261,6 +263,7 @@ pub trait ReadTx:
     + EventRead
     + Audit
     + JobRead
+    + MaintenanceRead
     + LeaseRead
     + BackfillRead
     + TrendRead<AuthorCard>
@@ -301,6 +304,7 @@ impl<T> ReadTx for T where
         + EventRead
         + Audit
         + JobRead
+        + MaintenanceRead
         + LeaseRead
         + BackfillRead
         + TrendRead<AuthorCard>
@@ -347,6 +351,7 @@ pub trait Tx:
     + LeaseWrite
     + SweepWrite
     + JobWrite
+    + MaintenanceWrite
     + BackfillWrite
     + TopicWrite
     + TrendWrite
@@ -394,6 +399,7 @@ impl<T> Tx for T where
         + LeaseWrite
         + SweepWrite
         + JobWrite
+        + MaintenanceWrite
         + BackfillWrite
         + TopicWrite
         + TrendWrite

@@ -109,7 +109,9 @@ impl PurchaseStanding {
 
     /// Whether the state of the purchase, of a copy or of its payment is to be mended.
     pub fn is_out_of_state(&self, now: Timestamp) -> bool {
-        self.awaited == Awaited::Asleep || self.right_state(now) != self.purchase.state || !self.right_copies(now).is_empty()
+        self.awaited == Awaited::Asleep
+            || self.right_state(now) != self.purchase.state
+            || !self.right_copies(now).is_empty()
     }
 }
 
@@ -117,8 +119,8 @@ impl PurchaseStanding {
 mod tests {
     use super::*;
     use crate::{Digest, PackId, Price, PriceKind, PurchaseId, Quantity};
-    use Settlement::{GivenBack, Paid, Unpaid};
     use PurchaseState::{Cancelled, Completed, Expired, Pending, Refunded};
+    use Settlement::{GivenBack, Paid, Unpaid};
     use UserPackState::{Opened, Revoked, Sealed};
     use terrace_kernel::UserId;
     use uuid::Uuid;
@@ -143,12 +145,7 @@ mod tests {
             expires_at: Some(Timestamp::from_micros(50)),
             changed_at: Timestamp::from_micros(1),
         };
-        PurchaseStanding {
-            purchase,
-            settlement,
-            awaited: Awaited::InHand,
-            copies: Vec::new(),
-        }
+        PurchaseStanding { purchase, settlement, awaited: Awaited::InHand, copies: Vec::new() }
     }
 
     fn copy(nonce: u32, state: UserPackState, is_proved: bool) -> CopyStanding {

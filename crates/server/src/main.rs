@@ -7,6 +7,7 @@ mod doctor;
 mod edge_settings;
 mod follow_graph;
 mod machine;
+mod maintenance;
 mod minting;
 mod payments;
 mod progress;
@@ -56,8 +57,16 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Migrate { revert_all } => migrate(&settings, revert_all),
         Command::Seed(wanted) => runtime()?.block_on(seed(wanted, settings)),
         Command::Maintain(Maintain::Verify) => runtime()?.block_on(verify(settings)),
+        Command::Maintain(Maintain::List) => maintenance::list(&settings),
+        Command::Maintain(Maintain::Plan(which)) => maintenance::plan(&which, &settings),
+        Command::Maintain(Maintain::Run(arguments)) => {
+            runtime()?.block_on(maintenance::run(arguments, settings))
+        }
+        Command::Maintain(Maintain::History { limit }) => {
+            runtime()?.block_on(maintenance::history(limit, settings))
+        }
         Command::Maintain(Maintain::Repair { dry_run }) => {
-            runtime()?.block_on(upkeep::repair(dry_run, settings))
+            runtime()?.block_on(maintenance::repair(dry_run, settings))
         }
         Command::Maintain(Maintain::Season(command)) => {
             runtime()?.block_on(upkeep::season(command, settings))
@@ -66,11 +75,13 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Maintain(Maintain::ImportCompletions { file, dry_run }) => {
             runtime()?.block_on(completions::import(&file, dry_run, settings))
         }
-        Command::Maintain(Maintain::MintEarlier) => runtime()?.block_on(minting::mint_earlier(settings)),
+        Command::Maintain(Maintain::MintEarlier) => runtime()?.block_on(maintenance::mint_earlier(settings)),
         Command::Maintain(Maintain::RetryMinting) => runtime()?.block_on(minting::retry(settings)),
-        Command::Maintain(Maintain::Reconcile) => runtime()?.block_on(payments::reconcile(settings)),
-        Command::Maintain(Maintain::Sweep) => runtime()?.block_on(sweep(settings)),
-        Command::Maintain(Maintain::BackfillTopics) => runtime()?.block_on(backfill_topics(settings)),
+        Command::Maintain(Maintain::Reconcile) => runtime()?.block_on(maintenance::reconcile(settings)),
+        Command::Maintain(Maintain::Sweep) => runtime()?.block_on(maintenance::sweep(settings)),
+        Command::Maintain(Maintain::BackfillTopics) => {
+            runtime()?.block_on(maintenance::backfill_topics(settings))
+        }
         Command::Doctor => runtime()?.block_on(doctor::doctor(settings)),
         Command::Account(command) => runtime()?.block_on(account::account(command, settings)),
         Command::Verify { place } => verify_opening::verify(&place),
@@ -199,25 +210,5 @@ async fn verify(settings: Settings) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::FAILURE);
     }
     report::line("every counter agrees with what it counts")?;
-    Ok(ExitCode::SUCCESS)
-}
-
-async fn sweep(settings: Settings) -> anyhow::Result<ExitCode> {
-    let storage = open(&settings)?;
-    let app = app(&settings, &storage).with_media(Arc::new(settings.open_media()?));
-    app.ready().await.context("the database is not ready; `terrace migrate` brings it up to date")?;
-    let swept = app.sweep().await?;
-    storage.close();
-    report::line(&report::swept(swept))?;
-    Ok(ExitCode::SUCCESS)
-}
-
-async fn backfill_topics(settings: Settings) -> anyhow::Result<ExitCode> {
-    let storage = open(&settings)?;
-    let app = app(&settings, &storage);
-    app.ready().await.context("the database is not ready; `terrace migrate` brings it up to date")?;
-    let posts = app.backfill_topics().await?;
-    storage.close();
-    report::line(&format!("looked for the topics of {posts} posts"))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -150,7 +150,7 @@ pub(crate) fn web_config(settings: &Settings) -> anyhow::Result<WebConfig> {
 }
 
 /// Comes about with Ctrl-C or, on Unix, SIGTERM.
-fn stop_signal() -> anyhow::Result<impl Future<Output = ()>> {
+pub(crate) fn stop_signal() -> anyhow::Result<impl Future<Output = ()>> {
     #[cfg(unix)]
     let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())
         .context("cannot listen for signals")?;

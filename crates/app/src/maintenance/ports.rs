@@ -154,21 +154,14 @@ pub trait RowsAudit {
     ) -> Result<LookedAt, StoreError>;
 
     /// Up to `limit` fans who block somebody with whom there is a follow, in either direction.
-    fn blockers_with_follows(
-        &mut self,
-        after: Option<UserId>,
-        limit: u32,
-    ) -> Result<Vec<UserId>, StoreError>;
+    fn blockers_with_follows(&mut self, after: Option<UserId>, limit: u32)
+    -> Result<Vec<UserId>, StoreError>;
 
     /// The follows between these fans and those whom they block: who follows whom.
     fn follows_beside_blocks(&mut self, blockers: &[UserId]) -> Result<Vec<(UserId, UserId)>, StoreError>;
 
     /// Looks at up to `limit` accounts that are deleted, and says what each has left.
-    fn left_by_deleted(
-        &mut self,
-        after: Option<UserId>,
-        limit: u32,
-    ) -> Result<LeftBehind, StoreError>;
+    fn left_by_deleted(&mut self, after: Option<UserId>, limit: u32) -> Result<LeftBehind, StoreError>;
 
     /// Up to `limit` posts that were deleted before `before` and are still there, each with what belongs to it, by table.
     fn deleted_posts(

@@ -4,10 +4,11 @@
 use super::ObjectKey;
 use crate::App;
 use crate::execute::{Command, Query, unrefused};
+use crate::maintenance::{Pace, TaskFailure};
 use crate::store::{ReadTx, Tx};
 use std::convert::Infallible;
 use std::time::Duration;
-use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp};
+use terrace_kernel::{Ctx, Outcome, Timestamp};
 
 /// Rows that one transaction removes at most.
 const PORTION: u32 = 200;
@@ -25,6 +26,8 @@ pub(crate) struct SweptMedia {
     pub(crate) pictures: u64,
     /// Objects that no picture lay in.
     pub(crate) objects: u64,
+    /// Pictures that were noted as unused, or as used again.
+    pub(crate) noted: u64,
 }
 
 /// Which folders, by the first byte of hashes, a sweep looks through.
@@ -50,52 +53,56 @@ impl Shards {
 
 impl App {
     /// Removes what is past its time, in small transactions.
-    pub(crate) async fn sweep_media(&self, shards: Shards) -> Result<SweptMedia, StoreError> {
+    pub(crate) async fn sweep_media(&self, shards: Shards, pace: &Pace) -> Result<SweptMedia, TaskFailure> {
         let now = self.now();
         let before = now.minus(UNUSED_STAY);
-        let mut swept =
-            SweptMedia { uploads: self.all_portions(Step::Uploads(now)).await?, ..SweptMedia::default() };
-        self.all_portions(Step::Unmark).await?;
-        loop {
-            let removed = unrefused(self.execute(RemoveUnused { before }).await)?;
-            for object in &removed {
-                // Whoever fails here leaves an object without a picture, for the next sweep.
-                self.media.delete(*object).await?;
-            }
-            let count = u64::try_from(removed.len()).unwrap_or(u64::MAX);
-            swept.pictures += count;
-            if count == 0 {
-                break;
-            }
-        }
-        for shard in shards.list() {
+        let mut swept = SweptMedia {
+            uploads: pace.drain(self, PORTION, || Step::Uploads(now)).await?,
+            noted: pace.drain(self, PORTION, || Step::Unmark).await?,
+            ..SweptMedia::default()
+        };
+        swept.pictures = if pace.is_dry() {
+            pace.drain(self, PORTION, || CountUnused { before }).await?
+        } else {
+            self.remove_unused(before, pace).await?
+        };
+        let shards = shards.list();
+        pace.expect(u64::try_from(shards.len()).unwrap_or(u64::MAX));
+        for shard in shards {
             // After the removal: what is noted now has its day before it.
-            unrefused(self.execute(MarkUnused { shard, now }).await)?;
-            swept.objects += self.sweep_shard(shard, before).await?;
+            swept.noted += pace.batch(self, MarkUnused { shard, now }).await?;
+            swept.objects += self.sweep_shard(shard, before, pace).await?;
+            pace.advance(1);
         }
         Ok(swept)
     }
 
-    async fn all_portions(&self, step: Step) -> Result<u64, StoreError> {
+    async fn remove_unused(&self, before: Timestamp, pace: &Pace) -> Result<u64, TaskFailure> {
         let mut all = 0;
         loop {
-            let count = unrefused(self.execute(step).await)?;
-            all += count;
-            if count < u64::from(PORTION) {
+            let removed = pace.batch(self, RemoveUnused { before }).await?;
+            for object in &removed {
+                // Whoever fails here leaves an object without a picture, for the next sweep.
+                self.media.delete(*object).await?;
+            }
+            if removed.is_empty() {
                 return Ok(all);
             }
+            all += u64::try_from(removed.len()).unwrap_or(u64::MAX);
         }
     }
 
     /// Removes the objects of one folder that were put before `before` and that no picture lies in.
-    async fn sweep_shard(&self, shard: u8, before: Timestamp) -> Result<u64, StoreError> {
+    async fn sweep_shard(&self, shard: u8, before: Timestamp, pace: &Pace) -> Result<u64, TaskFailure> {
         let mut old = self.media.list(shard).await?;
         old.retain(|object| object.put_at().is_some_and(|at| at <= before));
         let mut removed = 0;
         for batch in old.chunks(BATCH) {
             let known = unrefused(self.query(KnownObjects { objects: batch.to_vec() }).await)?;
             for object in batch.iter().filter(|object| !known.contains(object)) {
-                self.media.delete(*object).await?;
+                if !pace.is_dry() {
+                    self.media.delete(*object).await?;
+                }
                 removed += 1;
             }
         }
@@ -152,6 +159,22 @@ impl Command for RemoveUnused {
 
     fn run(&self, tx: &mut dyn Tx, _ctx: &mut Ctx) -> Outcome<Vec<ObjectKey>, Infallible> {
         Ok(tx.remove_unused_media(self.before, PORTION)?)
+    }
+}
+
+/// The same of a rehearsal, which touches no object.
+struct CountUnused {
+    before: Timestamp,
+}
+
+impl Command for CountUnused {
+    const NAME: &'static str = "count_unused_media";
+    type Output = u64;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<u64, Infallible> {
+        let removed = RemoveUnused { before: self.before }.run(tx, ctx)?;
+        Ok(u64::try_from(removed.len()).unwrap_or(u64::MAX))
     }
 }
 

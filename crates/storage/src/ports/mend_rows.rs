@@ -123,7 +123,9 @@ impl Counter {
     /// How many rows there are of the carrier whose id this is.
     fn counted(&self, id: &str) -> String {
         let Self { owner, rows, .. } = self;
-        format!("(SELECT COUNT(*) FROM (SELECT {owner} AS owner FROM {rows}) AS counted WHERE counted.owner = {id})")
+        format!(
+            "(SELECT COUNT(*) FROM (SELECT {owner} AS owner FROM {rows}) AS counted WHERE counted.owner = {id})"
+        )
     }
 }
 
@@ -135,7 +137,10 @@ fn left(of: &str, kinds: &[(&'static str, &'static str)]) -> String {
             format!("SELECT gone.id, '{kind}' AS kind, (SELECT COUNT(*) FROM {rows}) AS number FROM gone")
         })
         .collect();
-    format!("WITH gone AS ({of}) SELECT id, kind, number FROM ({}) AS counts ORDER BY id", counts.join(" UNION ALL "))
+    format!(
+        "WITH gone AS ({of}) SELECT id, kind, number FROM ({}) AS counts ORDER BY id",
+        counts.join(" UNION ALL ")
+    )
 }
 
 /// By row, what there is of each kind; rows that have left nothing are among them.
@@ -251,11 +256,7 @@ impl RowsAudit for DieselTx<'_> {
         Ok(edges)
     }
 
-    fn left_by_deleted(
-        &mut self,
-        after: Option<UserId>,
-        limit: u32,
-    ) -> Result<LeftBehind, StoreError> {
+    fn left_by_deleted(&mut self, after: Option<UserId>, limit: u32) -> Result<LeftBehind, StoreError> {
         let gone = "SELECT id FROM users WHERE status = 'deleted' AND id > $1 ORDER BY id LIMIT $2";
         let rows: Vec<LeftRow> = on!(self.conn, |conn| {
             diesel::sql_query(left(gone, &LEFT))
@@ -291,10 +292,9 @@ impl RowsAudit for DieselTx<'_> {
 
     fn count_notices(&mut self, before: Timestamp) -> Result<u64, StoreError> {
         let sql = format!("SELECT COUNT(*) AS number FROM payment_notices WHERE {OLD_NOTICES}");
-        let counted: CountRow = on!(self.conn, |conn| {
-            diesel::sql_query(sql).bind::<Instant, _>(At(before)).get_result(conn)
-        })
-        .map_err(broken("count old notices"))?;
+        let counted: CountRow =
+            on!(self.conn, |conn| diesel::sql_query(sql).bind::<Instant, _>(At(before)).get_result(conn))
+                .map_err(broken("count old notices"))?;
         Ok(number(counted.number))
     }
 

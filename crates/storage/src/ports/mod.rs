@@ -24,6 +24,7 @@ mod jobs;
 mod kept_keys;
 mod leases;
 mod ledger;
+mod maintenance;
 mod media;
 mod mend_rows;
 mod own_graph;

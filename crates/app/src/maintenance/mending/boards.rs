@@ -2,7 +2,7 @@
 //! and 5). Totals and boards follow in the same transaction. Records without a season stay as they are (rule 6).
 
 use super::facts::favorites;
-use super::walk::{Looked, Mending, count, fans, look_at_fans, walk};
+use super::walk::{Looked, Mending, count, fans, look_at_fans, walk_fans};
 use crate::maintenance::{Boardless, Category, Counts, Task};
 use crate::store::{ReadTx, Tx};
 use std::collections::HashMap;
@@ -12,8 +12,14 @@ use terrace_scoring::{Board, Books, KnownFavorite, SourceKey, SourceKind, TeamBo
 /// Boards of records.
 pub(in crate::maintenance) fn boards() -> Task {
     let about = "Names the board of records of points that have none, where it can be known";
-    Task::new("backfill-boards", Category::Backfill, about, |work| async move { walk(&work, Boards).await })
-        .after(&["quests", "turn-seasons", "backfill-quest-points", "backfill-visit-points"])
+    Task::new(
+        "backfill-boards",
+        Category::Backfill,
+        about,
+        |work| async move { walk_fans(&work, Boards).await },
+    )
+    // Seasons say which records are ever counted.
+    .after(&["turn-seasons"])
 }
 
 /// The team whose board a record gets, where that is known: the quest's, else the favourite of then. Of a game, and of what

@@ -1,7 +1,7 @@
 //! Repair of the counters that rows carry of other rows: all that the verification of counters looks at.
 
 use super::walk::{Looked, Mending, walk};
-use crate::maintenance::{Carrier, Category, Counts, Task, TaskFailure, Work};
+use crate::maintenance::{Carrier, Category, CountRows, Counts, Extent, Task, TaskFailure, Work};
 use crate::store::{ReadTx, Tx};
 use terrace_kernel::{Ctx, StoreError, Timestamp, Uuid};
 
@@ -10,8 +10,11 @@ const PORTION: u32 = 1_000;
 
 /// Counters.
 pub(in crate::maintenance) fn counters() -> Task {
-    let about = "Counts again what posts, fans and teams say of their comments, reactions, follows and followers";
+    let about =
+        "Counts again what posts, fans and teams say of their comments, reactions, follows and followers";
     Task::new("repair-counters", Category::Repair, about, |work: Work| async move {
+        work.expect(work.ask(CountRows(Extent::Posts)).await?);
+        work.expect(work.ask(CountRows(Extent::Accounts)).await?);
         for carrier in [Carrier::Posts, Carrier::Users, Carrier::Teams] {
             walk(&work, Counters { carrier }).await?;
         }

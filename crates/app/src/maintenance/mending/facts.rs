@@ -1,7 +1,7 @@
 //! Backfill of points for what fans did and nobody recorded. The records have the keys that they would have had, so that what
 //! was paid meanwhile, or is paid beside it, is paid once.
 
-use super::walk::{Looked, Mending, count, fans, look_at_fans, walk};
+use super::walk::{Looked, Mending, count, fans, look_at_fans, walk_fans};
 use crate::awards::{Awards, GiveRefusal, Given};
 use crate::maintenance::{Category, Counts, Task, Unrecorded, UnrecordedVisit};
 use crate::store::{ReadTx, Tx};
@@ -15,9 +15,10 @@ pub(in crate::maintenance) fn quest_points() -> Task {
     let about = "Records the points of completed steps and quests that have no record, as of when they were completed";
     Task::new("backfill-quest-points", Category::Backfill, about, |work| async move {
         let awards = work.app().awards();
-        walk(&work, QuestPoints { awards }).await
+        walk_fans(&work, QuestPoints { awards }).await
     })
-    .after(&["quests", "turn-seasons", "repair-quest-runs"])
+    // The season of then is stamped, and a quest is complete by the run that it has.
+    .after(&["turn-seasons", "repair-quest-runs"])
 }
 
 /// Records of daily visits.
@@ -25,7 +26,7 @@ pub(in crate::maintenance) fn visit_points() -> Task {
     let about = "Records the points of daily visits that have no record, as of their date";
     Task::new("backfill-visit-points", Category::Backfill, about, |work| async move {
         let awards = work.app().awards();
-        walk(&work, VisitPoints { awards }).await
+        walk_fans(&work, VisitPoints { awards }).await
     })
     .after(&["turn-seasons"])
 }
@@ -90,12 +91,15 @@ impl Mending for QuestPoints {
         // Before anything is read: whoever completes something of theirs has recorded it, or waits.
         tx.hold_fans(&held)?;
         let favorites = favorites(tx, first, last)?;
-        for Unrecorded { user, source, points: pays, title, team, at } in tx.unrecorded_between(first, last)? {
+        for Unrecorded { user, source, points: pays, title, team, at } in
+            tx.unrecorded_between(first, last)?
+        {
             if held.binary_search(&user).is_err() {
                 continue;
             }
             let favorite = favorites.get(&user).and_then(|known| known.at(at));
-            let kind = if source.kind() == SourceKind::Quest { "records of quests" } else { "records of steps" };
+            let kind =
+                if source.kind() == SourceKind::Quest { "records of quests" } else { "records of steps" };
             let award = NewAward { user, amount: Points::new(pays), reason: title, source, at };
             if let Some(given) = record(tx, ctx, &self.awards, &award, board_team(team, favorite))? {
                 count(&mut counts, kind, 1);
@@ -134,7 +138,8 @@ impl Mending for VisitPoints {
         let rules = VisitRules::default();
         for UnrecordedVisit { user, visits, registered_at } in tx.unrecorded_visits_between(first, last)? {
             let known = held.binary_search(&user).is_ok();
-            let (true, Some(date), Some(at)) = (known, visits.last_paid, visits.last_paid_from(registered_at))
+            let (true, Some(date), Some(at)) =
+                (known, visits.last_paid, visits.last_paid_from(registered_at))
             else {
                 continue;
             };

@@ -22,8 +22,6 @@ pub(in crate::maintenance) fn purchases() -> Task {
     Task::new("repair-purchases", Category::Repair, about, |work: Work| async move {
         walk(&work, Purchases).await
     })
-    // Of what the journal says.
-    .after(&["packs", "repair-balances"])
 }
 
 /// Copies and collectibles.
@@ -140,16 +138,11 @@ impl Packs {
     /// says how many there are, is read once there is a suspicion.
     fn may_lack<'s>(&self, standing: &'s PurchaseStanding) -> impl Iterator<Item = &'s CopyStanding> {
         let slots = self.book.pack(standing.purchase.pack).map_or(0, |pack| pack.slots.len());
-        let is_opened =
-            |copy: &&CopyStanding| copy.copy.state == UserPackState::Opened && copy.is_proved;
+        let is_opened = |copy: &&CopyStanding| copy.copy.state == UserPackState::Opened && copy.is_proved;
         standing.copies.iter().filter(is_opened).filter(move |copy| copy.slots.len() != slots)
     }
 
-    fn lacks_something(
-        &self,
-        tx: &mut dyn ReadTx,
-        standing: &PurchaseStanding,
-    ) -> Result<bool, StoreError> {
+    fn lacks_something(&self, tx: &mut dyn ReadTx, standing: &PurchaseStanding) -> Result<bool, StoreError> {
         for copy in self.may_lack(standing) {
             if let Some(opening) = tx.opening(copy.copy.id)?
                 && !lacking(&opening)?.is_empty()

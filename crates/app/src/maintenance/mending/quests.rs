@@ -1,6 +1,6 @@
 //! What fans are in: onboarding for those who were there before it, runs that steps were done in, and the order of steps.
 
-use super::walk::{Looked, Mending, count, fans, look_at_fans, walk};
+use super::walk::{Looked, Mending, count, fans, look_at_fans, walk_fans};
 use crate::execute::Command;
 use crate::maintenance::{Category, Counts, Runless, Task, Work};
 use crate::queries::portion_of_standings;
@@ -16,9 +16,10 @@ pub(in crate::maintenance) fn onboarding() -> Task {
     let about = "Starts the onboarding quests for fans who registered before there were any";
     Task::new("backfill-onboarding", Category::Backfill, about, |work: Work| async move {
         let book = work.app().fresh_quest_book().await?;
-        walk(&work, Onboarding { book }).await
+        walk_fans(&work, Onboarding { book }).await
     })
-    .after(&["quests", "repair-quest-runs"])
+    // A run that was lost is that of then, and none that begins now.
+    .after(&["repair-quest-runs"])
 }
 
 /// Runs that steps were done in.
@@ -26,21 +27,21 @@ pub(in crate::maintenance) fn quest_runs() -> Task {
     let about = "Notes the runs of quests that steps were done in and that there are not";
     Task::new("repair-quest-runs", Category::Repair, about, |work: Work| async move {
         let book = work.app().fresh_quest_book().await?;
-        walk(&work, QuestRuns { book }).await
+        walk_fans(&work, QuestRuns { book }).await
     })
-    .after(&["quests", "repair-step-order"])
+    .after(&["repair-step-order"])
 }
 
 /// The order of steps.
 pub(in crate::maintenance) fn step_order() -> Task {
-    let about = "Gives the steps of each quest the places from 1 on, without gaps, in the order that they have";
+    let about =
+        "Gives the steps of each quest the places from 1 on, without gaps, in the order that they have";
     Task::new("repair-step-order", Category::Repair, about, |work: Work| async move {
         let moved = work.batch(OrderSteps).await?;
         work.count("places of steps", moved);
         work.app().forget_quest_book();
         Ok(())
     })
-    .after(&["quests"])
 }
 
 #[derive(Clone)]
@@ -132,7 +133,8 @@ impl QuestRuns {
         quest: QuestId,
         period: Period,
     ) -> Result<bool, StoreError> {
-        let (Some(quest), Some((_, done))) = (self.book.quest(quest), tx.lock_run(user, quest, period)?) else {
+        let (Some(quest), Some((_, done))) = (self.book.quest(quest), tx.lock_run(user, quest, period)?)
+        else {
             return Ok(false);
         };
         match quest.complete_since(&done) {

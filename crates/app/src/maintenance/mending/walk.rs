@@ -1,7 +1,7 @@
 //! The walk that the tasks have in common.
 
 use crate::execute::{Command, Query};
-use crate::maintenance::{Counts, TaskFailure, Work};
+use crate::maintenance::{CountRows, Counts, Extent, TaskFailure, Work};
 use crate::store::{ReadTx, Tx};
 use std::convert::Infallible;
 use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp, UserId, Uuid};
@@ -38,6 +38,12 @@ pub(super) trait Mending: Clone + Send + Sync + 'static {
 
     /// Holds the suspects, looks at them again and mends what is wrong; says how much of what it wrote.
     fn settle(&self, tx: &mut dyn Tx, ctx: &mut Ctx, suspects: &[Uuid]) -> Result<Counts, StoreError>;
+}
+
+/// The same of everything that belongs to accounts.
+pub(super) async fn walk_fans<M: Mending>(work: &Work, mending: M) -> Result<(), TaskFailure> {
+    work.expect(work.ask(CountRows(Extent::Accounts)).await?);
+    walk(work, mending).await
 }
 
 /// Looks through everything, and settles what is suspected.
@@ -96,8 +102,7 @@ pub(super) fn look_at_fans(
 ) -> Result<Option<Looked>, StoreError> {
     let fans = tx.fans_after(after.map(UserId::from_uuid), PORTION)?;
     let (Some(first), Some(last)) = (fans.first(), fans.last()) else { return Ok(None) };
-    let mut suspects: Vec<Uuid> =
-        suspects(tx, *first, *last)?.into_iter().map(UserId::as_uuid).collect();
+    let mut suspects: Vec<Uuid> = suspects(tx, *first, *last)?.into_iter().map(UserId::as_uuid).collect();
     suspects.sort_unstable();
     suspects.dedup();
     Ok(Some(Looked { rows: tally(fans.len()), last: last.as_uuid(), suspects }))

@@ -15,7 +15,6 @@ use terrace_packs::{
     PackKey, Rarity, Slot, Stock,
 };
 
-
 /// What purchases and copies of a pack come to. A purchase that waits for its payment has no copies yet.
 pub(super) const STOCK: &str = "\
     SELECT CAST(pending + (SELECT count(*) FROM user_packs WHERE pack_id = $1 \

@@ -16,8 +16,8 @@ use terrace_app::maintenance::{PacksAudit, PacksMend};
 use terrace_kernel::{StoreError, Timestamp, Uuid};
 use terrace_ledger::TransferSource;
 use terrace_packs::{
-    Awaited, CollectibleId, CopyStanding, Owned, OwnedSource, PackId, PurchaseId, PurchaseStanding, PurchaseState,
-    Settlement, UserPackId, UserPackState,
+    Awaited, CollectibleId, CopyStanding, Owned, OwnedSource, PackId, PurchaseId, PurchaseStanding,
+    PurchaseState, Settlement, UserPackId, UserPackState,
 };
 
 const AFTER: &str = "SELECT id FROM pack_purchases WHERE id > $1 ORDER BY id LIMIT $2";
@@ -241,8 +241,9 @@ impl PacksMend for DieselTx<'_> {
         opened_at: Timestamp,
         at: Timestamp,
     ) -> Result<bool, StoreError> {
-        let sealed =
-            user_packs::table.find(Key::of(copy)).filter(user_packs::state.eq(UserPackState::Sealed.as_str()));
+        let sealed = user_packs::table
+            .find(Key::of(copy))
+            .filter(user_packs::state.eq(UserPackState::Sealed.as_str()));
         let values = (
             user_packs::state.eq(UserPackState::Opened.as_str()),
             user_packs::sealed_seed.eq(None::<Vec<u8>>),
@@ -320,19 +321,14 @@ impl PacksMend for DieselTx<'_> {
     }
 
     fn raise_minted(&mut self, collectible: CollectibleId) -> Result<bool, StoreError> {
-        on!(self.conn, |conn| {
-            diesel::sql_query(RAISE).bind::<Uid, _>(Key::of(collectible)).execute(conn)
-        })
-        .map(|rows| rows == 1)
-        .map_err(broken("mend how much of an edition is minted"))
+        on!(self.conn, |conn| diesel::sql_query(RAISE).bind::<Uid, _>(Key::of(collectible)).execute(conn))
+            .map(|rows| rows == 1)
+            .map_err(broken("mend how much of an edition is minted"))
     }
 
     fn wake_payment(&mut self, purchase: PurchaseId, at: Timestamp) -> Result<bool, StoreError> {
         on!(self.conn, |conn| {
-            diesel::sql_query(WAKE)
-                .bind::<Instant, _>(At(at))
-                .bind::<Uid, _>(Key::of(purchase))
-                .execute(conn)
+            diesel::sql_query(WAKE).bind::<Instant, _>(At(at)).bind::<Uid, _>(Key::of(purchase)).execute(conn)
         })
         .map(|rows| rows == 1)
         .map_err(broken("have a payment looked at"))

@@ -12,9 +12,7 @@ use crate::types::{At, Instant, Key, Uid};
 use diesel::prelude::*;
 use diesel::sql_types::Text;
 use std::collections::HashSet;
-use terrace_app::maintenance::{
-    Boardless, FactsAudit, FactsMend, Runless, Unrecorded, UnrecordedVisit,
-};
+use terrace_app::maintenance::{Boardless, FactsAudit, FactsMend, Runless, Unrecorded, UnrecordedVisit};
 use terrace_kernel::{StoreError, TeamId, UserId, Uuid};
 use terrace_quests::{Period, QuestId, RunStatus, StepId};
 use terrace_scoring::{KnownFavorite, SourceKey, TeamBoardId};
@@ -149,8 +147,11 @@ impl FactsAudit for DieselTx<'_> {
         let recorded = self.recorded(first, last, OF_VISITS)?;
         let mut visits = Vec::new();
         for (user, registered_at, row) in rows {
-            let visit =
-                UnrecordedVisit { user: user.id(), visits: row.into_visits()?, registered_at: registered_at.0 };
+            let visit = UnrecordedVisit {
+                user: user.id(),
+                visits: row.into_visits()?,
+                registered_at: registered_at.0,
+            };
             let source = visit.visits.last_paid.map(|date| SourceKey::daily_visit(date).to_string());
             if source.is_some_and(|source| !recorded.contains(&(visit.user, source))) {
                 visits.push(visit);
@@ -167,11 +168,7 @@ impl FactsAudit for DieselTx<'_> {
                 .filter(points_history::season_id.is_not_null())
                 .filter(points_history::leaderboard_id.is_null())
                 .order((points_history::user_id, points_history::source_key))
-                .select((
-                    points_history::user_id,
-                    points_history::source_key,
-                    points_history::happened_at,
-                ))
+                .select((points_history::user_id, points_history::source_key, points_history::happened_at))
                 .load(conn)
         })
         .map_err(broken("read the records without a board"))?;
@@ -220,10 +217,7 @@ impl FactsAudit for DieselTx<'_> {
 
     fn runless_between(&mut self, first: UserId, last: UserId) -> Result<Vec<Runless>, StoreError> {
         let rows: Vec<RunlessRow> = on!(self.conn, |conn| {
-            diesel::sql_query(RUNLESS)
-                .bind::<Uid, _>(Key::of(first))
-                .bind::<Uid, _>(Key::of(last))
-                .load(conn)
+            diesel::sql_query(RUNLESS).bind::<Uid, _>(Key::of(first)).bind::<Uid, _>(Key::of(last)).load(conn)
         })
         .map_err(broken("find steps without a run"))?;
         let runless = |row: RunlessRow| {
