@@ -39,7 +39,12 @@ mod contract {
     mod ledger;
     mod live;
     mod locker_room;
+    mod maintenance_facts;
+    mod maintenance_load;
+    mod maintenance_packs;
+    mod maintenance_rows;
     mod media;
+    mod mended;
     mod minting;
     mod once;
     mod operators;

@@ -9,11 +9,12 @@ use crate::schema::{
 };
 use crate::tx::DieselTx;
 use crate::types::{At, Instant, Key, Uid};
+use diesel::dsl::max;
 use diesel::prelude::*;
 use diesel::sql_types::Text;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use terrace_app::maintenance::{Boardless, FactsAudit, FactsMend, Runless, Unrecorded, UnrecordedVisit};
-use terrace_kernel::{StoreError, TeamId, UserId, Uuid};
+use terrace_kernel::{StoreError, TeamId, Timestamp, UserId, Uuid};
 use terrace_quests::{Period, QuestId, RunStatus, StepId};
 use terrace_scoring::{KnownFavorite, SourceKey, TeamBoardId};
 
@@ -23,6 +24,8 @@ type CompletedRow = (Key, Key, String, At, i64, String, Option<Key>);
 /// How facts of quests and visits are named in the ledger.
 const OF_QUESTS: &str = "quest%";
 const OF_VISITS: &str = "daily_visit:%";
+/// And records that were brought in as they stood elsewhere, whatever they were for there.
+const OF_ELSEWHERE: &str = "import:PointsHistory/%";
 
 const RUNLESS: &str = "\
     SELECT done.user_id, step.quest_id, done.period, min(done.completed_at) AS first_at \
@@ -75,6 +78,27 @@ impl DieselTx<'_> {
     }
 }
 
+impl DieselTx<'_> {
+    /// Until when the points of fans were recorded elsewhere: the time of the last record that was brought in.
+    fn recorded_elsewhere_until(
+        &mut self,
+        first: UserId,
+        last: UserId,
+    ) -> Result<HashMap<UserId, Timestamp>, StoreError> {
+        let rows: Vec<(Key, Option<At>)> = on!(self.conn, |conn| {
+            points_history::table
+                .filter(points_history::user_id.ge(Key::of(first)))
+                .filter(points_history::user_id.le(Key::of(last)))
+                .filter(points_history::source_key.like(OF_ELSEWHERE))
+                .group_by(points_history::user_id)
+                .select((points_history::user_id, max(points_history::happened_at)))
+                .load(conn)
+        })
+        .map_err(broken("read until when points were recorded elsewhere"))?;
+        Ok(rows.into_iter().filter_map(|(user, until)| Some((user.id(), until?.0))).collect())
+    }
+}
+
 impl FactsAudit for DieselTx<'_> {
     fn unrecorded_between(&mut self, first: UserId, last: UserId) -> Result<Vec<Unrecorded>, StoreError> {
         let steps: Vec<CompletedRow> = on!(self.conn, |conn| {
@@ -123,7 +147,11 @@ impl FactsAudit for DieselTx<'_> {
         let runs = runs.into_iter().map(|row| unrecorded(row, "user_quest_status", of_quest));
         let mut facts = steps.chain(runs).collect::<Result<Vec<_>, _>>()?;
         let recorded = self.recorded(first, last, OF_QUESTS)?;
-        facts.retain(|fact| !recorded.contains(&(fact.user, fact.source.to_string())));
+        let elsewhere = self.recorded_elsewhere_until(first, last)?;
+        facts.retain(|fact| {
+            let was_elsewhere = elsewhere.get(&fact.user).is_some_and(|until| fact.at <= *until);
+            !was_elsewhere && !recorded.contains(&(fact.user, fact.source.to_string()))
+        });
         facts.sort_by_key(|fact| fact.user);
         Ok(facts)
     }
