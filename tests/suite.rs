@@ -39,6 +39,7 @@ mod contract {
     mod ledger;
     mod live;
     mod locker_room;
+    mod maintenance;
     mod media;
     mod minting;
     mod once;
@@ -114,6 +115,7 @@ mod program {
     mod doctor;
     mod follow_graph;
     mod maintain;
+    mod maintenance;
     mod minting;
     mod payments;
     mod receiver;

@@ -283,6 +283,7 @@ async fn carry_out_on(
     let app = Arc::new(equipped(storage, &round.plan, is_optional, round.is_dry, settings).await?);
     let (stop, stopped) = watch::channel(false);
     let signal = stop_signal()?;
+    log::info!("{} begins; Ctrl-C ends it between two batches", round.arguments);
     let listener = tokio::spawn(async move {
         signal.await;
         log::warn!("it ends after this batch; once more ends it at once, and the next run does the rest");
