@@ -418,13 +418,13 @@ impl Observer for Teller {
 fn came_to(ran: &Ran, is_dry: bool) -> String {
     let Ran { task, outcome, counts, took, failure } = ran;
     let rows = rows(counts.iter().map(|(kind, rows)| (*kind, *rows)));
-    let (took, would) = (seconds(*took), if is_dry { "would be " } else { "" });
+    let took = format!("({}{})", if is_dry { "rehearsed, " } else { "" }, seconds(*took));
     match outcome {
-        RunOutcome::Succeeded | RunOutcome::Running => format!("{task}: {would}{rows} ({took})"),
-        RunOutcome::Stopped => format!("{task}: stopped; {would}{rows} ({took})"),
+        RunOutcome::Succeeded | RunOutcome::Running => format!("{task:<24} {rows} {took}"),
+        RunOutcome::Stopped => format!("{task:<24} stopped; {rows} {took}"),
         RunOutcome::Failed => {
             let why = failure.as_deref().unwrap_or("nobody said why");
-            format!("{task}: failed: {why}; {would}{rows} ({took})")
+            format!("{task:<24} failed: {why}; {rows} {took}")
         }
     }
 }
