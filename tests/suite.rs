@@ -39,6 +39,7 @@ mod contract {
     mod ledger;
     mod live;
     mod locker_room;
+    mod maintenance;
     mod maintenance_facts;
     mod maintenance_load;
     mod maintenance_packs;
@@ -119,6 +120,7 @@ mod program {
     mod doctor;
     mod follow_graph;
     mod maintain;
+    mod maintenance;
     mod minting;
     mod payments;
     mod receiver;

@@ -201,6 +201,29 @@ pub trait LeaseWrite {
     fn release_lease(&mut self, name: &str, holder: Uuid) -> Result<(), StoreError>;
 }
 
+/// Rows that end by themselves, and pictures that nothing shows any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Past {
+    /// Idempotency keys made at or before an instant.
+    IdempotencyKeys,
+    /// Sessions and tokens that ended before it.
+    Sessions,
+    /// The oldest events, from before it, that every durable consumer has dealt with.
+    Events,
+    /// Messages to the minter whose receipt is from before it.
+    Minting,
+    /// Uploads that no post took until it.
+    Uploads,
+    /// Pictures that were noted as unused at or before it and that nothing refers to.
+    Pictures,
+}
+
+/// Counts what is past its time.
+pub trait SweepRead {
+    /// How many rows of this kind would be removed, in as many portions as that takes, with this instant.
+    fn past_its_time(&mut self, what: Past, before: Timestamp) -> Result<u64, StoreError>;
+}
+
 /// Removes what is past its time, in bounded portions.
 pub trait SweepWrite {
     /// Removes up to `limit` idempotency records made at or before `before`; says how many.
@@ -262,6 +285,7 @@ pub trait ReadTx:
     + IdempotencyRead
     + EventRead
     + Audit
+    + SweepRead
     + JobRead
     + MaintenanceRead
     + LeaseRead
@@ -303,6 +327,7 @@ impl<T> ReadTx for T where
         + IdempotencyRead
         + EventRead
         + Audit
+        + SweepRead
         + JobRead
         + MaintenanceRead
         + LeaseRead

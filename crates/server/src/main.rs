@@ -175,7 +175,7 @@ async fn seed(wanted: Seed, settings: Settings) -> anyhow::Result<ExitCode> {
 
 async fn verify(settings: Settings) -> anyhow::Result<ExitCode> {
     let storage = open(&settings)?;
-    let app = app(&settings, &storage);
+    let app = Arc::new(app(&settings, &storage));
     app.ready().await.context("the database is not ready; `terrace migrate` brings it up to date")?;
     let checks = match app.query(Verify).await {
         Ok(checks) => checks,
@@ -184,12 +184,17 @@ async fn verify(settings: Settings) -> anyhow::Result<ExitCode> {
     };
     let points = app.verify_points().await?;
     let ledger = app.verify_ledger().await?;
+    let rows = app.verify_rows().await?;
     storage.close();
     for check in &checks {
         report::line(&report::counter(check))?;
     }
     upkeep::tell(&points)?;
     upkeep::tell_of_ledger(&ledger)?;
+    for ran in &rows {
+        report::line(&report::to_be_mended(ran))?;
+    }
+    let to_be_mended: u64 = rows.iter().flat_map(|ran| ran.counts.values()).sum();
     let wrong: u64 = checks.iter().map(|check| check.wrong).sum();
     if points.wrong() > 0 {
         report::line(&format!(
@@ -204,9 +209,15 @@ async fn verify(settings: Settings) -> anyhow::Result<ExitCode> {
         ))?;
     }
     if wrong > 0 {
-        report::line(&format!("{wrong} counters disagree with what they count"))?;
+        report::line(&format!(
+            "{wrong} counters disagree with what they count; `terrace maintain repair` makes them right, and \
+             `terrace maintain run sweep-blocked-follows` ends follows beside blocks"
+        ))?;
     }
-    if wrong > 0 || points.wrong() > 0 || ledger.wrong() > 0 {
+    if to_be_mended > 0 {
+        report::line(&format!("{to_be_mended} rows are to be mended; `terrace maintain repair` does it"))?;
+    }
+    if wrong > 0 || points.wrong() > 0 || ledger.wrong() > 0 || to_be_mended > 0 {
         return Ok(ExitCode::FAILURE);
     }
     report::line("every counter agrees with what it counts")?;

@@ -283,6 +283,7 @@ async fn carry_out_on(
     let app = Arc::new(equipped(storage, &round.plan, is_optional, round.is_dry, settings).await?);
     let (stop, stopped) = watch::channel(false);
     let signal = stop_signal()?;
+    log::info!("{} begins; Ctrl-C ends it between two batches", round.arguments);
     let listener = tokio::spawn(async move {
         signal.await;
         log::warn!("it ends after this batch; once more ends it at once, and the next run does the rest");
@@ -417,13 +418,13 @@ impl Observer for Teller {
 fn came_to(ran: &Ran, is_dry: bool) -> String {
     let Ran { task, outcome, counts, took, failure } = ran;
     let rows = rows(counts.iter().map(|(kind, rows)| (*kind, *rows)));
-    let (took, would) = (seconds(*took), if is_dry { "would be " } else { "" });
+    let took = format!("({}{})", if is_dry { "rehearsed, " } else { "" }, seconds(*took));
     match outcome {
-        RunOutcome::Succeeded | RunOutcome::Running => format!("{task}: {would}{rows} ({took})"),
-        RunOutcome::Stopped => format!("{task}: stopped; {would}{rows} ({took})"),
+        RunOutcome::Succeeded | RunOutcome::Running => format!("{task:<24} {rows} {took}"),
+        RunOutcome::Stopped => format!("{task:<24} stopped; {rows} {took}"),
         RunOutcome::Failed => {
             let why = failure.as_deref().unwrap_or("nobody said why");
-            format!("{task}: failed: {why}; {would}{rows} ({took})")
+            format!("{task:<24} failed: {why}; {rows} {took}")
         }
     }
 }

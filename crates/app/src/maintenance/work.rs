@@ -81,8 +81,8 @@ pub(crate) struct Pace(Arc<Inner>);
 
 struct Inner {
     is_dry: bool,
-    /// Whether servers get their turn between batches.
-    is_patient: bool,
+    /// Whether somebody at a terminal runs it: servers get their turn between batches then.
+    is_task: bool,
     stop: watch::Receiver<bool>,
     /// Rows by kind.
     counts: Mutex<BTreeMap<&'static str, u64>>,
@@ -97,14 +97,9 @@ impl Pace {
         Self::with(is_dry, true, stop, observer)
     }
 
-    fn with(
-        is_dry: bool,
-        is_patient: bool,
-        stop: watch::Receiver<bool>,
-        observer: Arc<dyn Observer>,
-    ) -> Self {
+    fn with(is_dry: bool, is_task: bool, stop: watch::Receiver<bool>, observer: Arc<dyn Observer>) -> Self {
         let (done, expected) = (AtomicU64::new(0), AtomicU64::new(0));
-        Self(Arc::new(Inner { is_dry, is_patient, stop, counts: Mutex::default(), done, expected, observer }))
+        Self(Arc::new(Inner { is_dry, is_task, stop, counts: Mutex::default(), done, expected, observer }))
     }
 
     /// For work that nobody looks at and nobody stops.
@@ -116,6 +111,11 @@ impl Pace {
     /// Whether everything is rolled back.
     pub(crate) fn is_dry(&self) -> bool {
         self.0.is_dry
+    }
+
+    /// Whether it is a task of the catalogue, of which somebody wants to know how far it is.
+    pub(crate) fn is_task(&self) -> bool {
+        self.0.is_task
     }
 
     /// Fails where it is to stop.
@@ -175,7 +175,7 @@ impl Pace {
         self.go_on()?;
         let begun = Instant::now();
         let outcome = if self.is_dry() { rehearse(app, command).await } else { app.execute(command).await };
-        if self.0.is_patient {
+        if self.0.is_task {
             // A server on the same embedded database looks only now and then whether it may write.
             tokio::time::sleep(begun.elapsed() / TURN).await;
         }

@@ -4,8 +4,9 @@
 use super::ObjectKey;
 use crate::App;
 use crate::execute::{Command, Query, unrefused};
+use crate::housekeeping::CountPast;
 use crate::maintenance::{Pace, TaskFailure};
-use crate::store::{ReadTx, Tx};
+use crate::store::{Past, ReadTx, Tx};
 use std::convert::Infallible;
 use std::time::Duration;
 use terrace_kernel::{Ctx, Outcome, Timestamp};
@@ -26,8 +27,6 @@ pub(crate) struct SweptMedia {
     pub(crate) pictures: u64,
     /// Objects that no picture lay in.
     pub(crate) objects: u64,
-    /// Pictures that were noted as unused, or as used again.
-    pub(crate) noted: u64,
 }
 
 /// Which folders, by the first byte of hashes, a sweep looks through.
@@ -56,21 +55,24 @@ impl App {
     pub(crate) async fn sweep_media(&self, shards: Shards, pace: &Pace) -> Result<SweptMedia, TaskFailure> {
         let now = self.now();
         let before = now.minus(UNUSED_STAY);
-        let mut swept = SweptMedia {
-            uploads: pace.drain(self, PORTION, || Step::Uploads(now)).await?,
-            noted: pace.drain(self, PORTION, || Step::Unmark).await?,
-            ..SweptMedia::default()
-        };
-        swept.pictures = if pace.is_dry() {
-            pace.drain(self, PORTION, || CountUnused { before }).await?
+        let mut swept = SweptMedia::default();
+        if pace.is_dry() {
+            let count = |what, before| self.query(CountPast { what, before });
+            swept.uploads = unrefused(count(Past::Uploads, now).await)?;
+            swept.pictures = unrefused(count(Past::Pictures, before).await)?;
         } else {
-            self.remove_unused(before, pace).await?
-        };
+            swept.uploads = pace.drain(self, PORTION, || Step::Uploads(now)).await?;
+            pace.drain(self, PORTION, || Step::Unmark).await?;
+            swept.pictures = self.remove_unused(before, pace).await?;
+        }
         let shards = shards.list();
         pace.expect(u64::try_from(shards.len()).unwrap_or(u64::MAX));
         for shard in shards {
             // After the removal: what is noted now has its day before it.
-            swept.noted += pace.batch(self, MarkUnused { shard, now }).await?;
+            if !pace.is_dry() {
+                pace.batch(self, MarkUnused { shard, now }).await?;
+            }
+            pace.go_on()?;
             swept.objects += self.sweep_shard(shard, before, pace).await?;
             pace.advance(1);
         }
@@ -159,22 +161,6 @@ impl Command for RemoveUnused {
 
     fn run(&self, tx: &mut dyn Tx, _ctx: &mut Ctx) -> Outcome<Vec<ObjectKey>, Infallible> {
         Ok(tx.remove_unused_media(self.before, PORTION)?)
-    }
-}
-
-/// The same of a rehearsal, which touches no object.
-struct CountUnused {
-    before: Timestamp,
-}
-
-impl Command for CountUnused {
-    const NAME: &'static str = "count_unused_media";
-    type Output = u64;
-    type Refusal = Infallible;
-
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<u64, Infallible> {
-        let removed = RemoveUnused { before: self.before }.run(tx, ctx)?;
-        Ok(u64::try_from(removed.len()).unwrap_or(u64::MAX))
     }
 }
 

@@ -172,9 +172,10 @@ mod tests {
         let (first, second) = (run(1, "seasons", 1), RunRecord { holder: uuid(101), ..run(2, "teams", 2) });
         tx.begin_maintenance(&first).unwrap();
         tx.begin_maintenance(&second).unwrap();
-        assert_eq!(tx.maintenance_runs(10).unwrap(), [second.clone(), first.clone()]);
-        assert_eq!(tx.maintenance_runs(1).unwrap(), [second.clone()]);
-        assert_eq!(tx.maintenance_runs_of(uuid(100)).unwrap(), [first.clone()]);
+        let ids = |runs: Vec<RunRecord>| runs.into_iter().map(|run| run.id).collect::<Vec<_>>();
+        assert_eq!(ids(tx.maintenance_runs(10).unwrap()), [uuid(2), uuid(1)]);
+        assert_eq!(ids(tx.maintenance_runs(1).unwrap()), [uuid(2)]);
+        assert_eq!(tx.maintenance_runs_of(uuid(101)).unwrap(), [second]);
         assert_eq!(tx.maintenance_successes().unwrap(), BTreeMap::new());
         let counts = BTreeMap::from([("seasons".to_owned(), 2)]);
         tx.end_maintenance(uuid(1), at(5), RunOutcome::Succeeded, &counts, None).unwrap();

@@ -11,6 +11,7 @@ mod lanes;
 mod packs;
 mod quests;
 mod stock;
+mod verify;
 mod walk;
 
 pub(super) use blocks::blocked_follows;
