@@ -1,13 +1,13 @@
 //! Backfill of boards: records of a season that were written without one, whose board can be known by now (scoring rules 4
 //! and 5). Totals and boards follow in the same transaction. Records without a season stay as they are (rule 6).
 
-use super::facts::favorites;
+use super::facts::{bring_in_line, favorites};
 use super::walk::{Looked, Mending, count, fans, look_at_fans, walk_fans};
 use crate::maintenance::{Boardless, Category, Counts, Task};
 use crate::store::{ReadTx, Tx};
 use std::collections::HashMap;
 use terrace_kernel::{Ctx, StoreError, TeamId, Timestamp, UserId, Uuid};
-use terrace_scoring::{Board, Books, KnownFavorite, SourceKey, SourceKind, TeamBoardId, board_team};
+use terrace_scoring::{Board, KnownFavorite, SourceKey, SourceKind, TeamBoardId, board_team};
 
 /// Boards of records.
 pub(in crate::maintenance) fn boards() -> Task {
@@ -99,7 +99,7 @@ impl Mending for Boards {
                 concerned.push(user);
             }
         }
-        bring_in_line(tx, ctx, concerned, &mut counts)?;
+        count(&mut counts, "fans", bring_in_line(tx, ctx, concerned)?);
         Ok(counts)
     }
 }
@@ -113,27 +113,6 @@ fn board_of(tx: &mut dyn Tx, ctx: &mut Ctx, team: TeamId) -> Result<Option<TeamB
         return Ok(None);
     }
     Ok(tx.board_of_team(team)?.as_ref().and_then(Board::team_board))
-}
-
-/// Makes the totals of fans who are held what their records say.
-fn bring_in_line(
-    tx: &mut dyn Tx,
-    ctx: &Ctx,
-    mut concerned: Vec<UserId>,
-    counts: &mut Counts,
-) -> Result<(), StoreError> {
-    concerned.sort_unstable();
-    concerned.dedup();
-    let (Some(first), Some(last)) = (concerned.first(), concerned.last()) else { return Ok(()) };
-    let books = Books::new(tx.seasons()?, &tx.every_board()?);
-    let mut mends = Vec::new();
-    for fan in tx.points_between(*first, *last)? {
-        if concerned.binary_search(&fan.user).is_ok() {
-            mends.extend(books.audit(&fan, ctx.now()).mend);
-        }
-    }
-    count(counts, "fans", super::walk::tally(mends.len()));
-    tx.mend_points(&mends, ctx.now())
 }
 
 #[cfg(test)]

@@ -1,14 +1,14 @@
 //! Backfill of points for what fans did and nobody recorded. The records have the keys that they would have had, so that what
 //! was paid meanwhile, or is paid beside it, is paid once.
 
-use super::walk::{Looked, Mending, count, fans, look_at_fans, walk_fans};
+use super::walk::{Looked, Mending, count, fans, look_at_fans, tally, walk_fans};
 use crate::awards::{Awards, GiveRefusal, Given};
 use crate::maintenance::{Category, Counts, Task, Unrecorded, UnrecordedVisit};
 use crate::store::{ReadTx, Tx};
 use std::collections::HashMap;
 use terrace_kernel::{Ctx, Failure, StoreError, TeamId, Timestamp, UserId, Uuid};
 use terrace_quests::VisitRules;
-use terrace_scoring::{KnownFavorite, NewAward, Points, SourceKey, SourceKind, board_team};
+use terrace_scoring::{Books, KnownFavorite, NewAward, Points, SourceKey, SourceKind, board_team};
 
 /// Records of completed steps and quests.
 pub(in crate::maintenance) fn quest_points() -> Task {
@@ -60,6 +60,27 @@ pub(super) fn favorites(
     Ok(tx.favorites_between(first, last)?.into_iter().collect())
 }
 
+/// Makes what stands beside the records of fans who are held what their records say; says of how many it was something else.
+/// An award to a season that is over leaves the legacy entries of that season behind (scoring rule 7).
+pub(super) fn bring_in_line(
+    tx: &mut dyn Tx,
+    ctx: &Ctx,
+    mut concerned: Vec<UserId>,
+) -> Result<u64, StoreError> {
+    concerned.sort_unstable();
+    concerned.dedup();
+    let (Some(first), Some(last)) = (concerned.first(), concerned.last()) else { return Ok(0) };
+    let books = Books::new(tx.seasons()?, &tx.every_board()?);
+    let mut mends = Vec::new();
+    for fan in tx.points_between(*first, *last)? {
+        if concerned.binary_search(&fan.user).is_ok() {
+            mends.extend(books.audit(&fan, ctx.now()).mend);
+        }
+    }
+    tx.mend_points(&mends, ctx.now())?;
+    Ok(tally(mends.len()))
+}
+
 /// How much was paid, for the report.
 fn points(counts: &mut Counts, given: i64) {
     count(counts, "points", u64::try_from(given).unwrap_or(0));
@@ -86,7 +107,7 @@ impl Mending for QuestPoints {
     }
 
     fn settle(&self, tx: &mut dyn Tx, ctx: &mut Ctx, suspects: &[Uuid]) -> Result<Counts, StoreError> {
-        let mut counts = Counts::new();
+        let (mut counts, mut concerned) = (Counts::new(), Vec::new());
         let Some((held, first, last)) = fans(suspects) else { return Ok(counts) };
         // Before anything is read: whoever completes something of theirs has recorded it, or waits.
         tx.hold_fans(&held)?;
@@ -104,8 +125,10 @@ impl Mending for QuestPoints {
             if let Some(given) = record(tx, ctx, &self.awards, &award, board_team(team, favorite))? {
                 count(&mut counts, kind, 1);
                 points(&mut counts, given);
+                concerned.push(user);
             }
         }
+        bring_in_line(tx, ctx, concerned)?;
         Ok(counts)
     }
 }
@@ -131,7 +154,7 @@ impl Mending for VisitPoints {
     }
 
     fn settle(&self, tx: &mut dyn Tx, ctx: &mut Ctx, suspects: &[Uuid]) -> Result<Counts, StoreError> {
-        let mut counts = Counts::new();
+        let (mut counts, mut concerned) = (Counts::new(), Vec::new());
         let Some((held, first, last)) = fans(suspects) else { return Ok(counts) };
         tx.hold_fans(&held)?;
         let favorites = favorites(tx, first, last)?;
@@ -154,8 +177,10 @@ impl Mending for VisitPoints {
             if let Some(given) = record(tx, ctx, &self.awards, &award, board_team(None, favorite))? {
                 count(&mut counts, "records of visits", 1);
                 points(&mut counts, given);
+                concerned.push(user);
             }
         }
+        bring_in_line(tx, ctx, concerned)?;
         Ok(counts)
     }
 }
