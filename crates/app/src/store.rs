@@ -7,9 +7,7 @@
 use crate::backfill::{BackfillRead, BackfillWrite};
 use crate::import::FollowImportWrite;
 use crate::jobs::{JobRead, JobWrite};
-use crate::maintenance::{
-    FactsAudit, FactsMend, MaintenanceRead, MaintenanceWrite, PacksAudit, PacksMend, RowsAudit, RowsMend,
-};
+use crate::maintenance::{MaintenanceRead, MaintenanceWrite, MendingRead, MendingWrite};
 use crate::media::{MediaRead, MediaWrite};
 use crate::minting::{MintingDelivery, MintingRead, MintingUpkeep, MintingWrite};
 use crate::payments::{PaymentRead, PaymentWrite, SandboxWrite};
@@ -304,9 +302,7 @@ pub trait ReadTx:
     + SaleRead
     + MintingRead
     + PaymentRead
-    + FactsAudit
-    + RowsAudit
-    + PacksAudit
+    + MendingRead
 {
 }
 
@@ -346,9 +342,7 @@ impl<T> ReadTx for T where
         + SaleRead
         + MintingRead
         + PaymentRead
-        + FactsAudit
-        + RowsAudit
-        + PacksAudit
+        + MendingRead
 {
 }
 
@@ -395,9 +389,7 @@ pub trait Tx:
     + PaymentWrite
     + SandboxWrite
     + SecretMarks
-    + FactsMend
-    + RowsMend
-    + PacksMend
+    + MendingWrite
 {
 }
 
@@ -443,9 +435,7 @@ impl<T> Tx for T where
         + PaymentWrite
         + SandboxWrite
         + SecretMarks
-        + FactsMend
-        + RowsMend
-        + PacksMend
+        + MendingWrite
 {
 }
 

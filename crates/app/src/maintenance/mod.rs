@@ -36,8 +36,8 @@ pub use journal::{
 };
 pub use order::OrderFault;
 pub use ports::{
-    Boardless, Carrier, Counts, FactsAudit, FactsMend, LeftBehind, LookedAt, PacksAudit, PacksMend,
-    RowsAudit, RowsMend, Runless, Unrecorded, UnrecordedVisit,
+    Boardless, Carrier, Counts, FactsAudit, FactsMend, LeftBehind, LookedAt, MendingRead, MendingWrite,
+    PacksAudit, PacksMend, RowsAudit, RowsMend, Runless, Unrecorded, UnrecordedVisit,
 };
 pub use run::{Left, Ran, Round, RoundFailure, RoundReport};
 pub(crate) use work::Pace;

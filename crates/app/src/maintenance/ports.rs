@@ -244,3 +244,13 @@ pub trait PacksMend: PacksAudit {
     /// Has a payment that is open looked at now, which nobody was to look at; says whether it was so.
     fn wake_payment(&mut self, purchase: PurchaseId, at: Timestamp) -> Result<bool, StoreError>;
 }
+
+/// All that the tasks that mend may look at.
+pub trait MendingRead: FactsAudit + RowsAudit + PacksAudit {}
+
+impl<T: FactsAudit + RowsAudit + PacksAudit> MendingRead for T {}
+
+/// All that they may do.
+pub trait MendingWrite: FactsMend + RowsMend + PacksMend {}
+
+impl<T: FactsMend + RowsMend + PacksMend> MendingWrite for T {}
