@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 use serde_json::json;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use terrace_testkit::app::{App, AppConfig};
 use terrace_testkit::storage::{Storage, StorageConfig};
@@ -12,13 +12,16 @@ use terrace_testkit::{
     DatabaseKind, Ended, Gate, Invocation, ManualClock, PASSWORD, SeededEntropy, TestDatabase, body,
     on_each_database, pgtemp,
 };
+use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
 
 on_each_database! {
     tasks_are_listed_planned_run_and_noted,
     a_rehearsal_writes_nothing,
     what_there_is_not_and_what_came_before_is_said,
     ctrl_c_ends_a_run_between_two_batches_and_the_next_does_the_rest,
+    a_second_copy_says_who_runs_the_first,
     everything_runs_beside_a_server,
     a_first_cron_secret_is_made_once,
 }
@@ -150,48 +153,98 @@ fn what_there_is_not_and_what_came_before_is_said(kind: DatabaseKind) -> Result<
     Ok(())
 }
 
-/// Another process, in the middle of a transaction in which it writes what the task writes.
+/// Another process in the middle of a transaction, which holds what `backfill-topics` writes first.
+struct Holding {
+    runtime: Runtime,
+    storage: Storage,
+    gate: Gate,
+    held: JoinHandle<bool>,
+}
+
+impl Holding {
+    fn begin(url: &str) -> Result<Self> {
+        let config = StorageConfig { read_connections: 1, write_connections: 1, ..StorageConfig::new(url) };
+        let clock = Arc::new(ManualClock::default());
+        let entropy = Arc::new(SeededEntropy::default());
+        let (own_clock, own_entropy) = (clock.clone(), entropy.clone());
+        let storage = Storage::open(config, own_clock, own_entropy)?;
+        let app = App::new(Arc::new(storage.clone()), clock, entropy, AppConfig::default());
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build()?;
+        let (tell, holds) = oneshot::channel();
+        let (gate, tell) = (Gate::default(), Mutex::new(Some(tell)));
+        let shut = gate.clone();
+        let hold = body(move |tx, _| {
+            tx.lock_backfill("backfill-topics")?;
+            if let Some(tell) = tell.lock().expect("nobody panicked").take() {
+                tell.send(()).expect("somebody waits");
+            }
+            shut.pass();
+            Ok(())
+        });
+        let held = runtime.spawn(async move { app.execute(hold).await.is_ok() });
+        runtime.block_on(holds)?;
+        Ok(Self { runtime, storage, gate, held })
+    }
+
+    fn end(self) -> Result<()> {
+        self.gate.open();
+        assert!(self.runtime.block_on(self.held)?);
+        self.storage.close();
+        Ok(())
+    }
+}
+
+/// Processes that wait for others as long as a test takes.
+fn patient(database: &TestDatabase) -> Result<Invocation> {
+    let terrace = migrated(database)?.env("TERRACE_CHECKOUT_TIMEOUT", "60");
+    Ok(terrace.env("TERRACE_STATEMENT_TIMEOUT", "60"))
+}
+
 fn ctrl_c_ends_a_run_between_two_batches_and_the_next_does_the_rest(kind: DatabaseKind) -> Result<()> {
     let database = TestDatabase::empty(kind)?;
-    let terrace =
-        migrated(&database)?.env("TERRACE_CHECKOUT_TIMEOUT", "60").env("TERRACE_STATEMENT_TIMEOUT", "60");
-    let config =
-        StorageConfig { read_connections: 1, write_connections: 1, ..StorageConfig::new(database.url()) };
-    let (clock, entropy) = (Arc::new(ManualClock::default()), Arc::new(SeededEntropy::default()));
-    let storage =
-        Storage::open(config, Arc::<ManualClock>::clone(&clock), Arc::<SeededEntropy>::clone(&entropy))?;
-    let app = App::new(Arc::new(storage.clone()), clock, entropy, AppConfig::default());
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build()?;
-    let (tell, holds) = oneshot::channel();
-    let (gate, tell) = (Gate::default(), std::sync::Mutex::new(Some(tell)));
-    let shut = gate.clone();
-    let hold = body(move |tx, _| {
-        tx.lock_backfill("backfill-topics")?;
-        if let Some(tell) = tell.lock().expect("nobody panicked").take() {
-            tell.send(()).expect("somebody waits");
-        }
-        shut.pass();
-        Ok(())
-    });
-    let holding = runtime.spawn(async move { app.execute(hold).await.is_ok() });
-    runtime.block_on(holds)?;
-
+    let terrace = patient(&database)?;
+    let holding = Holding::begin(database.url())?;
     let mut run = terrace.clone().args(["maintain", "run", "backfill-topics", "sweep-events"]).begin()?;
     run.wait_for_words("Ctrl-C ends it between two batches")?;
     run.interrupt()?;
     run.wait_for_words("it ends after this batch")?;
-    gate.open();
+    holding.end()?;
     let ended = run.wait()?;
     assert_eq!(ended.code, Some(130), "{}", ended.words());
     assert_eq!(counted(&ended.said, "backfill-topics")?, "stopped; no rows");
-    assert!(runtime.block_on(holding)?);
-    storage.close();
     let told = maintain(&terrace, &["history"])?.succeeded()?;
     assert!(told.contains(" backfill-topics stopped after ") && told.lines().count() == 1, "{told}");
     maintain(&terrace, &["run", "backfill-topics"])?.succeeded()?;
     let told = maintain(&terrace, &["history", "--limit", "1"])?.succeeded()?;
     assert!(told.contains(" backfill-topics succeeded after "), "{told}");
     Ok(())
+}
+
+/// Only on PostgreSQL can a task be held without its whole database.
+fn a_second_copy_says_who_runs_the_first(kind: DatabaseKind) -> Result<()> {
+    if kind == DatabaseKind::Sqlite {
+        return Ok(());
+    }
+    let database = TestDatabase::empty(kind)?;
+    let terrace = patient(&database)?;
+    let holding = Holding::begin(database.url())?;
+    let mut first = terrace.clone().args(["maintain", "run", "backfill-topics", "--by", "Mia"]).begin()?;
+    let since = loop {
+        let told = maintain(&terrace, &["history"])?.succeeded()?;
+        if let Some((since, rest)) = told.split_once(' ') {
+            assert_eq!(rest, "backfill-topics running; no rows; by Mia (run backfill-topics)\n");
+            break since.to_owned();
+        }
+        assert!(!first.has_ended()?, "{}", first.log()?);
+    };
+    let second = maintain(&terrace, &["run", "seasons"])?;
+    let busy = format!("Mia runs maintenance since {since}, now at backfill-topics");
+    assert!(second.code == Some(1) && second.log.contains(&busy), "{}", second.words());
+    // Whoever looks is in nobody's way.
+    maintain(&terrace, &["run", "seasons", "--dry-run"])?.succeeded()?;
+    holding.end()?;
+    assert_eq!(first.wait()?.code, Some(0));
+    maintain(&terrace, &["run", "seasons"])?.succeeded().map(drop)
 }
 
 fn everything_runs_beside_a_server(kind: DatabaseKind) -> Result<()> {

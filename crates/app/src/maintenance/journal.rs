@@ -285,14 +285,12 @@ impl Command for ProlongRun {
     }
 }
 
-/// Notes how a run ended; the lease is given back with the last one.
+/// Notes how a run ended.
 pub(super) struct EndRun {
     pub(super) id: Uuid,
-    pub(super) holder: Uuid,
     pub(super) outcome: RunOutcome,
     pub(super) counts: BTreeMap<String, u64>,
     pub(super) failure: Option<String>,
-    pub(super) is_last: bool,
 }
 
 impl Command for EndRun {
@@ -301,11 +299,22 @@ impl Command for EndRun {
     type Refusal = Infallible;
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<(), Infallible> {
-        tx.end_maintenance(self.id, ctx.now(), self.outcome, &self.counts, self.failure.as_deref())?;
-        if self.is_last {
-            tx.release_lease(LEASE, self.holder)?;
-        }
-        Ok(())
+        Ok(tx.end_maintenance(self.id, ctx.now(), self.outcome, &self.counts, self.failure.as_deref())?)
+    }
+}
+
+/// Gives the lease back.
+pub(super) struct ReleaseRun {
+    pub(super) holder: Uuid,
+}
+
+impl Command for ReleaseRun {
+    const NAME: &'static str = "release_maintenance";
+    type Output = ();
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn Tx, _ctx: &mut Ctx) -> Outcome<(), Infallible> {
+        Ok(tx.release_lease(LEASE, self.holder)?)
     }
 }
 

@@ -1,7 +1,7 @@
 //! How tasks run: one after the other, each noted when it begins and when it ends, under a lease that lasts as long as
 //! the whole of them does.
 
-use super::journal::{BeginRun, EndRun, ProlongRun, Successes};
+use super::journal::{BeginRun, EndRun, ProlongRun, ReleaseRun, Successes};
 use super::work::{Observer, Pace, TaskFailure, Work};
 use super::{Busy, Plan, RunOutcome, Task};
 use crate::App;
@@ -109,6 +109,7 @@ struct Command {
     holder: Uuid,
     by: String,
     arguments: String,
+    is_dry: bool,
 }
 
 impl App {
@@ -133,18 +134,31 @@ impl App {
         for left in &report.left {
             observer.left(left);
         }
-        let command = Command { holder: self.seed().open().new_id(), by, arguments };
-        let count = tasks.len();
-        for (nth, task) in tasks.into_iter().enumerate() {
+        let command = Command { holder: self.seed().open().new_id(), by, arguments, is_dry };
+        let ended = self.run_tasks(&command, tasks, observer, &stop, &mut report).await;
+        if !is_dry && !matches!(ended, Err(RoundFailure::Busy(_))) {
+            // Others need not wait until it is over.
+            unrefused(self.execute(ReleaseRun { holder: command.holder }).await)?;
+        }
+        ended.map(|()| report)
+    }
+
+    async fn run_tasks(
+        self: &Arc<Self>,
+        command: &Command,
+        tasks: Vec<Task>,
+        observer: Arc<dyn Observer>,
+        stop: &watch::Receiver<bool>,
+        report: &mut RoundReport,
+    ) -> Result<(), RoundFailure> {
+        for task in tasks {
             if *stop.borrow() {
                 report.is_stopped = true;
-            }
-            if report.is_stopped {
                 break;
             }
-            let run = if is_dry { None } else { Some(self.begin(&command, &task).await?) };
+            let run = if command.is_dry { None } else { Some(self.begin(command, &task).await?) };
             observer.began(&task);
-            let pace = Pace::new(is_dry, stop.clone(), Arc::clone(&observer));
+            let pace = Pace::new(command.is_dry, stop.clone(), Arc::clone(&observer));
             let started = Instant::now();
             let ended = self.see_task(&task, pace.clone(), run.map(|_| command.holder)).await;
             let (outcome, failure) = match ended {
@@ -156,9 +170,8 @@ impl App {
             };
             let ran =
                 Ran { task: task.name, outcome, counts: pace.counts(), took: started.elapsed(), failure };
-            let is_last = nth + 1 == count || outcome != RunOutcome::Succeeded || *stop.borrow();
             if let Some(id) = run {
-                self.end(&command, id, &ran, is_last).await?;
+                self.end(id, &ran).await?;
             }
             observer.ended(&ran);
             report.ran.push(ran);
@@ -166,11 +179,8 @@ impl App {
             if outcome != RunOutcome::Succeeded {
                 break;
             }
-            if is_last && nth + 1 < count {
-                report.is_stopped = true;
-            }
         }
-        Ok(report)
+        Ok(())
     }
 
     /// What was asked for alone, once all that it comes after is known to have run.
@@ -221,10 +231,9 @@ impl App {
         unrefused(self.execute(begin).await)?.map_err(RoundFailure::Busy)
     }
 
-    async fn end(&self, command: &Command, id: Uuid, ran: &Ran, is_last: bool) -> Result<(), StoreError> {
+    async fn end(&self, id: Uuid, ran: &Ran) -> Result<(), StoreError> {
         let counts = ran.counts.iter().map(|(kind, rows)| ((*kind).to_owned(), *rows)).collect();
-        let (outcome, failure) = (ran.outcome, ran.failure.clone());
-        let end = EndRun { id, holder: command.holder, outcome, counts, failure, is_last };
+        let end = EndRun { id, outcome: ran.outcome, counts, failure: ran.failure.clone() };
         unrefused(self.execute(end).await)
     }
 
