@@ -39,7 +39,13 @@ mod contract {
     mod ledger;
     mod live;
     mod locker_room;
+    mod maintenance;
+    mod maintenance_facts;
+    mod maintenance_load;
+    mod maintenance_packs;
+    mod maintenance_rows;
     mod media;
+    mod mended;
     mod minting;
     mod once;
     mod operators;
@@ -123,6 +129,7 @@ mod program {
     mod doctor;
     mod follow_graph;
     mod maintain;
+    mod maintenance;
     mod minting;
     mod payments;
     mod receiver;

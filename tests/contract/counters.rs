@@ -20,7 +20,7 @@ on_each_database! {
     nothing_is_left_of_a_post_that_was_deleted_while_others_wrote,
 }
 
-fn post(house: &TestApp, author: UserId) -> PostId {
+pub(super) fn post(house: &TestApp, author: UserId) -> PostId {
     house.done(CreatePost { author, team: None, body: "Who was best?".to_owned(), media: None }).post.id
 }
 
@@ -30,7 +30,7 @@ fn wrong(checks: &[CounterCheck]) -> Vec<(&'static str, u64)> {
 }
 
 /// A fan who comments, deletes some of that, and changes their mind about what they feel.
-async fn be_busy(app: Arc<App>, fan: UserId, posts: [PostId; 2]) -> Vec<(PostId, CommentId)> {
+pub(super) async fn be_busy(app: Arc<App>, fan: UserId, posts: [PostId; 2]) -> Vec<(PostId, CommentId)> {
     let mut mine = Vec::new();
     for turn in 0..12 {
         let post = posts[turn % 2];

@@ -3,6 +3,7 @@
 use crate::App;
 use crate::execute::{Command, Query, unrefused};
 use crate::jobs::Job;
+use crate::maintenance::{Pace, TaskFailure};
 use crate::store::{ReadTx, Tx};
 use std::convert::Infallible;
 use std::time::Duration;
@@ -44,8 +45,8 @@ pub trait BackfillWrite: BackfillRead {
 pub(crate) fn job() -> Job {
     Job::new(TOPICS, EVERY, |app| async move {
         if !unrefused(app.query(TopicsKnown).await)? {
-            let posts = app.find_topics().await?;
-            log::info!("{TOPICS} has looked at {posts} posts");
+            let found = app.find_topics(&Pace::unwatched()).await.map_err(TaskFailure::into_store)?;
+            log::info!("{TOPICS} has looked at {} posts", found.posts);
         }
         Ok(())
     })
@@ -59,15 +60,25 @@ impl App {
     ///
     /// When the database is not to be had.
     pub async fn backfill_topics(&self) -> Result<u64, StoreError> {
-        unrefused(self.execute(ForgetTopicsKnown).await)?;
-        self.find_topics().await
+        let found = self.look_for_topics(&Pace::unwatched()).await;
+        found.map(|found| found.posts).map_err(TaskFailure::into_store)
     }
 
-    /// Goes on where the work was left.
-    async fn find_topics(&self) -> Result<u64, StoreError> {
-        let mut all = 0;
-        while let Some(posts) = unrefused(self.execute(FindTopics).await)? {
-            all += posts;
+    /// [`App::backfill_topics`], at a pace.
+    pub(crate) async fn look_for_topics(&self, pace: &Pace) -> Result<TopicsFound, TaskFailure> {
+        pace.batch(self, ForgetTopicsKnown).await?;
+        self.find_topics(pace).await
+    }
+
+    /// Goes on where the work was left; a rehearsal goes through all posts.
+    async fn find_topics(&self, pace: &Pace) -> Result<TopicsFound, TaskFailure> {
+        let mut all = TopicsFound::default();
+        let mut rehearsed = pace.is_dry().then(Backfill::default);
+        while let Some(found) = pace.batch(self, FindTopics { rehearsed }).await? {
+            all.posts += found.posts;
+            all.tags += found.tags;
+            pace.advance(found.posts);
+            rehearsed = rehearsed.map(|_| Backfill { reached: found.last, finished_at: None });
         }
         Ok(all)
     }
@@ -100,16 +111,31 @@ impl Command for ForgetTopicsKnown {
     }
 }
 
+/// What a look for topics found.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct TopicsFound {
+    /// How many posts were looked at.
+    pub(crate) posts: u64,
+    /// How many topics were noted that were not before.
+    pub(crate) tags: u64,
+    /// The last post.
+    last: Option<TimeKey>,
+}
+
 /// Finds the topics of the next posts, and moves on with them; nothing when there are no more.
-struct FindTopics;
+struct FindTopics {
+    /// How far a rehearsal is, of which nothing is kept.
+    rehearsed: Option<Backfill>,
+}
 
 impl Command for FindTopics {
     const NAME: &'static str = "find_topics";
-    type Output = Option<u64>;
+    type Output = Option<TopicsFound>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Option<u64>, Infallible> {
-        let before = tx.lock_backfill(TOPICS)?;
+    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Self::Output, Infallible> {
+        let kept = tx.lock_backfill(TOPICS)?;
+        let before = self.rehearsed.unwrap_or(kept);
         if before.finished_at.is_some() {
             return Ok(None);
         }
@@ -122,8 +148,10 @@ impl Command for FindTopics {
             .iter()
             .flat_map(|post| tags(&post.body).into_iter().map(|tag| (PostId::from_uuid(post.key.id), tag)))
             .collect();
-        tx.insert_tags(&found)?;
-        tx.set_backfill(TOPICS, &Backfill { reached: Some(last.key), finished_at: None })?;
-        Ok(Some(u64::try_from(posts.len()).unwrap_or(u64::MAX)))
+        let tags = tx.insert_tags(&found)?;
+        let last_key = last.key;
+        tx.set_backfill(TOPICS, &Backfill { reached: Some(last_key), finished_at: None })?;
+        let posts = u64::try_from(posts.len()).unwrap_or(u64::MAX);
+        Ok(Some(TopicsFound { posts, tags, last: Some(last_key) }))
     }
 }

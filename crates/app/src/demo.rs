@@ -89,6 +89,17 @@ impl App {
     /// Loads the embedded catalogue and demo content, in one transaction. With `only_if_new`, only into a
     /// database without accounts.
     pub async fn load_demo(&self, only_if_new: bool) -> Result<DemoOutcome, StoreError> {
+        let loaded = self.execute(self.demo(only_if_new).await?).await;
+        self.forget_quest_book();
+        self.forget_pack_book();
+        match loaded {
+            Ok(outcome) | Err(Failure::Refused(outcome)) => Ok(outcome),
+            Err(Failure::Broken(error)) => Err(error),
+        }
+    }
+
+    /// The command that loads it.
+    pub(crate) async fn demo(&self, only_if_new: bool) -> Result<LoadDemo, StoreError> {
         let demo = toml::from_str(include_str!("../content/demo.toml"))
             .map_err(|error| StoreError::defect("read the demo content", error))?;
         let catalogue =
@@ -105,18 +116,11 @@ impl App {
             QuestContent::embedded().map_err(|error| StoreError::defect("read the quests", error))?;
         let packs = PackContent::embedded().map_err(|error| StoreError::defect("read the packs", error))?;
         let awards = self.awards();
-        let command = LoadDemo { demo, catalogue, quests, packs, password, awards, only_if_new };
-        let loaded = self.execute(command).await;
-        self.forget_quest_book();
-        self.forget_pack_book();
-        match loaded {
-            Ok(outcome) | Err(Failure::Refused(outcome)) => Ok(outcome),
-            Err(Failure::Broken(error)) => Err(error),
-        }
+        Ok(LoadDemo { demo, catalogue, quests, packs, password, awards, only_if_new })
     }
 }
 
-struct LoadDemo {
+pub(crate) struct LoadDemo {
     demo: Demo,
     catalogue: Catalogue,
     quests: QuestContent,

@@ -10,41 +10,46 @@ use terrace_social::{ErasedComment, ErasedFollow, ErasedPost};
 /// go too: their reasons are the reporter's words.
 pub(crate) fn erase_account(tx: &mut dyn Tx, ctx: &mut Ctx, event: &Event) -> Result<Progress, StoreError> {
     let user = UserId::from_uuid(event.what.subject);
+    Ok(if erase_left(tx, ctx, user)? { Progress::Done } else { Progress::More })
+}
+
+/// The same of an account that was deleted, whoever noticed it; says whether that was all.
+pub(crate) fn erase_left(tx: &mut dyn Tx, ctx: &mut Ctx, user: UserId) -> Result<bool, StoreError> {
     let mut portion = Portion { left: PORTION };
 
     let posts = tx.erase_posts(user, portion.left, ctx.now())?;
     tell(tx, ctx, posts.told.into_iter().map(|post| post_deleted(user, post)))?;
     if portion.is_spent(posts.found) {
-        return Ok(Progress::More);
+        return Ok(false);
     }
     let comments = tx.erase_comments(user, portion.left)?;
     tell(tx, ctx, comments.told.into_iter().map(|comment| comment_deleted(user, comment)))?;
     if portion.is_spent(comments.found) {
-        return Ok(Progress::More);
+        return Ok(false);
     }
     let reactions = tx.erase_reactions(user, portion.left)?;
     tell(tx, ctx, reactions.told.into_iter().map(|post| reaction_changed(user, post)))?;
     if portion.is_spent(reactions.found) {
-        return Ok(Progress::More);
+        return Ok(false);
     }
     let reports = tx.erase_reports(user, portion.left)?;
     if portion.is_spent(reports) {
-        return Ok(Progress::More);
+        return Ok(false);
     }
     if erase_graph(tx, ctx, user, &mut portion)? {
-        return Ok(Progress::More);
+        return Ok(false);
     }
     let sessions = tx.remove_sessions_of(user, portion.left)?;
     if portion.is_spent(u32::try_from(sessions).unwrap_or(u32::MAX)) {
-        return Ok(Progress::More);
+        return Ok(false);
     }
     let keys = tx.remove_keys_of(user, portion.left)?;
     if portion.is_spent(u32::try_from(keys).unwrap_or(u32::MAX)) {
-        return Ok(Progress::More);
+        return Ok(false);
     }
     // Of an upload that was on its way when the account was closed.
     tx.remove_uploads_of(user)?;
-    Ok(Progress::Done)
+    Ok(true)
 }
 
 /// Removes what the account left in the graph, with the counters of others; says whether the portion is spent. Edges are

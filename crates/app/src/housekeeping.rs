@@ -1,11 +1,12 @@
 //! Removes what is past its time.
 
 use crate::App;
-use crate::execute::{Command, unrefused};
+use crate::execute::{Command, Query, unrefused};
 use crate::jobs::Job;
+use crate::maintenance::{Pace, TaskFailure};
 use crate::media::{Shards, SweptMedia};
 use crate::minting::TOLD_STAYS;
-use crate::store::Tx;
+use crate::store::{Past, ReadTx, Tx};
 use std::convert::Infallible;
 use std::time::Duration;
 use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp};
@@ -20,14 +21,15 @@ const ENDED_SESSIONS_STAY: Duration = Duration::from_hours(7 * 24);
 /// The jobs that keep house.
 pub(crate) fn jobs() -> Vec<Job> {
     let rows = [
-        ("sweep-idempotency-keys", What::IdempotencyKeys),
-        ("sweep-sessions", What::Sessions),
-        ("sweep-events", What::Events),
-        ("sweep-minting", What::Minting),
+        ("sweep-idempotency-keys", Past::IdempotencyKeys),
+        ("sweep-sessions", Past::Sessions),
+        ("sweep-events", Past::Events),
+        ("sweep-minting", Past::Minting),
     ]
     .map(|(name, what)| {
         Job::new(name, EVERY, move |app| async move {
-            let removed = app.sweep_all(what).await?;
+            let swept = app.sweep_all(what, &Pace::unwatched()).await;
+            let removed = swept.map_err(TaskFailure::into_store)?;
             if removed > 0 {
                 log::info!("{name} removed {removed} rows");
             }
@@ -35,7 +37,8 @@ pub(crate) fn jobs() -> Vec<Job> {
         })
     });
     let media = Job::new("sweep-media", EVERY, |app| async move {
-        let swept = app.sweep_media(Shards::DueAt(app.now())).await?;
+        let swept = app.sweep_media(Shards::DueAt(app.now()), &Pace::unwatched()).await;
+        let swept = swept.map_err(TaskFailure::into_store)?;
         if swept != SweptMedia::default() {
             log::info!("sweep-media removed {swept:?}");
         }
@@ -66,47 +69,63 @@ pub struct Swept {
 impl App {
     /// Removes everything that is past its time, in small transactions.
     pub async fn sweep(&self) -> Result<Swept, StoreError> {
-        let media = self.sweep_media(Shards::All).await?;
+        self.sweep_at(&Pace::unwatched()).await.map_err(TaskFailure::into_store)
+    }
+
+    async fn sweep_at(&self, pace: &Pace) -> Result<Swept, TaskFailure> {
+        let media = self.sweep_media(Shards::All, pace).await?;
         Ok(Swept {
-            idempotency_keys: self.sweep_all(What::IdempotencyKeys).await?,
-            sessions: self.sweep_all(What::Sessions).await?,
-            events: self.sweep_all(What::Events).await?,
-            minting: self.sweep_all(What::Minting).await?,
+            idempotency_keys: self.sweep_all(Past::IdempotencyKeys, pace).await?,
+            sessions: self.sweep_all(Past::Sessions, pace).await?,
+            events: self.sweep_all(Past::Events, pace).await?,
+            minting: self.sweep_all(Past::Minting, pace).await?,
             uploads: media.uploads,
             pictures: media.pictures,
             objects: media.objects,
         })
     }
 
-    async fn sweep_all(&self, what: What) -> Result<u64, StoreError> {
+    /// Removes what is past its time of one kind; says how many rows.
+    pub(crate) async fn sweep_all(&self, what: Past, pace: &Pace) -> Result<u64, TaskFailure> {
         let before = self.now().minus(match what {
-            What::IdempotencyKeys => self.config.idempotency_life,
-            What::Sessions => ENDED_SESSIONS_STAY,
-            What::Events => self.config.event_life,
-            What::Minting => TOLD_STAYS,
+            Past::IdempotencyKeys => self.config.idempotency_life,
+            Past::Sessions => ENDED_SESSIONS_STAY,
+            Past::Events => self.config.event_life,
+            Past::Minting => TOLD_STAYS,
+            // These go by `sweep_media`.
+            Past::Uploads | Past::Pictures => return Ok(0),
         });
-        let mut all = 0;
-        loop {
-            let removed = unrefused(self.execute(Sweep { what, before }).await)?;
-            all += removed;
-            if removed < u64::from(PORTION) {
-                return Ok(all);
+        if pace.is_task() {
+            pace.go_on()?;
+            let count = unrefused(self.query(CountPast { what, before }).await)?;
+            if pace.is_dry() {
+                return Ok(count);
             }
+            pace.expect(count);
         }
+        pace.drain(self, PORTION, || Sweep { what, before }).await
     }
 }
 
-#[derive(Clone, Copy)]
-enum What {
-    IdempotencyKeys,
-    Sessions,
-    Events,
-    Minting,
+/// Counts what is past its time.
+pub(crate) struct CountPast {
+    pub(crate) what: Past,
+    pub(crate) before: Timestamp,
+}
+
+impl Query for CountPast {
+    const NAME: &'static str = "count_past_its_time";
+    type Output = u64;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<u64, Infallible> {
+        Ok(tx.past_its_time(self.what, self.before)?)
+    }
 }
 
 /// Removes one portion.
 struct Sweep {
-    what: What,
+    what: Past,
     before: Timestamp,
 }
 
@@ -117,10 +136,11 @@ impl Command for Sweep {
 
     fn run(&self, tx: &mut dyn Tx, _ctx: &mut Ctx) -> Outcome<u64, Infallible> {
         Ok(match self.what {
-            What::IdempotencyKeys => tx.sweep_idempotency(self.before, PORTION)?,
-            What::Sessions => tx.remove_ended_sessions(self.before, PORTION)?,
-            What::Events => tx.sweep_events(self.before, PORTION)?,
-            What::Minting => tx.sweep_minting(self.before, PORTION)?,
+            Past::IdempotencyKeys => tx.sweep_idempotency(self.before, PORTION)?,
+            Past::Sessions => tx.remove_ended_sessions(self.before, PORTION)?,
+            Past::Events => tx.sweep_events(self.before, PORTION)?,
+            Past::Minting => tx.sweep_minting(self.before, PORTION)?,
+            Past::Uploads | Past::Pictures => 0,
         })
     }
 }

@@ -5,6 +5,7 @@
 use crate::App;
 use crate::execute::{Command, Query, unrefused};
 use crate::jobs::Job;
+use crate::maintenance::{Pace, TaskFailure};
 use crate::store::{ReadTx, Tx};
 use crate::upkeep::{EXAMPLES, HELD, PORTION, PointsChecked};
 use std::collections::BTreeMap;
@@ -53,7 +54,7 @@ impl App {
     ///
     /// When the database is not to be had.
     pub async fn verify_ledger(&self) -> Result<LedgerReport, StoreError> {
-        self.walk_ledger(false).await
+        self.walk_ledger(false, &Pace::unwatched()).await.map_err(TaskFailure::into_store)
     }
 
     /// Makes balances what the journal says, and moves the points that records gave and the journal did not, or with
@@ -64,7 +65,12 @@ impl App {
     ///
     /// When the database is not to be had.
     pub async fn repair_ledger(&self, dry_run: bool) -> Result<LedgerReport, StoreError> {
-        self.walk_ledger(!dry_run).await
+        self.walk_ledger(!dry_run, &Pace::unwatched()).await.map_err(TaskFailure::into_store)
+    }
+
+    /// [`App::repair_ledger`], at a pace.
+    pub(crate) async fn mend_ledger(&self, pace: &Pace) -> Result<LedgerReport, TaskFailure> {
+        self.walk_ledger(!pace.is_dry(), pace).await
     }
 
     /// One run of the job.
@@ -81,23 +87,25 @@ impl App {
         Ok(())
     }
 
-    async fn walk_ledger(&self, mends: bool) -> Result<LedgerReport, StoreError> {
+    async fn walk_ledger(&self, mends: bool, pace: &Pace) -> Result<LedgerReport, TaskFailure> {
         let mut report = LedgerReport::default();
         for check in LedgerCheck::ALL {
             report.checks.entry(check).or_default();
         }
         let mut after = None;
         while let Some(portion) = unrefused(self.query(LookAtLedger { after }).await)? {
+            pace.go_on()?;
             for (check, count) in portion.checked {
                 report.checks.entry(check).or_default().checked += count;
             }
             for fans in portion.suspects.chunks(HELD) {
-                let found = unrefused(self.execute(SettleLedger { fans: fans.to_vec(), mends }).await)?;
+                let found = pace.batch(self, SettleLedger { fans: fans.to_vec(), mends }).await?;
                 report.mended += found.mended;
                 for fault in &found.faults {
                     report.note(fault);
                 }
             }
+            pace.advance(portion.fans);
             after = Some(portion.last);
         }
         Ok(report)
@@ -112,6 +120,8 @@ struct LookAtLedger {
 /// What it saw.
 struct Portion {
     checked: BTreeMap<LedgerCheck, u64>,
+    /// How many accounts.
+    fans: u64,
     suspects: Vec<UserId>,
     last: UserId,
 }
@@ -125,7 +135,9 @@ impl Query for LookAtLedger {
     fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
         let fans = tx.fans_after(self.after, PORTION)?;
         let (Some(first), Some(last)) = (fans.first(), fans.last()) else { return Ok(None) };
-        let mut portion = Portion { checked: BTreeMap::new(), suspects: Vec::new(), last: *last };
+        let count = u64::try_from(fans.len()).unwrap_or(u64::MAX);
+        let mut portion =
+            Portion { checked: BTreeMap::new(), fans: count, suspects: Vec::new(), last: *last };
         for fan in tx.ledger_between(*first, *last)? {
             for (check, count) in fan.checked() {
                 *portion.checked.entry(check).or_default() += count;

@@ -21,6 +21,7 @@ mod jobs;
 mod ledger_upkeep;
 mod live;
 mod login;
+pub mod maintenance;
 pub mod media;
 pub mod minting;
 mod packs;

@@ -7,6 +7,7 @@
 use crate::backfill::{BackfillRead, BackfillWrite};
 use crate::import::FollowImportWrite;
 use crate::jobs::{JobRead, JobWrite};
+use crate::maintenance::{MaintenanceRead, MaintenanceWrite, MendingRead, MendingWrite};
 use crate::media::{MediaRead, MediaWrite};
 use crate::minting::{MintingDelivery, MintingRead, MintingUpkeep, MintingWrite};
 use crate::payments::{PaymentRead, PaymentWrite, SandboxWrite};
@@ -198,6 +199,29 @@ pub trait LeaseWrite {
     fn release_lease(&mut self, name: &str, holder: Uuid) -> Result<(), StoreError>;
 }
 
+/// Rows that end by themselves, and pictures that nothing shows any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Past {
+    /// Idempotency keys made at or before an instant.
+    IdempotencyKeys,
+    /// Sessions and tokens that ended before it.
+    Sessions,
+    /// The oldest events, from before it, that every durable consumer has dealt with.
+    Events,
+    /// Messages to the minter whose receipt is from before it.
+    Minting,
+    /// Uploads that no post took until it.
+    Uploads,
+    /// Pictures that were noted as unused at or before it and that nothing refers to.
+    Pictures,
+}
+
+/// Counts what is past its time.
+pub trait SweepRead {
+    /// How many rows of this kind would be removed, in as many portions as that takes, with this instant.
+    fn past_its_time(&mut self, what: Past, before: Timestamp) -> Result<u64, StoreError>;
+}
+
 /// Removes what is past its time, in bounded portions.
 pub trait SweepWrite {
     /// Removes up to `limit` idempotency records made at or before `before`; says how many.
@@ -259,7 +283,9 @@ pub trait ReadTx:
     + IdempotencyRead
     + EventRead
     + Audit
+    + SweepRead
     + JobRead
+    + MaintenanceRead
     + LeaseRead
     + BackfillRead
     + TrendRead<AuthorCard>
@@ -276,6 +302,7 @@ pub trait ReadTx:
     + SaleRead
     + MintingRead
     + PaymentRead
+    + MendingRead
 {
 }
 
@@ -296,7 +323,9 @@ impl<T> ReadTx for T where
         + IdempotencyRead
         + EventRead
         + Audit
+        + SweepRead
         + JobRead
+        + MaintenanceRead
         + LeaseRead
         + BackfillRead
         + TrendRead<AuthorCard>
@@ -313,6 +342,7 @@ impl<T> ReadTx for T where
         + SaleRead
         + MintingRead
         + PaymentRead
+        + MendingRead
 {
 }
 
@@ -340,6 +370,7 @@ pub trait Tx:
     + LeaseWrite
     + SweepWrite
     + JobWrite
+    + MaintenanceWrite
     + BackfillWrite
     + TopicWrite
     + TrendWrite
@@ -358,6 +389,7 @@ pub trait Tx:
     + PaymentWrite
     + SandboxWrite
     + SecretMarks
+    + MendingWrite
 {
 }
 
@@ -384,6 +416,7 @@ impl<T> Tx for T where
         + LeaseWrite
         + SweepWrite
         + JobWrite
+        + MaintenanceWrite
         + BackfillWrite
         + TopicWrite
         + TrendWrite
@@ -402,6 +435,7 @@ impl<T> Tx for T where
         + PaymentWrite
         + SandboxWrite
         + SecretMarks
+        + MendingWrite
 {
 }
 

@@ -9,6 +9,7 @@
 use crate::App;
 use crate::execute::{Command, Query, unrefused};
 use crate::jobs::{AtOnce, Job};
+use crate::maintenance::{Pace, TaskFailure};
 use crate::store::{ReadTx, Tx};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -58,6 +59,11 @@ impl PointsReport {
     /// How much is wrong, or was before it was mended.
     pub fn wrong(&self) -> u64 {
         self.checks.values().map(|checked| checked.wrong).sum()
+    }
+
+    /// How many boards kept a wrong number of fans.
+    pub(crate) fn counted(&self) -> u64 {
+        self.checks.get(&PointsCheck::Counts).map_or(0, |counts| counts.wrong)
     }
 
     fn count(&mut self, checked: &BTreeMap<PointsCheck, u64>) {
@@ -151,7 +157,8 @@ impl App {
     ///
     /// When the database is not to be had.
     pub async fn verify_points(&self) -> Result<PointsReport, StoreError> {
-        let mut report = self.walk_points(false).await?;
+        let pace = Pace::unwatched();
+        let mut report = self.walk_points(false, &pace).await.map_err(TaskFailure::into_store)?;
         for (season, board) in unrefused(self.query(ActiveBoards).await)? {
             let lines = unrefused(self.query(SortedBoard { season, board }).await)?;
             let checked = u64::try_from(lines.len()).unwrap_or(u64::MAX);
@@ -160,7 +167,7 @@ impl App {
                 report.note(fault);
             }
         }
-        self.count_boards(&mut report, false).await?;
+        self.count_boards(&mut report, false, &pace).await.map_err(TaskFailure::into_store)?;
         Ok(report)
     }
 
@@ -171,36 +178,51 @@ impl App {
     ///
     /// When the database is not to be had.
     pub async fn repair_points(&self, dry_run: bool) -> Result<PointsReport, StoreError> {
-        let mut report = self.walk_points(!dry_run).await?;
-        self.count_boards(&mut report, !dry_run).await?;
+        self.settle_points(!dry_run, &Pace::unwatched()).await.map_err(TaskFailure::into_store)
+    }
+
+    /// [`App::repair_points`], at a pace.
+    pub(crate) async fn mend_points(&self, pace: &Pace) -> Result<PointsReport, TaskFailure> {
+        self.settle_points(!pace.is_dry(), pace).await
+    }
+
+    async fn settle_points(&self, mends: bool, pace: &Pace) -> Result<PointsReport, TaskFailure> {
+        let mut report = self.walk_points(mends, pace).await?;
+        self.count_boards(&mut report, mends, pace).await?;
         Ok(report)
     }
 
-    async fn walk_points(&self, mends: bool) -> Result<PointsReport, StoreError> {
+    async fn walk_points(&self, mends: bool, pace: &Pace) -> Result<PointsReport, TaskFailure> {
         let mut report = PointsReport::default();
         for check in [PointsCheck::Totals, PointsCheck::Listing, PointsCheck::Entries] {
             report.checks.entry(check).or_default();
         }
         let mut after = None;
         while let Some(portion) = unrefused(self.query(LookAtPoints { after }).await)? {
+            pace.go_on()?;
             report.count(&portion.checked);
             for fans in portion.suspects.chunks(HELD) {
-                let found = unrefused(self.execute(SettlePoints { fans: fans.to_vec(), mends }).await)?;
+                let found = pace.batch(self, SettlePoints { fans: fans.to_vec(), mends }).await?;
                 report.mended += found.mended;
                 for fault in &found.faults {
                     report.note(fault);
                 }
             }
+            pace.advance(portion.fans);
             after = Some(portion.last);
         }
         Ok(report)
     }
 
-    async fn count_boards(&self, report: &mut PointsReport, mends: bool) -> Result<(), StoreError> {
+    async fn count_boards(
+        &self,
+        report: &mut PointsReport,
+        mends: bool,
+        pace: &Pace,
+    ) -> Result<(), TaskFailure> {
         let Counted { boards, wrong } = unrefused(self.query(CountBoards).await)?;
         report.count(&BTreeMap::from([(PointsCheck::Counts, boards)]));
-        let wrong =
-            if mends && !wrong.is_empty() { unrefused(self.execute(RecountBoards).await)? } else { wrong };
+        let wrong = if mends && !wrong.is_empty() { pace.batch(self, RecountBoards).await? } else { wrong };
         for count in &wrong {
             let words = format!("{} fans are kept, {} are listed", count.kept, count.listed);
             report.note(&Fault { check: PointsCheck::Counts, user: None, board: count.board, words });
@@ -243,6 +265,8 @@ struct LookAtPoints {
 /// What it saw.
 struct Portion {
     checked: BTreeMap<PointsCheck, u64>,
+    /// How many accounts.
+    fans: u64,
     suspects: Vec<UserId>,
     last: UserId,
 }
@@ -257,7 +281,9 @@ impl Query for LookAtPoints {
         let fans = tx.fans_after(self.after, PORTION)?;
         let (Some(first), Some(last)) = (fans.first(), fans.last()) else { return Ok(None) };
         let books = books(tx)?;
-        let mut portion = Portion { checked: BTreeMap::new(), suspects: Vec::new(), last: *last };
+        let count = u64::try_from(fans.len()).unwrap_or(u64::MAX);
+        let mut portion =
+            Portion { checked: BTreeMap::new(), fans: count, suspects: Vec::new(), last: *last };
         for fan in tx.points_between(*first, *last)? {
             let FanAudit { checked, faults, .. } = books.audit(&fan, now);
             for (check, count) in checked {

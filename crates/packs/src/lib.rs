@@ -21,6 +21,7 @@ mod proof;
 mod purchase;
 mod sale;
 mod seed;
+mod standing;
 mod state;
 mod table;
 
@@ -38,11 +39,12 @@ pub use ports::{
     Bought, CatalogueRead, CatalogueWrite, CopyList, OpeningWrite, OwnedFilter, SaleRead, SaleWrite,
 };
 pub use price::{Currency, MalformedCurrency, Price, PriceError, PriceKind, Quantity, QuantityOutOfRange};
-pub use proof::{Algorithm, Claim, Opening, Proof, ProofFault, verify};
+pub use proof::{Algorithm, Claim, Opening, Proof, ProofFault, outcomes, verify};
 pub use purchase::{Owned, OwnedSource, Purchase, UserPack};
 pub use sale::{ClosedPool, MOST_PENDING, PAYMENT_LIFE, SaleRefusal, Stock, StockChange, can_sell};
 pub use seed::{
     ClientSeed, ClientSeedSource, Digest, MalformedClientSeed, MalformedDigest, SealedSeed, ServerSeed,
 };
+pub use standing::{Awaited, CopyMend, CopyStanding, PurchaseStanding, Settlement};
 pub use state::{IllegalTransition, PurchaseState, Transition, UserPackState};
 pub use table::{MalformedTables, RarityRow, Table, Tables};

@@ -171,6 +171,22 @@ pub enum ProofFault {
     },
 }
 
+/// What the slots of a copy gave, by slot, from its proof alone.
+///
+/// # Errors
+///
+/// When a table of the proof holds nothing that could be drawn.
+pub fn outcomes(proof: &Proof) -> Result<Vec<SlotOutcome>, Unfillable> {
+    let Algorithm::HmacSha256V1 = proof.algorithm;
+    let tables = &proof.tables;
+    let source = Source::new(&proof.server_seed, &proof.client_seed, proof.nonce);
+    let mut outcomes = Vec::with_capacity(tables.slots.len());
+    for table in &tables.slots {
+        outcomes.push(source.outcome(table, tables.guarantee, tables.slots.len(), &outcomes)?);
+    }
+    Ok(outcomes)
+}
+
 /// Recomputes a draw from its proof alone and compares it with what the slots are said to have given, by slot. What no
 /// proof can show is that the hash of the server seed was published before the client seed was given: whoever opened
 /// the copy has seen it, and compares.

@@ -50,10 +50,37 @@ pub fn board_team(activity: Option<TeamId>, favorite_then: Option<TeamId>) -> Op
     activity.or(favorite_then)
 }
 
+/// What is known of the favourite team that a fan had: the one that they have, for as long as nothing of their account has
+/// changed. What it was before that is kept nowhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KnownFavorite {
+    /// The team that they have now.
+    pub team: Option<TeamId>,
+    /// When something of their account last changed.
+    pub since: Timestamp,
+}
+
+impl KnownFavorite {
+    /// The favourite at `at`, where that is known. Of the instant of a change itself it is not: which of the two came first
+    /// nobody can say.
+    pub fn at(&self, at: Timestamp) -> Option<TeamId> {
+        self.team.filter(|_| self.since < at)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use uuid::Uuid;
+
+    #[test]
+    fn rule_5_the_favorite_of_then_is_known_since_the_last_change_alone() {
+        let team = Some(TeamId::from_uuid(Uuid::from_u128(1)));
+        let at = Timestamp::from_micros;
+        let known = KnownFavorite { team, since: at(10) };
+        assert_eq!([9, 10, 11].map(|micros| known.at(at(micros))), [None, None, team]);
+        assert_eq!(KnownFavorite { team: None, ..known }.at(at(11)), None);
+    }
 
     #[test]
     fn rules_4_and_5_the_activitys_team_goes_before_the_favorite() {

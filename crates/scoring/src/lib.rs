@@ -18,7 +18,7 @@ mod total;
 mod upkeep;
 mod upkeep_ports;
 
-pub use board::{Board, BoardScope, board_team};
+pub use board::{Board, BoardScope, KnownFavorite, board_team};
 pub use change::{MalformedChanges, TotalChange, TotalChanges};
 pub use ids::{BoardId, RecordId, SeasonId, TeamBoardId};
 pub use points::Points;

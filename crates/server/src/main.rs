@@ -7,6 +7,7 @@ mod doctor;
 mod edge_settings;
 mod follow_graph;
 mod machine;
+mod maintenance;
 mod minting;
 mod payments;
 mod progress;
@@ -57,8 +58,16 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Migrate { revert_all } => migrate(&settings, revert_all),
         Command::Seed(wanted) => runtime()?.block_on(seed(wanted, settings)),
         Command::Maintain(Maintain::Verify) => runtime()?.block_on(verify(settings)),
+        Command::Maintain(Maintain::List) => maintenance::list(&settings),
+        Command::Maintain(Maintain::Plan(which)) => maintenance::plan(&which, &settings),
+        Command::Maintain(Maintain::Run(arguments)) => {
+            runtime()?.block_on(maintenance::run(arguments, settings))
+        }
+        Command::Maintain(Maintain::History { limit }) => {
+            runtime()?.block_on(maintenance::history(limit, settings))
+        }
         Command::Maintain(Maintain::Repair { dry_run }) => {
-            runtime()?.block_on(upkeep::repair(dry_run, settings))
+            runtime()?.block_on(maintenance::repair(dry_run, settings))
         }
         Command::Maintain(Maintain::Season(command)) => {
             runtime()?.block_on(upkeep::season(command, settings))
@@ -67,11 +76,13 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Maintain(Maintain::ImportCompletions { file, dry_run }) => {
             runtime()?.block_on(completions::import(&file, dry_run, settings))
         }
-        Command::Maintain(Maintain::MintEarlier) => runtime()?.block_on(minting::mint_earlier(settings)),
+        Command::Maintain(Maintain::MintEarlier) => runtime()?.block_on(maintenance::mint_earlier(settings)),
         Command::Maintain(Maintain::RetryMinting) => runtime()?.block_on(minting::retry(settings)),
-        Command::Maintain(Maintain::Reconcile) => runtime()?.block_on(payments::reconcile(settings)),
-        Command::Maintain(Maintain::Sweep) => runtime()?.block_on(sweep(settings)),
-        Command::Maintain(Maintain::BackfillTopics) => runtime()?.block_on(backfill_topics(settings)),
+        Command::Maintain(Maintain::Reconcile) => runtime()?.block_on(maintenance::reconcile(settings)),
+        Command::Maintain(Maintain::Sweep) => runtime()?.block_on(maintenance::sweep(settings)),
+        Command::Maintain(Maintain::BackfillTopics) => {
+            runtime()?.block_on(maintenance::backfill_topics(settings))
+        }
         Command::Doctor => runtime()?.block_on(doctor::doctor(settings)),
         Command::Account(command) => runtime()?.block_on(account::account(command, settings)),
         Command::Verify { place } => verify_opening::verify(&place),
@@ -165,7 +176,7 @@ async fn seed(wanted: Seed, settings: Settings) -> anyhow::Result<ExitCode> {
 
 async fn verify(settings: Settings) -> anyhow::Result<ExitCode> {
     let storage = open(&settings)?;
-    let app = app(&settings, &storage);
+    let app = Arc::new(app(&settings, &storage));
     app.ready().await.context("the database is not ready; `terrace migrate` brings it up to date")?;
     let checks = match app.query(Verify).await {
         Ok(checks) => checks,
@@ -174,12 +185,17 @@ async fn verify(settings: Settings) -> anyhow::Result<ExitCode> {
     };
     let points = app.verify_points().await?;
     let ledger = app.verify_ledger().await?;
+    let rows = app.verify_rows().await?;
     storage.close();
     for check in &checks {
         report::line(&report::counter(check))?;
     }
     upkeep::tell(&points)?;
     upkeep::tell_of_ledger(&ledger)?;
+    for ran in &rows {
+        report::line(&report::to_be_mended(ran))?;
+    }
+    let to_be_mended: u64 = rows.iter().flat_map(|ran| ran.counts.values()).sum();
     let wrong: u64 = checks.iter().map(|check| check.wrong).sum();
     if points.wrong() > 0 {
         report::line(&format!(
@@ -194,31 +210,17 @@ async fn verify(settings: Settings) -> anyhow::Result<ExitCode> {
         ))?;
     }
     if wrong > 0 {
-        report::line(&format!("{wrong} counters disagree with what they count"))?;
+        report::line(&format!(
+            "{wrong} counters disagree with what they count; `terrace maintain repair` makes them right, and \
+             `terrace maintain run sweep-blocked-follows` ends follows beside blocks"
+        ))?;
     }
-    if wrong > 0 || points.wrong() > 0 || ledger.wrong() > 0 {
+    if to_be_mended > 0 {
+        report::line(&format!("{to_be_mended} rows are to be mended; `terrace maintain repair` does it"))?;
+    }
+    if wrong > 0 || points.wrong() > 0 || ledger.wrong() > 0 || to_be_mended > 0 {
         return Ok(ExitCode::FAILURE);
     }
     report::line("every counter agrees with what it counts")?;
-    Ok(ExitCode::SUCCESS)
-}
-
-async fn sweep(settings: Settings) -> anyhow::Result<ExitCode> {
-    let storage = open(&settings)?;
-    let app = app(&settings, &storage).with_media(Arc::new(settings.open_media()?));
-    app.ready().await.context("the database is not ready; `terrace migrate` brings it up to date")?;
-    let swept = app.sweep().await?;
-    storage.close();
-    report::line(&report::swept(swept))?;
-    Ok(ExitCode::SUCCESS)
-}
-
-async fn backfill_topics(settings: Settings) -> anyhow::Result<ExitCode> {
-    let storage = open(&settings)?;
-    let app = app(&settings, &storage);
-    app.ready().await.context("the database is not ready; `terrace migrate` brings it up to date")?;
-    let posts = app.backfill_topics().await?;
-    storage.close();
-    report::line(&format!("looked for the topics of {posts} posts"))?;
     Ok(ExitCode::SUCCESS)
 }

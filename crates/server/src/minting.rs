@@ -77,20 +77,6 @@ pub(crate) fn with_minter(app: App, settings: &Settings) -> anyhow::Result<App> 
     })
 }
 
-/// Hands over what was minted before there was a minter.
-pub(crate) async fn mint_earlier(settings: Settings) -> anyhow::Result<ExitCode> {
-    if settings.minting.minter()?.is_none() {
-        bail!("no minter is configured (--minter-url): nobody would be told");
-    }
-    let storage = open(&settings)?;
-    let app = app(&settings, &storage);
-    app.ready().await.context("the database is not ready; `terrace migrate` brings it up to date")?;
-    let handed = app.mint_earlier().await;
-    storage.close();
-    report::line(&format!("{} collectibles are handed to the minter by the servers that run", handed?))?;
-    Ok(ExitCode::SUCCESS)
-}
-
 /// Has what was set aside, or pauses, sent soon.
 pub(crate) async fn retry(settings: Settings) -> anyhow::Result<ExitCode> {
     let storage = open(&settings)?;

@@ -1,16 +1,12 @@
 //! Who takes the money: the sandbox, or nobody.
 
 use crate::settings::{Settings, TakesMoney};
-use crate::{app, open, report, secret};
 use anyhow::Context;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
-use terrace_app::payments::ReconcileReport;
 use terrace_app::{App, SecretKey};
 use terrace_outbound::{Caller, Endpoint, PostTo};
-use terrace_storage::Storage;
 use terrace_web::PublicUrl;
 
 /// How long the sandbox waits for the service to take its message.
@@ -54,29 +50,6 @@ pub(crate) fn with_payments(
     let to: Endpoint = format!("http://{}/api/webhooks/payments", reachable(listening)).parse()?;
     let post = PostTo::new(Caller::new(PATIENCE), to);
     Ok(app.with_sandbox(secret, &site, Arc::new(post)))
-}
-
-/// Finishes what stopped half-way of purchases, and says what that came to.
-pub(crate) async fn reconcile(settings: Settings) -> anyhow::Result<ExitCode> {
-    let storage = open(&settings)?;
-    let done = reconcile_on(&storage, &settings).await;
-    storage.close();
-    let ReconcileReport { looked_at, completed, expired, cancelled, refunded, left } = done?;
-    report::line(&format!(
-        "looked at {looked_at} payments: {completed} purchases completed, {expired} expired, {cancelled} cancelled, \
-         {refunded} payments given back, {left} left for later"
-    ))?;
-    Ok(ExitCode::SUCCESS)
-}
-
-async fn reconcile_on(storage: &Storage, settings: &Settings) -> anyhow::Result<ReconcileReport> {
-    let app = app(settings, storage);
-    app.ready().await.context("the database is not ready; `terrace migrate` brings it up to date")?;
-    let secret = secret::read(settings)?;
-    let app = app.with_secret(&secret);
-    secret::check_secret(&app, settings).await?;
-    let app = with_payments(app, settings, &secret, settings.listen)?;
-    Ok(app.reconcile().await?)
 }
 
 /// The address by which this machine reaches itself where it listens.

@@ -1,33 +1,112 @@
-//! How far a file is that is brought in.
+//! How far something is that takes a while.
 
 use std::io::{self, IsTerminal, Write};
+use std::time::{Duration, Instant};
 
-/// A line on the terminal that says how far it is; nothing where nobody looks.
+/// How often the line changes at most.
+const EVERY: Duration = Duration::from_millis(100);
+/// As wide as the line may become.
+const WIDTH: usize = 100;
+
+/// A line on the terminal that says how far it is, and how long the rest may take; nothing where nobody looks.
 pub(crate) struct Progress {
-    size: u64,
+    /// What it is of; nothing where that goes without saying.
+    name: &'static str,
+    size: Option<u64>,
     is_seen: bool,
+    begun: Instant,
+    shown: Option<Instant>,
 }
 
 impl Progress {
     /// Of so many bytes.
     pub(crate) fn new(size: u64) -> Self {
-        Self { size, is_seen: io::stderr().is_terminal() }
+        Self::of("", Some(size))
+    }
+
+    /// Of a thing of this name, which may not know how much it goes through.
+    pub(crate) fn of(name: &'static str, size: Option<u64>) -> Self {
+        Self { name, size, is_seen: io::stderr().is_terminal(), begun: Instant::now(), shown: None }
+    }
+
+    /// There are so many, if that is known.
+    pub(crate) fn resize(&mut self, size: Option<u64>) {
+        self.size = size;
     }
 
     /// So many of them are done.
-    pub(crate) fn show(&mut self, bytes: u64) -> io::Result<()> {
-        if !self.is_seen {
+    pub(crate) fn show(&mut self, done: u64) -> io::Result<()> {
+        if !self.is_seen || self.shown.is_some_and(|at| at.elapsed() < EVERY) {
             return Ok(());
         }
-        let percent = (bytes.saturating_mul(100) / self.size.max(1)).min(100);
-        let done = usize::try_from(percent / 2).unwrap_or(0);
+        self.shown = Some(Instant::now());
+        let words = line(self.name, done, self.size, self.begun.elapsed());
         let mut terminal = io::stderr().lock();
-        write!(terminal, "\r[{:<50}] {percent:>3} %", "=".repeat(done))?;
+        write!(terminal, "\r{words:<WIDTH$.WIDTH$}")?;
         terminal.flush()
     }
 
     /// Takes the line away.
     pub(crate) fn end(&mut self) -> io::Result<()> {
-        if self.is_seen { write!(io::stderr().lock(), "\r{:<60}\r", "") } else { Ok(()) }
+        match self.shown.take() {
+            Some(_) => write!(io::stderr().lock(), "\r{:<WIDTH$}\r", ""),
+            None => Ok(()),
+        }
+    }
+}
+
+fn line(name: &str, done: u64, size: Option<u64>, took: Duration) -> String {
+    let name = if name.is_empty() { String::new() } else { format!("{name} ") };
+    let Some(size) = size else { return format!("{name}{done} done") };
+    let percent = (done.saturating_mul(100) / size.max(1)).min(100);
+    let bar = "=".repeat(usize::try_from(percent / 2).unwrap_or(0));
+    let rest = match left(done, size, took) {
+        Some(rest) => format!(", about {} left", span(rest)),
+        None => String::new(),
+    };
+    format!("{name}[{bar:<50}] {percent:>3} %{rest}")
+}
+
+/// How long the rest takes if it goes on as it went; nothing before there is anything to go by.
+fn left(done: u64, size: u64, took: Duration) -> Option<Duration> {
+    let rest = size.checked_sub(done)?;
+    let micros = took.as_micros().checked_mul(rest.into())?.checked_div(done.into())?;
+    (took >= Duration::from_secs(1)).then(|| Duration::from_micros(u64::try_from(micros).unwrap_or(u64::MAX)))
+}
+
+fn span(time: Duration) -> String {
+    match time.as_secs() {
+        seconds @ 0..=99 => format!("{seconds} s"),
+        seconds @ 100..=5_999 => format!("{} min", seconds.div_ceil(60)),
+        seconds => format!("{} h", seconds.div_ceil(3_600)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rest_takes_as_long_as_what_is_done_did() {
+        let seconds = Duration::from_secs;
+        assert_eq!(left(25, 100, seconds(10)), Some(seconds(30)));
+        assert_eq!(left(100, 100, seconds(10)), Some(Duration::ZERO));
+        for (done, size, took) in [(0, 100, 10), (10, 100, 0), (101, 100, 10)] {
+            assert_eq!(left(done, size, seconds(took)), None, "{done} of {size} after {took} s");
+        }
+        let spans = [0, 99, 100, 121, 6_000, 7_201].map(|time| span(seconds(time)));
+        assert_eq!(spans, ["0 s", "99 s", "2 min", "3 min", "2 h", "3 h"]);
+    }
+
+    #[test]
+    fn a_line_says_what_and_how_far() {
+        let second = Duration::from_secs(1);
+        let half = line("sweep-events", 50, Some(100), second);
+        assert!(
+            half.starts_with("sweep-events [=====") && half.ends_with("]  50 %, about 1 s left"),
+            "{half}"
+        );
+        assert_eq!(line("sweep-events", 7, None, second), "sweep-events 7 done");
+        assert!(line("", 0, Some(0), second).ends_with("]   0 %"));
     }
 }

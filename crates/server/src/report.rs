@@ -1,8 +1,9 @@
 //! What the program tells the person at the terminal.
 
 use std::io::Write;
+use terrace_app::maintenance::{Ran, RoundReport};
 use terrace_app::store::CounterCheck;
-use terrace_app::{DEMO_FAN, DEMO_PASSWORD, DemoOutcome, Swept};
+use terrace_app::{DEMO_FAN, DEMO_PASSWORD, DemoOutcome};
 
 /// Prints a line; a pipe that was closed early is an error, not a panic.
 pub(crate) fn line(text: &str) -> std::io::Result<()> {
@@ -24,18 +25,30 @@ pub(crate) fn demo(outcome: DemoOutcome) -> String {
     }
 }
 
+/// What a repair that was rehearsed would mend.
+pub(crate) fn to_be_mended(ran: &Ran) -> String {
+    let counts: Vec<String> = ran.counts.iter().map(|(kind, rows)| format!("{rows} {kind}")).collect();
+    let what = if counts.is_empty() { "nothing".to_owned() } else { counts.join(", ") };
+    format!("{} would mend {what}", ran.task)
+}
+
 /// How to sign in as a demo fan.
 pub(crate) fn how_to_sign_in() -> String {
     format!("sign in as {DEMO_FAN} with the password {DEMO_PASSWORD}")
 }
 
 /// What was past its time.
-pub(crate) fn swept(swept: Swept) -> String {
-    let Swept { idempotency_keys, sessions, events, minting, uploads, pictures, objects } = swept;
-    format!(
-        "removed {idempotency_keys} idempotency keys, {sessions} sessions and tokens, {events} events, \
-         {minting} messages to the minter, {uploads} uploads, {pictures} pictures, {objects} stray files of pictures"
-    )
+pub(crate) fn swept(report: &RoundReport) -> String {
+    let kinds = [
+        "idempotency keys",
+        "sessions and tokens",
+        "events",
+        "messages to the minter",
+        "uploads",
+        "pictures",
+        "stray files of pictures",
+    ];
+    format!("removed {}", kinds.map(|kind| format!("{} {kind}", report.count(kind))).join(", "))
 }
 
 /// What one comparison found.

@@ -6,12 +6,18 @@ use anyhow::{Context, bail};
 use std::fs;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use terrace_app::maintenance::{Category, Task, TaskFailure};
 use terrace_app::{App, SecretKey};
 
 impl Settings {
     /// The file that holds the secret.
     pub(crate) fn secret_path(&self) -> PathBuf {
         self.secret_file.clone().unwrap_or_else(|| self.data_dir.join("secret"))
+    }
+
+    /// The file with a cron secret that was made here, where there is one.
+    pub(crate) fn made_cron_secret(&self) -> PathBuf {
+        self.data_dir.join("cron-secret")
     }
 }
 
@@ -37,6 +43,34 @@ pub(crate) async fn check_secret(app: &App, settings: &Settings) -> anyhow::Resu
         );
     }
     Ok(())
+}
+
+/// The task that makes a first cron secret: a file in the data folder, which servers of this machine read at their start.
+pub(crate) fn cron_secret_task(settings: &Settings) -> Task {
+    let about = "Makes a cron secret in the data folder, where none is configured";
+    let path = settings.made_cron_secret();
+    let is_configured = settings.cron_secret.is_some() || settings.cron_secret_file.is_some();
+    Task::new("cron-secret", Category::SetUp, about, move |work| {
+        let path = path.clone();
+        async move {
+            if is_configured {
+                work.tell("a cron secret is configured");
+                return Ok(());
+            }
+            let place = path.display();
+            if path.exists() {
+                work.tell(&format!("the cron secret is in {place}"));
+                return Ok(());
+            }
+            if !work.is_dry() {
+                make(&path)
+                    .map_err(|error| TaskFailure::Refused(format!("cannot make {place}: {error:#}")))?;
+                work.tell(&format!("the cron secret is in {place}; servers read it when they start"));
+            }
+            work.count("files", 1);
+            Ok(())
+        }
+    })
 }
 
 /// Makes the file, for its owner alone, unless there is one. Of several that try at once one wins, and nobody reads half

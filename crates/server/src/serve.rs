@@ -150,15 +150,19 @@ pub(crate) fn web_config(settings: &Settings) -> anyhow::Result<WebConfig> {
 }
 
 /// Comes about with Ctrl-C or, on Unix, SIGTERM.
-fn stop_signal() -> anyhow::Result<impl Future<Output = ()>> {
+pub(crate) fn stop_signal() -> anyhow::Result<impl Future<Output = ()>> {
+    // From now on, not from when somebody waits for them.
     #[cfg(unix)]
-    let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())
-        .context("cannot listen for signals")?;
+    let (mut terminate, mut interrupt) = {
+        use tokio::signal::unix::{SignalKind, signal};
+        let listen = |kind| signal(kind).context("cannot listen for signals");
+        (listen(SignalKind::terminate())?, listen(SignalKind::interrupt())?)
+    };
     Ok(async move {
         #[cfg(unix)]
         tokio::select! {
             _ = terminate.recv() => {}
-            _ = tokio::signal::ctrl_c() => {}
+            _ = interrupt.recv() => {}
         }
         #[cfg(not(unix))]
         if let Err(error) = tokio::signal::ctrl_c().await {

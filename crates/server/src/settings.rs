@@ -3,6 +3,7 @@
 use crate::account::Account;
 use crate::coins::CoinsCommand;
 use crate::edge_settings::EdgeSettings;
+use crate::maintenance::{RunArgs, Which};
 use crate::minting::MintSettings;
 use crate::stream_settings::StreamSettings;
 use crate::trend_settings::TrendSettings;
@@ -74,11 +75,23 @@ pub(crate) struct Seed {
 /// How the data can be looked after.
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
 pub(crate) enum Maintain {
+    /// List the tasks that there are: what each does, and after which others.
+    List,
+    /// Show in which order tasks would run.
+    Plan(Which),
+    /// Run tasks, and what they come after, in their order, beside servers that run.
+    Run(RunArgs),
+    /// Show what was run, by whom and when, and what it came to.
+    History {
+        /// How many runs, the newest first.
+        #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+        limit: u32,
+    },
     /// Compare every counter with the rows that it counts, boards with the ledger of points, and balances with the
     /// journal; ends with 1 when something disagrees.
     Verify,
-    /// Make totals, listings and entries of boards what the ledger of points says, and balances what the journal says,
-    /// beside servers that run.
+    /// Run every repair: make boards what the ledger of points says, balances what the journal says, and finish what stopped
+    /// half-way, beside servers that run.
     Repair {
         /// Only say what is wrong.
         #[arg(long)]
@@ -186,7 +199,7 @@ pub(crate) struct Settings {
     /// The bearer secret of the routes under /api/cron, 32 bytes or more; without one they are closed.
     #[arg(long, env = "TERRACE_CRON_SECRET", global = true, hide_env_values = true, value_name = "SECRET")]
     pub(crate) cron_secret: Option<String>,
-    /// A file that holds the cron secret.
+    /// A file that holds the cron secret; the file `cron-secret` in the data folder, if there is one, when not given.
     #[arg(
         long,
         env = "TERRACE_CRON_SECRET_FILE",
@@ -439,12 +452,15 @@ impl Settings {
         self.data_dir.join("media")
     }
 
-    /// The cron secret, if one is configured.
+    /// The cron secret, if one is configured or was made by `maintain run cron-secret`.
     pub(crate) fn cron_secret(&self) -> anyhow::Result<Option<String>> {
         let secret = match (&self.cron_secret, &self.cron_secret_file) {
             (Some(secret), _) => secret.clone(),
             (None, Some(file)) => read_secret(file)?,
-            (None, None) => return Ok(None),
+            (None, None) => match self.made_cron_secret() {
+                file if file.exists() => read_secret(&file)?,
+                _ => return Ok(None),
+            },
         };
         if secret.len() < 32 {
             bail!("the cron secret has {} bytes; it needs 32 or more", secret.len());

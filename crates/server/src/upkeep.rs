@@ -1,5 +1,4 @@
-//! `terrace maintain repair` and `terrace maintain season`: what operators do to points and seasons, beside servers that
-//! run.
+//! `terrace maintain season`: what operators do to seasons, beside servers that run; and what is told of points.
 
 use crate::settings::Settings;
 use crate::{app, open, report};
@@ -8,10 +7,9 @@ use clap::Subcommand;
 use std::process::ExitCode;
 use terrace_app::commands::{CloseSeason, StartSeason};
 use terrace_app::{
-    App, LedgerReport, PointsCheck, PointsChecked, PointsReport, Season, SeasonKey, SeasonRefusal,
-    season_name,
+    App, LedgerReport, PointsChecked, PointsReport, Season, SeasonKey, SeasonRefusal, season_name,
 };
-use terrace_kernel::{Failure, StoreError, Timestamp};
+use terrace_kernel::{Failure, Timestamp};
 
 /// What can be done to seasons.
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
@@ -62,41 +60,6 @@ fn tell_of(check: &str, found: &PointsChecked) -> std::io::Result<()> {
         report::line(&format!("  {example}"))?;
     }
     Ok(())
-}
-
-/// Mends the points and the balances, and says what was wrong.
-pub(crate) async fn repair(dry_run: bool, settings: Settings) -> anyhow::Result<ExitCode> {
-    let storage = open(&settings)?;
-    let app = app(&settings, &storage);
-    app.ready().await.context("the database is not ready; `terrace migrate` brings it up to date")?;
-    let repaired = mend(&app, dry_run).await;
-    storage.close();
-    let (points, ledger) = repaired?;
-    tell(&points)?;
-    tell_of_ledger(&ledger)?;
-    let fans = if points.mended == 1 { "1 fan".to_owned() } else { format!("{} fans", points.mended) };
-    let counted = points.checks.get(&PointsCheck::Counts).map_or(0, |counts| counts.wrong);
-    let what = match (points.mended, counted) {
-        (0, 0) => None,
-        (0, _) => Some("how many fans boards have".to_owned()),
-        (_, 0) => Some(format!("the boards of {fans}")),
-        (_, _) => Some(format!("the boards of {fans}, and how many fans boards have")),
-    };
-    let done = match (dry_run, what) {
-        (_, None) => "nothing is to be mended".to_owned(),
-        (true, Some(what)) => format!("{what} would be mended; nothing was written"),
-        (false, Some(what)) => format!("mended {what}"),
-    };
-    report::line(&done)?;
-    if ledger.wrong() > 0 {
-        let (had, would) = if dry_run { ("would be", "; nothing was written") } else { ("were", "") };
-        report::line(&format!("the balances of {} fans {had} mended{would}", ledger.mended))?;
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
-async fn mend(app: &App, dry_run: bool) -> Result<(PointsReport, LedgerReport), StoreError> {
-    Ok((app.repair_points(dry_run).await?, app.repair_ledger(dry_run).await?))
 }
 
 /// Starts, closes or lists seasons.

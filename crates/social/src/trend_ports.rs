@@ -67,9 +67,9 @@ pub struct UntaggedPost {
 
 /// Writes which posts are under which topics. They go with the post.
 pub trait TopicWrite {
-    /// Notes that posts are under topics; what is noted already stays so. Callers have written the posts in this
-    /// transaction or hold them by [`TopicWrite::hold_posts`].
-    fn insert_tags(&mut self, tags: &[(PostId, Tag)]) -> Result<(), StoreError>;
+    /// Notes that posts are under topics; what is noted already stays so. Says how many were not. Callers have written the
+    /// posts in this transaction or hold them by [`TopicWrite::hold_posts`].
+    fn insert_tags(&mut self, tags: &[(PostId, Tag)]) -> Result<u64, StoreError>;
 
     /// Up to `limit` posts that are not deleted, newest first, after `after`, each kept from being removed until the
     /// transaction ends.

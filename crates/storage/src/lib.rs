@@ -12,6 +12,7 @@
 //! To add a port: its trait goes into a domain crate, its implementation into `ports`, its tables into
 //! `migrations/` and `schema`; nothing else here changes.
 
+mod by_hand;
 mod config;
 mod conn;
 mod describe;

@@ -71,6 +71,24 @@ table! {
 }
 
 table! {
+    use diesel::sql_types::{Nullable, Text};
+    use crate::types::{Instant, Uid};
+
+    maintenance_runs (id) {
+        id -> Uid,
+        holder -> Uid,
+        task -> Text,
+        started_by -> Text,
+        arguments -> Text,
+        started_at -> Instant,
+        finished_at -> Nullable<Instant>,
+        outcome -> Text,
+        counts -> Text,
+        failure -> Nullable<Text>,
+    }
+}
+
+table! {
     use diesel::sql_types::{Integer, Nullable, Text};
     use crate::types::Instant;
 

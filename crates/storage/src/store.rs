@@ -5,7 +5,7 @@ use crate::describe::{self, SchemaDescription};
 use crate::examine::{self, Examination};
 use crate::instrument::Stats;
 use crate::job::Command;
-use crate::manager::{Connector, Mode, Pool, openers};
+use crate::manager::{Connector, Mode, Pool, Session, openers};
 use crate::migrate::{self, Step};
 use crate::postgres::Worker;
 use crate::queue::{Queue, Refused};
@@ -157,6 +157,10 @@ impl Storage {
     pub fn describe_schema(&self) -> Result<SchemaDescription, StoreError> {
         let mut session = self.shared.direct.connect(Mode::Read)?;
         describe::describe(&mut session.conn())
+    }
+
+    pub(crate) fn connect_by_hand(&self, mode: Mode) -> Result<Session, StoreError> {
+        Ok(self.shared.direct.connect(mode)?)
     }
 
     /// Which database it is.

@@ -277,6 +277,48 @@ impl Chore {
         Ok(self.0.child.try_wait()?.is_some())
     }
 
+    /// What it has said on its standard error.
+    ///
+    /// # Errors
+    ///
+    /// When that cannot be read.
+    pub fn log(&self) -> Result<String> {
+        self.0.log()
+    }
+
+    /// Waits until its log holds these words.
+    ///
+    /// # Errors
+    ///
+    /// When it ends without them, or never says them.
+    pub fn wait_for_words(&mut self, words: &str) -> Result<()> {
+        let deadline = Instant::now() + PATIENCE;
+        while !self.log()?.contains(words) {
+            ensure!(!self.has_ended()?, "it ended without {words:?}:\n{}", self.log()?);
+            ensure!(Instant::now() < deadline, "it does not say {words:?}:\n{}", self.log()?);
+            thread::sleep(POLL);
+        }
+        Ok(())
+    }
+
+    /// Presses Ctrl-C.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be told.
+    pub fn interrupt(&self) -> Result<()> {
+        self.0.signal("INT")
+    }
+
+    /// Waits for its end.
+    ///
+    /// # Errors
+    ///
+    /// When it does not end.
+    pub fn wait(&mut self) -> Result<Ended> {
+        self.0.wait(PATIENCE)
+    }
+
     /// Kills it at once, as a crash would.
     ///
     /// # Errors

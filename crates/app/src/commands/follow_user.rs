@@ -99,7 +99,7 @@ fn refuse_hidden(tx: &mut dyn Tx, fan: UserId, other: UserId) -> Outcome<(), Fol
 }
 
 /// Ends that `fan` follows `other`, both of whom are locked, with its counters and its event; says whether they did.
-pub(super) fn end_follow(tx: &mut dyn Tx, ctx: &Ctx, fan: UserId, other: UserId) -> Result<bool, StoreError> {
+pub(crate) fn end_follow(tx: &mut dyn Tx, ctx: &Ctx, fan: UserId, other: UserId) -> Result<bool, StoreError> {
     if !tx.delete_follow(fan, other)? {
         return Ok(false);
     }

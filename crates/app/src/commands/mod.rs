@@ -51,6 +51,7 @@ pub use dismiss::{Dismiss, DismissRefusal};
 pub(crate) use end_session::EndSession;
 pub use end_session::EndSessionRefusal;
 pub use follow_team::{FollowTeam, FollowTeamRefusal, UnfollowTeam};
+pub(crate) use follow_user::end_follow;
 pub use follow_user::{FollowRefusal, FollowUser, Following, UnfollowUser};
 pub(crate) use load_packs::LoadPacks;
 pub use move_coins::{CoinsMoved, MoveCoins, MoveCoinsRefusal};

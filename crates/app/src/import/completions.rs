@@ -210,9 +210,12 @@ impl ImportCompletions {
         let date = period.local_date();
         let is_new = tx.complete_step(user, step.id, period, at)?;
         let mut has_paid = false;
-        if points > 0 {
+        // Also of nothing, where the step pays now: it was not to pay then, and nobody makes up for it.
+        if points > 0 || (is_new && step.points > 0) {
             let source = SourceKey::quest_step(step.id.as_uuid(), date);
-            has_paid = self.record(tx, ctx, quest.team, &award(line, points, &step.title, source, at))?;
+            let is_recorded =
+                self.record(tx, ctx, quest.team, &award(line, points, &step.title, source, at))?;
+            has_paid = is_recorded && points > 0;
         }
         if has_paid {
             imported.records += 1;

@@ -4,10 +4,12 @@
 use super::ObjectKey;
 use crate::App;
 use crate::execute::{Command, Query, unrefused};
-use crate::store::{ReadTx, Tx};
+use crate::housekeeping::CountPast;
+use crate::maintenance::{Pace, TaskFailure};
+use crate::store::{Past, ReadTx, Tx};
 use std::convert::Infallible;
 use std::time::Duration;
-use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp};
+use terrace_kernel::{Ctx, Outcome, Timestamp};
 
 /// Rows that one transaction removes at most.
 const PORTION: u32 = 200;
@@ -50,52 +52,59 @@ impl Shards {
 
 impl App {
     /// Removes what is past its time, in small transactions.
-    pub(crate) async fn sweep_media(&self, shards: Shards) -> Result<SweptMedia, StoreError> {
+    pub(crate) async fn sweep_media(&self, shards: Shards, pace: &Pace) -> Result<SweptMedia, TaskFailure> {
         let now = self.now();
         let before = now.minus(UNUSED_STAY);
-        let mut swept =
-            SweptMedia { uploads: self.all_portions(Step::Uploads(now)).await?, ..SweptMedia::default() };
-        self.all_portions(Step::Unmark).await?;
-        loop {
-            let removed = unrefused(self.execute(RemoveUnused { before }).await)?;
-            for object in &removed {
-                // Whoever fails here leaves an object without a picture, for the next sweep.
-                self.media.delete(*object).await?;
-            }
-            let count = u64::try_from(removed.len()).unwrap_or(u64::MAX);
-            swept.pictures += count;
-            if count == 0 {
-                break;
-            }
+        let mut swept = SweptMedia::default();
+        if pace.is_dry() {
+            let count = |what, before| self.query(CountPast { what, before });
+            swept.uploads = unrefused(count(Past::Uploads, now).await)?;
+            swept.pictures = unrefused(count(Past::Pictures, before).await)?;
+        } else {
+            swept.uploads = pace.drain(self, PORTION, || Step::Uploads(now)).await?;
+            pace.drain(self, PORTION, || Step::Unmark).await?;
+            swept.pictures = self.remove_unused(before, pace).await?;
         }
-        for shard in shards.list() {
+        let shards = shards.list();
+        pace.expect(u64::try_from(shards.len()).unwrap_or(u64::MAX));
+        for shard in shards {
             // After the removal: what is noted now has its day before it.
-            unrefused(self.execute(MarkUnused { shard, now }).await)?;
-            swept.objects += self.sweep_shard(shard, before).await?;
+            if !pace.is_dry() {
+                pace.batch(self, MarkUnused { shard, now }).await?;
+            }
+            pace.go_on()?;
+            swept.objects += self.sweep_shard(shard, before, pace).await?;
+            pace.advance(1);
         }
         Ok(swept)
     }
 
-    async fn all_portions(&self, step: Step) -> Result<u64, StoreError> {
+    async fn remove_unused(&self, before: Timestamp, pace: &Pace) -> Result<u64, TaskFailure> {
         let mut all = 0;
         loop {
-            let count = unrefused(self.execute(step).await)?;
-            all += count;
-            if count < u64::from(PORTION) {
+            let removed = pace.batch(self, RemoveUnused { before }).await?;
+            for object in &removed {
+                // Whoever fails here leaves an object without a picture, for the next sweep.
+                self.media.delete(*object).await?;
+            }
+            if removed.is_empty() {
                 return Ok(all);
             }
+            all += u64::try_from(removed.len()).unwrap_or(u64::MAX);
         }
     }
 
     /// Removes the objects of one folder that were put before `before` and that no picture lies in.
-    async fn sweep_shard(&self, shard: u8, before: Timestamp) -> Result<u64, StoreError> {
+    async fn sweep_shard(&self, shard: u8, before: Timestamp, pace: &Pace) -> Result<u64, TaskFailure> {
         let mut old = self.media.list(shard).await?;
         old.retain(|object| object.put_at().is_some_and(|at| at <= before));
         let mut removed = 0;
         for batch in old.chunks(BATCH) {
             let known = unrefused(self.query(KnownObjects { objects: batch.to_vec() }).await)?;
             for object in batch.iter().filter(|object| !known.contains(object)) {
-                self.media.delete(*object).await?;
+                if !pace.is_dry() {
+                    self.media.delete(*object).await?;
+                }
                 removed += 1;
             }
         }

@@ -3,6 +3,7 @@
 use super::ports::MintingStanding;
 use crate::App;
 use crate::execute::{Command, Query, unrefused};
+use crate::maintenance::{Pace, TaskFailure};
 use crate::store::{ReadTx, Tx};
 use std::convert::Infallible;
 use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp, UserId};
@@ -29,17 +30,16 @@ impl App {
     ///
     /// When the database is not to be had.
     pub async fn mint_earlier(&self) -> Result<u64, StoreError> {
+        self.hand_earlier(&Pace::unwatched()).await.map_err(TaskFailure::into_store)
+    }
+
+    /// [`App::mint_earlier`], at a pace.
+    pub(crate) async fn hand_earlier(&self, pace: &Pace) -> Result<u64, TaskFailure> {
         let (mut after, mut handed) = (None, 0);
         loop {
             let fans = unrefused(self.query(FindNotTold { after }).await)?;
             let Some(last) = fans.last().copied() else { return Ok(handed) };
-            loop {
-                let portion = unrefused(self.execute(HandEarlier { fans: fans.clone() }).await)?;
-                handed += portion;
-                if portion < u64::from(PORTION) {
-                    break;
-                }
-            }
+            handed += pace.drain(self, PORTION, || HandEarlier { fans: fans.clone() }).await?;
             after = Some(last);
         }
     }

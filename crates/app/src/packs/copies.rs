@@ -11,22 +11,28 @@ pub(crate) fn sealed_copies(
     safe: &SeedSafe,
     ctx: &mut Ctx,
 ) -> Result<Vec<(UserPack, SealedSeed)>, StoreError> {
-    let mut copies = Vec::new();
-    for nonce in 1..=purchase.quantity.copies() {
-        let seed = ServerSeed::from_bytes(ctx.random_bytes());
-        let copy = UserPack {
-            id: ctx.new_id(),
-            user: purchase.user,
-            pack: purchase.pack,
-            purchase: purchase.id,
-            nonce,
-            state: UserPackState::Sealed,
-            seed_hash: seed.hash(),
-            bought_at: ctx.now(),
-            opened_at: None,
-        };
-        let sealed = safe.seal(copy.id, &seed, ctx.random_bytes())?;
-        copies.push((copy, sealed));
-    }
-    Ok(copies)
+    (1..=purchase.quantity.copies()).map(|nonce| new_copy(purchase, nonce, safe, ctx)).collect()
+}
+
+/// One copy of a purchase, with a seed of its own.
+pub(crate) fn new_copy(
+    purchase: &Purchase,
+    nonce: u32,
+    safe: &SeedSafe,
+    ctx: &mut Ctx,
+) -> Result<(UserPack, SealedSeed), StoreError> {
+    let seed = ServerSeed::from_bytes(ctx.random_bytes());
+    let copy = UserPack {
+        id: ctx.new_id(),
+        user: purchase.user,
+        pack: purchase.pack,
+        purchase: purchase.id,
+        nonce,
+        state: UserPackState::Sealed,
+        seed_hash: seed.hash(),
+        bought_at: ctx.now(),
+        opened_at: None,
+    };
+    let sealed = safe.seal(copy.id, &seed, ctx.random_bytes())?;
+    Ok((copy, sealed))
 }

@@ -6,7 +6,7 @@ mod copies;
 mod safe;
 
 pub use content::{PackContent, PackContentError, PackSummary};
-pub(crate) use copies::sealed_copies;
+pub(crate) use copies::{new_copy, sealed_copies};
 pub use safe::{MalformedSecretKey, SecretKey, SeedSafe};
 
 use crate::App;

@@ -5,6 +5,7 @@ use crate::commands::{
     CompletePurchase, EndPending, HowItEnds, NoticeTaken, PackPurchased, RecordCheckout, TakeNotice,
 };
 use crate::execute::{KeyedRequest, unrefused};
+use crate::maintenance::{Pace, TaskFailure};
 use crate::payments::{
     BegunCheckout, CheckoutOrder, Header, Money, NoticeFault, NoticeKind, Payment, PaymentNotice,
     PaymentProvider, PaymentState, ProviderFault,
@@ -215,9 +216,20 @@ impl App {
         provider: &'static str,
         notice: PaymentNotice,
     ) -> Result<NoticeTaken, StoreError> {
+        let pace = Pace::unwatched();
+        self.take_notice_at(provider, notice, &pace).await.map_err(TaskFailure::into_store)
+    }
+
+    /// [`App::take_notice`], at a pace.
+    pub(super) async fn take_notice_at(
+        &self,
+        provider: &'static str,
+        notice: PaymentNotice,
+        pace: &Pace,
+    ) -> Result<NoticeTaken, TaskFailure> {
         let (book, safe) = (self.pack_book().await?, self.seed_safe()?);
         let kind = notice.kind;
-        let taken = unrefused(self.execute(TakeNotice { provider, notice, book, safe }).await)?;
+        let taken = pace.batch(self, TakeNotice { provider, notice, book, safe }).await?;
         metrics::counter!("terrace_payment_notices_total", "kind" => kind.as_str(), "outcome" => taken.as_str())
             .increment(1);
         Ok(taken)

@@ -9,6 +9,7 @@ use crate::App;
 use crate::commands::{EndPending, HowItEnds, NoticeTaken};
 use crate::execute::{Command, unrefused};
 use crate::jobs::{AtOnce, Job};
+use crate::maintenance::{Pace, TaskFailure};
 use crate::payments::{BegunCheckout, NoticeKind, Payment, PaymentState, ProviderFault, RefundState};
 use crate::queries::DuePayments;
 use crate::store::Tx;
@@ -156,6 +157,12 @@ impl App {
     ///
     /// When the database is not to be had. What the others of its portion came to is done.
     pub async fn reconcile(&self) -> Result<ReconcileReport, StoreError> {
+        self.reconcile_at(&Pace::unwatched()).await.map_err(TaskFailure::into_store)
+    }
+
+    /// [`App::reconcile`], at a pace. A rehearsal asks providers where payments stand, and asks them for nothing else: what
+    /// it would close counts as closed, what it would have given back as given back.
+    pub(crate) async fn reconcile_at(&self, pace: &Pace) -> Result<ReconcileReport, TaskFailure> {
         let by = self.now();
         let mut report = ReconcileReport::default();
         let mut after = None;
@@ -163,18 +170,28 @@ impl App {
             let due = unrefused(self.query(DuePayments { by, limit: PORTION, after }).await)?;
             let Some((_, last)) = due.last() else { return Ok(report) };
             after = Some((last.due_at.unwrap_or(by), last.purchase));
-            let works = due.into_iter().map(|(purchase, payment)| self.settle_one(purchase, payment));
+            let count = u64::try_from(due.len()).unwrap_or(u64::MAX);
+            let works = due.into_iter().map(|(purchase, payment)| self.settle_one(purchase, payment, pace));
             let done: Vec<_> = stream::iter(works).buffer_unordered(TOGETHER).collect().await;
             for done in done {
                 report = report.and(done?.into());
             }
+            pace.advance(count);
         }
     }
 
-    async fn settle_one(&self, purchase: Purchase, payment: Payment) -> Result<Done, StoreError> {
+    async fn settle_one(
+        &self,
+        purchase: Purchase,
+        payment: Payment,
+        pace: &Pace,
+    ) -> Result<Done, TaskFailure> {
+        pace.go_on()?;
         match (purchase.state, payment.refund) {
-            (PurchaseState::Pending, _) => self.settle_pending(&purchase, &payment).await,
-            (PurchaseState::Refunded, Some(RefundState::Owed)) => self.give_back(&purchase, &payment).await,
+            (PurchaseState::Pending, _) => self.settle_pending(&purchase, &payment, pace).await,
+            (PurchaseState::Refunded, Some(RefundState::Owed)) => {
+                self.give_back(&purchase, &payment, pace).await
+            }
             (
                 PurchaseState::Completed
                 | PurchaseState::Expired
@@ -182,22 +199,31 @@ impl App {
                 | PurchaseState::Refunded,
                 _,
             ) => {
-                self.look_again(purchase.id, None).await?;
+                self.look_again(purchase.id, None, pace).await?;
                 Ok(Done::Nothing)
             }
         }
     }
 
-    async fn settle_pending(&self, purchase: &Purchase, payment: &Payment) -> Result<Done, StoreError> {
+    async fn settle_pending(
+        &self,
+        purchase: &Purchase,
+        payment: &Payment,
+        pace: &Pace,
+    ) -> Result<Done, TaskFailure> {
         let now = self.now();
         let expires_at = purchase.expires_at.unwrap_or(purchase.created_at);
         let is_over = expires_at.is_over(now);
         let asked = match (self.provider_of(payment), BegunCheckout::of(purchase, payment)) {
             (Some(provider), Some(begun)) => {
-                let state = if is_over {
-                    provider.close(begun.clone()).await
-                } else {
-                    provider.look_up(begun.clone()).await
+                let state = match (is_over, pace.is_dry()) {
+                    (true, false) => provider.close(begun.clone()).await,
+                    (false, _) => provider.look_up(begun.clone()).await,
+                    (true, true) => provider.look_up(begun.clone()).await.map(|state| match state {
+                        // What closing it would come to.
+                        PaymentState::Open => PaymentState::Ended,
+                        PaymentState::Paid(_) | PaymentState::Ended | PaymentState::Refunded(_) => state,
+                    }),
                 };
                 Some((provider.name(), begun, state))
             }
@@ -218,19 +244,19 @@ impl App {
             Some((_, _, Err(fault))) => {
                 log::warn!("the payment of purchase {} is not known: {fault}", purchase.id);
                 if !is_over || !expires_at.plus(GRACE).is_over(now) {
-                    self.look_again(purchase.id, Some(now.plus(pause(payment.attempts)))).await?;
+                    self.look_again(purchase.id, Some(now.plus(pause(payment.attempts))), pace).await?;
                     return Ok(Done::Left);
                 }
                 None
             }
             Some((_, _, Ok(PaymentState::Open))) if is_over && !expires_at.plus(GRACE).is_over(now) => {
-                self.look_again(purchase.id, Some(now.plus(pause(payment.attempts)))).await?;
+                self.look_again(purchase.id, Some(now.plus(pause(payment.attempts))), pace).await?;
                 return Ok(Done::Left);
             }
             Some((_, _, Ok(PaymentState::Open | PaymentState::Ended))) | None => None,
         };
         if let Some((name, notice, done)) = told {
-            return Ok(match self.take_notice(name, notice).await? {
+            return Ok(match self.take_notice_at(name, notice, pace).await? {
                 NoticeTaken::Applied => done,
                 NoticeTaken::Nothing | NoticeTaken::Before => Done::Nothing,
                 NoticeTaken::Mismatch(mismatch) => {
@@ -238,7 +264,7 @@ impl App {
                         "what the provider says of purchase {} does not fit: {mismatch}",
                         purchase.id
                     );
-                    self.look_again(purchase.id, Some(now.plus(PAUSES.1))).await?;
+                    self.look_again(purchase.id, Some(now.plus(PAUSES.1)), pace).await?;
                     Done::Left
                 }
             });
@@ -246,20 +272,26 @@ impl App {
         if is_over {
             let book = self.pack_book().await?;
             let end = EndPending { purchase: purchase.id, how: HowItEnds::Expired, book };
-            return Ok(if unrefused(self.execute(end).await)? { Done::Expired } else { Done::Nothing });
+            return Ok(if pace.batch(self, end).await? { Done::Expired } else { Done::Nothing });
         }
-        self.look_again(purchase.id, Some(now.plus(LOOK).min(expires_at))).await?;
+        self.look_again(purchase.id, Some(now.plus(LOOK).min(expires_at)), pace).await?;
         Ok(Done::Left)
     }
 
-    async fn give_back(&self, purchase: &Purchase, payment: &Payment) -> Result<Done, StoreError> {
+    async fn give_back(
+        &self,
+        purchase: &Purchase,
+        payment: &Payment,
+        pace: &Pace,
+    ) -> Result<Done, TaskFailure> {
         let asked = match (self.provider_of(payment), BegunCheckout::of(purchase, payment)) {
+            (Some(_), Some(_)) if pace.is_dry() => Ok(()),
             (Some(provider), Some(begun)) => provider.refund(begun).await,
             _ => Err(ProviderFault::Passing(format!("there is no provider {} here", payment.provider))),
         };
         match asked {
             Ok(()) => {
-                let given = unrefused(self.execute(RefundGiven { purchase: purchase.id }).await)?;
+                let given = pace.batch(self, RefundGiven { purchase: purchase.id }).await?;
                 Ok(if given { Done::Refunded } else { Done::Nothing })
             }
             Err(fault) => {
@@ -268,14 +300,19 @@ impl App {
                     ProviderFault::Passing(_) => pause(payment.attempts),
                     ProviderFault::Refused(_) => PAUSES.1,
                 };
-                self.look_again(purchase.id, Some(self.now().plus(pause))).await?;
+                self.look_again(purchase.id, Some(self.now().plus(pause)), pace).await?;
                 Ok(Done::Left)
             }
         }
     }
 
-    async fn look_again(&self, purchase: PurchaseId, at: Option<Timestamp>) -> Result<(), StoreError> {
-        unrefused(self.execute(LookAgain { purchase, at }).await)
+    async fn look_again(
+        &self,
+        purchase: PurchaseId,
+        at: Option<Timestamp>,
+        pace: &Pace,
+    ) -> Result<(), TaskFailure> {
+        pace.batch(self, LookAgain { purchase, at }).await
     }
 }
 

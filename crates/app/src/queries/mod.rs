@@ -32,7 +32,9 @@ pub(crate) use packs::ReadPackBook;
 pub use packs::{GetPurchase, ListCopies, ListOwned, ListPurchases, ReadSupply, Supply};
 pub(crate) use payments::{DuePayments, FindPayment};
 pub use points::{OwnPoints, ReadOwnPoints};
-pub(crate) use quests::{ActiveAmong, ReadQuestBook, ReadStandingInQuests, ReadStandings};
+pub(crate) use quests::{
+    ActiveAmong, ReadQuestBook, ReadStandingInQuests, ReadStandings, portion_of_standings,
+};
 pub use quests::{
     CompletedQuest, OwnAchievements, OwnRuns, ReadAchievements, ReadCompletedQuests, ReadOwnRuns,
 };

@@ -7,7 +7,7 @@ use chrono::NaiveDate;
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::sync::Arc;
-use terrace_kernel::{Limit, Outcome, Page, TimeKey, Timestamp, UserId};
+use terrace_kernel::{Limit, Outcome, Page, StoreError, TimeKey, Timestamp, UserId};
 use terrace_quests::{
     AchievementFacts, AchievementKey, FanStanding, QuestId, Run, StepDone, local_date, today,
 };
@@ -91,13 +91,22 @@ impl Query for ReadStandings {
     fn run(&self, tx: &mut dyn ReadTx, now: Timestamp) -> Outcome<Self::Output, Infallible> {
         let fans = tx.fans_after(self.after, self.limit)?;
         let (Some(first), Some(last)) = (fans.first(), fans.last()) else { return Ok(None) };
-        // Whatever the zone, it is one of three dates there.
-        let here = local_date(chrono_tz::UTC, now);
-        let dates: Vec<NaiveDate> =
-            [here.pred_opt(), Some(here), here.succ_opt()].into_iter().flatten().collect();
-        let fans = tx.standings_between(*first, *last, &dates)?;
+        let fans = portion_of_standings(tx, (*first, *last), now)?;
         Ok(Some(StandingsPortion { fans, last: *last }))
     }
+}
+
+/// How far the active accounts from one to another are, in what they may be at now.
+pub(crate) fn portion_of_standings(
+    tx: &mut dyn ReadTx,
+    (first, last): (UserId, UserId),
+    now: Timestamp,
+) -> Result<Vec<FanStanding>, StoreError> {
+    // Whatever the zone, it is one of three dates there.
+    let here = local_date(chrono_tz::UTC, now);
+    let dates: Vec<NaiveDate> =
+        [here.pred_opt(), Some(here), here.succ_opt()].into_iter().flatten().collect();
+    tx.standings_between(first, last, &dates)
 }
 
 /// Finds those of these fans who are in one of these quests and have not completed it.

@@ -7,6 +7,7 @@ use crate::boards::ReadBoard;
 use crate::commands::{BoardChoice, CheckProgress};
 use crate::execute::unrefused;
 use crate::jobs::{AtOnce, Job};
+use crate::maintenance::{Pace, TaskFailure};
 use crate::queries::{ActiveAmong, ReadStandingInQuests, ReadStandings};
 use futures_util::{StreamExt, stream};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -62,7 +63,7 @@ fn sync(done: Arc<Mutex<Option<QuestSweep>>>) -> Job {
     Job::new(SYNC, EVERY, move |app| {
         let done = Arc::clone(&done);
         async move {
-            let sweep = app.check_everybody().await?;
+            let sweep = app.check_everybody(&Pace::unwatched()).await.map_err(TaskFailure::into_store)?;
             *done.lock().unwrap_or_else(PoisonError::into_inner) = Some(sweep);
             Ok(())
         }
@@ -97,18 +98,21 @@ impl App {
 
     /// Walks through all accounts in the order of their ids, a portion a query, and brings forward whom something is new
     /// for. It goes by what is there, and so may be stopped and begun again at any time.
-    async fn check_everybody(&self) -> Result<QuestSweep, StoreError> {
+    pub(crate) async fn check_everybody(&self, pace: &Pace) -> Result<QuestSweep, TaskFailure> {
         let book = self.fresh_quest_book().await?;
         let mut sweep = QuestSweep::default();
         let mut failed = None;
         let mut after = None;
         while let Some(portion) = unrefused(self.query(ReadStandings { after, limit: PORTION }).await)? {
+            pace.go_on()?;
             let mut suspects = Vec::new();
             for standing in &portion.fans {
                 suspects.extend(self.suspect(&book, standing).await?);
             }
-            sweep.fans += u64::try_from(portion.fans.len()).unwrap_or(u64::MAX);
-            self.bring_forward(&book, suspects, &mut sweep, &mut failed).await;
+            let fans = u64::try_from(portion.fans.len()).unwrap_or(u64::MAX);
+            sweep.fans += fans;
+            self.bring_forward(&book, suspects, pace, &mut sweep, &mut failed).await;
+            pace.advance(fans);
             after = Some(portion.last);
         }
         failed.map_or(Ok(sweep), Err)
@@ -138,9 +142,9 @@ impl App {
                 });
                 suspects.extend(has_news.then_some((user, Some(rank))));
             }
-            self.bring_forward(&book, suspects, &mut sweep, &mut failed).await;
+            self.bring_forward(&book, suspects, &Pace::unwatched(), &mut sweep, &mut failed).await;
             if is_last {
-                return failed.map_or(Ok(sweep), Err);
+                return failed.map_or(Ok(sweep), |failure| Err(failure.into_store()));
             }
             after = next;
         }
@@ -187,17 +191,18 @@ impl App {
         &self,
         book: &Arc<QuestBook>,
         suspects: Vec<Suspect>,
+        pace: &Pace,
         sweep: &mut QuestSweep,
-        failed: &mut Option<StoreError>,
+        failed: &mut Option<TaskFailure>,
     ) {
         let check = |(user, rank): Suspect| async move {
             let check = CheckProgress { user, book: Arc::clone(book), rank, awards: self.awards() };
-            (user, self.execute(check).await)
+            (user, pace.attempt(self, check).await)
         };
         let mut checks = stream::iter(suspects).map(check).buffer_unordered(TOGETHER);
         while let Some((user, outcome)) = checks.next().await {
             match outcome {
-                Ok(checked) => {
+                Ok(Ok(checked)) => {
                     let count = |some: usize| u64::try_from(some).unwrap_or(u64::MAX);
                     sweep.steps += count(checked.steps.len());
                     sweep.quests += count(checked.quests.len());
@@ -205,8 +210,11 @@ impl App {
                     sweep.achievements += checked.achievements;
                 }
                 // Deleted or suspended meanwhile.
-                Err(Failure::Refused(super::NotActive)) => {}
-                Err(Failure::Broken(error)) => {
+                Ok(Err(super::NotActive)) => {}
+                Err(stopped @ TaskFailure::Stopped) => {
+                    failed.get_or_insert(stopped);
+                }
+                Err(error @ (TaskFailure::Broken(_) | TaskFailure::Refused(_))) => {
                     log::error!("{SYNC} could not bring account {user} forward: {error}");
                     failed.get_or_insert(error);
                 }
@@ -215,7 +223,7 @@ impl App {
     }
 
     /// The quests as they are now.
-    async fn fresh_quest_book(&self) -> Result<Arc<QuestBook>, StoreError> {
+    pub(crate) async fn fresh_quest_book(&self) -> Result<Arc<QuestBook>, StoreError> {
         self.forget_quest_book();
         self.quest_book().await
     }

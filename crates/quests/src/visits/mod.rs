@@ -106,6 +106,18 @@ pub enum VisitOutcome {
     },
 }
 
+impl VisitRules {
+    /// What the visit pays that makes a streak so long: for itself, and for the milestone that it reaches.
+    pub fn pays(&self, streak: u32) -> i64 {
+        self.points.saturating_add(of(&self.milestones, streak).map_or(0, |(_, bonus)| bonus))
+    }
+}
+
+/// What is for a streak of this length.
+fn of(milestones: &[(u32, i64)], streak: u32) -> Option<(u32, i64)> {
+    milestones.iter().find(|(length, _)| *length == streak).copied()
+}
+
 impl Visits {
     /// Those of a fan who has not visited.
     pub fn none(zone: Tz) -> Self {
@@ -137,6 +149,12 @@ impl Visits {
     /// The fan's date, when their zone is `zone`.
     pub fn date(&self, zone: Tz, now: Timestamp) -> NaiveDate {
         local_date(self.in_zone(zone, now).zone, now)
+    }
+
+    /// The first instant of the last paid date, or `from` where that is later; none where no date was paid. It is the
+    /// earliest at which that visit can have been, of an account that there is since `from`.
+    pub fn last_paid_from(&self, from: Timestamp) -> Option<Timestamp> {
+        self.last_paid.map(|date| first_instant(self.zone, date, from))
     }
 
     /// The streak as it stands, when the fan's zone is `zone`: 0 once more dates were missed than freezes stand in for.
@@ -238,13 +256,11 @@ pub fn visit(state: Option<&Visits>, zone_now: Tz, now: Timestamp, rules: &Visit
         return Visit { outcome: VisitOutcome::AlreadyToday { streak, noted }, next_visit_at };
     }
     let state = known.paid(today, rules);
-    let of =
-        |milestones: &[(u32, i64)]| milestones.iter().find(|(streak, _)| *streak == state.streak).copied();
-    let (reached, coins) = (of(&rules.milestones), of(&rules.coins));
+    let (reached, coins) = (of(&rules.milestones, state.streak), of(&rules.coins, state.streak));
     let next_visit_at = state.next_visit_at(now);
     let outcome = VisitOutcome::Paid {
         local_date: today,
-        points: rules.points.saturating_add(reached.map_or(0, |(_, bonus)| bonus)),
+        points: rules.pays(state.streak),
         coins: coins.map_or(0, |(_, coins)| coins),
         milestone: reached.map(|(streak, _)| streak),
         state,

@@ -12,16 +12,16 @@ use terrace_app::store::{Audit, CounterCheck, CounterMismatch};
 use terrace_kernel::StoreError;
 
 /// A counter and the rows that it counts.
-struct Counter {
-    name: &'static str,
+pub(super) struct Counter {
+    pub(super) name: &'static str,
     /// The table that carries it, and which of its rows.
-    of: &'static str,
+    pub(super) of: &'static str,
     /// What it says there.
-    stored: &'static str,
+    pub(super) stored: &'static str,
     /// What a row of those that are counted belongs to.
-    owner: &'static str,
+    pub(super) owner: &'static str,
     /// Table and condition of the rows that are counted.
-    rows: &'static str,
+    pub(super) rows: &'static str,
 }
 
 /// Deleted posts are left out: their children go in portions, and their counters stay behind on purpose.
@@ -31,7 +31,7 @@ const fn of_posts(name: &'static str, stored: &'static str, rows: &'static str) 
     Counter { name, of: POSTS, stored, owner: "post_id", rows }
 }
 
-const COUNTERS: [Counter; 11] = [
+pub(super) const COUNTERS: [Counter; 11] = [
     of_posts("posts.comment_count", "comment_count", "comments"),
     of_posts("posts.like_count", "like_count", "reactions WHERE kind = 'like'"),
     of_posts("posts.love_count", "love_count", "reactions WHERE kind = 'love'"),

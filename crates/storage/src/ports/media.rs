@@ -58,6 +58,13 @@ const INSERT: &str = "INSERT INTO media \
 const EXPIRED: &str = "DELETE FROM media_uploads WHERE id IN \
     (SELECT id FROM media_uploads WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2)";
 
+/// What `sweep_uploads` takes.
+pub(super) const EXPIRED_UPLOADS: &str = "SELECT COUNT(*) AS found FROM media_uploads WHERE expires_at <= $1";
+
+/// What `remove_unused_media` takes.
+pub(super) const UNUSED_PICTURES: &str =
+    concat!("SELECT COUNT(*) AS found FROM media WHERE unused_since <= $1 AND NOT ", used!());
+
 #[derive(QueryableByName)]
 struct FoundRow {
     #[diesel(sql_type = Uid)]

@@ -1,5 +1,6 @@
 //! Removal of what is past its time.
 
+use super::media::{EXPIRED_UPLOADS, UNUSED_PICTURES};
 use super::tally;
 use crate::conn::on;
 use crate::error::broken;
@@ -9,12 +10,51 @@ use crate::types::{At, Instant};
 use diesel::dsl::min;
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
-use terrace_app::store::SweepWrite;
+use terrace_app::store::{Past, SweepRead, SweepWrite};
 use terrace_kernel::{StoreError, Timestamp};
 
 const OLDEST_KEYS: &str = "DELETE FROM idempotency_keys WHERE (scope, idempotency_key) IN \
     (SELECT scope, idempotency_key FROM idempotency_keys WHERE created_at <= $1 \
      ORDER BY created_at LIMIT $2)";
+
+/// Tokens and sessions as `remove_ended_sessions` takes them.
+const ENDED_SESSIONS: &str = "SELECT \
+    (SELECT COUNT(*) FROM tokens WHERE expires_at < $1 OR session_id IN \
+        (SELECT id FROM sessions WHERE ended_at < $1 OR expires_at < $1)) \
+    + (SELECT COUNT(*) FROM sessions WHERE ended_at < $1 OR expires_at < $1) AS found";
+
+/// The log's beginning up to the first event that must stay.
+const OLDEST_EVENTS: &str = "SELECT COUNT(*) AS found FROM events \
+    WHERE position <= COALESCE((SELECT MIN(position) FROM event_consumers), 9223372036854775807) \
+    AND position < COALESCE((SELECT MIN(position) FROM events WHERE created_at >= $1), 9223372036854775807)";
+
+const OLD_KEYS: &str = "SELECT COUNT(*) AS found FROM idempotency_keys WHERE created_at <= $1";
+
+const TOLD: &str = "SELECT COUNT(*) AS found FROM mint_messages WHERE state = 'delivered' AND ended_at < $1";
+
+#[derive(QueryableByName)]
+struct FoundRow {
+    #[diesel(sql_type = BigInt)]
+    found: i64,
+}
+
+impl SweepRead for DieselTx<'_> {
+    fn past_its_time(&mut self, what: Past, before: Timestamp) -> Result<u64, StoreError> {
+        let statement = match what {
+            Past::IdempotencyKeys => OLD_KEYS,
+            Past::Sessions => ENDED_SESSIONS,
+            Past::Events => OLDEST_EVENTS,
+            Past::Minting => TOLD,
+            Past::Uploads => EXPIRED_UPLOADS,
+            Past::Pictures => UNUSED_PICTURES,
+        };
+        let row: FoundRow = on!(self.conn, |conn| {
+            diesel::sql_query(statement).bind::<Instant, _>(At(before)).get_result(conn)
+        })
+        .map_err(broken("count what is past its time"))?;
+        Ok(u64::try_from(row.found).unwrap_or_default())
+    }
+}
 
 impl SweepWrite for DieselTx<'_> {
     fn sweep_idempotency(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
@@ -78,7 +118,9 @@ mod tests {
         publish(tx);
         tx.set_consumer_position("fast", Position::new(6).unwrap()).unwrap();
         tx.set_consumer_position("slow", Position::new(3).unwrap()).unwrap();
+        assert_eq!(tx.past_its_time(Past::Events, at(1)).unwrap(), 0);
         assert_eq!(tx.sweep_events(at(1), 10).unwrap(), 0);
+        assert_eq!(tx.past_its_time(Past::Events, at(6)).unwrap(), 3);
         assert_eq!(tx.sweep_events(at(6), 2).unwrap(), 2);
         assert_eq!(left(tx), [3, 4, 5, 6]);
         assert_eq!(tx.sweep_events(at(6), 10).unwrap(), 1);
@@ -96,6 +138,7 @@ mod tests {
             tx.append(&event(1), at(micros)).unwrap();
         }
         publish(tx);
+        assert_eq!(tx.past_its_time(Past::Events, at(5)).unwrap(), 1);
         assert_eq!(tx.sweep_events(at(5), 10).unwrap(), 1);
         assert_eq!(left(tx), [2, 3]);
         assert_eq!(tx.sweep_events(at(10), 10).unwrap(), 2);

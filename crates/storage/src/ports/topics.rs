@@ -1,5 +1,6 @@
 //! Which posts are under which topics, and how far older posts have been looked at for it.
 
+use super::tally;
 use crate::conn::{Conn, on};
 use crate::error::broken;
 use crate::schema::{backfills, post_topics, posts};
@@ -22,9 +23,9 @@ struct TagRow<'a> {
 }
 
 impl TopicWrite for DieselTx<'_> {
-    fn insert_tags(&mut self, tags: &[(PostId, Tag)]) -> Result<(), StoreError> {
+    fn insert_tags(&mut self, tags: &[(PostId, Tag)]) -> Result<u64, StoreError> {
         if tags.is_empty() {
-            return Ok(());
+            return Ok(0);
         }
         let row = |(post, tag): &'_ (PostId, Tag)| (Key::of(*post), tag.as_str().to_owned());
         let rows: Vec<_> = tags.iter().map(row).collect();
@@ -32,7 +33,7 @@ impl TopicWrite for DieselTx<'_> {
         on!(self.conn, |conn| {
             diesel::insert_into(post_topics::table).values(&rows).on_conflict_do_nothing().execute(conn)
         })
-        .map(drop)
+        .map(tally)
         .map_err(broken("insert the topics of posts"))
     }
 
@@ -134,8 +135,8 @@ mod tests {
         let (id, other) = (post(tx, 10, ana, None, 0), post(tx, 11, ana, None, 0));
         tx.insert_tags(&[]).unwrap();
         let all = [(id, tag("a")), (id, tag("b")), (id, tag("c")), (other, tag("a"))];
-        tx.insert_tags(&all).unwrap();
-        tx.insert_tags(&all).unwrap();
+        assert_eq!(tx.insert_tags(&all).unwrap(), 4);
+        assert_eq!(tx.insert_tags(&all).unwrap(), 0);
         assert_eq!(tags_of(tx, id), ["a", "b", "c"]);
         assert!(tx.mark_post_deleted(id, at(1)).unwrap());
         assert_eq!([(); 2].map(|()| tx.remove_deleted_post(id, 2).unwrap()), [false, true]);

@@ -15,16 +15,13 @@ use terrace_packs::{
     PackKey, Rarity, Slot, Stock,
 };
 
-/// Counts what was bought of a pack before it was counted. A purchase that waits for its payment has no copies yet.
-const BEGIN_STOCK: &str = "\
-    INSERT INTO pack_stock (pack_id, sold, sealed) \
-    SELECT $1, \
-        CAST(pending + (SELECT count(*) FROM user_packs WHERE pack_id = $1 \
-            AND (state <> 'revoked' OR opened_at IS NOT NULL)) AS integer), \
-        CAST(pending + (SELECT count(*) FROM user_packs WHERE pack_id = $1 AND state = 'sealed') AS integer) \
+/// What purchases and copies of a pack come to. A purchase that waits for its payment has no copies yet.
+pub(super) const STOCK: &str = "\
+    SELECT CAST(pending + (SELECT count(*) FROM user_packs WHERE pack_id = $1 \
+            AND (state <> 'revoked' OR opened_at IS NOT NULL)) AS integer) AS sold, \
+        CAST(pending + (SELECT count(*) FROM user_packs WHERE pack_id = $1 AND state = 'sealed') AS integer) AS sealed \
     FROM (SELECT coalesce(sum(quantity), 0) AS pending FROM pack_purchases \
-        WHERE pack_id = $1 AND state = 'pending') AS waiting \
-    WHERE NOT EXISTS (SELECT 1 FROM pack_stock WHERE pack_id = $1)";
+        WHERE pack_id = $1 AND state = 'pending') AS waiting";
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = collectibles)]
@@ -36,6 +33,13 @@ struct CollectibleRow {
     team_id: Option<Key>,
     image_url: Option<String>,
     edition: Option<i32>,
+}
+
+fn begin_stock() -> String {
+    format!(
+        "INSERT INTO pack_stock (pack_id, sold, sealed) SELECT $1, sold, sealed FROM ({STOCK}) AS bought \
+         WHERE NOT EXISTS (SELECT 1 FROM pack_stock WHERE pack_id = $1)"
+    )
 }
 
 impl CollectibleRow {
@@ -329,7 +333,7 @@ impl DieselTx<'_> {
         let fail = broken("begin to count a pack");
         let id = Key::of(pack.id);
         if pack.is_counted() {
-            on!(self.conn, |conn| diesel::sql_query(BEGIN_STOCK).bind::<Uid, _>(id).execute(conn))
+            on!(self.conn, |conn| diesel::sql_query(begin_stock()).bind::<Uid, _>(id).execute(conn))
         } else {
             // Nobody keeps it from here on, so that it would be wrong when the pack is counted again.
             on!(self.conn, |conn| diesel::delete(pack_stock::table.find(id)).execute(conn))

@@ -2,6 +2,7 @@
 
 mod catalogue;
 mod marks;
+mod mend;
 mod minting;
 mod opening;
 mod payments;

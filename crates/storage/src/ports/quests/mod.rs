@@ -1,6 +1,7 @@
 //! Quests and how far fans are.
 
 mod book;
+mod mend;
 mod own;
 mod progress;
 mod visits;

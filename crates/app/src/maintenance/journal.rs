@@ -1,0 +1,352 @@
+//! The journal of maintenance: who ran what, when, and what it came to; and the lease by which one is at it at a time.
+
+use crate::execute::{Command, Query};
+use crate::store::{Lease, ReadTx, Tx};
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp};
+use uuid::Uuid;
+
+/// The lease of whoever maintains. One for all tasks: their order would be none if two went at once.
+const LEASE: &str = "maintenance";
+
+/// How a run of a task stands, as it is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunOutcome {
+    /// Nobody has said how it ended.
+    Running,
+    /// It did its work.
+    Succeeded,
+    /// It broke, or was refused.
+    Failed,
+    /// Somebody stopped it between two batches.
+    Stopped,
+}
+
+impl RunOutcome {
+    /// The stable name, as the journal holds it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Succeeded => "succeeded",
+            Self::Failed => "failed",
+            Self::Stopped => "stopped",
+        }
+    }
+}
+
+/// No outcome has this name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is no outcome of a run")]
+pub struct UnknownOutcome(String);
+
+impl FromStr for RunOutcome {
+    type Err = UnknownOutcome;
+
+    fn from_str(text: &str) -> Result<Self, UnknownOutcome> {
+        let all = [Self::Running, Self::Succeeded, Self::Failed, Self::Stopped];
+        all.into_iter().find(|one| one.as_str() == text).ok_or_else(|| UnknownOutcome(text.to_owned()))
+    }
+}
+
+/// One run of one task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunRecord {
+    /// Its id; ids follow the time.
+    pub id: Uuid,
+    /// The command that it was part of, whose lease it ran under.
+    pub holder: Uuid,
+    /// The task.
+    pub task: String,
+    /// Who ran it, in their own words.
+    pub started_by: String,
+    /// What was asked for, as it could be typed again.
+    pub arguments: String,
+    /// When it began.
+    pub started_at: Timestamp,
+    /// When it ended, however.
+    pub finished_at: Option<Timestamp>,
+    /// What it came to.
+    pub outcome: RunOutcome,
+    /// How many rows of which kind it wrote.
+    pub counts: BTreeMap<String, u64>,
+    /// Why it failed.
+    pub failure: Option<String>,
+}
+
+/// Rows that tasks go through, all of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// Accounts, whatever their state.
+    Accounts,
+    /// Posts, deleted ones included.
+    Posts,
+}
+
+/// Reads the journal.
+pub trait MaintenanceRead {
+    /// How many rows there are, for an estimate of how long it takes to go through them.
+    fn extent(&mut self, of: Extent) -> Result<u64, StoreError>;
+
+    /// The newest `limit` runs, the newest first.
+    fn maintenance_runs(&mut self, limit: u32) -> Result<Vec<RunRecord>, StoreError>;
+
+    /// The runs under a lease, the oldest first.
+    fn maintenance_runs_of(&mut self, holder: Uuid) -> Result<Vec<RunRecord>, StoreError>;
+
+    /// When each task that ever did its work did so last, by name.
+    fn maintenance_successes(&mut self) -> Result<BTreeMap<String, Timestamp>, StoreError>;
+}
+
+/// Writes the journal.
+pub trait MaintenanceWrite: MaintenanceRead {
+    /// Notes a run that begins.
+    fn begin_maintenance(&mut self, run: &RunRecord) -> Result<(), StoreError>;
+
+    /// Notes how the run of this id ended, if nobody has yet.
+    fn end_maintenance(
+        &mut self,
+        id: Uuid,
+        at: Timestamp,
+        outcome: RunOutcome,
+        counts: &BTreeMap<String, u64>,
+        failure: Option<&str>,
+    ) -> Result<(), StoreError>;
+}
+
+/// How a run stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunState {
+    /// Somebody is at it.
+    Running,
+    /// It did its work.
+    Succeeded,
+    /// It broke, or was refused.
+    Failed,
+    /// Somebody stopped it between two batches.
+    Stopped,
+    /// Whoever was at it is gone without a word. What its batches wrote is there; run again, it does the rest.
+    Interrupted,
+}
+
+impl RunState {
+    fn of(record: &RunRecord, lease: Option<Lease>, now: Timestamp) -> Self {
+        let is_held =
+            lease.is_some_and(|lease| lease.holder == record.holder && !lease.expires_at.is_over(now));
+        match record.outcome {
+            RunOutcome::Running if is_held => Self::Running,
+            RunOutcome::Running => Self::Interrupted,
+            RunOutcome::Succeeded => Self::Succeeded,
+            RunOutcome::Failed => Self::Failed,
+            RunOutcome::Stopped => Self::Stopped,
+        }
+    }
+}
+
+impl fmt::Display for RunState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Running => RunOutcome::Running.as_str(),
+            Self::Succeeded => RunOutcome::Succeeded.as_str(),
+            Self::Failed => RunOutcome::Failed.as_str(),
+            Self::Stopped => RunOutcome::Stopped.as_str(),
+            Self::Interrupted => "interrupted",
+        })
+    }
+}
+
+/// Who is at maintenance.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Busy {
+    /// Who, in their own words.
+    pub by: String,
+    /// Since when.
+    pub since: Timestamp,
+    /// At which task.
+    pub task: String,
+}
+
+/// Reads the newest runs.
+#[derive(Debug, Clone, Copy)]
+pub struct MaintenanceHistory {
+    /// How many.
+    pub limit: u32,
+}
+
+impl Query for MaintenanceHistory {
+    const NAME: &'static str = "maintenance_history";
+    /// The newest first.
+    type Output = Vec<(RunRecord, RunState)>;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn ReadTx, now: Timestamp) -> Outcome<Self::Output, Infallible> {
+        // In this order: a run that ends in between has told the journal before it gave the lease back.
+        let lease = tx.lease(LEASE)?;
+        let runs = tx.maintenance_runs(self.limit)?;
+        let state = |run: &RunRecord| RunState::of(run, lease, now);
+        Ok(runs.into_iter().map(|run| (state(&run), run)).map(|(state, run)| (run, state)).collect())
+    }
+}
+
+/// Counts rows that a task goes through.
+#[derive(Debug, Clone, Copy)]
+pub struct CountRows(pub Extent);
+
+impl Query for CountRows {
+    const NAME: &'static str = "count_rows";
+    type Output = u64;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<u64, Infallible> {
+        Ok(tx.extent(self.0)?)
+    }
+}
+
+/// Finds which tasks ever did their work.
+pub(super) struct Successes;
+
+impl Query for Successes {
+    const NAME: &'static str = "maintenance_successes";
+    type Output = BTreeMap<String, Timestamp>;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+        Ok(tx.maintenance_successes()?)
+    }
+}
+
+/// Takes or keeps the lease and notes that a task begins, or says who is at it.
+pub(super) struct BeginRun {
+    pub(super) holder: Uuid,
+    pub(super) life: Duration,
+    pub(super) task: &'static str,
+    pub(super) by: String,
+    pub(super) arguments: String,
+}
+
+impl Command for BeginRun {
+    const NAME: &'static str = "begin_maintenance";
+    /// The run's id, or who else is at it.
+    type Output = Result<Uuid, Busy>;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Self::Output, Infallible> {
+        let now = ctx.now();
+        if !tx.take_lease(LEASE, self.holder, now, now.plus(self.life))? {
+            return Ok(Err(busy(tx, now)?));
+        }
+        let id = ctx.new_id();
+        tx.begin_maintenance(&RunRecord {
+            id,
+            holder: self.holder,
+            task: self.task.to_owned(),
+            started_by: self.by.clone(),
+            arguments: self.arguments.clone(),
+            started_at: now,
+            finished_at: None,
+            outcome: RunOutcome::Running,
+            counts: BTreeMap::new(),
+            failure: None,
+        })?;
+        Ok(Ok(id))
+    }
+}
+
+fn busy(tx: &mut dyn Tx, now: Timestamp) -> Result<Busy, StoreError> {
+    let runs = match tx.lease(LEASE)? {
+        Some(lease) => tx.maintenance_runs_of(lease.holder)?,
+        None => Vec::new(),
+    };
+    Ok(match (runs.first(), runs.last()) {
+        (Some(first), Some(last)) => {
+            Busy { by: first.started_by.clone(), since: first.started_at, task: last.task.clone() }
+        }
+        // It was given back between the two statements.
+        _ => Busy { by: "somebody".to_owned(), since: now, task: "another task".to_owned() },
+    })
+}
+
+/// Prolongs the lease; false when another had it since.
+pub(super) struct ProlongRun {
+    pub(super) holder: Uuid,
+    pub(super) life: Duration,
+}
+
+impl Command for ProlongRun {
+    const NAME: &'static str = "prolong_maintenance";
+    type Output = bool;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<bool, Infallible> {
+        Ok(tx.prolong_lease(LEASE, self.holder, ctx.now().plus(self.life))?)
+    }
+}
+
+/// Notes how a run ended.
+pub(super) struct EndRun {
+    pub(super) id: Uuid,
+    pub(super) outcome: RunOutcome,
+    pub(super) counts: BTreeMap<String, u64>,
+    pub(super) failure: Option<String>,
+}
+
+impl Command for EndRun {
+    const NAME: &'static str = "end_maintenance";
+    type Output = ();
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<(), Infallible> {
+        Ok(tx.end_maintenance(self.id, ctx.now(), self.outcome, &self.counts, self.failure.as_deref())?)
+    }
+}
+
+/// Gives the lease back.
+pub(super) struct ReleaseRun {
+    pub(super) holder: Uuid,
+}
+
+impl Command for ReleaseRun {
+    const NAME: &'static str = "release_maintenance";
+    type Output = ();
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn Tx, _ctx: &mut Ctx) -> Outcome<(), Infallible> {
+        Ok(tx.release_lease(LEASE, self.holder)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_whose_lease_is_gone_was_interrupted() {
+        let at = |second: u64| Timestamp::from_micros(0).plus(Duration::from_secs(second));
+        let (ours, theirs) = (Uuid::from_u128(1), Uuid::from_u128(2));
+        let run = |outcome| RunRecord {
+            id: Uuid::from_u128(9),
+            holder: ours,
+            task: "seasons".to_owned(),
+            started_by: "mia".to_owned(),
+            arguments: "run seasons".to_owned(),
+            started_at: at(0),
+            finished_at: None,
+            outcome,
+            counts: BTreeMap::new(),
+            failure: None,
+        };
+        let lease = |holder, until| Some(Lease { holder, expires_at: at(until) });
+        let state = |outcome, lease| RunState::of(&run(outcome), lease, at(5));
+        assert_eq!(state(RunOutcome::Running, lease(ours, 6)), RunState::Running);
+        assert_eq!(state(RunOutcome::Running, lease(ours, 5)), RunState::Interrupted);
+        assert_eq!(state(RunOutcome::Running, lease(theirs, 6)), RunState::Interrupted);
+        assert_eq!(state(RunOutcome::Running, None), RunState::Interrupted);
+        assert_eq!(state(RunOutcome::Stopped, lease(ours, 6)), RunState::Stopped);
+        for outcome in [RunOutcome::Running, RunOutcome::Succeeded, RunOutcome::Failed, RunOutcome::Stopped] {
+            assert_eq!(outcome.as_str().parse(), Ok(outcome));
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Clean-up of follows between fans of whom one blocks the other.
+
+use super::walk::{Looked, Mending, count, fans, tally, walk};
+use crate::commands::end_follow;
+use crate::maintenance::{Category, Counts, Task};
+use crate::store::{ReadTx, Tx};
+use std::collections::BTreeSet;
+use terrace_kernel::{Ctx, StoreError, Timestamp, UserId, Uuid};
+
+/// Fans that one query finds.
+const PORTION: u32 = 200;
+
+/// Follows beside blocks.
+pub(in crate::maintenance) fn blocked_follows() -> Task {
+    let about = "Ends the follows between fans of whom one blocks the other";
+    Task::new("sweep-blocked-follows", Category::CleanUp, about, |work| async move {
+        walk(&work, BlockedFollows).await
+    })
+    // An edge that goes lowers two counters, which have to be right for it.
+    .after(&["repair-counters"])
+}
+
+#[derive(Clone)]
+struct BlockedFollows;
+
+impl Mending for BlockedFollows {
+    const NAME: &'static str = "sweep_blocked_follows";
+    /// Each may block many with whom there is a follow.
+    const HELD: usize = 20;
+
+    fn look(
+        &self,
+        tx: &mut dyn ReadTx,
+        after: Option<Uuid>,
+        _now: Timestamp,
+    ) -> Result<Option<Looked>, StoreError> {
+        let found = tx.blockers_with_follows(after.map(UserId::from_uuid), PORTION)?;
+        let suspects: Vec<Uuid> = found.into_iter().map(UserId::as_uuid).collect();
+        let Some(last) = suspects.last().copied() else { return Ok(None) };
+        Ok(Some(Looked { rows: tally(suspects.len()), last, suspects }))
+    }
+
+    fn settle(&self, tx: &mut dyn Tx, ctx: &mut Ctx, suspects: &[Uuid]) -> Result<Counts, StoreError> {
+        let mut counts = Counts::new();
+        let Some((blockers, ..)) = fans(suspects) else { return Ok(counts) };
+        let concerned: BTreeSet<UserId> =
+            tx.follows_beside_blocks(&blockers)?.into_iter().flat_map(|(from, to)| [from, to]).collect();
+        // All at once, in the order of their ids; what came to be since the look before waits for the next run.
+        tx.hold_fans(&concerned.iter().copied().collect::<Vec<_>>())?;
+        for (follower, followee) in tx.follows_beside_blocks(&blockers)? {
+            if concerned.contains(&follower) && concerned.contains(&followee) {
+                count(&mut counts, "follows", u64::from(end_follow(tx, ctx, follower, followee)?));
+            }
+        }
+        Ok(counts)
+    }
+}

@@ -1,0 +1,47 @@
+//! Repair of the counters that rows carry of other rows: all that the verification of counters looks at.
+
+use super::walk::{Looked, Mending, walk};
+use crate::maintenance::{Carrier, Category, CountRows, Counts, Extent, Task, TaskFailure, Work};
+use crate::store::{ReadTx, Tx};
+use terrace_kernel::{Ctx, StoreError, Timestamp, Uuid};
+
+/// Rows that one query looks at.
+const PORTION: u32 = 1_000;
+
+/// Counters.
+pub(in crate::maintenance) fn counters() -> Task {
+    let about =
+        "Counts again what posts, fans and teams say of their comments, reactions, follows and followers";
+    Task::new("repair-counters", Category::Repair, about, |work: Work| async move {
+        work.expect(work.ask(CountRows(Extent::Posts)).await?);
+        work.expect(work.ask(CountRows(Extent::Accounts)).await?);
+        for carrier in [Carrier::Posts, Carrier::Users, Carrier::Teams] {
+            walk(&work, Counters { carrier }).await?;
+        }
+        Ok::<(), TaskFailure>(())
+    })
+}
+
+/// The carriers of one table: each transaction holds rows of one, so that nobody waits for it in another order.
+#[derive(Clone)]
+struct Counters {
+    carrier: Carrier,
+}
+
+impl Mending for Counters {
+    const NAME: &'static str = "repair_counters";
+
+    fn look(
+        &self,
+        tx: &mut dyn ReadTx,
+        after: Option<Uuid>,
+        _now: Timestamp,
+    ) -> Result<Option<Looked>, StoreError> {
+        let looked = tx.miscounted(self.carrier, after, PORTION)?;
+        Ok(looked.last.map(|last| Looked { rows: looked.rows, last, suspects: looked.suspects }))
+    }
+
+    fn settle(&self, tx: &mut dyn Tx, _ctx: &mut Ctx, suspects: &[Uuid]) -> Result<Counts, StoreError> {
+        tx.recount(self.carrier, suspects)
+    }
+}

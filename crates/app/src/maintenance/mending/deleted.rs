@@ -1,0 +1,177 @@
+//! Clean-up of what should have gone and did not: what deleted accounts and deleted posts have left, and notices of payments
+//! that nobody asks for any more.
+
+use super::walk::tally;
+use crate::erasure::erase_left;
+use crate::execute::{Command, Query};
+use crate::maintenance::{Category, Counts, LeftBehind, Task, TaskFailure, Work};
+use crate::store::{ReadTx, Tx};
+use std::convert::Infallible;
+use std::time::Duration;
+use terrace_kernel::{Ctx, Outcome, PostId, Timestamp, UserId};
+
+/// Accounts and posts that one query looks at.
+const PORTION: u32 = 200;
+/// Rows that one transaction removes.
+const ROWS: u32 = 500;
+/// How long the consumers of the event log have for what was deleted, before this looks after it.
+const LATE: Duration = Duration::from_hours(1);
+/// How long notices of payments stay, by which an event that is told again is known: longer than any provider tells of one,
+/// a disputed payment included.
+const NOTICES_STAY: Duration = Duration::from_hours(400 * 24);
+
+/// What deleted accounts left.
+pub(in crate::maintenance) fn deleted_accounts() -> Task {
+    let about = "Removes what deleted accounts have left, as their end should have";
+    Task::new("sweep-deleted-accounts", Category::CleanUp, about, |work: Work| async move {
+        let mut after = None;
+        loop {
+            let left = work.ask(LeftByDeleted { after }).await?;
+            for (user, rows) in left.accounts {
+                told(&work, &rows);
+                while !work.is_dry() && !work.batch(EraseLeft { user }).await? {}
+            }
+            let Some(last) = left.last else { return Ok::<(), TaskFailure>(()) };
+            after = Some(last);
+        }
+    })
+    // What goes lowers counters, which have to be right for it.
+    .after(&["repair-counters"])
+}
+
+/// What deleted posts left.
+pub(in crate::maintenance) fn deleted_posts() -> Task {
+    let about = "Removes posts that were deleted more than an hour ago and are still there, with all that belongs to them";
+    Task::new("sweep-deleted-posts", Category::CleanUp, about, |work: Work| async move {
+        let before = work.app().now().minus(LATE);
+        let mut after = None;
+        loop {
+            let posts = work.ask(DeletedPosts { before, after }).await?;
+            let Some((last, _)) = posts.last() else { return Ok::<(), TaskFailure>(()) };
+            after = Some(*last);
+            for (post, rows) in &posts {
+                work.count("posts", 1);
+                told(&work, rows);
+                while !work.is_dry() && !work.batch(RemovePost { post: *post }).await? {}
+            }
+            work.advance(tally(posts.len()));
+        }
+    })
+    // It removes posts by marking them.
+    .after(&["sweep-deleted-accounts"])
+}
+
+/// Notices of payments.
+pub(in crate::maintenance) fn notices() -> Task {
+    let about = "Removes what payment providers told more than 400 days ago of payments that are settled";
+    Task::new("sweep-notices", Category::CleanUp, about, |work: Work| async move {
+        let before = work.app().now().minus(NOTICES_STAY);
+        if work.is_dry() {
+            work.count("notices", work.ask(CountNotices { before }).await?);
+            return Ok::<(), TaskFailure>(());
+        }
+        loop {
+            let removed = work.batch(SweepNotices { before }).await?;
+            work.count("notices", removed);
+            if removed < u64::from(ROWS) {
+                return Ok(());
+            }
+        }
+    })
+    // Of what wakes up the notices stay.
+    .after(&["repair-purchases"])
+}
+
+fn told(work: &Work, rows: &Counts) {
+    for (kind, rows) in rows {
+        work.count(kind, *rows);
+    }
+}
+
+struct LeftByDeleted {
+    after: Option<UserId>,
+}
+
+impl Query for LeftByDeleted {
+    const NAME: &'static str = "left_by_deleted";
+    type Output = LeftBehind;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+        Ok(tx.left_by_deleted(self.after, PORTION)?)
+    }
+}
+
+/// Removes a portion of what a deleted account left; says whether that was all.
+struct EraseLeft {
+    user: UserId,
+}
+
+impl Command for EraseLeft {
+    const NAME: &'static str = "erase_left";
+    type Output = bool;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<bool, Infallible> {
+        tx.remove_progress_of(self.user)?;
+        Ok(erase_left(tx, ctx, self.user)?)
+    }
+}
+
+struct DeletedPosts {
+    before: Timestamp,
+    after: Option<PostId>,
+}
+
+impl Query for DeletedPosts {
+    const NAME: &'static str = "deleted_posts";
+    type Output = Vec<(PostId, Counts)>;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+        Ok(tx.deleted_posts(self.before, self.after, PORTION)?)
+    }
+}
+
+/// Removes a portion of what belongs to a deleted post, and at last the post; says whether that was all.
+struct RemovePost {
+    post: PostId,
+}
+
+impl Command for RemovePost {
+    const NAME: &'static str = "remove_deleted_post";
+    type Output = bool;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn Tx, _ctx: &mut Ctx) -> Outcome<bool, Infallible> {
+        Ok(tx.remove_deleted_post(self.post, ROWS)?)
+    }
+}
+
+struct CountNotices {
+    before: Timestamp,
+}
+
+impl Query for CountNotices {
+    const NAME: &'static str = "count_notices";
+    type Output = u64;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<u64, Infallible> {
+        Ok(tx.count_notices(self.before)?)
+    }
+}
+
+struct SweepNotices {
+    before: Timestamp,
+}
+
+impl Command for SweepNotices {
+    const NAME: &'static str = "sweep_notices";
+    type Output = u64;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn Tx, _ctx: &mut Ctx) -> Outcome<u64, Infallible> {
+        Ok(tx.sweep_notices(self.before, ROWS)?)
+    }
+}

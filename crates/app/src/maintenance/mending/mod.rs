@@ -1,0 +1,25 @@
+//! Tasks that mend what is there (spec §1 rule 13). Each looks through rows in portions, and what looks wrong it looks at
+//! again in a transaction that holds what is concerned, so that it may run beside servers and beside itself, be stopped at
+//! any time and run again: the second of two runs finds nothing.
+
+mod blocks;
+mod boards;
+mod counters;
+mod deleted;
+mod facts;
+mod lanes;
+mod packs;
+mod quests;
+mod stock;
+mod verify;
+mod walk;
+
+pub(super) use blocks::blocked_follows;
+pub(super) use boards::boards;
+pub(super) use counters::counters;
+pub(super) use deleted::{deleted_accounts, deleted_posts, notices};
+pub(super) use facts::{quest_points, visit_points};
+pub(super) use lanes::minting_lanes;
+pub(super) use packs::{packs, purchases};
+pub(super) use quests::{onboarding, quest_runs, step_order};
+pub(super) use stock::pack_stock;

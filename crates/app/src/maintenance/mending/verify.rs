@@ -1,0 +1,41 @@
+//! What repairs would mend, for whoever only wants to know.
+
+use crate::App;
+use crate::maintenance::{Ran, Round, RoundFailure, Unwatched, Wanted, catalogue};
+use std::sync::Arc;
+use terrace_kernel::StoreError;
+use tokio::sync::watch;
+
+/// The repairs that say what is wrong, beside those of counters, points and balances, which are compared row by row.
+const TELLING: [&str; 5] = [
+    "repair-step-order",
+    "repair-quest-runs",
+    "repair-purchases",
+    "repair-pack-stock",
+    "repair-minting-lanes",
+];
+
+impl App {
+    /// Rehearses the repairs of what is kept of quests, purchases, stock and messages to the minter: what each would write
+    /// is what is wrong. Writes nothing.
+    ///
+    /// # Errors
+    ///
+    /// When the database is not to be had.
+    pub async fn verify_rows(self: &Arc<Self>) -> Result<Vec<Ran>, StoreError> {
+        let wanted = Wanted::Named(TELLING.map(str::to_owned).into());
+        let plan = catalogue().plan(&wanted).map_err(|fault| StoreError::defect("verify rows", fault))?;
+        let (_keep, stop) = watch::channel(false);
+        let (by, arguments) = ("verify".to_owned(), String::new());
+        let round = Round { plan: plan.only_asked(), is_dry: true, only: false, by, arguments };
+        let report =
+            self.maintain(round, Arc::new(Unwatched), stop).await.map_err(|failure| match failure {
+                RoundFailure::Broken(error) => error,
+                other => StoreError::defect("verify rows", other),
+            })?;
+        match report.ran.iter().find_map(|ran| ran.failure.clone()) {
+            Some(why) => Err(StoreError::Unavailable(why)),
+            None => Ok(report.ran),
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! The walk that the tasks have in common.
+
+use crate::execute::{Command, Query};
+use crate::maintenance::{CountRows, Counts, Extent, TaskFailure, Work};
+use crate::store::{ReadTx, Tx};
+use std::convert::Infallible;
+use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp, UserId, Uuid};
+
+/// Accounts that one query looks at.
+const PORTION: u32 = 1_000;
+
+/// What one look came to.
+pub(super) struct Looked {
+    /// How many rows were looked at.
+    pub(super) rows: u64,
+    /// The last of them: the next look begins behind it.
+    pub(super) last: Uuid,
+    /// Those that look wrong, in the order of their ids.
+    pub(super) suspects: Vec<Uuid>,
+}
+
+/// What a task looks for and how it mends that.
+pub(super) trait Mending: Clone + Send + Sync + 'static {
+    /// What it is called in metrics and logs.
+    const NAME: &'static str;
+    /// Whether boards show something of what it mends.
+    const SHOWS_ON_BOARDS: bool = false;
+    /// Suspects that one transaction holds.
+    const HELD: usize = 200;
+
+    /// Looks at the next rows behind `after`; nothing where there are none.
+    fn look(
+        &self,
+        tx: &mut dyn ReadTx,
+        after: Option<Uuid>,
+        now: Timestamp,
+    ) -> Result<Option<Looked>, StoreError>;
+
+    /// Holds the suspects, looks at them again and mends what is wrong; says how much of what it wrote.
+    fn settle(&self, tx: &mut dyn Tx, ctx: &mut Ctx, suspects: &[Uuid]) -> Result<Counts, StoreError>;
+}
+
+/// The same of everything that belongs to accounts.
+pub(super) async fn walk_fans<M: Mending>(work: &Work, mending: M) -> Result<(), TaskFailure> {
+    work.expect(work.ask(CountRows(Extent::Accounts)).await?);
+    walk(work, mending).await
+}
+
+/// Looks through everything, and settles what is suspected.
+pub(super) async fn walk<M: Mending>(work: &Work, mending: M) -> Result<(), TaskFailure> {
+    let mut after = None;
+    while let Some(looked) = work.ask(Look { mending: mending.clone(), after }).await? {
+        for suspects in looked.suspects.chunks(M::HELD) {
+            let settled =
+                work.batch(Settle { mending: mending.clone(), suspects: suspects.to_vec() }).await?;
+            for (kind, rows) in settled {
+                work.count(kind, rows);
+            }
+        }
+        work.advance(looked.rows);
+        after = Some(looked.last);
+    }
+    Ok(())
+}
+
+struct Look<M> {
+    mending: M,
+    after: Option<Uuid>,
+}
+
+impl<M: Mending> Query for Look<M> {
+    const NAME: &'static str = M::NAME;
+    type Output = Option<Looked>;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn ReadTx, now: Timestamp) -> Outcome<Option<Looked>, Infallible> {
+        Ok(self.mending.look(tx, self.after, now)?)
+    }
+}
+
+struct Settle<M> {
+    mending: M,
+    suspects: Vec<Uuid>,
+}
+
+impl<M: Mending> Command for Settle<M> {
+    const NAME: &'static str = M::NAME;
+    type Output = Counts;
+    type Refusal = Infallible;
+    const SHOWS_ON_BOARDS: bool = M::SHOWS_ON_BOARDS;
+
+    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Counts, Infallible> {
+        Ok(self.mending.settle(tx, ctx, &self.suspects)?)
+    }
+}
+
+/// A look at the next accounts, those of which `suspects` finds something between the first and the last of them.
+pub(super) fn look_at_fans(
+    tx: &mut dyn ReadTx,
+    after: Option<Uuid>,
+    suspects: impl FnOnce(&mut dyn ReadTx, UserId, UserId) -> Result<Vec<UserId>, StoreError>,
+) -> Result<Option<Looked>, StoreError> {
+    let fans = tx.fans_after(after.map(UserId::from_uuid), PORTION)?;
+    let (Some(first), Some(last)) = (fans.first(), fans.last()) else { return Ok(None) };
+    let mut suspects: Vec<Uuid> = suspects(tx, *first, *last)?.into_iter().map(UserId::as_uuid).collect();
+    suspects.sort_unstable();
+    suspects.dedup();
+    Ok(Some(Looked { rows: tally(fans.len()), last: last.as_uuid(), suspects }))
+}
+
+/// The suspects as fans, and the first and the last of them.
+pub(super) fn fans(suspects: &[Uuid]) -> Option<(Vec<UserId>, UserId, UserId)> {
+    let fans: Vec<UserId> = suspects.iter().copied().map(UserId::from_uuid).collect();
+    let (first, last) = (*fans.first()?, *fans.last()?);
+    Some((fans, first, last))
+}
+
+/// Adds to what was written of a kind.
+pub(super) fn count(counts: &mut Counts, kind: &'static str, rows: u64) {
+    if rows > 0 {
+        let all = counts.entry(kind).or_default();
+        *all = all.saturating_add(rows);
+    }
+}
+
+/// A number of rows.
+pub(super) fn tally(rows: usize) -> u64 {
+    u64::try_from(rows).unwrap_or(u64::MAX)
+}

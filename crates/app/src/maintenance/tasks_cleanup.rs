@@ -1,0 +1,51 @@
+//! Tasks that remove what is past its time, as the jobs of a server do by themselves.
+
+use super::{Category, Need, Task};
+use crate::media::Shards;
+use crate::store::Past;
+
+/// A task that removes rows of one kind that are past their time.
+fn rows(name: &'static str, about: &'static str, kind: &'static str, what: Past) -> Task {
+    Task::new(name, Category::CleanUp, about, move |work| async move {
+        let removed = work.app().sweep_all(what, work.pace()).await?;
+        work.count(kind, removed);
+        Ok(())
+    })
+}
+
+/// Idempotency keys.
+pub(super) fn idempotency_keys() -> Task {
+    let about = "Removes idempotency keys that are past their time, with their answers";
+    rows("sweep-idempotency-keys", about, "idempotency keys", Past::IdempotencyKeys)
+}
+
+/// Sessions and tokens.
+pub(super) fn sessions() -> Task {
+    let about = "Removes sessions and tokens that ended a week ago";
+    rows("sweep-sessions", about, "sessions and tokens", Past::Sessions)
+}
+
+/// Events.
+pub(super) fn events() -> Task {
+    let about = "Removes events that are past their time and that every consumer has dealt with";
+    rows("sweep-events", about, "events", Past::Events)
+}
+
+/// Messages to the minter.
+pub(super) fn minting() -> Task {
+    let about = "Removes messages that the minter took long ago";
+    rows("sweep-minting", about, "messages to the minter", Past::Minting)
+}
+
+/// Pictures.
+pub(super) fn media() -> Task {
+    let about = "Removes uploads that no post took, pictures that nothing shows, and files without a picture";
+    Task::new("sweep-media", Category::CleanUp, about, |work| async move {
+        let swept = work.app().sweep_media(Shards::All, work.pace()).await?;
+        work.count("uploads", swept.uploads);
+        work.count("pictures", swept.pictures);
+        work.count("stray files of pictures", swept.objects);
+        Ok(())
+    })
+    .needs(Need::Media)
+}

@@ -1,0 +1,144 @@
+//! Tasks that fill in what older rows lack and make right what drifted apart.
+
+use super::{Category, CountRows, Extent, Need, Task, Work};
+use crate::commands::TurnSeasons;
+use crate::payments::ReconcileReport;
+use crate::upkeep::PointsChecked;
+
+/// Seasons whose time has come.
+pub(super) fn turn_seasons() -> Task {
+    let about = "Closes the seasons whose end has come and begins those whose start has";
+    Task::new("turn-seasons", Category::Repair, about, |work| async move {
+        let turned = work.batch(TurnSeasons).await?;
+        for season in &turned {
+            work.tell(&format!("season {} is {}", season.key, season.status));
+        }
+        work.count("seasons", tally(turned.len()));
+        Ok(())
+    })
+    .after(&["seasons"])
+}
+
+/// Topics of posts from before topics were kept.
+pub(super) fn backfill_topics() -> Task {
+    let about = "Looks for the topics of every post again";
+    Task::new("backfill-topics", Category::Backfill, about, |work| async move {
+        work.expect(work.ask(CountRows(Extent::Posts)).await?);
+        let found = work.app().look_for_topics(work.pace()).await?;
+        work.tell(&format!("looked for the topics of {} posts", found.posts));
+        work.count("topics of posts", found.tags);
+        Ok(())
+    })
+}
+
+/// What boards show.
+pub(super) fn repair_points() -> Task {
+    let about = "Makes totals, listings, entries and counts of boards what the ledger of points says";
+    Task::new("repair-points", Category::Repair, about, |work| async move {
+        work.expect(work.ask(CountRows(Extent::Accounts)).await?);
+        let report = work.app().mend_points(work.pace()).await?;
+        for (check, found) in &report.checks {
+            tell(&work, check.as_str(), found);
+            work.count(check.as_str(), found.wrong);
+        }
+        let fans = if report.mended == 1 { "1 fan".to_owned() } else { format!("{} fans", report.mended) };
+        let counted = report.counted();
+        let what = match (report.mended, counted) {
+            (0, 0) => return Ok(()),
+            (0, _) => "how many fans boards have".to_owned(),
+            (_, 0) => format!("the boards of {fans}"),
+            (_, _) => format!("the boards of {fans}, and how many fans boards have"),
+        };
+        let would = format!("{what} would be mended; nothing was written");
+        work.tell(&if work.is_dry() { would } else { format!("mended {what}") });
+        Ok(())
+    })
+    // What is no part of a season yet is of the one that begins.
+    .after(&["turn-seasons"])
+}
+
+/// What fans have.
+pub(super) fn repair_balances() -> Task {
+    let about =
+        "Makes balances what the journal of transfers says, and the journal what the records of points say";
+    Task::new("repair-balances", Category::Repair, about, |work| async move {
+        work.expect(work.ask(CountRows(Extent::Accounts)).await?);
+        let report = work.app().mend_ledger(work.pace()).await?;
+        for (check, found) in &report.checks {
+            tell(&work, check.as_str(), found);
+        }
+        if report.wrong() > 0 {
+            let (had, would) =
+                if work.is_dry() { ("would be", "; nothing was written") } else { ("were", "") };
+            work.tell(&format!("the balances of {} fans {had} mended{would}", report.mended));
+        }
+        work.count("balances of fans", report.mended);
+        Ok(())
+    })
+}
+
+fn tell(work: &Work, check: &str, found: &PointsChecked) {
+    work.tell(&format!("{check}: {} checked, {} wrong", found.checked, found.wrong));
+    for example in &found.examples {
+        work.tell(&format!("  {example}"));
+    }
+}
+
+/// Purchases that stopped half-way.
+pub(super) fn reconcile_purchases() -> Task {
+    let about = "Finishes what stopped half-way of purchases for money: completes, ends or has given back";
+    Task::new("reconcile-purchases", Category::Repair, about, |work| async move {
+        let report = work.app().reconcile_at(work.pace()).await?;
+        let ReconcileReport { looked_at, completed, expired, cancelled, refunded, left } = report;
+        work.tell(&format!(
+            "looked at {looked_at} payments: {completed} purchases completed, {expired} expired, {cancelled} cancelled, \
+             {refunded} payments given back, {left} left for later"
+        ));
+        work.count("purchases completed", completed);
+        work.count("purchases expired", expired);
+        work.count("purchases cancelled", cancelled);
+        work.count("payments given back", refunded);
+        Ok(())
+    })
+    .needs(Need::Payments)
+}
+
+/// What fans have come to without anybody's having checked.
+pub(super) fn sync_quests() -> Task {
+    let about =
+        "Completes the steps that fans have fulfilled and grants the achievements that they have come to";
+    Task::new("sync-quests", Category::Backfill, about, |work| async move {
+        work.expect(work.ask(CountRows(Extent::Accounts)).await?);
+        let sweep = work.app().check_everybody(work.pace()).await?;
+        work.tell(&format!("looked at {} fans; their steps pay {} points", sweep.fans, sweep.points));
+        work.count("steps", sweep.steps);
+        work.count("quests", sweep.quests);
+        work.count("achievements", sweep.achievements);
+        Ok(())
+    })
+    // Ranks are those of boards that are right, followers are counted rightly, points reach thresholds, and who is in no
+    // quest completes none.
+    .after(&[
+        "repair-counters",
+        "backfill-onboarding",
+        "backfill-quest-points",
+        "backfill-visit-points",
+        "backfill-boards",
+        "repair-points",
+    ])
+}
+
+/// What was minted before there was a minter.
+pub(super) fn mint_earlier() -> Task {
+    let about = "Hands over to the minter what was opened before there was one";
+    Task::new("mint-earlier", Category::Backfill, about, |work| async move {
+        let handed = work.app().hand_earlier(work.pace()).await?;
+        work.count("collectibles handed to the minter", handed);
+        Ok(())
+    })
+    .needs(Need::Minter)
+}
+
+fn tally(rows: usize) -> u64 {
+    u64::try_from(rows).unwrap_or(u64::MAX)
+}

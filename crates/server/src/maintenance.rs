@@ -1,0 +1,466 @@
+//! `terrace maintain list`, `plan`, `run` and `history`, and the short forms of some tasks: what operators do to data,
+//! beside servers that run.
+
+use crate::minting::with_minter;
+use crate::payments::with_payments;
+use crate::progress::Progress;
+use crate::secret::{self, check_secret, cron_secret_task};
+use crate::serve::stop_signal;
+use crate::settings::Settings;
+use crate::{app, open, report};
+use anyhow::{Context, bail};
+use clap::Args;
+use std::env;
+use std::io;
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use terrace_app::maintenance::{
+    Category, Left, MaintenanceHistory, Need, Observer, Plan, Ran, Round, RoundReport, RunOutcome, RunRecord,
+    RunState, Task, TaskList, Wanted, catalogue,
+};
+use terrace_app::{App, SecretKey};
+use terrace_storage::Storage;
+use tokio::sync::watch;
+
+/// What a shell makes of a program that Ctrl-C ended.
+const STOPPED: u8 = 130;
+/// The longest name of whoever runs maintenance.
+const LONGEST_NAME: usize = 80;
+
+/// Which tasks.
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+#[group(required = true, multiple = false)]
+pub(crate) struct Which {
+    /// Their names; `maintain list` has them.
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+    /// All of them, but for those that only run by name.
+    #[arg(long)]
+    all: bool,
+}
+
+impl Which {
+    fn wanted(&self) -> Wanted {
+        if self.all { Wanted::All } else { Wanted::Named(self.names.clone()) }
+    }
+
+    fn words(&self) -> String {
+        if self.all { "--all".to_owned() } else { self.names.join(" ") }
+    }
+}
+
+/// How tasks are run.
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub(crate) struct RunArgs {
+    #[command(flatten)]
+    which: Which,
+    /// Do everything and roll it back: say exactly which rows would be written, and write nothing.
+    #[arg(long)]
+    dry_run: bool,
+    /// Leave out what the tasks come after; it must have run before.
+    #[arg(long)]
+    only: bool,
+    /// Who runs it, for the journal; the user of the system when not given.
+    #[arg(long, value_name = "WHO", value_parser = who)]
+    by: Option<String>,
+}
+
+fn who(text: &str) -> Result<String, String> {
+    let is_name = (1..=LONGEST_NAME).contains(&text.chars().count()) && !text.chars().any(char::is_control);
+    if is_name { Ok(text.to_owned()) } else { Err(format!("1 to {LONGEST_NAME} characters, on one line")) }
+}
+
+/// Whoever the system says it is.
+fn user() -> String {
+    let mut named = ["USER", "LOGNAME"].into_iter().filter_map(|name| env::var(name).ok());
+    named.find_map(|name| who(&name).ok()).unwrap_or_else(|| "unknown".to_owned())
+}
+
+/// Every task, those of this machine's files too.
+fn tasks(settings: &Settings) -> TaskList {
+    catalogue().with(cron_secret_task(settings))
+}
+
+/// Says which tasks there are.
+pub(crate) fn list(settings: &Settings) -> anyhow::Result<ExitCode> {
+    for task in tasks(settings).tasks() {
+        let name = if task.is_by_name_only() { " Only by name." } else { "" };
+        report::line(&format!(
+            "{:<24} {:<9} {}.{name}{}",
+            task.name(),
+            task.category(),
+            task.about(),
+            after(task)
+        ))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn after(task: &Task) -> String {
+    let names = task.comes_after();
+    if names.is_empty() { String::new() } else { format!(" After {}.", names.join(", ")) }
+}
+
+/// Says in which order tasks would run.
+pub(crate) fn plan(which: &Which, settings: &Settings) -> anyhow::Result<ExitCode> {
+    let plan = tasks(settings).plan(&which.wanted())?;
+    for (nth, step) in plan.steps().iter().enumerate() {
+        let wanted = if step.is_asked { "" } else { " Others come after it." };
+        let (name, category) = (step.task.name(), step.task.category());
+        report::line(&format!("{:>2}. {name:<24} {category:<9}{}{wanted}", nth + 1, after(&step.task)))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Runs tasks and says what each came to.
+pub(crate) async fn run(arguments: RunArgs, settings: Settings) -> anyhow::Result<ExitCode> {
+    let RunArgs { which, dry_run, only, by } = arguments;
+    let plan = tasks(&settings).plan(&which.wanted())?;
+    let flags = if only { " --only" } else { "" };
+    let round = Round {
+        plan,
+        is_dry: dry_run,
+        only,
+        by: by.unwrap_or_else(user),
+        arguments: format!("run {}{flags}", which.words()),
+    };
+    let is_optional = which.all;
+    let report = carry_out(round, is_optional, Says::All, &settings).await?;
+    if dry_run {
+        report::line("nothing was written")?;
+    }
+    Ok(ended(&report))
+}
+
+fn ended(report: &RoundReport) -> ExitCode {
+    match (report.is_stopped, report.is_well()) {
+        (true, _) => ExitCode::from(STOPPED),
+        (false, true) => ExitCode::SUCCESS,
+        (false, false) => ExitCode::FAILURE,
+    }
+}
+
+/// How much is said of tasks while they run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Says {
+    /// What each came to.
+    All,
+    /// What they say of themselves.
+    Lines,
+    /// Nothing but how far they are.
+    Nothing,
+}
+
+/// A short form of tasks: what they came to, once they have done their work, or the exit code that tells otherwise.
+async fn short(
+    words: &str,
+    wanted: Wanted,
+    is_dry: bool,
+    says: Says,
+    settings: &Settings,
+) -> anyhow::Result<Result<RoundReport, ExitCode>> {
+    let plan = tasks(settings).plan(&wanted)?;
+    let round = Round { plan, is_dry, only: false, by: user(), arguments: words.to_owned() };
+    let is_optional = !matches!(wanted, Wanted::Named(_));
+    let report = carry_out(round, is_optional, says, settings).await?;
+    if let Some(Ran { task, failure: Some(why), .. }) = report.ran.last() {
+        bail!("{task}: {why}");
+    }
+    Ok(if report.is_well() { Ok(report) } else { Err(ended(&report)) })
+}
+
+fn named(names: &[&str]) -> Wanted {
+    Wanted::Named(names.iter().map(|name| (*name).to_owned()).collect())
+}
+
+/// Runs every repair, and says whether anything was to be mended.
+pub(crate) async fn repair(dry_run: bool, settings: Settings) -> anyhow::Result<ExitCode> {
+    let wanted = Wanted::Of(Category::Repair);
+    let report = match short("repair", wanted, dry_run, Says::Lines, &settings).await? {
+        Ok(report) => report,
+        Err(code) => return Ok(code),
+    };
+    if report.rows() == 0 {
+        report::line("nothing is to be mended")?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Removes what is past its time.
+pub(crate) async fn sweep(settings: Settings) -> anyhow::Result<ExitCode> {
+    let all = ["sweep-idempotency-keys", "sweep-sessions", "sweep-events", "sweep-minting", "sweep-media"];
+    match short("sweep", named(&all), false, Says::Nothing, &settings).await? {
+        Ok(done) => report::line(&report::swept(&done))?,
+        Err(code) => return Ok(code),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Looks for the topics of every post again.
+pub(crate) async fn backfill_topics(settings: Settings) -> anyhow::Result<ExitCode> {
+    let done = short("backfill-topics", named(&["backfill-topics"]), false, Says::Lines, &settings).await?;
+    Ok(done.map_or_else(|code| code, |_| ExitCode::SUCCESS))
+}
+
+/// Finishes what stopped half-way of purchases.
+pub(crate) async fn reconcile(settings: Settings) -> anyhow::Result<ExitCode> {
+    let done = short("reconcile", named(&["reconcile-purchases"]), false, Says::Lines, &settings).await?;
+    Ok(done.map_or_else(|code| code, |_| ExitCode::SUCCESS))
+}
+
+/// Hands over what was minted before there was a minter.
+pub(crate) async fn mint_earlier(settings: Settings) -> anyhow::Result<ExitCode> {
+    match short("mint-earlier", named(&["mint-earlier"]), false, Says::Nothing, &settings).await? {
+        Ok(done) => {
+            let handed = done.rows();
+            report::line(&format!("{handed} collectibles are handed to the minter by the servers that run"))?;
+        }
+        Err(code) => return Ok(code),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Says what was run, the newest first.
+pub(crate) async fn history(limit: u32, settings: Settings) -> anyhow::Result<ExitCode> {
+    let storage = open(&settings)?;
+    let app = app(&settings, &storage);
+    app.ready().await.context("the database is not ready; `terrace migrate` brings it up to date")?;
+    let found = app.query(MaintenanceHistory { limit }).await;
+    storage.close();
+    let runs = found.map_err(|failure| match failure {
+        terrace_kernel::Failure::Refused(never) => match never {},
+        terrace_kernel::Failure::Broken(error) => error,
+    })?;
+    for (run, state) in runs {
+        report::line(&words(&run, state))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn words(run: &RunRecord, state: RunState) -> String {
+    let RunRecord { task, started_by, arguments, started_at, finished_at, counts, failure, .. } = run;
+    let took =
+        finished_at.map_or_else(String::new, |at| format!(" after {}", seconds(at.since(*started_at))));
+    let counts = rows(counts.iter().map(|(kind, rows)| (kind.as_str(), *rows)));
+    let why = failure.as_ref().map_or_else(String::new, |why| format!(": {why}"));
+    format!("{started_at} {task} {state}{took}{why}; {counts}; by {started_by} ({arguments})")
+}
+
+fn rows<'a>(counts: impl Iterator<Item = (&'a str, u64)>) -> String {
+    let counts: Vec<_> = counts.map(|(kind, rows)| format!("{kind}: {rows}")).collect();
+    if counts.is_empty() { "no rows".to_owned() } else { counts.join(", ") }
+}
+
+fn seconds(time: Duration) -> String {
+    format!("{:.1} s", time.as_secs_f64())
+}
+
+/// Runs tasks until they are done or somebody wants them to stop.
+async fn carry_out(
+    round: Round,
+    is_optional: bool,
+    says: Says,
+    settings: &Settings,
+) -> anyhow::Result<RoundReport> {
+    let storage = open(settings)?;
+    let carried_out = carry_out_on(&storage, round, is_optional, says, settings).await;
+    storage.close();
+    carried_out
+}
+
+async fn carry_out_on(
+    storage: &Storage,
+    round: Round,
+    is_optional: bool,
+    says: Says,
+    settings: &Settings,
+) -> anyhow::Result<RoundReport> {
+    app(settings, storage)
+        .ready()
+        .await
+        .context("the database is not ready; `terrace migrate` brings it up to date")?;
+    let app = Arc::new(equipped(storage, &round.plan, is_optional, round.is_dry, settings).await?);
+    let (stop, stopped) = watch::channel(false);
+    let signal = stop_signal()?;
+    log::info!("{} begins; Ctrl-C ends it between two batches", round.arguments);
+    let listener = tokio::spawn(async move {
+        signal.await;
+        log::warn!("it ends after this batch; once more ends it at once, and the next run does the rest");
+        stop.send_replace(true);
+        if let Ok(again) = stop_signal() {
+            again.await;
+            std::process::exit(STOPPED.into());
+        }
+    });
+    let teller = Arc::new(Teller::new(says, round.is_dry));
+    let observer: Arc<dyn Observer> = Arc::<Teller>::clone(&teller);
+    let report = app.maintain(round, observer, stopped).await;
+    listener.abort();
+    teller.end()?;
+    Ok(report?)
+}
+
+/// The use cases with what the tasks of a plan need.
+async fn equipped(
+    storage: &Storage,
+    plan: &Plan,
+    is_optional: bool,
+    is_dry: bool,
+    settings: &Settings,
+) -> anyhow::Result<App> {
+    let bare = || -> anyhow::Result<App> {
+        let mut app = app(settings, storage);
+        if plan.needs(Need::Media) {
+            app = app.with_media(Arc::new(settings.open_media()?));
+        }
+        if plan.needs(Need::Minter) {
+            app = with_minter(app, settings)?;
+        }
+        Ok(app)
+    };
+    // A rehearsal makes no secret, nor do tasks that nobody named.
+    let may_make = !is_dry && !is_optional;
+    if !plan.needs(Need::Payments) || !(may_make || settings.secret_path().exists()) {
+        return bare();
+    }
+    let secret = secret::read(settings)?;
+    let app = bare()?.with_secret(&secret);
+    // To compare it is to note it where none was noted before.
+    if !is_dry && let Err(error) = check_secret(&app, settings).await {
+        if !is_optional {
+            return Err(error);
+        }
+        log::warn!("{error:#}");
+        return bare();
+    }
+    paid(app, &secret, settings)
+}
+
+fn paid(app: App, secret: &SecretKey, settings: &Settings) -> anyhow::Result<App> {
+    with_payments(app, settings, secret, settings.listen)
+}
+
+/// Tells the person at the terminal what becomes of tasks.
+struct Teller {
+    says: Says,
+    is_dry: bool,
+    progress: Mutex<Option<Progress>>,
+    /// What did not go out, if anything.
+    broken: Mutex<Option<io::Error>>,
+}
+
+impl Teller {
+    fn new(says: Says, is_dry: bool) -> Self {
+        Self { says, is_dry, progress: Mutex::default(), broken: Mutex::default() }
+    }
+
+    /// Takes the line away and says whether everything went out.
+    fn end(&self) -> io::Result<()> {
+        self.clear();
+        self.broken.lock().unwrap_or_else(PoisonError::into_inner).take().map_or(Ok(()), Err)
+    }
+
+    fn clear(&self) {
+        let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(progress) = progress.as_mut() {
+            self.note(progress.end());
+        }
+    }
+
+    fn line(&self, words: &str) {
+        self.clear();
+        self.note(report::line(words));
+    }
+
+    fn note(&self, outcome: io::Result<()>) {
+        if let Err(error) = outcome {
+            self.broken.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+        }
+    }
+}
+
+impl Observer for Teller {
+    fn began(&self, task: &Task) {
+        *self.progress.lock().unwrap_or_else(PoisonError::into_inner) = Some(Progress::of(task.name(), None));
+    }
+
+    fn moved(&self, done: u64, of: Option<u64>) {
+        let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(progress) = progress.as_mut() {
+            progress.resize(of);
+            self.note(progress.show(done));
+        }
+    }
+
+    fn told(&self, line: &str) {
+        match self.says {
+            Says::All => self.line(&format!("  {line}")),
+            Says::Lines => self.line(line),
+            Says::Nothing => {}
+        }
+    }
+
+    fn ended(&self, ran: &Ran) {
+        self.clear();
+        if self.says == Says::All {
+            self.line(&came_to(ran, self.is_dry));
+        }
+    }
+
+    fn left(&self, left: &Left) {
+        if self.says != Says::Nothing {
+            self.line(&format!("{} is left out: {}", left.task, left.why));
+        }
+    }
+}
+
+fn came_to(ran: &Ran, is_dry: bool) -> String {
+    let Ran { task, outcome, counts, took, failure } = ran;
+    let rows = rows(counts.iter().map(|(kind, rows)| (*kind, *rows)));
+    let took = format!("({}{})", if is_dry { "rehearsed, " } else { "" }, seconds(*took));
+    match outcome {
+        RunOutcome::Succeeded | RunOutcome::Running => format!("{task:<24} {rows} {took}"),
+        RunOutcome::Stopped => format!("{task:<24} stopped; {rows} {took}"),
+        RunOutcome::Failed => {
+            let why = failure.as_deref().unwrap_or("nobody said why");
+            format!("{task:<24} failed: {why}; {rows} {took}")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::{Cli, Command, Maintain};
+    use clap::Parser;
+
+    fn asked(arguments: &[&str]) -> Result<Maintain, clap::Error> {
+        let cli = Cli::try_parse_from([&["terrace", "maintain"], arguments].concat())?;
+        match cli.command {
+            Some(Command::Maintain(maintain)) => Ok(maintain),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn tasks_are_named_or_all_of_them_are_meant() {
+        let Ok(Maintain::Run(run)) = asked(&["run", "seasons", "teams", "--only", "--by", "Mia"]) else {
+            panic!("a run")
+        };
+        assert_eq!((run.which.words().as_str(), run.only, run.dry_run), ("seasons teams", true, false));
+        assert_eq!(run.by.as_deref(), Some("Mia"));
+        let Ok(Maintain::Plan(which)) = asked(&["plan", "--all"]) else { panic!("a plan") };
+        assert_eq!(which.wanted(), Wanted::All);
+        for wrong in [&["run"][..], &["plan"], &["run", "--all", "seasons"], &["run", "--all", "--by", ""]] {
+            assert!(asked(wrong).is_err(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn the_order_of_the_program_is_one() {
+        let settings = Cli::try_parse_from(["terrace"]).unwrap().settings;
+        let plan = tasks(&settings).plan(&Wanted::All).unwrap();
+        assert!(plan.steps().iter().any(|step| step.task.name() == "cron-secret"));
+    }
+}

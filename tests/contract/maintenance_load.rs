@@ -1,0 +1,125 @@
+//! Spec §1 rule 13: maintenance runs beside fans who do everything at once, in several processes, and finds nothing to mend of
+//! what they do.
+
+use super::counters::post;
+use super::mended::{run, verified};
+use super::packs::{buy, give_coins, open, pack, shop_of};
+use super::quests::{QUESTS, load, start, step};
+use anyhow::Result;
+use std::sync::Arc;
+use terrace_testkit::app::commands::{
+    BlockUser, CreateComment, FollowTeam, FollowUser, OpenPack, PurchasePack, React, UnfollowUser, VisitDaily,
+};
+use terrace_testkit::app::{App, Command};
+use terrace_testkit::kernel::{Failure, PostId, TeamId, UserId};
+use terrace_testkit::quests::StepId;
+use terrace_testkit::social::ReactionKind;
+use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
+
+on_each_database! {
+    rule_13_maintenance_finds_nothing_of_what_fans_do,
+}
+
+/// Everything that mends, in an order in which it may run.
+const TASKS: [&str; 17] = [
+    "repair-step-order",
+    "repair-quest-runs",
+    "backfill-quest-points",
+    "backfill-visit-points",
+    "backfill-boards",
+    "backfill-onboarding",
+    "repair-counters",
+    "sweep-blocked-follows",
+    "sweep-deleted-accounts",
+    "sweep-deleted-posts",
+    "repair-purchases",
+    "backfill-packs",
+    "repair-pack-stock",
+    "repair-points",
+    "repair-balances",
+    "repair-minting-lanes",
+    "sweep-notices",
+];
+
+/// What one fan does.
+struct Evening {
+    fan: UserId,
+    neighbours: [UserId; 2],
+    team: TeamId,
+    posts: [PostId; 2],
+    steps: [StepId; 3],
+    purchase: PurchasePack,
+    opening: OpenPack,
+}
+
+/// Something that a rule may refuse, and nothing may break.
+async fn does<C: Command>(app: &App, command: C) {
+    if let Err(Failure::Broken(error)) = app.execute(command).await {
+        panic!("{}: {error}", C::NAME);
+    }
+}
+
+async fn spend(app: Arc<App>, evening: Evening) {
+    let Evening { fan, neighbours: [other, third], team, posts, steps, purchase, opening } = evening;
+    does(&app, FollowTeam { fan, team }).await;
+    does(&app, VisitDaily { user: fan, awards: app.awards() }).await;
+    for step in steps {
+        if let Err(Failure::Broken(error)) = app.complete_step(fan, step).await {
+            panic!("{error}");
+        }
+    }
+    for _ in 0..3 {
+        does(&app, FollowUser { fan, other }).await;
+        does(&app, FollowUser { fan, other: third }).await;
+        does(&app, UnfollowUser { fan, other }).await;
+        does(&app, purchase.clone()).await;
+        does(&app, opening.clone()).await;
+    }
+    does(&app, BlockUser { fan, other: third }).await;
+    for (turn, post) in posts.iter().cycle().take(6).enumerate() {
+        does(&app, CreateComment { author: fan, post: *post, body: format!("Turn {turn}") }).await;
+        does(&app, React { fan, post: *post, kind: ReactionKind::ALL.get(turn).copied() }).await;
+    }
+}
+
+fn rule_13_maintenance_finds_nothing_of_what_fans_do(kind: DatabaseKind) -> Result<()> {
+    let house = shop_of(TestApp::without_rehearsal(kind)?)?;
+    let (other, third) = (house.another()?, house.another()?);
+    load(&house, QUESTS);
+    let (fans, team, cups) = (house.crowd("fan", 12), house.team("foxes"), pack(&house, "cups").id);
+    for fan in &fans {
+        give_coins(&house, *fan, 15);
+        start(&house, *fan, "ladder");
+        start(&house, *fan, "single");
+    }
+    let posts = [post(&house, fans[0]), post(&house, fans[1])];
+    let steps = ["ladder/one", "ladder/two", "single/only"].map(|name| step(&house, name));
+    let works: Vec<_> = fans
+        .iter()
+        .enumerate()
+        .map(|(n, fan)| {
+            let evening = Evening {
+                fan: *fan,
+                neighbours: [fans[(n + 1) % fans.len()], fans[(n + 2) % fans.len()]],
+                team,
+                posts,
+                steps,
+                purchase: buy(&house, *fan, cups, 1),
+                opening: open(&house, *fan, cups, None),
+            };
+            let app = Arc::clone(if n % 2 == 0 { house.app() } else { other.app() });
+            house.spawn(spend(app, evening))
+        })
+        .collect();
+    while works.iter().any(|work| !work.is_finished()) {
+        let ran = run(&third, &TASKS, false);
+        assert_eq!(ran.rows(), 0, "{ran:?}");
+    }
+    for work in works {
+        house.join(work);
+    }
+    let ran = run(&third, &TASKS, false);
+    assert_eq!(ran.rows(), 0, "{ran:?}");
+    verified(&house);
+    Ok(())
+}
