@@ -408,7 +408,9 @@ async fn run(hub: Rc<Hub>) {
                 // leaves in one write for each, and the worker has most of its time for requests.
                 sleep(REST.saturating_mul(woken).min(LONGEST_REST)).await;
             }
-            _ = ticks.tick() => drop(wake(hub.due()).await),
+            _ = ticks.tick() => {
+                wake(hub.due()).await;
+            }
         }
     }
 }
