@@ -23,12 +23,10 @@ use tokio::time::{MissedTickBehavior, interval, sleep};
 const CHUNK: usize = 16 * 1024;
 /// How often it is looked whose heartbeat is due, or whose time is over.
 const TICK: Duration = Duration::from_millis(500);
-/// How many connections are woken at least before others get a turn, and in how many portions a crowd is at most.
-const PORTION: usize = 64;
-const PORTIONS: usize = 32;
-/// The pause between two portions.
-const BREATH: Duration = Duration::from_millis(1);
-/// How long a worker rests at most before it tells a crowd more: as long as telling them took.
+/// How many connections are woken before others get a turn.
+const PORTION: usize = 32;
+/// How long a worker rests, for each connection that it woke, before it tells them more, and how long at most.
+const REST: Duration = Duration::from_micros(100);
 const LONGEST_REST: Duration = Duration::from_millis(100);
 /// For how many parts what was written last is kept.
 const COMMON: usize = 8;
@@ -367,20 +365,16 @@ impl Hub {
     }
 }
 
-/// Wakes a portion, lets them write, and goes on after a pause: a crowd is thousands of writes, for which every processor
-/// there is would be busy, and a request that comes in meanwhile is not to wait for all of them.
-async fn wake(slots: Vec<Rc<Slot>>) {
-    let portion = PORTION.max(slots.len().div_ceil(PORTIONS));
-    for (nth, portion) in slots.chunks(portion).enumerate() {
-        if nth > 0 {
-            sleep(BREATH).await;
-        }
+/// Wakes a portion, lets them write and whatever else has become ready have its turn, and goes on: a crowd is thousands
+/// of writes, and a request that comes in meanwhile is not to wait for all of them. Says how many there were.
+async fn wake(slots: Vec<Rc<Slot>>) -> u32 {
+    for portion in slots.chunks(PORTION) {
         for slot in portion {
             slot.wake();
         }
+        yield_now().await;
     }
-    // Until the last of them have written.
-    yield_now().await;
+    u32::try_from(slots.len()).unwrap_or(u32::MAX)
 }
 
 fn take(frame: &Frame, sight: Sight, out: &mut BytesMut) -> Taken {
@@ -409,13 +403,14 @@ async fn run(hub: Rc<Hub>) {
                 if rung.is_err() {
                     return;
                 }
-                let begun = Instant::now();
-                wake(hub.look()).await;
-                // The first event of a quiet stream leaves at once. Where telling everybody takes its time, what comes
-                // in the next moments leaves in one write, and the worker has most of its time for requests.
-                sleep(begun.elapsed().min(LONGEST_REST)).await;
+                let woken = wake(hub.look()).await;
+                // The first event of a quiet stream leaves at once. Where many are told, what comes in the next moments
+                // leaves in one write for each, and the worker has most of its time for requests.
+                sleep(REST.saturating_mul(woken).min(LONGEST_REST)).await;
             }
-            _ = ticks.tick() => wake(hub.due()).await,
+            _ = ticks.tick() => {
+                wake(hub.due()).await;
+            }
         }
     }
 }
