@@ -110,6 +110,7 @@ mod streams {
 /// The program, as its operators meet it.
 mod program {
     mod account;
+    mod backup;
     mod completions;
     mod doctor;
     mod follow_graph;

@@ -1,6 +1,7 @@
 //! The `terrace` program: configuration → storage → use cases → web.
 
 mod account;
+mod backup;
 mod coins;
 mod completions;
 mod doctor;
@@ -71,6 +72,8 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Maintain(Maintain::Reconcile) => runtime()?.block_on(payments::reconcile(settings)),
         Command::Maintain(Maintain::Sweep) => runtime()?.block_on(sweep(settings)),
         Command::Maintain(Maintain::BackfillTopics) => runtime()?.block_on(backfill_topics(settings)),
+        Command::Backup { file } => backup::backup(&file, &settings),
+        Command::Restore { file, force } => backup::restore(&file, force, &settings),
         Command::Doctor => runtime()?.block_on(doctor::doctor(settings)),
         Command::Account(command) => runtime()?.block_on(account::account(command, settings)),
         Command::Verify { place } => verify_opening::verify(&place),
