@@ -37,6 +37,7 @@ mod contract {
     mod import;
     mod jobs;
     mod ledger;
+    mod legacy;
     mod live;
     mod locker_room;
     mod media;

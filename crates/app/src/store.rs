@@ -6,6 +6,7 @@
 
 use crate::backfill::{BackfillRead, BackfillWrite};
 use crate::import::FollowImportWrite;
+use crate::import::legacy::{LegacyMove, LegacyStaging, LegacyStagingWrite};
 use crate::jobs::{JobRead, JobWrite};
 use crate::media::{MediaRead, MediaWrite};
 use crate::minting::{MintingDelivery, MintingRead, MintingUpkeep, MintingWrite};
@@ -276,6 +277,7 @@ pub trait ReadTx:
     + SaleRead
     + MintingRead
     + PaymentRead
+    + LegacyStaging
 {
 }
 
@@ -313,6 +315,7 @@ impl<T> ReadTx for T where
         + SaleRead
         + MintingRead
         + PaymentRead
+        + LegacyStaging
 {
 }
 
@@ -329,6 +332,8 @@ pub trait Tx:
     + ReportWrite
     + DismissalWrite
     + FollowImportWrite
+    + LegacyStagingWrite
+    + LegacyMove
     + GraphWrite<AuthorCard>
     + TeamFollowWrite
     + GraphErasure
@@ -373,6 +378,8 @@ impl<T> Tx for T where
         + ReportWrite
         + DismissalWrite
         + FollowImportWrite
+        + LegacyStagingWrite
+        + LegacyMove
         + GraphWrite<AuthorCard>
         + TeamFollowWrite
         + GraphErasure

@@ -7,6 +7,7 @@ mod completions;
 mod doctor;
 mod edge_settings;
 mod follow_graph;
+mod legacy;
 mod machine;
 mod minting;
 mod payments;
@@ -74,6 +75,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Maintain(Maintain::BackfillTopics) => runtime()?.block_on(backfill_topics(settings)),
         Command::Backup { file } => backup::backup(&file, &settings),
         Command::Restore { file, force } => backup::restore(&file, force, &settings),
+        Command::Import(command) => runtime()?.block_on(legacy::import(command, settings)),
         Command::Doctor => runtime()?.block_on(doctor::doctor(settings)),
         Command::Account(command) => runtime()?.block_on(account::account(command, settings)),
         Command::Verify { place } => verify_opening::verify(&place),

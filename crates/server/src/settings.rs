@@ -3,6 +3,7 @@
 use crate::account::Account;
 use crate::coins::CoinsCommand;
 use crate::edge_settings::EdgeSettings;
+use crate::legacy::Import;
 use crate::minting::MintSettings;
 use crate::stream_settings::StreamSettings;
 use crate::trend_settings::TrendSettings;
@@ -44,6 +45,9 @@ pub(crate) enum Command {
     /// Look after the data.
     #[command(subcommand)]
     Maintain(Maintain),
+    /// Bring the data of an older system in.
+    #[command(subcommand)]
+    Import(Import),
     /// Copy an embedded database into a file while servers run on it.
     Backup {
         /// The file, which must not exist.

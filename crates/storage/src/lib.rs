@@ -32,6 +32,7 @@ mod reads;
 mod relay;
 mod replica;
 mod schema;
+mod schema_legacy;
 mod schema_packs;
 mod sqlite;
 mod store;

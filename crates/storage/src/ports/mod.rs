@@ -24,6 +24,8 @@ mod jobs;
 mod kept_keys;
 mod leases;
 mod ledger;
+mod legacy;
+mod legacy_move;
 mod media;
 mod own_graph;
 mod packs;
