@@ -37,7 +37,7 @@ mod contract {
     mod import;
     mod jobs;
     mod ledger;
-    mod legacy;
+    pub(crate) mod legacy;
     mod live;
     mod locker_room;
     mod media;
@@ -115,6 +115,7 @@ mod program {
     mod completions;
     mod doctor;
     mod follow_graph;
+    mod legacy;
     mod maintain;
     mod minting;
     mod payments;

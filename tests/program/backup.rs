@@ -115,6 +115,8 @@ fn a_backup_under_load_holds_what_was_acknowledged_before_it() -> Result<()> {
     let said = run(&elsewhere, &["restore", copy])?.succeeded()?;
     assert!(said.starts_with("restored data/terrace.db from "), "{said}");
     run(&elsewhere, &["maintain", "verify"])?.succeeded()?;
+    // What the backup said to copy as well.
+    fs::copy(terrace.folder().join("data/secret"), elsewhere.folder().join("data/secret"))?;
     let restored = elsewhere.serve()?;
     let there = posts(&restored.client())?;
     let lost: Vec<_> = before.difference(&there).collect();

@@ -81,7 +81,6 @@ async fn bring_in(
         LegacyProgress::Read(bytes) => progress.show(bytes),
         LegacyProgress::Moving => Ok(()),
     };
-    let import = import_id(sources, skip_bad)?;
     let checked = app.check_legacy(sources, &mut watch).await.context("nothing was written")?;
     if checked.bad_records() > 0 && !skip_bad {
         progress.end()?;
@@ -90,6 +89,7 @@ async fn bring_in(
         report::line(&format!("{bad} bad; nothing was written; --skip-bad leaves them out"))?;
         return Ok(ExitCode::FAILURE);
     }
+    let import = import_id(sources, &checked)?;
     let moved = app.import_legacy(import, sources, &checked, &mut watch).await;
     progress.end()?;
     told(&checked)?;

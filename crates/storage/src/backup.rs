@@ -121,6 +121,9 @@ pub fn restore(url: &str, file: &Path, force: bool, now: Timestamp) -> Result<Re
             "what was committed last lies in a -wal beside it; `terrace backup` makes whole copies",
         ));
     }
+    // What a link leads to is replaced, not the link.
+    let is_link = database.symlink_metadata().is_ok_and(|found| found.is_symlink());
+    let database = if is_link { database.canonicalize().map_err(io_error(&database))? } else { database };
     let is_there = database.symlink_metadata().is_ok();
     if is_there && !force {
         return Err(BackupError::Exists(database));

@@ -23,8 +23,8 @@ const USERS: &str = "\
 /// Whoever has none was made by the statement before.
 const CREDENTIALS: &str = "\
     INSERT INTO credentials (user_id, password_hash, updated_at) \
-    SELECT u.id, $2, u.created_at FROM legacy_users l JOIN users u ON u.id = l.id AND u.status = 'active' \
-    WHERE l.import_id = $1 ON CONFLICT (user_id) DO NOTHING";
+    SELECT u.id, $1, u.created_at FROM legacy_users l JOIN users u ON u.id = l.id AND u.status = 'active' \
+    WHERE l.import_id = $2 ON CONFLICT (user_id) DO NOTHING";
 const PRESENCE: &str = "\
     INSERT INTO presence (user_id, last_seen_at) \
     SELECT u.id, u.created_at FROM legacy_users l JOIN users u ON u.id = l.id AND u.status = 'active' \
@@ -176,8 +176,8 @@ impl LegacyMove for DieselTx<'_> {
         let new = self.over(USERS, import)?;
         on!(self.conn, |conn| {
             diesel::sql_query(CREDENTIALS)
-                .bind::<Uid, _>(Key::of(import))
                 .bind::<Text, _>(nothing.as_phc())
+                .bind::<Uid, _>(Key::of(import))
                 .execute(conn)
         })
         .map_err(broken("write credentials of an import"))?;

@@ -7,6 +7,7 @@ use super::rows::{
 };
 use super::seasons::{self, Means};
 use super::table::LegacyTable;
+use sha2::{Digest, Sha256};
 use std::collections::{HashMap, HashSet};
 use terrace_identity::{Team, TimeZone, Username, bio, display_name};
 use terrace_kernel::{TeamId, Timestamp, UserId};
@@ -24,6 +25,29 @@ pub(super) struct Here {
     pub(super) teams: Vec<Team>,
     pub(super) quests: Vec<Quest>,
     pub(super) seasons: Seasons,
+}
+
+impl Here {
+    /// A mark of what rows go by.
+    pub(super) fn digest(&self) -> [u8; 32] {
+        let teams = self.teams.iter().map(|team| format!("{}/{}/{}", team.id, team.key, team.name));
+        let quest =
+            |quest: &Quest| format!("{}/{}/{}/{:?}", quest.id, quest.title, quest.key.as_str(), quest.steps);
+        let quests = self.quests.iter().map(quest);
+        let season = |season: &Season| {
+            format!(
+                "{}/{}/{}/{:?}-{:?}",
+                season.id,
+                season.key,
+                season.is_counted(),
+                season.starts_at,
+                season.ends_at
+            )
+        };
+        let all = teams.chain(quests).chain(self.seasons.iter().map(season));
+        let digest = all.fold(Sha256::new(), |digest, line| digest.chain_update(line).chain_update([0]));
+        digest.finalize().into()
+    }
 }
 
 /// What a row comes to.

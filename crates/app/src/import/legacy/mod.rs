@@ -102,13 +102,14 @@ pub enum LegacyProgress {
 /// Who is told how far it is.
 pub type Watch<'w> = &'w mut dyn FnMut(LegacyProgress) -> io::Result<()>;
 
-/// The id of an import, by what its files hold: the same files are the same import.
+/// The id of an import, by what its files hold and what that means here: what waits of an import that was stopped is gone on
+/// with only where every row of it would be read in the same way.
 ///
 /// # Errors
 ///
 /// When a file cannot be read.
-pub fn import_id(sources: &[LegacySource], skips_bad: bool) -> Result<ImportId, LegacyError> {
-    let mut all = Sha256::new().chain_update([u8::from(skips_bad)]);
+pub fn import_id(sources: &[LegacySource], checked: &LegacyReport) -> Result<ImportId, LegacyError> {
+    let mut all = Sha256::new().chain_update(format!("{checked:?}"));
     for source in in_order(sources) {
         let digest = (source.open)().and_then(|mut file| {
             let mut digest = Writes(Sha256::new());
@@ -207,8 +208,9 @@ impl App {
         for source in in_order(sources) {
             open(source)?;
         }
-        let mut known = Known::new(unrefused(self.query(LookAround).await)?);
-        let (mut report, mut bytes) = (LegacyReport::default(), 0);
+        let here = unrefused(self.query(LookAround).await)?;
+        let (mut report, mut bytes) = (LegacyReport { here: here.digest(), ..LegacyReport::default() }, 0);
+        let mut known = Known::new(here);
         for source in in_order(sources) {
             let (mut records, header) = open(source)?;
             report.begin(source);

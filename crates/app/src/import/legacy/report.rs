@@ -63,6 +63,8 @@ pub struct LegacyReport {
     pub bad: Remarks,
     /// What is left out, or a part of it, though nothing is wrong.
     pub left_out: Remarks,
+    /// A mark of the teams, quests and seasons by which the rows were read.
+    pub(super) here: [u8; 32],
 }
 
 impl LegacyReport {
