@@ -37,6 +37,7 @@ mod contract {
     mod import;
     mod jobs;
     mod ledger;
+    pub(crate) mod legacy;
     mod live;
     mod locker_room;
     mod maintenance;
@@ -125,9 +126,11 @@ mod streams {
 /// The program, as its operators meet it.
 mod program {
     mod account;
+    mod backup;
     mod completions;
     mod doctor;
     mod follow_graph;
+    mod legacy;
     mod maintain;
     mod maintenance;
     mod minting;

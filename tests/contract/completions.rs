@@ -66,7 +66,7 @@ fn bring_in(house: &TestApp, lines: &[Completion]) -> CompletionsImported {
     first
 }
 
-fn verified(house: &TestApp) {
+pub(super) fn verified(house: &TestApp) {
     let points = house.run(house.app().verify_points()).expect("a working store");
     assert_eq!(points.wrong(), 0, "{points:?}");
     let wrong: Vec<_> = house.found(Verify).into_iter().filter(|check| check.wrong > 0).collect();

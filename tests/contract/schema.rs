@@ -78,6 +78,7 @@ fn known_tables() -> Result<BTreeMap<String, Table>> {
     let source = concat!(
         include_str!("../../crates/storage/src/schema.rs"),
         include_str!("../../crates/storage/src/schema_packs.rs"),
+        include_str!("../../crates/storage/src/schema_legacy.rs"),
     );
     let mut tables = BTreeMap::new();
     for block in source.split("table! {").skip(1) {

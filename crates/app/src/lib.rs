@@ -47,6 +47,7 @@ pub use consumers::{Consumer, Handle, Progress};
 pub use demo::{DEMO_FAN, DEMO_PASSWORD, DemoOutcome};
 pub use execute::{Answered, Command, KeyedRequest, OnceRefusal, Query};
 pub use housekeeping::Swept;
+pub use import::legacy;
 pub use import::{BadLine, EdgeList, EdgeListError, FollowImportWrite, IMPORT_BATCH, Imported, Line};
 pub use import::{
     COMPLETIONS_BATCH, Completion, CompletionLine, CompletionList, CompletionsImported, NotMatched,

@@ -6,6 +6,7 @@
 
 use crate::backfill::{BackfillRead, BackfillWrite};
 use crate::import::FollowImportWrite;
+use crate::import::legacy::{LegacyMove, LegacyStaging, LegacyStagingWrite};
 use crate::jobs::{JobRead, JobWrite};
 use crate::maintenance::{MaintenanceRead, MaintenanceWrite, MendingRead, MendingWrite};
 use crate::media::{MediaRead, MediaWrite};
@@ -303,6 +304,7 @@ pub trait ReadTx:
     + MintingRead
     + PaymentRead
     + MendingRead
+    + LegacyStaging
 {
 }
 
@@ -343,6 +345,7 @@ impl<T> ReadTx for T where
         + MintingRead
         + PaymentRead
         + MendingRead
+        + LegacyStaging
 {
 }
 
@@ -359,6 +362,8 @@ pub trait Tx:
     + ReportWrite
     + DismissalWrite
     + FollowImportWrite
+    + LegacyStagingWrite
+    + LegacyMove
     + GraphWrite<AuthorCard>
     + TeamFollowWrite
     + GraphErasure
@@ -405,6 +410,8 @@ impl<T> Tx for T where
         + ReportWrite
         + DismissalWrite
         + FollowImportWrite
+        + LegacyStagingWrite
+        + LegacyMove
         + GraphWrite<AuthorCard>
         + TeamFollowWrite
         + GraphErasure

@@ -35,7 +35,7 @@ pub use progress::{Advance, StartRefusal, StepRefusal, advance, is_due, is_left_
 pub use quest::{Cadence, Quest, Step};
 pub use run::{MalformedPeriod, Period, Run, RunStatus, StepDone};
 pub use standing::FanStanding;
-pub use title::{Mismatch, find_step};
+pub use title::{Mismatch, find_quest, find_step};
 pub use visits::{
     Dates, MalformedDates, Visit, VisitOutcome, VisitRules, Visits, ZoneChange, first_instant, local_date,
     today, visit,

@@ -42,17 +42,26 @@ pub fn find_step<'a>(
             Mismatch::AmbiguousStep,
         );
     };
-    let titled = || {
-        let wanted = folded(quest);
-        let called = quests.iter().filter(|one| folded(&one.title) == wanted);
-        only(called, Mismatch::UnknownQuest, Mismatch::AmbiguousQuest)
-    };
-    let quest = quests.iter().find(|one| one.key.as_str() == quest).map_or_else(titled, Ok)?;
+    let quest = find_quest(quests, quest)?;
     if let Some(step) = quest.steps.iter().find(|one| one.key.as_str() == step) {
         return Ok((quest, step));
     }
     let called = quest.steps.iter().filter(|one| folded(&one.title) == title);
     only(called, Mismatch::UnknownStep, Mismatch::AmbiguousStep).map(|step| (quest, step))
+}
+
+/// The quest that a row from elsewhere means, by its key or else by its title.
+///
+/// # Errors
+///
+/// Nothing is called so, or several are.
+pub fn find_quest<'a>(quests: &'a [Quest], quest: &str) -> Result<&'a Quest, Mismatch> {
+    let titled = || {
+        let wanted = folded(quest);
+        let called = quests.iter().filter(|one| folded(&one.title) == wanted);
+        only(called, Mismatch::UnknownQuest, Mismatch::AmbiguousQuest)
+    };
+    quests.iter().find(|one| one.key.as_str() == quest).map_or_else(titled, Ok)
 }
 
 /// The only one there is.

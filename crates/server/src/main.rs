@@ -1,11 +1,13 @@
 //! The `terrace` program: configuration → storage → use cases → web.
 
 mod account;
+mod backup;
 mod coins;
 mod completions;
 mod doctor;
 mod edge_settings;
 mod follow_graph;
+mod legacy;
 mod machine;
 mod maintenance;
 mod minting;
@@ -83,6 +85,9 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Maintain(Maintain::BackfillTopics) => {
             runtime()?.block_on(maintenance::backfill_topics(settings))
         }
+        Command::Backup { file } => backup::backup(&file, &settings),
+        Command::Restore { file, force } => backup::restore(&file, force, &settings),
+        Command::Import(command) => runtime()?.block_on(legacy::import(command, settings)),
         Command::Doctor => runtime()?.block_on(doctor::doctor(settings)),
         Command::Account(command) => runtime()?.block_on(account::account(command, settings)),
         Command::Verify { place } => verify_opening::verify(&place),

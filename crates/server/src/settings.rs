@@ -3,6 +3,7 @@
 use crate::account::Account;
 use crate::coins::CoinsCommand;
 use crate::edge_settings::EdgeSettings;
+use crate::legacy::Import;
 use crate::maintenance::{RunArgs, Which};
 use crate::minting::MintSettings;
 use crate::stream_settings::StreamSettings;
@@ -45,6 +46,22 @@ pub(crate) enum Command {
     /// Look after the data.
     #[command(subcommand)]
     Maintain(Maintain),
+    /// Bring the data of an older system in.
+    #[command(subcommand)]
+    Import(Import),
+    /// Copy an embedded database into a file while servers run on it.
+    Backup {
+        /// The file, which must not exist.
+        file: PathBuf,
+    },
+    /// Put a backup in the place of an embedded database, while no server runs on it.
+    Restore {
+        /// The backup.
+        file: PathBuf,
+        /// Where there is a database, move it aside instead of refusing.
+        #[arg(long)]
+        force: bool,
+    },
     /// Look at the configuration, the database and the machine; ends with 1 when something is wrong.
     Doctor,
     /// Look after an account: suspend, restore, reset its password, give it a role.

@@ -7,11 +7,13 @@
 //! - `ports` has one file per group of ports, each on a transaction (`tx`) over one connection (`conn`).
 //! - `relay` gives events their public order on PostgreSQL. On SQLite the writer's order is that order.
 //! - `media` keeps the bytes of pictures, in a folder or a bucket. The only module that names `object_store`.
+//! - `backup` copies an embedded database and puts copies back.
 //! - `migrate` changes the schema, `describe` tells what it is; `schema` and `types` describe it to diesel.
 //!
 //! To add a port: its trait goes into a domain crate, its implementation into `ports`, its tables into
 //! `migrations/` and `schema`; nothing else here changes.
 
+mod backup;
 mod by_hand;
 mod config;
 mod conn;
@@ -31,6 +33,7 @@ mod reads;
 mod relay;
 mod replica;
 mod schema;
+mod schema_legacy;
 mod schema_packs;
 mod sqlite;
 mod store;
@@ -40,6 +43,7 @@ mod types;
 #[cfg(test)]
 mod tests;
 
+pub use backup::{BackedUp, BackupError, Restored, back_up, restore};
 pub use config::{DatabaseKind, StorageConfig, UrlError};
 pub use describe::{ColumnDescription, SchemaDescription};
 pub use examine::Examination;

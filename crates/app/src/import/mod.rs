@@ -8,6 +8,7 @@
 mod bounded;
 mod completion_lines;
 mod completions;
+pub mod legacy;
 mod lines;
 
 pub use completion_lines::{Completion, CompletionLine, CompletionList};

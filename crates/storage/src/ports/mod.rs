@@ -24,6 +24,8 @@ mod jobs;
 mod kept_keys;
 mod leases;
 mod ledger;
+mod legacy;
+mod legacy_move;
 mod maintenance;
 mod media;
 mod mend_rows;

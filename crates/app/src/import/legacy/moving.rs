@@ -1,0 +1,179 @@
+//! The one transaction in which an import comes to be seen.
+
+use super::known::Known;
+use super::rows::{ImportId, LegacyTally};
+use super::seasons::fit;
+use crate::execute::Command;
+use crate::import::follows_imported;
+use crate::store::Tx;
+use std::collections::BTreeMap;
+use terrace_identity::PasswordHash;
+use terrace_kernel::{Ctx, Failure, Outcome, StoreError, TeamId, UserId};
+use terrace_scoring::{Books, Season, SeasonId, Seasons};
+
+/// Accounts whose totals and balances are looked at together.
+const PORTION: usize = 1_000;
+
+/// What came of an import.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LegacyMoved {
+    /// Accounts that are new.
+    pub users: u64,
+    /// Records of points that are new.
+    pub records: u64,
+    /// Ways through quests that are new.
+    pub runs: u64,
+    /// Completed steps that are new.
+    pub steps: u64,
+    /// Entries of boards that are new.
+    pub entries: u64,
+    /// Follows of fans that are new.
+    pub follows: u64,
+    /// Follows of teams that are new.
+    pub team_follows: u64,
+    /// Seasons that are new.
+    pub seasons: u64,
+    /// What was in the import, and what the tables hold of it.
+    pub tally: LegacyTally,
+    /// The seasons by their keys, for reports.
+    pub season_keys: BTreeMap<SeasonId, String>,
+}
+
+/// Why nothing is moved.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum MoveRefusal {
+    /// Another account has the name of one that is brought in.
+    #[error("other accounts have these usernames by now: {}", .0.join(", "))]
+    NameTaken(Vec<String>),
+    /// Records that were brought in before say something else now.
+    #[error("{0} records of points were brought in before with another amount, time, season or board")]
+    Changed(u64),
+    /// The sums of what was read and of what was written do not agree.
+    #[error("what would be written does not come to what was read; nothing was")]
+    Sums,
+    /// A season does not fit in any more.
+    #[error("a season does not fit in: {0}")]
+    Season(String),
+    /// Not everything waits that was read: the import was begun anew elsewhere.
+    #[error("another process brings these files in, too")]
+    Raced,
+}
+
+/// Moves all of an import.
+pub(super) struct MoveLegacy {
+    import: ImportId,
+    staged: u64,
+    new_seasons: Vec<Season>,
+    seasons: Seasons,
+    teams: Vec<TeamId>,
+}
+
+impl MoveLegacy {
+    /// What waits, `staged` rows, with what else it needs.
+    pub(super) fn new(import: ImportId, staged: u64, known: &Known) -> Self {
+        let (new_seasons, teams) = (known.new_seasons().to_vec(), known.teams_with_boards());
+        Self { import, staged, new_seasons, seasons: known.seasons().clone(), teams }
+    }
+
+    /// Puts new seasons among those that there are.
+    fn add_seasons(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<u64, MoveRefusal> {
+        if self.new_seasons.is_empty() {
+            return Ok(0);
+        }
+        tx.lock_seasons()?;
+        let mut all = tx.seasons()?;
+        let mut changed: BTreeMap<SeasonId, Season> = BTreeMap::new();
+        let mut new = 0;
+        for season in &self.new_seasons {
+            if all.iter().any(|known| known.key == season.key) {
+                continue;
+            }
+            let fitted = fit(&all, season);
+            let (after, touched) =
+                fitted.map_err(|error| Failure::Refused(MoveRefusal::Season(error.to_string())))?;
+            all = after;
+            new += 1;
+            changed.extend(touched.into_iter().map(|season| (season.id, season)));
+        }
+        let changed: Vec<_> = changed.into_values().map(|season| (season, ctx.new_id())).collect();
+        tx.put_seasons(&changed, ctx.now())?;
+        Ok(new)
+    }
+}
+
+impl Command for MoveLegacy {
+    const NAME: &'static str = "move_legacy";
+    type Output = LegacyMoved;
+    type Refusal = MoveRefusal;
+    const SHOWS_ON_BOARDS: bool = true;
+
+    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<LegacyMoved, MoveRefusal> {
+        let (import, now) = (self.import, ctx.now());
+        tx.take_time()?;
+        if !tx.stage(import, self.staged, &[])? {
+            return Err(Failure::Refused(MoveRefusal::Raced));
+        }
+        let mut moved = LegacyMoved { seasons: self.add_seasons(tx, ctx)?, ..LegacyMoved::default() };
+        for team in &self.teams {
+            tx.ensure_board(*team, ctx.new_id(), now)?;
+        }
+        let names = tx.names_in_the_way(import)?;
+        if !names.is_empty() {
+            return Err(Failure::Refused(MoveRefusal::NameTaken(names)));
+        }
+        moved.users = tx.move_users(import, &PasswordHash::of_nothing())?;
+        // Held: nobody follows, gets points or goes meanwhile.
+        let fans = tx.hold_moved(import)?;
+        (moved.follows, moved.team_follows) = tx.move_follows(import)?;
+        moved.records = tx.move_points(import)?;
+        (moved.runs, moved.steps) = tx.move_progress(import)?;
+        moved.entries = tx.move_entries(import)?;
+        settle(tx, ctx, &fans)?;
+        moved.tally = tx.legacy_tally(import)?;
+        check(&moved.tally)?;
+        moved.season_keys = self.seasons.iter().map(|season| (season.id, season.key.to_string())).collect();
+        if let Some(first) = fans.first() {
+            tx.append(&follows_imported(*first), now)?;
+        }
+        tx.finish_import(import, now)?;
+        Ok(moved)
+    }
+}
+
+/// Makes totals, entries and balances of the fans what their records say.
+fn settle(tx: &mut dyn Tx, ctx: &mut Ctx, fans: &[UserId]) -> Result<(), StoreError> {
+    let books = Books::new(tx.seasons()?, &tx.every_board()?);
+    for fans in fans.chunks(PORTION) {
+        let (Some(first), Some(last)) = (fans.first(), fans.last()) else { continue };
+        let points = tx.points_between(*first, *last)?;
+        let held = points.iter().filter(|fan| fans.binary_search(&fan.user).is_ok());
+        let mends: Vec<_> = held.filter_map(|fan| books.audit(fan, ctx.now()).mend).collect();
+        tx.mend_points(&mends, ctx.now())?;
+        tx.hold_balances(fans)?;
+        for fan in tx.ledger_between(*first, *last)? {
+            if fans.binary_search(&fan.user).is_err() {
+                continue;
+            }
+            if let Some(mend) = fan.audit().1 {
+                tx.issue_for_the_past(mend.user, mend.points, ctx.new_id(), ctx.now())?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Every record that was read is in the ledger, with what was read, but for those of accounts that were closed here.
+fn check(tally: &LegacyTally) -> Outcome<(), MoveRefusal> {
+    if tally.points_changed > 0 {
+        return Err(Failure::Refused(MoveRefusal::Changed(tally.points_changed)));
+    }
+    let sum = |sums: &BTreeMap<_, super::RowSum>| {
+        sums.values().fold((0_u64, 0_i64), |(rows, points), sum| {
+            (rows.saturating_add(sum.rows), points.saturating_add(sum.points))
+        })
+    };
+    let (read, written) = (sum(&tally.points_in), sum(&tally.points_out));
+    let left = tally.points_left;
+    let all = (written.0.saturating_add(left.rows), written.1.saturating_add(left.points));
+    if read == all { Ok(()) } else { Err(Failure::Refused(MoveRefusal::Sums)) }
+}

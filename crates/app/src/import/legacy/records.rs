@@ -1,0 +1,252 @@
+//! Records of comma-separated files: one at a time, never kept longer than a bound, with the lines that they begin on.
+
+use super::super::bounded::{BoundedLines, Kept};
+use super::table::LegacyTable;
+use csv_core::{ReadRecordResult, Reader};
+use std::collections::BTreeMap;
+use std::io::{self, BufRead};
+use std::str;
+
+/// The longest record, in bytes. A quote that nobody closed would else swallow the rest of the file.
+const LONGEST: usize = 65_536;
+/// The most fields of a record.
+const FIELDS: usize = 64;
+
+/// Why a record is none.
+pub(super) type NotRead = &'static str;
+
+/// Reads records. Whatever the file holds, memory is bounded by the longest one.
+pub(super) struct Records<R> {
+    lines: BoundedLines<R>,
+    parser: Reader,
+    text: Vec<u8>,
+    ends: [usize; FIELDS],
+    count: usize,
+}
+
+/// What feeding the parser a piece came to.
+enum Fed {
+    Whole,
+    More,
+}
+
+impl<R: BufRead> Records<R> {
+    /// Begins with the first line.
+    pub(super) fn new(input: R) -> Self {
+        Self {
+            lines: BoundedLines::new(input, LONGEST),
+            parser: Reader::new(),
+            text: vec![0; LONGEST],
+            ends: [0; FIELDS],
+            count: 0,
+        }
+    }
+
+    /// How many bytes were read so far.
+    pub(super) const fn bytes(&self) -> u64 {
+        self.lines.bytes()
+    }
+
+    /// Reads a record, which [`Self::fields`] gives then; says the line that it begins on, and what is wrong with it. Blank
+    /// lines are none.
+    pub(super) fn next(&mut self) -> io::Result<Option<(u64, Result<(), NotRead>)>> {
+        let Some(kept) = self.lines.read_words()? else { return Ok(None) };
+        let first = self.lines.number();
+        let mut kept = Some(kept);
+        self.parser.reset();
+        self.count = 0;
+        let mut used = 0;
+        let mut read = 0;
+        loop {
+            match kept {
+                Some(Kept::Whole) => {}
+                Some(Kept::TooLong) => return Ok(Some((first, Err("is longer than 65536 bytes")))),
+                None => return Ok(Some((first, Err("has a quote that is not closed")))),
+            }
+            read += self.lines.line().len() + 1;
+            if read > LONGEST {
+                return Ok(Some((
+                    first,
+                    Err("is longer than 65536 bytes, or has a quote that is not closed"),
+                )));
+            }
+            match self.feed(&mut used) {
+                Ok(Fed::Whole) => return Ok(Some((first, Ok(())))),
+                Ok(Fed::More) => kept = self.lines.read()?,
+                Err(why) => return Ok(Some((first, Err(why)))),
+            }
+        }
+    }
+
+    /// Gives the parser the line, and its end.
+    fn feed(&mut self, used: &mut usize) -> Result<Fed, NotRead> {
+        let Self { lines, parser, text, ends, count } = self;
+        for piece in [lines.line(), b"\n"] {
+            let (free, free_ends) = (text.get_mut(*used..), ends.get_mut(*count..));
+            let (Some(free), Some(free_ends)) = (free, free_ends) else { return Err("has too many fields") };
+            let (result, _, written, ended) = parser.read_record(piece, free, free_ends);
+            *used += written;
+            *count += ended;
+            match result {
+                ReadRecordResult::Record => return Ok(Fed::Whole),
+                ReadRecordResult::InputEmpty | ReadRecordResult::End => {}
+                ReadRecordResult::OutputFull => return Err("is longer than 65536 bytes"),
+                ReadRecordResult::OutputEndsFull => return Err("has too many fields"),
+            }
+        }
+        Ok(Fed::More)
+    }
+
+    /// The fields of the record that was read last.
+    pub(super) fn fields(&self) -> Result<Vec<&str>, NotRead> {
+        const NOT_TEXT: NotRead = "is not UTF-8";
+        let mut from = 0;
+        let ends = self.ends.get(..self.count).unwrap_or_default();
+        let field = |end: &usize| {
+            let bytes = self.text.get(from..*end).unwrap_or_default();
+            from = *end;
+            str::from_utf8(bytes).map_err(|_| NOT_TEXT)
+        };
+        ends.iter().map(field).collect()
+    }
+}
+
+/// Which field of a table's records is which column.
+#[derive(Debug)]
+pub(super) struct Header {
+    places: BTreeMap<&'static str, usize>,
+    width: usize,
+}
+
+impl Header {
+    /// Reads the header of a table.
+    pub(super) fn read<R: BufRead>(
+        table: LegacyTable,
+        records: &mut Records<R>,
+    ) -> io::Result<Result<Self, String>> {
+        let fields = match records.next()? {
+            None => return Ok(Err("is empty".to_owned())),
+            Some((_, Err(why))) => return Ok(Err(format!("has a header that {why}"))),
+            Some((_, Ok(()))) => records.fields(),
+        };
+        Ok(fields
+            .map_err(|why| format!("has a header that {why}"))
+            .and_then(|fields| Self::of(table, &fields)))
+    }
+
+    fn of(table: LegacyTable, fields: &[&str]) -> Result<Self, String> {
+        let mut places = BTreeMap::new();
+        for (place, field) in fields.iter().enumerate() {
+            // What some programs put before the first line of a text.
+            let name = field.trim_start_matches('\u{feff}').trim();
+            let Some(column) = table.column(name) else {
+                return Err(format!("has a column {:?}; known are {}", told(name), table.columns()));
+            };
+            if places.insert(column, place).is_some() {
+                return Err(format!("has the column {column} twice"));
+            }
+        }
+        match table.required().find(|column| !places.contains_key(column)) {
+            Some(missing) => Err(format!("has no column {missing}; needed are {}", table.needed())),
+            None => Ok(Self { places, width: fields.len() }),
+        }
+    }
+
+    /// A record of the table.
+    pub(super) fn row<'r>(&'r self, fields: Vec<&'r str>) -> Result<Row<'r>, Bad> {
+        if fields.len() == self.width {
+            Ok(Row { header: self, fields })
+        } else {
+            let about = format!("{} fields, {} columns", fields.len(), self.width);
+            Err(Bad { kind: "has another number of fields than the header", about })
+        }
+    }
+}
+
+/// A record whose fields have names.
+pub(super) struct Row<'r> {
+    header: &'r Header,
+    fields: Vec<&'r str>,
+}
+
+impl Row<'_> {
+    /// What stands in the column, trimmed; nothing where there is no such column.
+    pub(super) fn get(&self, column: &str) -> &str {
+        let place = self.header.places.get(column);
+        place.and_then(|place| self.fields.get(*place)).map_or("", |field| field.trim())
+    }
+
+    /// What stands in the column, unless it is empty.
+    pub(super) fn filled(&self, column: &str) -> Option<&str> {
+        Some(self.get(column)).filter(|text| !text.is_empty())
+    }
+}
+
+/// What is wrong with a record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Bad {
+    /// What kind of wrong it is.
+    pub(super) kind: &'static str,
+    /// Where, or about what.
+    pub(super) about: String,
+}
+
+impl Bad {
+    /// With words of the file, fit for a terminal.
+    pub(super) fn new(kind: &'static str, about: &str) -> Self {
+        Self { kind, about: told(about) }
+    }
+}
+
+pub(super) use super::super::completion_lines::told;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &[u8]) -> Vec<(u64, Result<Vec<String>, NotRead>)> {
+        // A small buffer, so that lines are put together of pieces.
+        let mut records = Records::new(io::BufReader::with_capacity(5, text));
+        let mut all = Vec::new();
+        while let Some((line, read)) = records.next().unwrap() {
+            let fields = read.and_then(|()| Ok(records.fields()?.into_iter().map(str::to_owned).collect()));
+            all.push((line, fields));
+        }
+        all
+    }
+
+    fn good(line: u64, fields: &[&str]) -> (u64, Result<Vec<String>, NotRead>) {
+        (line, Ok(fields.iter().map(|&field| field.to_owned()).collect()))
+    }
+
+    #[test]
+    fn records_are_read_with_the_lines_that_they_begin_on() {
+        let text = "a,b\r\n1,\"x\"\"y,\r\nz\"\n\n \n,\n2,\"\"\r\n\u{e9},last";
+        let expected = [
+            good(1, &["a", "b"]),
+            good(2, &["1", "x\"y,\r\nz"]),
+            good(6, &["", ""]),
+            good(7, &["2", ""]),
+            good(8, &["\u{e9}", "last"]),
+        ];
+        assert_eq!(read(text.as_bytes()), expected);
+        assert_eq!(read(b""), []);
+    }
+
+    #[test]
+    fn what_is_no_record_is_told_and_passed_over() {
+        let open = read(b"a\n1\n\"2\n3");
+        assert_eq!(open[..2], [good(1, &["a"]), good(2, &["1"])]);
+        assert_eq!(open[2], (3, Err("has a quote that is not closed")));
+        let long = format!("a\n{}\nb\n", "x".repeat(LONGEST + 1));
+        let found = read(long.as_bytes());
+        assert!(found[1].1.is_err());
+        assert_eq!(found[2], good(3, &["b"]));
+        let wide = format!("{}\nb\n", ",".repeat(FIELDS));
+        assert_eq!(read(wide.as_bytes()), [(1, Err("has too many fields")), good(2, &["b"])]);
+        assert_eq!(read(b"\xff\xfe,1\nb"), [(1, Err("is not UTF-8")), good(2, &["b"])]);
+        // A quote that is not closed costs its bound and no more, each time.
+        let quotes = "\"x\n".repeat(200_000) + "\"";
+        assert!(read(quotes.as_bytes()).len() < 200_001);
+    }
+}

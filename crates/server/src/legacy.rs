@@ -1,0 +1,178 @@
+//! `terrace import legacy FILE…`: brings the tables of an older system in, and says what came of it.
+
+use crate::follow_graph::{CACHE_KIB, SLOW, lines};
+use crate::progress::Progress;
+use crate::settings::Settings;
+use crate::{app, open_with, report};
+use anyhow::{Context, bail};
+use clap::Subcommand;
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use terrace_app::App;
+use terrace_app::legacy::{
+    LegacyMoved, LegacyProgress, LegacyReport, LegacySource, LegacyTable, Remarks, RowSum, import_id,
+};
+
+/// What can be brought in.
+#[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
+pub(crate) enum Import {
+    /// Tables of an older system as CSV files, one a table, known by their names: User.csv, PointsHistory.csv and so on.
+    /// All of them are checked before anything is written, and nothing is seen before everything is there.
+    Legacy {
+        /// The files.
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+        /// Leave bad lines out instead of refusing the files.
+        #[arg(long)]
+        skip_bad: bool,
+    },
+}
+
+/// Brings everything in; 1 when something is bad and nothing was written.
+pub(crate) async fn import(command: Import, settings: Settings) -> anyhow::Result<ExitCode> {
+    let Import::Legacy { files, skip_bad } = command;
+    // Before anything is opened.
+    let (sources, size) = sources(&files)?;
+    let mut config = settings.storage()?;
+    config.write_cache_kib = CACHE_KIB;
+    config.slow_query = SLOW;
+    let storage = open_with(config)?;
+    let app = app(&settings, &storage);
+    app.ready().await.context("the database is not ready; `terrace migrate` brings it up to date")?;
+    let done = bring_in(&app, (&sources, size), skip_bad).await;
+    storage.close();
+    done
+}
+
+/// The files by their tables, and how many bytes they hold.
+fn sources(files: &[PathBuf]) -> anyhow::Result<(Vec<LegacySource>, u64)> {
+    let (mut sources, mut seen, mut size) = (Vec::new(), BTreeSet::new(), 0_u64);
+    for path in files {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let Some(table) = LegacyTable::of_file(&name) else {
+            let known: Vec<String> = LegacyTable::ALL.iter().map(|table| format!("{table}.csv")).collect();
+            bail!("{} is the file of no table; known are {}", path.display(), known.join(", "));
+        };
+        if !seen.insert(table) {
+            bail!("{table}.csv is named twice");
+        }
+        let length = path.metadata().with_context(|| format!("cannot read {}", path.display()))?.len();
+        size = size.saturating_add(length);
+        let (name, path) = (path.display().to_string(), path.clone());
+        let open = move || -> io::Result<Box<dyn io::Read>> { Ok(Box::new(File::open(&path)?)) };
+        sources.push(LegacySource { table, name, open: Box::new(open) });
+    }
+    Ok((sources, size))
+}
+
+async fn bring_in(
+    app: &App,
+    (sources, size): (&[LegacySource], u64),
+    skip_bad: bool,
+) -> anyhow::Result<ExitCode> {
+    if !app.has_seasons().await? {
+        bail!("the database has no seasons, teams or quests yet: `terrace seed` brings them");
+    }
+    let mut progress = Progress::new(size);
+    let mut watch = |progress_of: LegacyProgress| match progress_of {
+        LegacyProgress::Read(bytes) => progress.show(bytes),
+        LegacyProgress::Moving => Ok(()),
+    };
+    let checked = app.check_legacy(sources, &mut watch).await.context("nothing was written")?;
+    if checked.bad_records() > 0 && !skip_bad {
+        progress.end()?;
+        told(&checked)?;
+        let bad = lines(checked.bad_records());
+        report::line(&format!("{bad} bad; nothing was written; --skip-bad leaves them out"))?;
+        return Ok(ExitCode::FAILURE);
+    }
+    let import = import_id(sources, &checked)?;
+    let moved = app.import_legacy(import, sources, &checked, &mut watch).await;
+    progress.end()?;
+    told(&checked)?;
+    let moved = moved.context("nobody sees anything of it; the same command goes on where it stopped")?;
+    for line in summary(&checked, &moved) {
+        report::line(&line)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What the files hold.
+fn told(checked: &LegacyReport) -> io::Result<()> {
+    for count in checked.tables.values() {
+        let bad = if count.bad > 0 { format!(", {} bad", count.bad) } else { String::new() };
+        report::line(&format!("{}: {}{bad}", count.file, records(count.good)))?;
+    }
+    remarks(checked, &checked.bad, "bad")?;
+    remarks(checked, &checked.left_out, "left out")
+}
+
+fn remarks(checked: &LegacyReport, remarks: &Remarks, word: &str) -> io::Result<()> {
+    for (table, kind, count, first) in remarks.iter() {
+        let file = checked.tables.get(&table).map_or("", |count| count.file.as_str());
+        report::line(&format!("{word}, {file}: {kind}: {}", lines(count)))?;
+        for (line, about) in first {
+            report::line(format!("  {file}:{line}: {about}").trim_end_matches([' ', ':']))?;
+        }
+        let shown = u64::try_from(first.len()).unwrap_or(count);
+        if count > shown {
+            report::line(&format!("  and {} more", count - shown))?;
+        }
+    }
+    Ok(())
+}
+
+fn records(count: u64) -> String {
+    if count == 1 { "1 record".to_owned() } else { format!("{count} records") }
+}
+
+/// What was in the files, and what is in the database now.
+fn summary(checked: &LegacyReport, moved: &LegacyMoved) -> Vec<String> {
+    let tally = &moved.tally;
+    let mut told = Vec::new();
+    for (table, new) in [
+        ("users", moved.users),
+        ("points_history", moved.records),
+        ("user_quest_status", moved.runs),
+        ("user_step_status", moved.steps),
+        ("leaderboard_entries", moved.entries),
+        ("follows", moved.follows),
+        ("team_follows", moved.team_follows),
+    ] {
+        let read = checked.rows_of(table);
+        if read == 0 && new == 0 {
+            continue;
+        }
+        let staged = tally.staged.get(table).copied().unwrap_or(0);
+        let twice = read.saturating_sub(staged);
+        let twice = if twice > 0 { format!(", {twice} came twice") } else { String::new() };
+        told.push(format!("{table}: {read} read{twice}, {new} new"));
+    }
+    if moved.seasons > 0 {
+        told.push(format!("seasons: {} new", moved.seasons));
+    }
+    let seasons: BTreeSet<_> = tally.points_in.keys().chain(tally.points_out.keys()).collect();
+    for season in seasons {
+        let name = season.map_or("without a season".to_owned(), |id| {
+            format!("of season {}", moved.season_keys.get(&id).map_or("unknown", String::as_str))
+        });
+        let of = |sums: &std::collections::BTreeMap<_, RowSum>| sums.get(season).copied().unwrap_or_default();
+        let (read, written) = (of(&tally.points_in), of(&tally.points_out));
+        told.push(format!("points {name}: {} in, {} out", sum(read), sum(written)));
+    }
+    if tally.points_left.rows > 0 {
+        told.push(format!("points of accounts that were closed here: {} left out", sum(tally.points_left)));
+    }
+    if tally.entries_in.rows > 0 {
+        let (read, written) = (sum(tally.entries_in), sum(tally.entries_out));
+        told.push(format!("entries of boards: {read} in, {written} by the records of points"));
+    }
+    told
+}
+
+fn sum(sum: RowSum) -> String {
+    format!("{} of {} points", records(sum.rows), sum.points)
+}

@@ -1,0 +1,81 @@
+-- Tables of an older system that are brought in. What was read of them waits in the tables below, where nobody sees it,
+-- until one transaction moves all of it; `staged` is how many rows wait, so that an import that was stopped goes on.
+CREATE TABLE imports (
+    id uuid PRIMARY KEY,
+    staged bigint NOT NULL CHECK (staged >= 0),
+    started_at timestamptz NOT NULL,
+    finished_at timestamptz
+);
+
+CREATE TABLE legacy_users (
+    import_id uuid NOT NULL REFERENCES imports (id),
+    id uuid NOT NULL,
+    username text NOT NULL,
+    username_key text NOT NULL,
+    display_name text NOT NULL,
+    bio text NOT NULL,
+    favorite_team_id uuid,
+    time_zone text NOT NULL,
+    created_at timestamptz NOT NULL,
+    PRIMARY KEY (import_id, id)
+);
+
+CREATE TABLE legacy_points (
+    import_id uuid NOT NULL REFERENCES imports (id),
+    user_id uuid NOT NULL,
+    source_key text NOT NULL,
+    id uuid NOT NULL,
+    amount bigint NOT NULL,
+    reason text NOT NULL,
+    season_id uuid,
+    team_id uuid,
+    happened_at timestamptz NOT NULL,
+    PRIMARY KEY (import_id, user_id, source_key)
+);
+
+CREATE TABLE legacy_runs (
+    import_id uuid NOT NULL REFERENCES imports (id),
+    user_id uuid NOT NULL,
+    quest_id uuid NOT NULL,
+    period text NOT NULL,
+    status text NOT NULL,
+    started_at timestamptz NOT NULL,
+    completed_at timestamptz,
+    PRIMARY KEY (import_id, user_id, quest_id, period)
+);
+
+CREATE TABLE legacy_steps (
+    import_id uuid NOT NULL REFERENCES imports (id),
+    user_id uuid NOT NULL,
+    step_id uuid NOT NULL,
+    period text NOT NULL,
+    quest_id uuid NOT NULL,
+    completed_at timestamptz NOT NULL,
+    PRIMARY KEY (import_id, user_id, step_id, period)
+);
+
+-- `scope_id` is the team or the season whose board it is.
+CREATE TABLE legacy_entries (
+    import_id uuid NOT NULL REFERENCES imports (id),
+    user_id uuid NOT NULL,
+    scope_id uuid NOT NULL,
+    points bigint NOT NULL,
+    created_at timestamptz NOT NULL,
+    PRIMARY KEY (import_id, user_id, scope_id)
+);
+
+CREATE TABLE legacy_follows (
+    import_id uuid NOT NULL REFERENCES imports (id),
+    follower_id uuid NOT NULL,
+    followee_id uuid NOT NULL,
+    created_at timestamptz NOT NULL,
+    PRIMARY KEY (import_id, follower_id, followee_id)
+);
+
+CREATE TABLE legacy_team_follows (
+    import_id uuid NOT NULL REFERENCES imports (id),
+    user_id uuid NOT NULL,
+    team_id uuid NOT NULL,
+    created_at timestamptz NOT NULL,
+    PRIMARY KEY (import_id, user_id, team_id)
+);
