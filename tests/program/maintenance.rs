@@ -173,7 +173,7 @@ impl Holding {
         let (tell, holds) = oneshot::channel();
         let (gate, tell) = (Gate::default(), Mutex::new(Some(tell)));
         let shut = gate.clone();
-        let hold = body(move |tx, _| {
+        let wait = body(move |tx, _| {
             tx.lock_backfill("backfill-topics")?;
             if let Some(tell) = tell.lock().expect("nobody panicked").take() {
                 tell.send(()).expect("somebody waits");
@@ -181,7 +181,7 @@ impl Holding {
             shut.pass();
             Ok(())
         });
-        let held = runtime.spawn(async move { app.execute(hold).await.is_ok() });
+        let held = runtime.spawn(async move { app.execute(wait).await.is_ok() });
         runtime.block_on(holds)?;
         Ok(Self { runtime, storage, gate, held })
     }
