@@ -317,13 +317,7 @@ impl App {
                 known_cards.push(card);
             }
         }
-        let hidden = match asked.reader {
-            Some(reader) if !users.is_empty() => {
-                let hidden = self.hidden_from(&hidden, reader).await?;
-                users.into_iter().filter(|user| hidden.contains(user)).collect()
-            }
-            Some(_) | None => Vec::new(),
-        };
+        let hidden = self.hidden(asked.reader, users, Some(&hidden)).await?;
         Ok(Some(rows.into_page(
             &known_cards,
             &hidden,
@@ -347,13 +341,23 @@ impl App {
         let users: Vec<UserId> = rows.lines.iter().map(|line| line.user).collect();
         let cards = unrefused(self.query(ReadCards(users.clone())).await)?;
         let cards: Vec<_> = cards.into_iter().map(Arc::new).collect();
-        let hidden = match asked.reader {
-            Some(reader) if !users.is_empty() => {
-                unrefused(self.query(HiddenAmong { reader, others: users }).await)?
-            }
-            Some(_) | None => Vec::new(),
-        };
+        let hidden = self.hidden(asked.reader, users, None).await?;
         Ok(Some(rows.into_page(&cards, &hidden, (head, head), None)))
+    }
+
+    /// Who of these is hidden from the reader: by what is kept, or else by the tables.
+    async fn hidden(
+        &self,
+        reader: Option<UserId>,
+        users: Vec<UserId>,
+        kept: Option<&Hidden>,
+    ) -> Result<Vec<UserId>, StoreError> {
+        let Some(reader) = reader.filter(|_| !users.is_empty()) else { return Ok(Vec::new()) };
+        let Some(kept) = kept else {
+            return unrefused(self.query(HiddenAmong { reader, others: users }).await);
+        };
+        let hidden = self.hidden_from(kept, reader).await?;
+        Ok(users.into_iter().filter(|user| hidden.contains(user)).collect())
     }
 
     /// Who is hidden from somebody: from memory, up to what the boards know of the log.

@@ -139,7 +139,11 @@ fn gone<R>() -> Failure<R> {
 }
 
 /// The outcome of something that no rule can refuse.
-pub(crate) fn unrefused<T>(outcome: Outcome<T, Infallible>) -> Result<T, StoreError> {
+///
+/// # Errors
+///
+/// When the store is broken.
+pub fn unrefused<T>(outcome: Outcome<T, Infallible>) -> Result<T, StoreError> {
     outcome.map_err(|failure| match failure {
         Failure::Refused(never) => match never {},
         Failure::Broken(error) => error,

@@ -45,7 +45,7 @@ pub use boards::{BoardLine, BoardPage, BoardRefusal, BoardsNow, ReadBoard, Shown
 pub use catalogue::{Catalogue, CatalogueError, CatalogueSummary};
 pub use consumers::{Consumer, Handle, Progress};
 pub use demo::{DEMO_FAN, DEMO_PASSWORD, DemoOutcome};
-pub use execute::{Answered, Command, KeyedRequest, OnceRefusal, Query};
+pub use execute::{Answered, Command, KeyedRequest, OnceRefusal, Query, unrefused};
 pub use housekeeping::Swept;
 pub use import::legacy;
 pub use import::{BadLine, EdgeList, EdgeListError, FollowImportWrite, IMPORT_BATCH, Imported, Line};

@@ -1,8 +1,8 @@
 //! `terrace account`: what operators do to accounts, beside servers that run.
 
 use crate::settings::{Settings, read_secret};
-use crate::{app, open, report};
-use anyhow::{Context, bail};
+use crate::{open, ready_app, report};
+use anyhow::bail;
 use clap::{Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -69,8 +69,7 @@ impl From<RoleName> for Role {
 /// Does it, and says what it came to. A name that nobody has is an error.
 pub(crate) async fn account(command: Account, settings: Settings) -> anyhow::Result<ExitCode> {
     let storage = open(&settings)?;
-    let app = app(&settings, &storage);
-    app.ready().await.context("the database is not ready; `terrace migrate` brings it up to date")?;
+    let app = ready_app(&settings, &storage).await?;
     let done = operate(&app, command).await;
     storage.close();
     report::line(&done?)?;

@@ -1,8 +1,8 @@
 //! `terrace maintain coins`: what operators do to coins, beside servers that run.
 
 use crate::settings::Settings;
-use crate::{app, open, report};
-use anyhow::{Context, anyhow};
+use crate::{open, ready_app, report};
+use anyhow::anyhow;
 use clap::{Args, Subcommand};
 use std::process::ExitCode;
 use terrace_app::commands::{CoinsMoved, MoveCoins, MoveCoinsRefusal};
@@ -51,8 +51,7 @@ fn source(text: &str) -> Result<TransferSource, String> {
 /// Moves them, and says what it came to.
 pub(crate) async fn coins(command: CoinsCommand, settings: Settings) -> anyhow::Result<ExitCode> {
     let storage = open(&settings)?;
-    let app = app(&settings, &storage);
-    app.ready().await.context("the database is not ready; `terrace migrate` brings it up to date")?;
+    let app = ready_app(&settings, &storage).await?;
     let done = move_coins(&app, command).await;
     storage.close();
     report::line(&done?)?;

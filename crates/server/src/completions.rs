@@ -4,7 +4,7 @@
 use crate::follow_graph::{SHOWN, TURN, cannot_read, lines};
 use crate::progress::Progress;
 use crate::settings::Settings;
-use crate::{app, open, report};
+use crate::{open, ready_app, report};
 use anyhow::Context;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -71,8 +71,7 @@ pub(crate) async fn import(path: &Path, dry_run: bool, settings: Settings) -> an
     let size = file.metadata().with_context(|| cannot_read(path))?.len();
     let list = CompletionList::new(BufReader::with_capacity(1 << 16, file));
     let storage = open(&settings)?;
-    let app = app(&settings, &storage);
-    app.ready().await.context("the database is not ready; `terrace migrate` brings it up to date")?;
+    let app = ready_app(&settings, &storage).await?;
     if !dry_run {
         // On a database that no server has seen yet nothing would ever have a season.
         app.found_seasons().await.context("cannot make the first seasons")?;

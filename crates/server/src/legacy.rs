@@ -3,7 +3,7 @@
 use crate::follow_graph::{CACHE_KIB, SLOW, lines};
 use crate::progress::Progress;
 use crate::settings::Settings;
-use crate::{app, open_with, report};
+use crate::{open_with, ready_app, report};
 use anyhow::{Context, bail};
 use clap::Subcommand;
 use std::collections::BTreeSet;
@@ -40,8 +40,7 @@ pub(crate) async fn import(command: Import, settings: Settings) -> anyhow::Resul
     config.write_cache_kib = CACHE_KIB;
     config.slow_query = SLOW;
     let storage = open_with(config)?;
-    let app = app(&settings, &storage);
-    app.ready().await.context("the database is not ready; `terrace migrate` brings it up to date")?;
+    let app = ready_app(&settings, &storage).await?;
     let done = bring_in(&app, (&sources, size), skip_bad).await;
     storage.close();
     done

@@ -30,7 +30,7 @@ use mimalloc::MiMalloc;
 use std::process::ExitCode;
 use std::sync::Arc;
 use terrace_app::queries::Verify;
-use terrace_app::{App, Catalogue, PackContent, QuestContent};
+use terrace_app::{App, Catalogue, PackContent, QuestContent, unrefused};
 use terrace_storage::{Storage, StorageConfig};
 
 /// The system's keeps what a flood of sign-ins needed, 19 MiB for each thread that ever hashed; this one gives it back.
@@ -120,6 +120,13 @@ fn app(settings: &Settings, storage: &Storage) -> App {
     App::new(Arc::new(storage.clone()), Arc::new(SystemClock), Arc::new(SystemEntropy), settings.app())
 }
 
+/// The same where the schema is what this program needs.
+async fn ready_app(settings: &Settings, storage: &Storage) -> anyhow::Result<App> {
+    let app = app(settings, storage);
+    app.ready().await.context("the database is not ready; `terrace migrate` brings it up to date")?;
+    Ok(app)
+}
+
 /// Brings the schema up to date.
 fn bring_up_to_date(storage: &Storage) -> anyhow::Result<()> {
     for name in storage.migrate().context("cannot migrate the database")? {
@@ -181,13 +188,8 @@ async fn seed(wanted: Seed, settings: Settings) -> anyhow::Result<ExitCode> {
 
 async fn verify(settings: Settings) -> anyhow::Result<ExitCode> {
     let storage = open(&settings)?;
-    let app = Arc::new(app(&settings, &storage));
-    app.ready().await.context("the database is not ready; `terrace migrate` brings it up to date")?;
-    let checks = match app.query(Verify).await {
-        Ok(checks) => checks,
-        Err(terrace_kernel::Failure::Refused(never)) => match never {},
-        Err(terrace_kernel::Failure::Broken(error)) => return Err(error.into()),
-    };
+    let app = Arc::new(ready_app(&settings, &storage).await?);
+    let checks = unrefused(app.query(Verify).await)?;
     let points = app.verify_points().await?;
     let ledger = app.verify_ledger().await?;
     let rows = app.verify_rows().await?;

@@ -7,8 +7,8 @@ use crate::progress::Progress;
 use crate::secret::{self, check_secret, cron_secret_task};
 use crate::serve::stop_signal;
 use crate::settings::Settings;
-use crate::{app, open, report};
-use anyhow::{Context, bail};
+use crate::{app, open, ready_app, report};
+use anyhow::bail;
 use clap::Args;
 use std::env;
 use std::io;
@@ -19,7 +19,7 @@ use terrace_app::maintenance::{
     Category, Left, MaintenanceHistory, Need, Observer, Plan, Ran, Round, RoundReport, RunOutcome, RunRecord,
     RunState, Task, TaskList, Wanted, catalogue,
 };
-use terrace_app::{App, SecretKey};
+use terrace_app::{App, SecretKey, unrefused};
 use terrace_storage::Storage;
 use tokio::sync::watch;
 
@@ -224,15 +224,10 @@ pub(crate) async fn mint_earlier(settings: Settings) -> anyhow::Result<ExitCode>
 /// Says what was run, the newest first.
 pub(crate) async fn history(limit: u32, settings: Settings) -> anyhow::Result<ExitCode> {
     let storage = open(&settings)?;
-    let app = app(&settings, &storage);
-    app.ready().await.context("the database is not ready; `terrace migrate` brings it up to date")?;
-    let found = app.query(MaintenanceHistory { limit }).await;
+    let app = ready_app(&settings, &storage).await?;
+    let found = unrefused(app.query(MaintenanceHistory { limit }).await);
     storage.close();
-    let runs = found.map_err(|failure| match failure {
-        terrace_kernel::Failure::Refused(never) => match never {},
-        terrace_kernel::Failure::Broken(error) => error,
-    })?;
-    for (run, state) in runs {
+    for (run, state) in found? {
         report::line(&words(&run, state))?;
     }
     Ok(ExitCode::SUCCESS)
@@ -276,10 +271,7 @@ async fn carry_out_on(
     says: Says,
     settings: &Settings,
 ) -> anyhow::Result<RoundReport> {
-    app(settings, storage)
-        .ready()
-        .await
-        .context("the database is not ready; `terrace migrate` brings it up to date")?;
+    ready_app(settings, storage).await?;
     let app = Arc::new(equipped(storage, &round.plan, is_optional, round.is_dry, settings).await?);
     let (stop, stopped) = watch::channel(false);
     let signal = stop_signal()?;

@@ -1,7 +1,7 @@
 //! The minter that is told of what fans come to own: its settings, and what operators do to what waits for it.
 
 use crate::settings::{Settings, read_secret};
-use crate::{app, open, report};
+use crate::{open, ready_app, report};
 use anyhow::{Context, bail};
 use clap::Args;
 use std::path::PathBuf;
@@ -80,8 +80,7 @@ pub(crate) fn with_minter(app: App, settings: &Settings) -> anyhow::Result<App> 
 /// Has what was set aside, or pauses, sent soon.
 pub(crate) async fn retry(settings: Settings) -> anyhow::Result<ExitCode> {
     let storage = open(&settings)?;
-    let app = app(&settings, &storage);
-    app.ready().await.context("the database is not ready; `terrace migrate` brings it up to date")?;
+    let app = ready_app(&settings, &storage).await?;
     let retried = app.retry_minting().await;
     storage.close();
     let retried = retried?;

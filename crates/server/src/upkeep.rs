@@ -1,7 +1,7 @@
 //! `terrace maintain season`: what operators do to seasons, beside servers that run; and what is told of points.
 
 use crate::settings::Settings;
-use crate::{app, open, report};
+use crate::{open, ready_app, report};
 use anyhow::Context;
 use clap::Subcommand;
 use std::process::ExitCode;
@@ -65,8 +65,7 @@ fn tell_of(check: &str, found: &PointsChecked) -> std::io::Result<()> {
 /// Starts, closes or lists seasons.
 pub(crate) async fn season(command: SeasonCommand, settings: Settings) -> anyhow::Result<ExitCode> {
     let storage = open(&settings)?;
-    let app = app(&settings, &storage);
-    app.ready().await.context("the database is not ready; `terrace migrate` brings it up to date")?;
+    let app = ready_app(&settings, &storage).await?;
     let told = turn(&app, command).await;
     storage.close();
     for season in told? {

@@ -1,6 +1,6 @@
 //! Clean-up of follows between fans of whom one blocks the other.
 
-use super::walk::{Looked, Mending, count, fans, tally, walk};
+use super::walk::{Looked, Mending, count, fans, look_at_found, walk};
 use crate::commands::end_follow;
 use crate::maintenance::{Category, Counts, Task};
 use crate::store::{ReadTx, Tx};
@@ -34,15 +34,12 @@ impl Mending for BlockedFollows {
         after: Option<Uuid>,
         _now: Timestamp,
     ) -> Result<Option<Looked>, StoreError> {
-        let found = tx.blockers_with_follows(after.map(UserId::from_uuid), PORTION)?;
-        let suspects: Vec<Uuid> = found.into_iter().map(UserId::as_uuid).collect();
-        let Some(last) = suspects.last().copied() else { return Ok(None) };
-        Ok(Some(Looked { rows: tally(suspects.len()), last, suspects }))
+        Ok(look_at_found(tx.blockers_with_follows(after.map(UserId::from_uuid), PORTION)?))
     }
 
     fn settle(&self, tx: &mut dyn Tx, ctx: &mut Ctx, suspects: &[Uuid]) -> Result<Counts, StoreError> {
         let mut counts = Counts::new();
-        let Some((blockers, ..)) = fans(suspects) else { return Ok(counts) };
+        let blockers = fans(suspects);
         let concerned: BTreeSet<UserId> =
             tx.follows_beside_blocks(&blockers)?.into_iter().flat_map(|(from, to)| [from, to]).collect();
         // All at once, in the order of their ids; what came to be since the look before waits for the next run.

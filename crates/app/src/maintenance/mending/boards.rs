@@ -2,7 +2,7 @@
 //! and 5). Totals and boards follow in the same transaction. Records without a season stay as they are (rule 6).
 
 use super::facts::{bring_in_line, favorites};
-use super::walk::{Looked, Mending, count, fans, look_at_fans, walk_fans};
+use super::walk::{Looked, Mending, count, hold, look_at_fans, walk_fans};
 use crate::maintenance::{Boardless, Category, Counts, Task};
 use crate::store::{ReadTx, Tx};
 use std::collections::HashMap;
@@ -71,15 +71,14 @@ impl Mending for Boards {
 
     fn settle(&self, tx: &mut dyn Tx, ctx: &mut Ctx, suspects: &[Uuid]) -> Result<Counts, StoreError> {
         let mut counts = Counts::new();
-        let Some((held, first, last)) = fans(suspects) else { return Ok(counts) };
-        // Before anything is read: nobody gets points, or another favourite team, meanwhile.
-        tx.hold_fans(&held)?;
+        // Nobody gets points, or another favourite team, meanwhile.
+        let Some(held) = hold(tx, suspects)? else { return Ok(counts) };
         let teams = tx.teams_of_quests()?.into_iter().collect();
-        let known = favorites(tx, first, last)?;
+        let known = favorites(tx, &held)?;
         let (reversals, records): (Vec<_>, Vec<_>) = tx
-            .boardless_between(first, last)?
+            .boardless_between(held.first, held.last)?
             .into_iter()
-            .filter(|record| held.binary_search(&record.user).is_ok())
+            .filter(|record| held.contains(record.user))
             .partition(|record| record.source.kind() == SourceKind::Reversal);
         let mut concerned: Vec<UserId> = Vec::new();
         for Boardless { user, source, at } in records {

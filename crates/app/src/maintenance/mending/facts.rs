@@ -1,7 +1,7 @@
 //! Backfill of points for what fans did and nobody recorded. The records have the keys that they would have had, so that what
 //! was paid meanwhile, or is paid beside it, is paid once.
 
-use super::walk::{Looked, Mending, count, fans, look_at_fans, tally, walk_fans};
+use super::walk::{Held, Looked, Mending, count, hold, look_at_fans, tally, walk_fans};
 use crate::awards::{Awards, GiveRefusal, Given};
 use crate::maintenance::{Category, Counts, Task, Unrecorded, UnrecordedVisit};
 use crate::store::{ReadTx, Tx};
@@ -52,12 +52,8 @@ pub(super) fn record(
 }
 
 /// What is known of the favourite teams of fans.
-pub(super) fn favorites(
-    tx: &mut dyn Tx,
-    first: UserId,
-    last: UserId,
-) -> Result<HashMap<UserId, KnownFavorite>, StoreError> {
-    Ok(tx.favorites_between(first, last)?.into_iter().collect())
+pub(super) fn favorites(tx: &mut dyn Tx, of: &Held) -> Result<HashMap<UserId, KnownFavorite>, StoreError> {
+    Ok(tx.favorites_between(of.first, of.last)?.into_iter().collect())
 }
 
 /// Makes what stands beside the records of fans who are held what their records say; says of how many it was something else.
@@ -81,9 +77,39 @@ pub(super) fn bring_in_line(
     Ok(tally(mends.len()))
 }
 
-/// How much was paid, for the report.
-fn points(counts: &mut Counts, given: i64) {
-    count(counts, "points", u64::try_from(given).unwrap_or(0));
+/// What a fan did that nobody recorded.
+struct Missing {
+    /// What its record is called in the report.
+    kind: &'static str,
+    award: NewAward,
+    /// The team of the quest that it belongs to.
+    team: Option<TeamId>,
+}
+
+/// Records what the suspects lack, once they are held: what `find` finds of them, of whom it may find more.
+fn make_up_for(
+    tx: &mut dyn Tx,
+    ctx: &mut Ctx,
+    awards: &Awards,
+    suspects: &[Uuid],
+    find: impl FnOnce(&mut dyn Tx, &Held) -> Result<Vec<Missing>, StoreError>,
+) -> Result<Counts, StoreError> {
+    let (mut counts, mut concerned) = (Counts::new(), Vec::new());
+    let Some(held) = hold(tx, suspects)? else { return Ok(counts) };
+    let favorites = favorites(tx, &held)?;
+    for Missing { kind, award, team } in find(tx, &held)? {
+        if !held.contains(award.user) {
+            continue;
+        }
+        let favorite = favorites.get(&award.user).and_then(|known| known.at(award.at));
+        if let Some(given) = record(tx, ctx, awards, &award, board_team(team, favorite))? {
+            count(&mut counts, kind, 1);
+            count(&mut counts, "points", u64::try_from(given).unwrap_or(0));
+            concerned.push(award.user);
+        }
+    }
+    bring_in_line(tx, ctx, concerned)?;
+    Ok(counts)
 }
 
 #[derive(Clone)]
@@ -107,29 +133,19 @@ impl Mending for QuestPoints {
     }
 
     fn settle(&self, tx: &mut dyn Tx, ctx: &mut Ctx, suspects: &[Uuid]) -> Result<Counts, StoreError> {
-        let (mut counts, mut concerned) = (Counts::new(), Vec::new());
-        let Some((held, first, last)) = fans(suspects) else { return Ok(counts) };
-        // Before anything is read: whoever completes something of theirs has recorded it, or waits.
-        tx.hold_fans(&held)?;
-        let favorites = favorites(tx, first, last)?;
-        for Unrecorded { user, source, points: pays, title, team, at } in
-            tx.unrecorded_between(first, last)?
-        {
-            if held.binary_search(&user).is_err() {
-                continue;
-            }
-            let favorite = favorites.get(&user).and_then(|known| known.at(at));
-            let kind =
-                if source.kind() == SourceKind::Quest { "records of quests" } else { "records of steps" };
-            let award = NewAward { user, amount: Points::new(pays), reason: title, source, at };
-            if let Some(given) = record(tx, ctx, &self.awards, &award, board_team(team, favorite))? {
-                count(&mut counts, kind, 1);
-                points(&mut counts, given);
-                concerned.push(user);
-            }
-        }
-        bring_in_line(tx, ctx, concerned)?;
-        Ok(counts)
+        make_up_for(tx, ctx, &self.awards, suspects, |tx, held| {
+            let facts = tx.unrecorded_between(held.first, held.last)?;
+            Ok(facts.into_iter().map(Missing::from).collect())
+        })
+    }
+}
+
+impl From<Unrecorded> for Missing {
+    fn from(Unrecorded { user, source, points, title, team, at }: Unrecorded) -> Self {
+        let is_quest = source.kind() == SourceKind::Quest;
+        let kind = if is_quest { "records of quests" } else { "records of steps" };
+        let award = NewAward { user, amount: Points::new(points), reason: title, source, at };
+        Self { kind, award, team }
     }
 }
 
@@ -154,33 +170,18 @@ impl Mending for VisitPoints {
     }
 
     fn settle(&self, tx: &mut dyn Tx, ctx: &mut Ctx, suspects: &[Uuid]) -> Result<Counts, StoreError> {
-        let (mut counts, mut concerned) = (Counts::new(), Vec::new());
-        let Some((held, first, last)) = fans(suspects) else { return Ok(counts) };
-        tx.hold_fans(&held)?;
-        let favorites = favorites(tx, first, last)?;
-        let rules = VisitRules::default();
-        for UnrecordedVisit { user, visits, registered_at } in tx.unrecorded_visits_between(first, last)? {
-            let known = held.binary_search(&user).is_ok();
-            let (true, Some(date), Some(at)) =
-                (known, visits.last_paid, visits.last_paid_from(registered_at))
-            else {
-                continue;
-            };
-            let favorite = favorites.get(&user).and_then(|known| known.at(at));
-            let award = NewAward {
-                user,
-                amount: Points::new(rules.pays(visits.streak)),
-                reason: "Daily visit".to_owned(),
-                source: SourceKey::daily_visit(date),
-                at,
-            };
-            if let Some(given) = record(tx, ctx, &self.awards, &award, board_team(None, favorite))? {
-                count(&mut counts, "records of visits", 1);
-                points(&mut counts, given);
-                concerned.push(user);
-            }
-        }
-        bring_in_line(tx, ctx, concerned)?;
-        Ok(counts)
+        make_up_for(tx, ctx, &self.awards, suspects, |tx, held| {
+            let visits = tx.unrecorded_visits_between(held.first, held.last)?;
+            Ok(visits.into_iter().filter_map(last_paid).collect())
+        })
     }
+}
+
+/// The last visit that paid, where its date is known.
+fn last_paid(UnrecordedVisit { user, visits, registered_at }: UnrecordedVisit) -> Option<Missing> {
+    let (date, at) = (visits.last_paid?, visits.last_paid_from(registered_at)?);
+    let amount = Points::new(VisitRules::default().pays(visits.streak));
+    let (reason, source) = ("Daily visit".to_owned(), SourceKey::daily_visit(date));
+    let award = NewAward { user, amount, reason, source, at };
+    Some(Missing { kind: "records of visits", award, team: None })
 }

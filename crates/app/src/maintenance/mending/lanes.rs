@@ -1,6 +1,6 @@
 //! Repair of the outbox of minting: fans whose messages wait and would never go out.
 
-use super::walk::{Looked, Mending, count, fans, tally, walk};
+use super::walk::{Looked, Mending, count, hold, look_at_found, walk};
 use crate::maintenance::{Category, Counts, Task};
 use crate::store::{ReadTx, Tx};
 use terrace_kernel::{Ctx, StoreError, Timestamp, UserId, Uuid};
@@ -26,17 +26,13 @@ impl Mending for Lanes {
         after: Option<Uuid>,
         _now: Timestamp,
     ) -> Result<Option<Looked>, StoreError> {
-        let found = tx.fans_without_lane(after.map(UserId::from_uuid), PORTION)?;
-        let suspects: Vec<Uuid> = found.into_iter().map(UserId::as_uuid).collect();
-        let Some(last) = suspects.last().copied() else { return Ok(None) };
-        Ok(Some(Looked { rows: tally(suspects.len()), last, suspects }))
+        Ok(look_at_found(tx.fans_without_lane(after.map(UserId::from_uuid), PORTION)?))
     }
 
     fn settle(&self, tx: &mut dyn Tx, ctx: &mut Ctx, suspects: &[Uuid]) -> Result<Counts, StoreError> {
         let mut counts = Counts::new();
-        let Some((held, ..)) = fans(suspects) else { return Ok(counts) };
-        tx.hold_fans(&held)?;
-        count(&mut counts, "lanes", tx.open_missing_lanes(&held, ctx.now())?);
+        let Some(held) = hold(tx, suspects)? else { return Ok(counts) };
+        count(&mut counts, "lanes", tx.open_missing_lanes(&held.fans, ctx.now())?);
         Ok(counts)
     }
 }

@@ -1,6 +1,6 @@
 //! What fans are in: onboarding for those who were there before it, runs that steps were done in, and the order of steps.
 
-use super::walk::{Looked, Mending, count, fans, look_at_fans, walk_fans};
+use super::walk::{Looked, Mending, count, fans, hold, look_at_fans, walk_fans};
 use crate::execute::Command;
 use crate::maintenance::{Category, Counts, Runless, Task, Work};
 use crate::queries::portion_of_standings;
@@ -76,8 +76,7 @@ impl Mending for Onboarding {
 
     fn settle(&self, tx: &mut dyn Tx, ctx: &mut Ctx, suspects: &[Uuid]) -> Result<Counts, StoreError> {
         let mut counts = Counts::new();
-        let Some((wanted, ..)) = fans(suspects) else { return Ok(counts) };
-        for fan in tx.lock_active(&wanted)? {
+        for fan in tx.lock_active(&fans(suspects))? {
             for quest in self.quests(ctx.now()) {
                 let run = Run::started(quest.id, Period::Once, ctx.now());
                 count(&mut counts, "runs", u64::from(tx.start_run(fan, &run)?));
@@ -108,13 +107,9 @@ impl Mending for QuestRuns {
 
     fn settle(&self, tx: &mut dyn Tx, _ctx: &mut Ctx, suspects: &[Uuid]) -> Result<Counts, StoreError> {
         let mut counts = Counts::new();
-        let Some((held, first, last)) = fans(suspects) else { return Ok(counts) };
-        tx.hold_fans(&held)?;
-        for Runless { user, quest, period, first_at } in tx.runless_between(first, last)? {
-            if held.binary_search(&user).is_err() {
-                continue;
-            }
-            if !tx.start_run(user, &Run::started(quest, period, first_at))? {
+        let Some(held) = hold(tx, suspects)? else { return Ok(counts) };
+        for Runless { user, quest, period, first_at } in tx.runless_between(held.first, held.last)? {
+            if !held.contains(user) || !tx.start_run(user, &Run::started(quest, period, first_at))? {
                 continue;
             }
             count(&mut counts, "runs", 1);

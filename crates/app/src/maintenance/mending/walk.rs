@@ -108,11 +108,40 @@ pub(super) fn look_at_fans(
     Ok(Some(Looked { rows: tally(fans.len()), last: last.as_uuid(), suspects }))
 }
 
-/// The suspects as fans, and the first and the last of them.
-pub(super) fn fans(suspects: &[Uuid]) -> Option<(Vec<UserId>, UserId, UserId)> {
-    let fans: Vec<UserId> = suspects.iter().copied().map(UserId::from_uuid).collect();
-    let (first, last) = (*fans.first()?, *fans.last()?);
-    Some((fans, first, last))
+/// A look that finds suspects at once, in the order of their ids.
+pub(super) fn look_at_found(found: Vec<UserId>) -> Option<Looked> {
+    let suspects: Vec<Uuid> = found.into_iter().map(UserId::as_uuid).collect();
+    let last = suspects.last().copied()?;
+    Some(Looked { rows: tally(suspects.len()), last, suspects })
+}
+
+/// The suspects as fans.
+pub(super) fn fans(suspects: &[Uuid]) -> Vec<UserId> {
+    suspects.iter().copied().map(UserId::from_uuid).collect()
+}
+
+/// Fans whom the transaction holds.
+pub(super) struct Held {
+    /// In the order of their ids.
+    pub(super) fans: Vec<UserId>,
+    pub(super) first: UserId,
+    pub(super) last: UserId,
+}
+
+impl Held {
+    /// Whether this is one of them, and not somebody between them.
+    pub(super) fn contains(&self, user: UserId) -> bool {
+        self.fans.binary_search(&user).is_ok()
+    }
+}
+
+/// Holds the suspects, before anything of theirs is read: whoever writes something of theirs has, or waits. Nothing where
+/// there are none.
+pub(super) fn hold(tx: &mut dyn Tx, suspects: &[Uuid]) -> Result<Option<Held>, StoreError> {
+    let fans = fans(suspects);
+    let (Some(first), Some(last)) = (fans.first().copied(), fans.last().copied()) else { return Ok(None) };
+    tx.hold_fans(&fans)?;
+    Ok(Some(Held { fans, first, last }))
 }
 
 /// Adds to what was written of a kind.
