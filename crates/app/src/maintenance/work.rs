@@ -9,7 +9,7 @@ use std::convert::Infallible;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use terrace_kernel::{Ctx, Failure, Outcome, StoreError};
 use tokio::sync::watch;
 
@@ -89,6 +89,8 @@ struct Inner {
     done: AtomicU64,
     /// Nothing where nobody knows.
     expected: AtomicU64,
+    /// How long the longest batch took, in microseconds.
+    longest: AtomicU64,
     observer: Arc<dyn Observer>,
 }
 
@@ -98,8 +100,9 @@ impl Pace {
     }
 
     fn with(is_dry: bool, is_task: bool, stop: watch::Receiver<bool>, observer: Arc<dyn Observer>) -> Self {
-        let (done, expected) = (AtomicU64::new(0), AtomicU64::new(0));
-        Self(Arc::new(Inner { is_dry, is_task, stop, counts: Mutex::default(), done, expected, observer }))
+        let (done, expected, longest) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
+        let counts = Mutex::default();
+        Self(Arc::new(Inner { is_dry, is_task, stop, counts, done, expected, longest, observer }))
     }
 
     /// For work that nobody looks at and nobody stops.
@@ -134,6 +137,12 @@ impl Pace {
 
     pub(super) fn counts(&self) -> BTreeMap<&'static str, u64> {
         self.0.counts.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// How long the longest batch took so far, from when it was handed in to its commit; nothing where there was none.
+    pub(super) fn longest_batch(&self) -> Option<Duration> {
+        let micros = self.0.longest.load(Ordering::Relaxed);
+        (micros > 0).then(|| Duration::from_micros(micros))
     }
 
     pub(crate) fn expect(&self, total: u64) {
@@ -175,9 +184,11 @@ impl Pace {
         self.go_on()?;
         let begun = Instant::now();
         let outcome = if self.is_dry() { rehearse(app, command).await } else { app.execute(command).await };
+        let took = begun.elapsed();
+        self.0.longest.fetch_max(u64::try_from(took.as_micros()).unwrap_or(u64::MAX), Ordering::Relaxed);
         if self.0.is_task {
             // A server on the same embedded database looks only now and then whether it may write.
-            tokio::time::sleep(begun.elapsed() / TURN).await;
+            tokio::time::sleep(took / TURN).await;
         }
         match outcome {
             Ok(output) => Ok(Ok(output)),
