@@ -112,12 +112,7 @@ impl Mending for QuestPoints {
         // Before anything is read: whoever completes something of theirs has recorded it, or waits.
         tx.hold_fans(&held)?;
         let favorites = favorites(tx, first, last)?;
-        for Unrecorded { user, source, points: pays, title, team, at } in
-            tx.unrecorded_between(first, last)?
-        {
-            if held.binary_search(&user).is_err() {
-                continue;
-            }
+        for Unrecorded { user, source, points: pays, title, team, at } in tx.unrecorded_of(&held)? {
             let favorite = favorites.get(&user).and_then(|known| known.at(at));
             let kind =
                 if source.kind() == SourceKind::Quest { "records of quests" } else { "records of steps" };
