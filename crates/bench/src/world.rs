@@ -106,7 +106,7 @@ impl Ground {
     }
 
     /// Removes a database to which nobody is connected: large ones do not all fit beside each other.
-    pub(crate) fn discard(&self, world: World) -> Result<()> {
+    pub(crate) fn discard(&self, world: &World) -> Result<()> {
         if world.kind == Kind::Postgres {
             let drop = format!("DROP DATABASE {}", world.name);
             execute(&self.server()?.url("postgres"), &[&drop])?;

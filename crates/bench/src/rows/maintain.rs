@@ -53,6 +53,12 @@ fn step(number: u64) -> u128 {
     identifier(STEPS_AT, FIRST + number)
 }
 
+/// What records of steps are known by, each behind what `first` makes of its number.
+fn sources(first: impl Fn(u64) -> String) -> String {
+    let source = |number| format!("({}, 'quest_step:{}')", first(number), Uuid::from_u128(step(number)));
+    (0..STEPS).map(source).collect::<Vec<_>>().join(", ")
+}
+
 impl Dialect {
     /// Statements that give each of `bulk` fans of [`Self::boards`] nine steps that were done, their records but those that
     /// are lacking, and totals, entries and balances that agree but for those that are wrong.
@@ -96,15 +102,9 @@ impl Dialect {
              JOIN sources ON sources.id = step.id JOIN seasons AS season ON season.status = 'active' \
              WHERE step.points > 0 AND NOT EXISTS (SELECT 1 FROM points_history AS record \
                  WHERE record.user_id = done.user_id AND record.source_key = sources.source)",
-            self.sources(|number| self.quoted(Uuid::from_u128(step(number)))),
+            sources(|number| self.quoted(Uuid::from_u128(step(number)))),
             self.any_id,
         )
-    }
-
-    /// What records of steps are known by, each behind what `first` makes of its number.
-    fn sources(&self, first: impl Fn(u64) -> String) -> String {
-        let source = |number| format!("({}, 'quest_step:{}')", first(number), Uuid::from_u128(step(number)));
-        (0..STEPS).map(source).collect::<Vec<_>>().join(", ")
     }
 
     fn quest_that_was_done(&self) -> String {
@@ -150,7 +150,7 @@ impl Dialect {
              SELECT {id}, {fan}, {POINTS}, '{TITLE}', steps.source, season.id, {when} \
              FROM seq CROSS JOIN steps JOIN seasons AS season ON season.status = 'active' \
              WHERE NOT (steps.k = 0 AND n % 10 = {LACKING})",
-            self.sources(|number| number.to_string())
+            sources(|number| number.to_string())
         )
     }
 

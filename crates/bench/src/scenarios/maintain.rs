@@ -56,7 +56,7 @@ fn on_database(ground: &Ground, plan: &Plan, kind: Kind, records: u64) -> Result
     stock.check(&alone, raw.sum)?;
     eprintln!("  verify");
     let verified = alone.watch(&["verify"])?;
-    ground.discard(alone)?;
+    ground.discard(&alone)?;
     let live = Beside::measure(plan, &stock)?;
     stock.check(&stock.world, raw.sum)?;
     let mut figures = Vec::new();
@@ -137,9 +137,9 @@ impl Stock {
                 .with(details),
             plain("memory at its most", peak, "MiB").against("bound", MEMORY, WITHIN),
             plain("its longest transaction", longest, "ms").against("bound", BATCH, WITHIN),
-            plain(&format!("reads beside it, {PACE:.0} a second, p99"), slow(&live.beside), "ms")
+            plain(&format!("reads beside it, {PACE:.0} a second, p99"), slow(&live.during), "ms")
                 .against("before it", slow(&live.before), BESIDE)
-                .with(json!({"before": spread(&live.before), "beside": spread(&live.beside)})),
+                .with(json!({"before": spread(&live.before), "beside": spread(&live.during)})),
         ])
     }
 
@@ -176,7 +176,7 @@ impl Raw {
         let filled = copy.time(&copy.backfill())?.as_secs_f64();
         let there = copy.count_records()?;
         ensure!(there == stock.records(), "one statement makes {there} of {} records", stock.records());
-        ground.discard(copy)?;
+        ground.discard(&copy)?;
         Ok(Self { seconds: [mended, filled], sum })
     }
 }
@@ -185,7 +185,7 @@ impl Raw {
 struct Beside {
     chore: Chore,
     before: Histogram,
-    beside: Histogram,
+    during: Histogram,
 }
 
 impl Beside {
@@ -205,7 +205,7 @@ impl Beside {
         let load = Load { pace: Some(PACE), ..plan.load(terrace.address(), terrace.pid(), &[200]) };
         let read = || drive(&load, reading()?);
         let before: Vec<Sample> = (0..plan.runs).map(|_| read()).collect::<Result<_>>()?;
-        let (beside, chore) = thread::scope(|scope| {
+        let (during, chore) = thread::scope(|scope| {
             let chore = scope.spawn(|| world.watch(&["run", task, "--only"]));
             let mut samples = Vec::new();
             let reads = loop {
@@ -222,7 +222,7 @@ impl Beside {
             (reads, chore.join())
         });
         let chore = chore.map_err(|_| anyhow!("the thread of {task} panicked"))??;
-        Ok(Self { chore, before: merged(&before), beside: merged(&beside?) })
+        Ok(Self { chore, before: merged(&before), during: merged(&during?) })
     }
 }
 

@@ -31,7 +31,9 @@ impl App {
         let report =
             self.maintain(round, Arc::new(Unwatched), stop).await.map_err(|failure| match failure {
                 RoundFailure::Broken(error) => error,
-                other => StoreError::defect("verify rows", other),
+                failure @ (RoundFailure::Busy(_) | RoundFailure::Missing { .. } | RoundFailure::Unfit(_)) => {
+                    StoreError::defect("verify rows", failure)
+                }
             })?;
         match report.ran.iter().find_map(|ran| ran.failure.clone()) {
             Some(why) => Err(StoreError::Unavailable(why)),
