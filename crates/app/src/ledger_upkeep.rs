@@ -5,7 +5,7 @@
 use crate::App;
 use crate::execute::{Command, Query, unrefused};
 use crate::jobs::Job;
-use crate::maintenance::{Pace, TaskFailure};
+use crate::maintenance::{Pace, Stride, TaskFailure};
 use crate::store::{ReadTx, Tx};
 use crate::upkeep::{EXAMPLES, HELD, PORTION, PointsChecked};
 use std::collections::BTreeMap;
@@ -92,19 +92,18 @@ impl App {
         for check in LedgerCheck::ALL {
             report.checks.entry(check).or_default();
         }
-        let mut after = None;
+        let (mut after, mut stride) = (None, Stride::up_to(HELD));
         while let Some(portion) = unrefused(self.query(LookAtLedger { after }).await)? {
             pace.go_on()?;
             for (check, count) in portion.checked {
                 report.checks.entry(check).or_default().checked += count;
             }
-            for fans in portion.suspects.chunks(HELD) {
-                let found = pace.batch(self, SettleLedger { fans: fans.to_vec(), mends }).await?;
-                report.mended += found.mended;
-                for fault in &found.faults {
-                    report.note(fault);
-                }
-            }
+            let told = |settled: Settled| {
+                report.mended += settled.mended;
+                settled.faults.iter().for_each(|fault| report.note(fault));
+            };
+            let command = |fans| SettleLedger { fans, mends };
+            pace.settle(self, &mut stride, &portion.suspects, command, told).await?;
             pace.advance(portion.fans);
             after = Some(portion.last);
         }

@@ -9,7 +9,7 @@
 use crate::App;
 use crate::execute::{Command, Query, unrefused};
 use crate::jobs::{AtOnce, Job};
-use crate::maintenance::{Pace, TaskFailure};
+use crate::maintenance::{Pace, Stride, TaskFailure};
 use crate::store::{ReadTx, Tx};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -22,7 +22,7 @@ use terrace_scoring::{
 
 /// Accounts that one query looks at.
 pub(crate) const PORTION: u32 = 2_000;
-/// Accounts that one transaction holds.
+/// Accounts that one transaction holds at most.
 pub(crate) const HELD: usize = 200;
 /// Disagreements of a kind that a report shows.
 pub(crate) const EXAMPLES: usize = 10;
@@ -197,19 +197,23 @@ impl App {
         for check in [PointsCheck::Totals, PointsCheck::Listing, PointsCheck::Entries] {
             report.checks.entry(check).or_default();
         }
-        let mut after = None;
-        while let Some(portion) = unrefused(self.query(LookAtPoints { after }).await)? {
+        let look = async |after| unrefused(self.query(LookAtPoints { after }).await);
+        let mut stride = Stride::up_to(HELD);
+        let mut found = look(None).await?;
+        while let Some(portion) = found {
             pace.go_on()?;
             report.count(&portion.checked);
-            for fans in portion.suspects.chunks(HELD) {
-                let found = pace.batch(self, SettlePoints { fans: fans.to_vec(), mends }).await?;
-                report.mended += found.mended;
-                for fault in &found.faults {
-                    report.note(fault);
-                }
-            }
+            let told = |settled: Settled| {
+                report.mended += settled.mended;
+                settled.faults.iter().for_each(|fault| report.note(fault));
+            };
+            let command = |fans| SettlePoints { fans, mends };
+            // What is suspected is looked at again while it is held: the next may be looked at meanwhile.
+            let settled = pace.settle(self, &mut stride, &portion.suspects, command, told);
+            let (settled, next) = tokio::join!(settled, look(Some(portion.last)));
+            settled?;
             pace.advance(portion.fans);
-            after = Some(portion.last);
+            found = next?;
         }
         Ok(report)
     }
@@ -318,20 +322,15 @@ impl Command for SettlePoints {
     const SHOWS_ON_BOARDS: bool = true;
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Settled, Infallible> {
-        let (Some(first), Some(last)) = (self.fans.first(), self.fans.last()) else {
-            return Ok(Settled::default());
-        };
         // Before anything is read: what is read now is what there is until the end.
         tx.hold_fans(&self.fans)?;
         let books = books(tx)?;
         let mut settled = Settled::default();
         let mut mends = Vec::new();
-        for fan in tx.points_between(*first, *last)? {
-            if self.fans.binary_search(&fan.user).is_ok() {
-                let audit = books.audit(&fan, ctx.now());
-                settled.faults.extend(audit.faults);
-                mends.extend(audit.mend);
-            }
+        for fan in tx.points_of_each(&self.fans)? {
+            let audit = books.audit(&fan, ctx.now());
+            settled.faults.extend(audit.faults);
+            mends.extend(audit.mend);
         }
         settled.mended = u64::try_from(mends.len()).unwrap_or(u64::MAX);
         if self.mends {

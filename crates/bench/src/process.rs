@@ -38,6 +38,11 @@ pub(crate) fn resident_own(pid: u32) -> Result<f64> {
     mib(pid, "RssAnon:")
 }
 
+/// The most that it ever had in RAM, in MiB.
+pub(crate) fn peak(pid: u32) -> Result<f64> {
+    mib(pid, "VmHWM:")
+}
+
 /// The processes that it started and that are still there.
 pub(crate) fn children(pid: u32) -> Result<Vec<u32>> {
     let path = format!("/proc/{pid}/task/{pid}/children");

@@ -1,10 +1,11 @@
 //! The bare limit of a write on SQLite: the statements that creating a post executes, prepared, through the
 //! same bindings, so many to a commit; in [`awards`] those of an award, in [`packs`] those of buying and opening, in
-//! [`steps`] those of a step.
+//! [`steps`] those of a step; in [`maintain`] maintenance as one statement.
 
 #![expect(clippy::ref_option_ref, reason = "what diesel derives for a row with an optional reference")]
 
 pub(crate) mod awards;
+pub(crate) mod maintain;
 pub(crate) mod packs;
 pub(crate) mod steps;
 

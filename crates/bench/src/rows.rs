@@ -5,6 +5,7 @@
 
 pub(crate) mod boards;
 pub(crate) mod followed;
+pub(crate) mod maintain;
 pub(crate) mod packs;
 pub(crate) mod quests;
 pub(crate) mod streams;
@@ -75,6 +76,9 @@ pub(crate) struct Dialect {
     tomorrow: &'static str,
     /// The hash of `{text}`, where the database knows it.
     sha256: Option<&'static str>,
+    /// The last digit of the identifier `{id}`, as text; and an identifier of no meaning.
+    last_digit: &'static str,
+    any_id: &'static str,
 }
 
 /// `synchronous` stays on: the one commit writes everything, and nothing is left to be written while the
@@ -89,6 +93,8 @@ pub(crate) static SQLITE: Dialect = Dialect {
     now: "strftime('%s', 'now') * 1000000",
     tomorrow: "(strftime('%s', 'now') + 86400) * 1000000",
     sha256: None,
+    last_digit: "substr(hex({id}), 32)",
+    any_id: "randomblob(16)",
 };
 
 /// Foreign keys are not checked: the rows are right, and checking them one by one takes most of the time.
@@ -102,6 +108,8 @@ pub(crate) static POSTGRES: Dialect = Dialect {
     now: "now()",
     tomorrow: "now() + interval '1 day'",
     sha256: Some("sha256(convert_to({text}, 'UTF8'))"),
+    last_digit: "right(CAST({id} AS text), 1)",
+    any_id: "gen_random_uuid()",
 };
 
 impl Dialect {

@@ -2,6 +2,7 @@
 
 use crate::client::Caller;
 use crate::http;
+use crate::process;
 use anyhow::{Context, Result, bail, ensure};
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
@@ -16,6 +17,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const POLL: Duration = Duration::from_millis(20);
 /// How often to try whether it can be reached, where that time is measured.
 const CLOSE_LOOK: Duration = Duration::from_micros(200);
+/// How often to look at the memory of a chore.
+const WATCH: Duration = Duration::from_millis(10);
 /// What an operator's own programs send.
 pub(crate) const CRON_SECRET: &str = "the cron secret of the harness, which anybody may know";
 
@@ -55,6 +58,29 @@ impl Program {
         let output = command.arg("maintain").args(arguments).output().context("cannot run terrace")?;
         let said = [output.stdout, output.stderr].concat();
         Ok((output.status.success(), String::from_utf8_lossy(&said).into_owned()))
+    }
+
+    /// Does a chore of operators and watches how much memory it takes.
+    pub(crate) fn watch(&self, data: &Path, url: &str, arguments: &[&str]) -> Result<Chore> {
+        let log = data.join("maintain.log");
+        let file = File::create(&log)?;
+        let mut command = self.command(data, url);
+        command.arg("maintain").args(arguments).stdout(file.try_clone()?).stderr(file);
+        let begun = Instant::now();
+        let mut child = command.spawn().context("cannot run terrace")?;
+        let mut peak = 0.0;
+        let status = loop {
+            if let Some(status) = child.try_wait()? {
+                break status;
+            }
+            // Of a process that has just ended nothing is known any more.
+            peak = process::peak(child.id()).unwrap_or(peak);
+            thread::sleep(WATCH);
+        };
+        let took = begun.elapsed();
+        let said = fs::read_to_string(&log)?;
+        ensure!(status.success(), "terrace maintain {}: {said}", arguments.join(" "));
+        Ok(Chore { took, peak, said })
     }
 
     /// Brings an edge list in; says how long it took.
@@ -115,6 +141,15 @@ impl Program {
         }
         Ok(Started { terrace, begun, accepted: Instant::now() })
     }
+}
+
+/// What a chore came to.
+#[derive(Debug, Clone)]
+pub(crate) struct Chore {
+    pub(crate) took: Duration,
+    /// The most memory that it had, in MiB.
+    pub(crate) peak: f64,
+    pub(crate) said: String,
 }
 
 /// A service that was just started.

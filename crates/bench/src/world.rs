@@ -3,14 +3,14 @@
 use crate::client::Caller;
 use crate::http;
 use crate::rows;
-use crate::server::{Program, Started, Terrace};
+use crate::server::{Chore, Program, Started, Terrace};
 use anyhow::{Context, Result, ensure};
 use diesel::connection::SimpleConnection;
 use diesel::sql_types::Text;
 use diesel::{Connection, QueryableByName, RunQueryDsl, SqliteConnection};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use terrace_pgtemp::{Options, ThrowawayPostgres, execute};
 use uuid::Uuid;
@@ -103,6 +103,15 @@ impl Ground {
         let world = World { kind, name: name.to_owned(), data, url, fans, program: self.program.clone() };
         world.fill(posts)?;
         Ok(world)
+    }
+
+    /// Removes a database to which nobody is connected: large ones do not all fit beside each other.
+    pub(crate) fn discard(&self, world: &World) -> Result<()> {
+        if world.kind == Kind::Postgres {
+            let drop = format!("DROP DATABASE {}", world.name);
+            execute(&self.server()?.url("postgres"), &[&drop])?;
+        }
+        Ok(fs::remove_dir_all(&world.data)?)
     }
 
     /// The same once more; nobody may be connected to it.
@@ -239,6 +248,31 @@ impl World {
     /// Puts packs on sale and signs in fans in bulk of [`Self::fill_boards`] who can pay; see [`rows::Dialect::packs`].
     pub(crate) fn fill_packs(&self, bulk: u64) -> Result<()> {
         self.write(&self.dialect().packs(bulk))
+    }
+
+    /// Gives `bulk` fans of [`Self::fill_boards`] records of steps, with gaps; see [`rows::Dialect::maintained`].
+    pub(crate) fn fill_maintained(&self, bulk: u64) -> Result<()> {
+        self.write(&self.dialect().maintained(bulk))
+    }
+
+    /// The statement that writes the records which are lacking there.
+    pub(crate) fn backfill(&self) -> String {
+        self.dialect().backfill()
+    }
+
+    /// Carries one statement out, past the service, in a transaction of its own; says how long it took.
+    pub(crate) fn time(&self, statement: &str) -> Result<Duration> {
+        if self.kind == Kind::Sqlite {
+            return crate::raw::maintain::time(&self.file(), statement);
+        }
+        let begun = Instant::now();
+        execute(&self.url, &[statement])?;
+        Ok(begun.elapsed())
+    }
+
+    /// Does a chore of operators on it, which has to end well, and watches its memory.
+    pub(crate) fn watch(&self, arguments: &[&str]) -> Result<Chore> {
+        self.program.watch(&self.data, &self.url, arguments)
     }
 
     /// Does a chore of operators on it; says whether it ended well, and what it said.

@@ -36,6 +36,9 @@ pub trait PointsAudit {
     /// meanwhile may be seen in some and not in others, but for accounts that are held ([`PointsMend::hold_fans`]).
     fn points_between(&mut self, first: UserId, last: UserId) -> Result<Vec<FanPoints>, StoreError>;
 
+    /// The same of these accounts, in the order of their ids: of whoever is between them nothing is read.
+    fn points_of_each(&mut self, fans: &[UserId]) -> Result<Vec<FanPoints>, StoreError>;
+
     /// Every board of every season.
     fn every_board(&mut self) -> Result<Vec<Board>, StoreError>;
 

@@ -27,6 +27,18 @@ impl Entropy for SystemEntropy {
     }
 }
 
+/// Lets servers on this machine go first: maintenance takes what they leave of the processors.
+pub(crate) fn step_back() {
+    #[cfg(unix)]
+    if let Err(error) = rustix::process::nice(BEHIND) {
+        log::debug!("maintenance is no nicer than others: {error}");
+    }
+}
+
+/// By how much nicer maintenance is than a server.
+#[cfg(unix)]
+const BEHIND: i32 = 10;
+
 /// Has the kernel give memory page by page. With huge pages, which the allocator asks for, each of thousands of
 /// connections pays for buffers that it hardly touches: half as much again for each.
 pub(crate) fn keep_to_small_pages() {

@@ -408,9 +408,11 @@ impl Observer for Teller {
 }
 
 fn came_to(ran: &Ran, is_dry: bool) -> String {
-    let Ran { task, outcome, counts, took, failure } = ran;
+    let Ran { task, outcome, counts, took, longest_batch, failure } = ran;
     let rows = rows(counts.iter().map(|(kind, rows)| (*kind, *rows)));
-    let took = format!("({}{})", if is_dry { "rehearsed, " } else { "" }, seconds(*took));
+    let longest = longest_batch
+        .map_or_else(String::new, |longest| format!(", longest batch {} ms", longest.as_millis()));
+    let took = format!("({}{}{longest})", if is_dry { "rehearsed, " } else { "" }, seconds(*took));
     match outcome {
         RunOutcome::Succeeded | RunOutcome::Running => format!("{task:<24} {rows} {took}"),
         RunOutcome::Stopped => format!("{task:<24} stopped; {rows} {took}"),

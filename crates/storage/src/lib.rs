@@ -20,6 +20,7 @@ mod conn;
 mod describe;
 mod error;
 mod examine;
+mod fixed;
 mod instrument;
 mod job;
 mod manager;

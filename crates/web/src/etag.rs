@@ -4,9 +4,9 @@
 use crate::error::ApiError;
 use crate::shell::Served;
 use actix_web::HttpResponse;
-use actix_web::body::{EitherBody, MessageBody};
+use actix_web::body::{BoxBody, EitherBody, MessageBody};
 use actix_web::dev::ServiceRequest;
-use actix_web::http::header::{self, HeaderMap, HeaderValue};
+use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use actix_web::http::{Method, StatusCode};
 use actix_web::middleware::Next;
 use base64::Engine;
@@ -82,6 +82,10 @@ pub(crate) fn tagged(private: bool, tag: &Tag, content_type: &'static str, body:
     answer.map_into_boxed_body()
 }
 
+/// What speaks of a body, and goes with it.
+const ENTITY: [HeaderName; 4] =
+    [header::CONTENT_TYPE, header::CONTENT_LENGTH, header::CONTENT_ENCODING, header::TRANSFER_ENCODING];
+
 /// The middleware, outside of compression.
 pub(crate) async fn revalidate<B: MessageBody>(req: ServiceRequest, next: Next<B>) -> Served<EitherBody<B>> {
     let asked = if *req.method() == Method::GET { if_none_match(req.headers()) } else { None };
@@ -96,13 +100,14 @@ pub(crate) async fn revalidate<B: MessageBody>(req: ServiceRequest, next: Next<B
     if res.status() != StatusCode::OK || !asked.as_ref().is_some_and(is_asked) {
         return Ok(res.map_into_left_body());
     }
-    let mut unchanged = HttpResponse::new(StatusCode::NOT_MODIFIED);
-    let entity =
-        [header::CONTENT_TYPE, header::CONTENT_LENGTH, header::CONTENT_ENCODING, header::TRANSFER_ENCODING];
-    for (name, value) in res.headers().iter().filter(|(name, _)| !entity.contains(name)) {
-        unchanged.headers_mut().append(name.clone(), value.clone());
-    }
-    Ok(res.into_response(unchanged).map_into_right_body())
+    // What the route and the layers put on stays where it is: most of what is asked for again has not changed.
+    Ok(res.map_body(|head, _| {
+        head.status = StatusCode::NOT_MODIFIED;
+        for of_the_entity in ENTITY {
+            head.headers.remove(of_the_entity);
+        }
+        EitherBody::right(BoxBody::new(actix_web::body::None::new()))
+    }))
 }
 
 /// Whether the request asks for anything but what has this tag.

@@ -25,6 +25,7 @@ mod mending;
 mod order;
 mod ports;
 mod run;
+mod stride;
 mod tasks_cleanup;
 mod tasks_setup;
 mod tasks_upkeep;
@@ -40,6 +41,7 @@ pub use ports::{
     PacksAudit, PacksMend, RowsAudit, RowsMend, Runless, Unrecorded, UnrecordedVisit,
 };
 pub use run::{Left, Ran, Round, RoundFailure, RoundReport};
+pub(crate) use stride::Stride;
 pub(crate) use work::Pace;
 pub use work::{Observer, TaskFailure, Unwatched, Work};
 

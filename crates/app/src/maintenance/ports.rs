@@ -65,10 +65,13 @@ pub struct Runless {
 
 /// Looks for facts without a record, and records without a board, of the accounts from `first` to `last`, both included.
 pub trait FactsAudit {
-    /// Steps that pay and quests that are completed without a record. Completions are read before records: what is
-    /// committed in between is not among it. Nor is what was completed up to the last record that was brought in for the
+    /// Steps that pay and quests that are completed without a record. Each comparison is one statement: what is
+    /// committed beside it is not among it. Nor is what was completed up to the last record that was brought in for the
     /// fan from elsewhere (`import:PointsHistory/…`): such records do not say what they are for, and have paid it.
     fn unrecorded_between(&mut self, first: UserId, last: UserId) -> Result<Vec<Unrecorded>, StoreError>;
+
+    /// The same of a few hundred accounts at most, and of nobody between them.
+    fn unrecorded_of(&mut self, fans: &[UserId]) -> Result<Vec<Unrecorded>, StoreError>;
 
     /// Visits whose last paid date has no record.
     fn unrecorded_visits_between(

@@ -39,6 +39,9 @@ pub struct Ran {
     pub counts: BTreeMap<&'static str, u64>,
     /// How long it took.
     pub took: Duration,
+    /// How long the longest of its batches took, each of which is one transaction: so long others waited at most for what it
+    /// held. Nothing where it did none.
+    pub longest_batch: Option<Duration>,
     /// Why it did not do its work.
     pub failure: Option<String>,
 }
@@ -168,8 +171,9 @@ impl App {
                     (RunOutcome::Failed, Some(failure.to_string()))
                 }
             };
+            let (counts, longest_batch) = (pace.counts(), pace.longest_batch());
             let ran =
-                Ran { task: task.name, outcome, counts: pace.counts(), took: started.elapsed(), failure };
+                Ran { task: task.name, outcome, counts, took: started.elapsed(), longest_batch, failure };
             if let Some(id) = run {
                 self.end(id, &ran).await?;
             }

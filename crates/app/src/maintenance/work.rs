@@ -1,6 +1,7 @@
 //! What a task works with: batches that a rehearsal rolls back, counts of what was written, and how far it is.
 
-use super::{Left, Ran, Task};
+use super::stride::Stride;
+use super::{Counts, Left, Ran, Task};
 use crate::App;
 use crate::execute::{Command, Query, unrefused};
 use crate::store::Tx;
@@ -9,7 +10,7 @@ use std::convert::Infallible;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use terrace_kernel::{Ctx, Failure, Outcome, StoreError};
 use tokio::sync::watch;
 
@@ -89,6 +90,8 @@ struct Inner {
     done: AtomicU64,
     /// Nothing where nobody knows.
     expected: AtomicU64,
+    /// How long the longest batch took, in microseconds.
+    longest: AtomicU64,
     observer: Arc<dyn Observer>,
 }
 
@@ -98,8 +101,9 @@ impl Pace {
     }
 
     fn with(is_dry: bool, is_task: bool, stop: watch::Receiver<bool>, observer: Arc<dyn Observer>) -> Self {
-        let (done, expected) = (AtomicU64::new(0), AtomicU64::new(0));
-        Self(Arc::new(Inner { is_dry, is_task, stop, counts: Mutex::default(), done, expected, observer }))
+        let (done, expected, longest) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
+        let counts = Mutex::default();
+        Self(Arc::new(Inner { is_dry, is_task, stop, counts, done, expected, longest, observer }))
     }
 
     /// For work that nobody looks at and nobody stops.
@@ -136,6 +140,12 @@ impl Pace {
         self.0.counts.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// How long the longest batch took so far, from when it was handed in to its commit; nothing where there was none.
+    pub(super) fn longest_batch(&self) -> Option<Duration> {
+        let micros = self.0.longest.load(Ordering::Relaxed);
+        (micros > 0).then(|| Duration::from_micros(micros))
+    }
+
     pub(crate) fn expect(&self, total: u64) {
         self.0.expected.fetch_add(total, Ordering::Relaxed);
         self.show(self.0.done.load(Ordering::Relaxed));
@@ -166,6 +176,29 @@ impl Pace {
         })
     }
 
+    /// Settles suspects in batches, as many in each as others can bear, and tells what each came to.
+    pub(crate) async fn settle<T: Clone, C>(
+        &self,
+        app: &App,
+        stride: &mut Stride,
+        suspects: &[T],
+        command: impl Fn(Vec<T>) -> C,
+        mut told: impl FnMut(C::Output),
+    ) -> Result<(), TaskFailure>
+    where
+        C: Command<Refusal = Infallible>,
+    {
+        let mut rest = suspects;
+        while !rest.is_empty() {
+            let (held, more) = stride.step(rest);
+            let begun = Instant::now();
+            told(self.batch(app, command(held.to_vec())).await?);
+            stride.took(begun.elapsed());
+            rest = more;
+        }
+        Ok(())
+    }
+
     /// [`Work::attempt`].
     pub(crate) async fn attempt<C: Command>(
         &self,
@@ -175,9 +208,11 @@ impl Pace {
         self.go_on()?;
         let begun = Instant::now();
         let outcome = if self.is_dry() { rehearse(app, command).await } else { app.execute(command).await };
+        let took = begun.elapsed();
+        self.0.longest.fetch_max(u64::try_from(took.as_micros()).unwrap_or(u64::MAX), Ordering::Relaxed);
         if self.0.is_task {
             // A server on the same embedded database looks only now and then whether it may write.
-            tokio::time::sleep(begun.elapsed() / TURN).await;
+            tokio::time::sleep(took / TURN).await;
         }
         match outcome {
             Ok(output) => Ok(Ok(output)),
@@ -300,6 +335,20 @@ impl Work {
         command: C,
     ) -> Result<C::Output, TaskFailure> {
         self.pace.batch(&self.app, command).await
+    }
+
+    /// Settles suspects in batches, as many in each as others can bear, and counts the rows that each wrote.
+    pub(super) async fn settle<T: Clone, C>(
+        &self,
+        stride: &mut Stride,
+        suspects: &[T],
+        command: impl Fn(Vec<T>) -> C,
+    ) -> Result<(), TaskFailure>
+    where
+        C: Command<Output = Counts, Refusal = Infallible>,
+    {
+        let told = |settled: Counts| settled.into_iter().for_each(|(kind, rows)| self.count(kind, rows));
+        self.pace.settle(&self.app, stride, suspects, command, told).await
     }
 
     /// [`Work::batch`] of a command that rules may refuse.

@@ -5,6 +5,7 @@ mod boards;
 mod contest;
 mod feed;
 mod graph;
+mod maintain;
 mod packs;
 mod posts;
 mod quests;
@@ -44,10 +45,12 @@ pub(crate) enum Scenario {
     Packs,
     /// Streams: deliveries to many readers beside nginx, their delay, memory, and what they cost commands.
     Streams,
+    /// Maintenance of millions of records: beside one statement, its memory, its batches, and what readers pay.
+    Maintain,
 }
 
 impl Scenario {
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::Feed,
         Self::Posts,
         Self::Accounts,
@@ -56,6 +59,7 @@ impl Scenario {
         Self::Quests,
         Self::Packs,
         Self::Streams,
+        Self::Maintain,
     ];
 
     pub(crate) const fn name(self) -> &'static str {
@@ -68,6 +72,7 @@ impl Scenario {
             Self::Quests => "quests",
             Self::Packs => "packs",
             Self::Streams => "streams",
+            Self::Maintain => "maintain",
         }
     }
 
@@ -81,6 +86,7 @@ impl Scenario {
             Self::Graph => return graph::run(ground, plan, inputs),
             Self::Leaderboard => return boards::run(ground, plan, inputs),
             Self::Streams => return streams::run(ground, plan, inputs),
+            Self::Maintain => return maintain::run(ground, plan, inputs),
         };
         let mut figures = Vec::new();
         for kind in ground.kinds() {
@@ -103,6 +109,9 @@ pub(crate) struct Inputs {
     /// Of streams: only these parts. The documentation is left alone.
     #[arg(long, value_name = "PART")]
     pub(crate) part: Vec<streams::Part>,
+    /// Records of points to maintain, ten for each fan; 10,000,000 when left out, and fewer in a quick run.
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(10_000..=100_000_000))]
+    pub(crate) records: Option<u64>,
 }
 
 /// How long and how often.
@@ -115,6 +124,8 @@ pub(crate) struct Plan {
     /// Posts of the small database and of the large one.
     pub(crate) small: u64,
     pub(crate) large: u64,
+    /// Records of points that are maintained.
+    pub(crate) records: u64,
     /// Readers of streams: who are told something, and who wait for it.
     pub(crate) crowds: &'static [usize],
     pub(crate) idle: &'static [usize],
@@ -127,6 +138,7 @@ impl Plan {
         duration: Duration::from_secs(3),
         small: 10_000,
         large: 1_000_000,
+        records: 10_000_000,
         crowds: &[100, 1_000, 10_000],
         idle: &[1_000, 5_000, 10_000, 15_000],
     };
@@ -138,6 +150,7 @@ impl Plan {
         duration: Duration::from_secs(2),
         small: 10_000,
         large: 100_000,
+        records: 100_000,
         crowds: &[100, 1_000],
         idle: &[1_000, 1_500],
     };

@@ -123,22 +123,8 @@ impl EventLog for DieselTx<'_> {
     }
 
     fn append_all(&mut self, appended: &[NewEvent], at: Timestamp) -> Result<(), StoreError> {
-        if appended.is_empty() {
-            return Ok(());
-        }
-        self.appended.extend(appended.iter().map(|event| event.kind));
-        match &mut self.conn {
-            Conn::Pg(conn) => {
-                let rows: Vec<_> = appended.iter().map(|event| OutboxRow::new(event, None, at)).collect();
-                diesel::insert_into(outbox::table).values(&rows).execute(*conn)
-            }
-            Conn::Sqlite(conn) => {
-                let rows: Vec<_> = appended.iter().map(|event| NewEventRow::new(event, None, at)).collect();
-                diesel::insert_into(events::table).values(&rows).execute(*conn)
-            }
-        }
-        .map(drop)
-        .map_err(broken("append events"))
+        let quiet: Vec<_> = appended.iter().map(|event| (*event, None::<&str>)).collect();
+        self.append_rows(&quiet, at)
     }
 
     fn appended(&self) -> &[EventKind] {
@@ -223,6 +209,32 @@ impl DieselTx<'_> {
         }
         .map(drop)
         .map_err(broken("append an event"))
+    }
+
+    /// Appends events with the numbers beside them, in their order, in one statement.
+    pub(super) fn append_rows(
+        &mut self,
+        appended: &[(NewEvent, Option<&str>)],
+        at: Timestamp,
+    ) -> Result<(), StoreError> {
+        if appended.is_empty() {
+            return Ok(());
+        }
+        self.appended.extend(appended.iter().map(|(event, _)| event.kind));
+        match &mut self.conn {
+            Conn::Pg(conn) => {
+                let rows: Vec<_> =
+                    appended.iter().map(|(event, detail)| OutboxRow::new(event, *detail, at)).collect();
+                diesel::insert_into(outbox::table).values(&rows).execute(*conn)
+            }
+            Conn::Sqlite(conn) => {
+                let rows: Vec<_> =
+                    appended.iter().map(|(event, detail)| NewEventRow::new(event, *detail, at)).collect();
+                diesel::insert_into(events::table).values(&rows).execute(*conn)
+            }
+        }
+        .map(drop)
+        .map_err(broken("append events"))
     }
 
     /// Reads a consumer's row and, on PostgreSQL, locks it; SQLite's writer has the database to itself.

@@ -46,6 +46,7 @@ mod teams;
 mod topics;
 mod trend_epochs;
 mod trends;
+mod whose;
 
 #[cfg(test)]
 mod harness;

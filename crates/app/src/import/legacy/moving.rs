@@ -145,9 +145,8 @@ fn settle(tx: &mut dyn Tx, ctx: &mut Ctx, fans: &[UserId]) -> Result<(), StoreEr
     let books = Books::new(tx.seasons()?, &tx.every_board()?);
     for fans in fans.chunks(PORTION) {
         let (Some(first), Some(last)) = (fans.first(), fans.last()) else { continue };
-        let points = tx.points_between(*first, *last)?;
-        let held = points.iter().filter(|fan| fans.binary_search(&fan.user).is_ok());
-        let mends: Vec<_> = held.filter_map(|fan| books.audit(fan, ctx.now()).mend).collect();
+        let points = tx.points_of_each(fans)?;
+        let mends: Vec<_> = points.iter().filter_map(|fan| books.audit(fan, ctx.now()).mend).collect();
         tx.mend_points(&mends, ctx.now())?;
         tx.hold_balances(fans)?;
         for fan in tx.ledger_between(*first, *last)? {

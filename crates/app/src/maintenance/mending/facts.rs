@@ -65,14 +65,12 @@ pub(super) fn bring_in_line(
 ) -> Result<u64, StoreError> {
     concerned.sort_unstable();
     concerned.dedup();
-    let (Some(first), Some(last)) = (concerned.first(), concerned.last()) else { return Ok(0) };
-    let books = Books::new(tx.seasons()?, &tx.every_board()?);
-    let mut mends = Vec::new();
-    for fan in tx.points_between(*first, *last)? {
-        if concerned.binary_search(&fan.user).is_ok() {
-            mends.extend(books.audit(&fan, ctx.now()).mend);
-        }
+    if concerned.is_empty() {
+        return Ok(0);
     }
+    let books = Books::new(tx.seasons()?, &tx.every_board()?);
+    let points = tx.points_of_each(&concerned)?;
+    let mends: Vec<_> = points.iter().filter_map(|fan| books.audit(fan, ctx.now()).mend).collect();
     tx.mend_points(&mends, ctx.now())?;
     Ok(tally(mends.len()))
 }
@@ -134,7 +132,7 @@ impl Mending for QuestPoints {
 
     fn settle(&self, tx: &mut dyn Tx, ctx: &mut Ctx, suspects: &[Uuid]) -> Result<Counts, StoreError> {
         make_up_for(tx, ctx, &self.awards, suspects, |tx, held| {
-            let facts = tx.unrecorded_between(held.first, held.last)?;
+            let facts = tx.unrecorded_of(&held.fans)?;
             Ok(facts.into_iter().map(Missing::from).collect())
         })
     }

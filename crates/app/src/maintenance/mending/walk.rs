@@ -1,6 +1,7 @@
 //! The walk that the tasks have in common.
 
 use crate::execute::{Command, Query};
+use crate::maintenance::Stride;
 use crate::maintenance::{CountRows, Counts, Extent, TaskFailure, Work};
 use crate::store::{ReadTx, Tx};
 use std::convert::Infallible;
@@ -25,7 +26,7 @@ pub(super) trait Mending: Clone + Send + Sync + 'static {
     const NAME: &'static str;
     /// Whether boards show something of what it mends.
     const SHOWS_ON_BOARDS: bool = false;
-    /// Suspects that one transaction holds.
+    /// Suspects that one transaction holds at most.
     const HELD: usize = 200;
 
     /// Looks at the next rows behind `after`; nothing where there are none.
@@ -48,17 +49,17 @@ pub(super) async fn walk_fans<M: Mending>(work: &Work, mending: M) -> Result<(),
 
 /// Looks through everything, and settles what is suspected.
 pub(super) async fn walk<M: Mending>(work: &Work, mending: M) -> Result<(), TaskFailure> {
-    let mut after = None;
-    while let Some(looked) = work.ask(Look { mending: mending.clone(), after }).await? {
-        for suspects in looked.suspects.chunks(M::HELD) {
-            let settled =
-                work.batch(Settle { mending: mending.clone(), suspects: suspects.to_vec() }).await?;
-            for (kind, rows) in settled {
-                work.count(kind, rows);
-            }
-        }
+    let look = |after| work.ask(Look { mending: mending.clone(), after });
+    let mut stride = Stride::up_to(M::HELD);
+    let mut found = look(None).await?;
+    while let Some(looked) = found {
+        // What is suspected is looked at again while it is held: the next may be looked at meanwhile.
+        let command = |suspects| Settle { mending: mending.clone(), suspects };
+        let settled = work.settle(&mut stride, &looked.suspects, command);
+        let (settled, next) = tokio::join!(settled, look(Some(looked.last)));
+        settled?;
         work.advance(looked.rows);
-        after = Some(looked.last);
+        found = next?;
     }
     Ok(())
 }

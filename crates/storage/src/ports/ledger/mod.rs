@@ -6,12 +6,13 @@ mod transfer;
 
 use crate::conn::on;
 use crate::error::broken;
+use crate::fixed::Fixed;
 use crate::ports::{corrupt, named};
 use crate::schema::{ledger_accounts, ledger_transfers};
 use crate::tx::DieselTx;
-use crate::types::{At, Key};
+use crate::types::{At, Key, Uid};
 use diesel::prelude::*;
-use diesel::upsert::excluded;
+use diesel::sql_types::{BigInt, Text};
 use terrace_kernel::{StoreError, Timestamp, UserId};
 use terrace_ledger::{
     AccountKind, Amount, Balance, Entry, Holder, House, Transfer, TransferId, TransferSource,
@@ -121,6 +122,10 @@ pub(super) struct Issue<'a> {
 
 /// The journal in small steps, for whoever has the fan's accounts to themselves: the writer of SQLite, and maintenance,
 /// which holds them.
+const ADD: &str = "INSERT INTO ledger_accounts (user_id, unit, balance) VALUES (";
+const TO_BALANCE: &str = "\
+    ) ON CONFLICT (user_id, unit) DO UPDATE SET balance = ledger_accounts.balance + excluded.balance RETURNING balance";
+
 impl DieselTx<'_> {
     /// Gives points from the house, or takes back what is left of them and writes the rest off. Nothing for none.
     pub(super) fn issue_points(&mut self, issue: &Issue<'_>) -> Result<(), StoreError> {
@@ -169,23 +174,11 @@ impl DieselTx<'_> {
 
     /// Adds what is more than nothing, to a new account where there is none; says what is on it then.
     fn add_to_balance(&mut self, user: UserId, kind: AccountKind, amount: i64) -> Result<i64, StoreError> {
-        on!(self.conn, |conn| {
-            diesel::insert_into(ledger_accounts::table)
-                .values((
-                    ledger_accounts::user_id.eq(Key::of(user)),
-                    ledger_accounts::unit.eq(kind.to_string()),
-                    ledger_accounts::balance.eq(amount),
-                ))
-                .on_conflict((ledger_accounts::user_id, ledger_accounts::unit))
-                .do_update()
-                .set(
-                    ledger_accounts::balance
-                        .eq(ledger_accounts::balance + excluded(ledger_accounts::balance)),
-                )
-                .returning(ledger_accounts::balance)
-                .get_result(conn)
-        })
-        .map_err(broken("add to a balance"))
+        let kind = kind.to_string();
+        let values =
+            (Key::of(user).into_sql::<Uid>(), kind.as_str().into_sql::<Text>(), amount.into_sql::<BigInt>());
+        let add = Fixed::<_, BigInt>::new(ADD, values, TO_BALANCE);
+        on!(self.conn, |conn| add.get_result(conn)).map_err(broken("add to a balance"))
     }
 
     fn add_to_balance_that_is_there(

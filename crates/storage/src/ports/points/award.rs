@@ -7,6 +7,7 @@
 use super::{TotalRow, total, version};
 use crate::conn::Conn;
 use crate::error::broken;
+use crate::fixed::Fixed;
 use crate::ports::corrupt;
 use crate::ports::ledger::Issue;
 use crate::schema::{board_totals, leaderboard_entries, leaderboards, points_history, seasons, users};
@@ -326,26 +327,32 @@ fn has_left(conn: &mut SqliteConnection, board: Key, user: Key) -> QueryResult<b
     Ok(left_at.flatten().is_some())
 }
 
+/// In the order of [`write_total`].
+const WRITE_TOTAL: &str = "\
+    INSERT INTO board_totals (season_id, leaderboard_id, user_id, points, reached_at, version, listed) VALUES (";
+const OVER_TOTAL: &str = "\
+    ) ON CONFLICT (season_id, leaderboard_id, user_id) DO UPDATE SET points = excluded.points, \
+    reached_at = excluded.reached_at, version = excluded.version, listed = excluded.listed";
+
 fn write_total(conn: &mut SqliteConnection, user: Key, change: &TotalChange) -> QueryResult<()> {
     let values = (
-        board_totals::points.eq(change.total.points.get()),
-        board_totals::reached_at.eq(At(change.total.reached_at)),
-        board_totals::version.eq(version(&change.total)),
-        board_totals::listed.eq(change.is_listed),
+        Key::of(change.season).into_sql::<Uid>(),
+        Key::of(change.board).into_sql::<Uid>(),
+        user.into_sql::<Uid>(),
+        change.total.points.get().into_sql::<BigInt>(),
+        At(change.total.reached_at).into_sql::<Instant>(),
+        version(&change.total).into_sql::<BigInt>(),
+        change.is_listed.into_sql::<Bool>(),
     );
-    diesel::insert_into(board_totals::table)
-        .values((
-            board_totals::season_id.eq(Key::of(change.season)),
-            board_totals::leaderboard_id.eq(Key::of(change.board)),
-            board_totals::user_id.eq(user),
-            values,
-        ))
-        .on_conflict((board_totals::season_id, board_totals::leaderboard_id, board_totals::user_id))
-        .do_update()
-        .set(values)
-        .execute(conn)
-        .map(drop)
+    Fixed::<_>::new(WRITE_TOTAL, values, OVER_TOTAL).execute(conn).map(drop)
 }
+
+/// In the order of [`mirror`].
+const WRITE_ENTRY: &str = "\
+    INSERT INTO leaderboard_entries (leaderboard_id, user_id, points, season_id, created_at) VALUES (";
+const OVER_ENTRY: &str = "\
+    ) ON CONFLICT (leaderboard_id, user_id) DO UPDATE SET points = excluded.points, season_id = excluded.season_id";
+const LEAVE_ENTRY: &str = ") ON CONFLICT (leaderboard_id, user_id) DO NOTHING";
 
 /// Keeps the legacy entry: what the active season's total is, and that there is one in any other.
 fn mirror(
@@ -357,20 +364,12 @@ fn mirror(
 ) -> QueryResult<()> {
     let points = if season.is_active { total.points } else { Points::ZERO };
     let values = (
-        leaderboard_entries::points.eq(points.get()),
-        leaderboard_entries::season_id.eq(season.is_active.then_some(season.id)),
+        board.into_sql::<Uid>(),
+        award.user.into_sql::<Uid>(),
+        points.get().into_sql::<BigInt>(),
+        season.is_active.then_some(season.id).into_sql::<Nullable<Uid>>(),
+        award.now.into_sql::<Instant>(),
     );
-    let insert = diesel::insert_into(leaderboard_entries::table)
-        .values((
-            leaderboard_entries::leaderboard_id.eq(board),
-            leaderboard_entries::user_id.eq(award.user),
-            values,
-            leaderboard_entries::created_at.eq(award.now),
-        ))
-        .on_conflict((leaderboard_entries::leaderboard_id, leaderboard_entries::user_id));
-    if season.is_active {
-        insert.do_update().set(values).execute(conn).map(drop)
-    } else {
-        insert.do_nothing().execute(conn).map(drop)
-    }
+    let over = if season.is_active { OVER_ENTRY } else { LEAVE_ENTRY };
+    Fixed::<_>::new(WRITE_ENTRY, values, over).execute(conn).map(drop)
 }

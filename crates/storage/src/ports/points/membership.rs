@@ -151,16 +151,20 @@ impl DieselTx<'_> {
         at: Timestamp,
     ) -> Result<TotalChanges, StoreError> {
         if !changes.0.is_empty() {
-            let event = NewEvent {
-                topic: Topic::Leaderboard,
-                kind: EventKind::ScoreChanged,
-                actor: Some(user),
-                team: None,
-                subject: user.as_uuid(),
-                object: None,
-            };
-            self.append_told(&event, &changes.to_string(), at)?;
+            self.append_told(&score_changed(user), &changes.to_string(), at)?;
         }
         Ok(changes)
+    }
+}
+
+/// Totals of a fan changed.
+pub(super) fn score_changed(user: UserId) -> NewEvent {
+    NewEvent {
+        topic: Topic::Leaderboard,
+        kind: EventKind::ScoreChanged,
+        actor: Some(user),
+        team: None,
+        subject: user.as_uuid(),
+        object: None,
     }
 }

@@ -1,15 +1,17 @@
 //! The points as a whole, compared and mended.
 
+use super::membership::score_changed;
 use super::{TotalRow, version};
 use crate::conn::{Conn, on};
 use crate::error::broken;
 use crate::ports::boards::BoardRow;
+use crate::ports::whose::Whose;
 use crate::schema::{board_counts, board_totals, leaderboard_entries, leaderboards, users};
 use crate::tx::DieselTx;
 use crate::types::{At, Instant, Key, Uid};
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Bool, Nullable};
+use diesel::sql_types::{BigInt, Bool, Nullable, Text};
 use diesel::upsert::excluded;
 use std::collections::BTreeMap;
 use terrace_identity::AccountStatus;
@@ -22,25 +24,28 @@ use terrace_scoring::{
 /// Rows that one statement writes at most, some thousands of arguments.
 const ROWS: usize = 500;
 
-/// Of few accounts in a row: of each season and board a few neighbours in the primary key, whatever the tables hold.
+/// Accounts, and whether boards may show them.
+const ACCOUNTS: &str = "SELECT id, status, leaderboard_visible FROM users WHERE id {whose}";
+
+/// Of each season and board what the primary key leads to, whatever the tables hold.
 const TOTALS: &str = "\
     SELECT t.season_id, t.leaderboard_id, t.user_id, t.points, t.reached_at, t.version, t.listed \
     FROM seasons s CROSS JOIN leaderboards b \
     JOIN board_totals t ON t.season_id = s.id AND t.leaderboard_id = b.id \
-        AND t.user_id >= $1 AND t.user_id <= $2";
+        AND t.user_id {whose}";
 
 /// The ledger, added up by nothing but what its records name.
 const SUMS: &str = "\
     SELECT user_id, season_id, leaderboard_id, CAST(sum(amount) AS bigint) AS points, \
         max(CASE WHEN amount <> 0 THEN happened_at END) AS latest \
-    FROM points_history WHERE user_id >= $1 AND user_id <= $2 AND season_id IS NOT NULL \
+    FROM points_history WHERE user_id {whose} AND season_id IS NOT NULL \
     GROUP BY user_id, season_id, leaderboard_id";
 
 /// The entries, found as the totals are.
 const ENTRIES: &str = "\
     SELECT e.leaderboard_id, e.user_id, e.points, e.season_id, e.created_at, e.left_at \
     FROM leaderboards b CROSS JOIN leaderboard_entries e \
-    WHERE e.leaderboard_id = b.id AND e.user_id >= $1 AND e.user_id <= $2";
+    WHERE e.leaderboard_id = b.id AND e.user_id {whose}";
 
 const SORTED: &str = "\
     SELECT user_id, points, reached_at, \
@@ -48,6 +53,16 @@ const SORTED: &str = "\
         rank() OVER (ORDER BY points DESC) AS shared \
     FROM board_totals WHERE season_id = $1 AND leaderboard_id = $2 AND listed \
     ORDER BY place";
+
+#[derive(QueryableByName)]
+struct AccountRow {
+    #[diesel(sql_type = Uid)]
+    id: Key,
+    #[diesel(sql_type = Text)]
+    status: String,
+    #[diesel(sql_type = Bool)]
+    leaderboard_visible: bool,
+}
 
 #[derive(QueryableByName)]
 struct SumRow {
@@ -176,60 +191,11 @@ impl PointsAudit for DieselTx<'_> {
     }
 
     fn points_between(&mut self, first: UserId, last: UserId) -> Result<Vec<FanPoints>, StoreError> {
-        let fail = broken("read what is kept of points");
-        let (from, to) = (Key::of(first), Key::of(last));
-        macro_rules! between {
-            ($sql:expr) => {
-                on!(self.conn, |conn| {
-                    diesel::sql_query($sql).bind::<Uid, _>(from).bind::<Uid, _>(to).load(conn)
-                })
-                .map_err(&fail)?
-            };
-        }
-        let accounts: Vec<(Key, String, bool)> = on!(self.conn, |conn| {
-            users::table
-                .filter(users::id.ge(from))
-                .filter(users::id.le(to))
-                .select((users::id, users::status, users::leaderboard_visible))
-                .load(conn)
-        })
-        .map_err(&fail)?;
-        let fan = |(id, status, is_visible): (Key, String, bool)| {
-            let is_shown = is_visible && status == AccountStatus::Active.as_str();
-            let none = FanPoints {
-                user: id.id(),
-                is_shown,
-                sums: Vec::new(),
-                totals: Vec::new(),
-                entries: Vec::new(),
-            };
-            (id, none)
-        };
-        let mut fans: BTreeMap<Key, FanPoints> = accounts.into_iter().map(fan).collect();
-        let totals: Vec<OwnedTotalRow> = between!(TOTALS);
-        for row in totals {
-            let OwnedTotalRow { season_id, leaderboard_id, points, reached_at, version, listed, .. } = row;
-            let total = TotalRow { season_id, leaderboard_id, points, reached_at, version, listed };
-            let change = total.into_change()?;
-            fans.entry(row.user_id).and_modify(|fan| fan.totals.push(change));
-        }
-        let sums: Vec<SumRow> = between!(SUMS);
-        for row in sums {
-            let sum = LedgerSum {
-                season: row.season_id.id(),
-                board: row.leaderboard_id.map(Key::id),
-                points: Points::new(row.points),
-                latest: row.latest.map(|at| at.0),
-            };
-            fans.entry(row.user_id).and_modify(|fan| fan.sums.push(sum));
-        }
-        let entries: Vec<EntryRow> = between!(ENTRIES);
-        for row in entries {
-            let user = row.user_id;
-            let entry = row.into_entry();
-            fans.entry(user).and_modify(|fan| fan.entries.push(entry));
-        }
-        Ok(fans.into_values().collect())
+        self.points_kept(Whose::Between(first, last))
+    }
+
+    fn points_of_each(&mut self, fans: &[UserId]) -> Result<Vec<FanPoints>, StoreError> {
+        self.points_kept(Whose::Of(fans))
     }
 
     fn every_board(&mut self) -> Result<Vec<Board>, StoreError> {
@@ -332,8 +298,13 @@ impl PointsMend for DieselTx<'_> {
         for rows in entries.chunks(ROWS) {
             self.put_entries(rows)?;
         }
-        for mend in mends {
-            self.tell_scores(mend.user, TotalChanges(mend.totals.clone()), at)?;
+        let changed = mends.iter().filter(|mend| !mend.totals.is_empty());
+        let told: Vec<_> = changed
+            .map(|mend| (score_changed(mend.user), TotalChanges(mend.totals.clone()).to_string()))
+            .collect();
+        let told: Vec<_> = told.iter().map(|(event, totals)| (*event, Some(totals.as_str()))).collect();
+        for told in told.chunks(ROWS) {
+            self.append_rows(told, at)?;
         }
         Ok(())
     }
@@ -363,7 +334,46 @@ impl PointsMend for DieselTx<'_> {
     }
 }
 
+/// What the rows of an account say, before those of its points are there.
+impl From<AccountRow> for FanPoints {
+    fn from(AccountRow { id, status, leaderboard_visible }: AccountRow) -> Self {
+        let is_shown = leaderboard_visible && status == AccountStatus::Active.as_str();
+        Self { user: id.id(), is_shown, sums: Vec::new(), totals: Vec::new(), entries: Vec::new() }
+    }
+}
+
 impl DieselTx<'_> {
+    fn points_kept(&mut self, whose: Whose<'_>) -> Result<Vec<FanPoints>, StoreError> {
+        let fail = broken("read what is kept of points");
+        let accounts: Vec<AccountRow> = whose.load(&mut self.conn, ACCOUNTS).map_err(&fail)?;
+        let totals: Vec<OwnedTotalRow> = whose.load(&mut self.conn, TOTALS).map_err(&fail)?;
+        let sums: Vec<SumRow> = whose.load(&mut self.conn, SUMS).map_err(&fail)?;
+        let entries: Vec<EntryRow> = whose.load(&mut self.conn, ENTRIES).map_err(&fail)?;
+        let mut fans: BTreeMap<Key, FanPoints> =
+            accounts.into_iter().map(|account| (account.id, account.into())).collect();
+        for row in totals {
+            let OwnedTotalRow { season_id, leaderboard_id, points, reached_at, version, listed, .. } = row;
+            let total = TotalRow { season_id, leaderboard_id, points, reached_at, version, listed };
+            let change = total.into_change()?;
+            fans.entry(row.user_id).and_modify(|fan| fan.totals.push(change));
+        }
+        for row in sums {
+            let sum = LedgerSum {
+                season: row.season_id.id(),
+                board: row.leaderboard_id.map(Key::id),
+                points: Points::new(row.points),
+                latest: row.latest.map(|at| at.0),
+            };
+            fans.entry(row.user_id).and_modify(|fan| fan.sums.push(sum));
+        }
+        for row in entries {
+            let user = row.user_id;
+            let entry = row.into_entry();
+            fans.entry(user).and_modify(|fan| fan.entries.push(entry));
+        }
+        Ok(fans.into_values().collect())
+    }
+
     fn put_totals(&mut self, rows: &[NewTotal]) -> Result<(), StoreError> {
         on!(self.conn, |conn| {
             diesel::insert_into(board_totals::table)

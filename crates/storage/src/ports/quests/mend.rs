@@ -4,9 +4,8 @@ use super::visits::VisitsRow;
 use crate::conn::on;
 use crate::error::broken;
 use crate::ports::named;
-use crate::schema::{
-    daily_visits, points_history, quest_steps, quests, user_quest_status, user_step_status, users,
-};
+use crate::ports::whose::Whose;
+use crate::schema::{daily_visits, points_history, quest_steps, quests, users};
 use crate::tx::DieselTx;
 use crate::types::{At, Instant, Key, Uid};
 use diesel::dsl::max;
@@ -15,14 +14,10 @@ use diesel::sql_types::Text;
 use std::collections::{HashMap, HashSet};
 use terrace_app::maintenance::{Boardless, FactsAudit, FactsMend, Runless, Unrecorded, UnrecordedVisit};
 use terrace_kernel::{StoreError, TeamId, Timestamp, UserId, Uuid};
-use terrace_quests::{Period, QuestId, RunStatus, StepId};
+use terrace_quests::{QuestId, StepId};
 use terrace_scoring::{KnownFavorite, SourceKey, TeamBoardId};
 
-/// Who, the step or quest, the period, when, what it pays, its title, the quest's team.
-type CompletedRow = (Key, Key, String, At, i64, String, Option<Key>);
-
-/// How facts of quests and visits are named in the ledger.
-const OF_QUESTS: &str = "quest%";
+/// How facts of visits are named in the ledger.
 const OF_VISITS: &str = "daily_visit:%";
 /// And records that were brought in as they stood elsewhere, whatever they were for there.
 const OF_ELSEWHERE: &str = "import:PointsHistory/%";
@@ -44,17 +39,6 @@ struct RunlessRow {
     period: String,
     #[diesel(sql_type = Instant)]
     first_at: At,
-}
-
-fn unrecorded(
-    row: CompletedRow,
-    table: &'static str,
-    source: impl Fn(Uuid, Period) -> SourceKey,
-) -> Result<Unrecorded, StoreError> {
-    let (user, subject, period, at, points, title, team) = row;
-    let period: Period = named(table, "period", &period)?;
-    let (user, team) = (user.id(), team.map(Key::id));
-    Ok(Unrecorded { user, source: source(subject.0, period), points, title, team, at: at.0 })
 }
 
 impl DieselTx<'_> {
@@ -80,15 +64,10 @@ impl DieselTx<'_> {
 
 impl DieselTx<'_> {
     /// Until when the points of fans were recorded elsewhere: the time of the last record that was brought in.
-    fn recorded_elsewhere_until(
-        &mut self,
-        first: UserId,
-        last: UserId,
-    ) -> Result<HashMap<UserId, Timestamp>, StoreError> {
+    fn recorded_elsewhere_until(&mut self, fans: &[Key]) -> Result<HashMap<UserId, Timestamp>, StoreError> {
         let rows: Vec<(Key, Option<At>)> = on!(self.conn, |conn| {
             points_history::table
-                .filter(points_history::user_id.ge(Key::of(first)))
-                .filter(points_history::user_id.le(Key::of(last)))
+                .filter(points_history::user_id.eq_any(fans))
                 .filter(points_history::source_key.like(OF_ELSEWHERE))
                 .group_by(points_history::user_id)
                 .select((points_history::user_id, max(points_history::happened_at)))
@@ -99,61 +78,27 @@ impl DieselTx<'_> {
     }
 }
 
+impl DieselTx<'_> {
+    /// Facts without what was recorded elsewhere, by fan.
+    fn only_of_here(&mut self, mut facts: Vec<Unrecorded>) -> Result<Vec<Unrecorded>, StoreError> {
+        facts.sort_by_key(|fact| fact.user);
+        let mut fans: Vec<Key> = facts.iter().map(|fact| Key::of(fact.user)).collect();
+        fans.dedup();
+        let elsewhere = self.recorded_elsewhere_until(&fans)?;
+        facts.retain(|fact| elsewhere.get(&fact.user).is_none_or(|until| fact.at > *until));
+        Ok(facts)
+    }
+}
+
 impl FactsAudit for DieselTx<'_> {
     fn unrecorded_between(&mut self, first: UserId, last: UserId) -> Result<Vec<Unrecorded>, StoreError> {
-        let steps: Vec<CompletedRow> = on!(self.conn, |conn| {
-            user_step_status::table
-                .inner_join(quest_steps::table.on(quest_steps::id.eq(user_step_status::step_id)))
-                .inner_join(quests::table.on(quests::id.eq(quest_steps::quest_id)))
-                .filter(user_step_status::user_id.ge(Key::of(first)))
-                .filter(user_step_status::user_id.le(Key::of(last)))
-                .filter(quest_steps::points.gt(0))
-                .order((user_step_status::user_id, user_step_status::completed_at, user_step_status::step_id))
-                .select((
-                    user_step_status::user_id,
-                    user_step_status::step_id,
-                    user_step_status::period,
-                    user_step_status::completed_at,
-                    quest_steps::points,
-                    quest_steps::title,
-                    quests::team_id,
-                ))
-                .load(conn)
-        })
-        .map_err(broken("read the steps that fans did"))?;
-        let runs: Vec<CompletedRow> = on!(self.conn, |conn| {
-            user_quest_status::table
-                .inner_join(quests::table.on(quests::id.eq(user_quest_status::quest_id)))
-                .filter(user_quest_status::user_id.ge(Key::of(first)))
-                .filter(user_quest_status::user_id.le(Key::of(last)))
-                .filter(user_quest_status::status.eq(RunStatus::Completed.as_str()))
-                .filter(user_quest_status::completed_at.is_not_null())
-                .order((user_quest_status::user_id, user_quest_status::quest_id))
-                .select((
-                    user_quest_status::user_id,
-                    user_quest_status::quest_id,
-                    user_quest_status::period,
-                    user_quest_status::completed_at.assume_not_null(),
-                    quests::bonus,
-                    quests::title,
-                    quests::team_id,
-                ))
-                .load(conn)
-        })
-        .map_err(broken("read the quests that fans completed"))?;
-        let of_step = |id, period: Period| SourceKey::quest_step(id, period.local_date());
-        let of_quest = |id, period: Period| SourceKey::quest(id, period.local_date());
-        let steps = steps.into_iter().map(|row| unrecorded(row, "user_step_status", of_step));
-        let runs = runs.into_iter().map(|row| unrecorded(row, "user_quest_status", of_quest));
-        let mut facts = steps.chain(runs).collect::<Result<Vec<_>, _>>()?;
-        let recorded = self.recorded(first, last, OF_QUESTS)?;
-        let elsewhere = self.recorded_elsewhere_until(first, last)?;
-        facts.retain(|fact| {
-            let was_elsewhere = elsewhere.get(&fact.user).is_some_and(|until| fact.at <= *until);
-            !was_elsewhere && !recorded.contains(&(fact.user, fact.source.to_string()))
-        });
-        facts.sort_by_key(|fact| fact.user);
-        Ok(facts)
+        let facts = self.completed_without_record(Whose::Between(first, last))?;
+        self.only_of_here(facts)
+    }
+
+    fn unrecorded_of(&mut self, fans: &[UserId]) -> Result<Vec<Unrecorded>, StoreError> {
+        let facts = self.completed_without_record(Whose::Of(fans))?;
+        self.only_of_here(facts)
     }
 
     fn unrecorded_visits_between(

@@ -4,4 +4,5 @@ mod book;
 mod mend;
 mod own;
 mod progress;
+mod unrecorded;
 mod visits;

@@ -1,0 +1,62 @@
+//! How much one transaction of maintenance holds.
+
+use std::time::Duration;
+
+/// How long others may wait for a transaction: far less than what a reader notices, so that a slow moment of the disk does
+/// not make it that.
+const WANTED: Duration = Duration::from_millis(50);
+/// What the first transaction holds.
+const FIRST: usize = 25;
+
+/// A number of suspects that one transaction settles in about the time wanted, whatever the machine and the database.
+#[derive(Debug)]
+pub(crate) struct Stride {
+    most: usize,
+    now: usize,
+}
+
+impl Stride {
+    /// Never more than `most`.
+    pub(crate) const fn up_to(most: usize) -> Self {
+        Self { most, now: if FIRST < most { FIRST } else { most } }
+    }
+
+    /// The next of these, and the rest.
+    pub(crate) fn step<'a, T>(&self, of: &'a [T]) -> (&'a [T], &'a [T]) {
+        of.split_at(self.now.clamp(1, of.len().max(1)).min(of.len()))
+    }
+
+    /// A transaction took so long.
+    pub(crate) fn took(&mut self, took: Duration) {
+        if took > WANTED {
+            self.now = (self.now / 2).max(1);
+        } else if took < WANTED / 2 {
+            self.now = self.now.saturating_mul(2).min(self.most);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn transactions_are_as_large_as_others_can_bear() {
+        let mut stride = Stride::up_to(100);
+        let held = |stride: &Stride| stride.step(&[0; 1_000]).0.len();
+        assert_eq!(held(&stride), FIRST);
+        for wanted in [50, 100, 100] {
+            stride.took(Duration::from_millis(1));
+            assert_eq!(held(&stride), wanted);
+        }
+        stride.took(WANTED);
+        assert_eq!(held(&stride), 100);
+        for _ in 0..10 {
+            stride.took(Duration::from_secs(1));
+        }
+        assert_eq!(held(&stride), 1);
+        assert_eq!(stride.step(&[1, 2]), (&[1][..], &[2][..]));
+        assert_eq!(Stride::up_to(3).step(&[0; 2]), (&[0; 2][..], &[][..]));
+        assert_eq!(stride.step::<u8>(&[]), (&[][..], &[][..]));
+    }
+}
