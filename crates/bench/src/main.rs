@@ -5,12 +5,16 @@
 //! - [`server`] runs the service as it is shipped, [`world`] makes its databases, [`rows`] fills them.
 //! - [`readers`] hold streams open, with [`sse`], [`handles`] and [`clock`].
 //! - [`bare`], [`bare_send`], [`raw`] and [`pgbench`] are the limits that it is held against, [`nchan`] what others do.
-//! - [`scenarios`] put these together; [`report`], [`page`] and [`machine`] say what came of it.
+//! - [`scenarios`] put these together, by chance ([`dice`]) where fans would; [`report`], [`chart`], [`compare`], [`page`]
+//!   and [`machine`] say what came of it.
 
 mod bare;
 mod bare_send;
+mod chart;
 mod client;
 mod clock;
+mod compare;
+mod dice;
 mod handles;
 mod histogram;
 mod http;
@@ -31,6 +35,7 @@ mod world;
 
 use crate::bare::BareHttp;
 use crate::bare_send::BareSendArguments;
+use crate::compare::Earlier;
 use crate::machine::Machine;
 use crate::readers::CrowdOfReaders;
 use crate::report::Figure;
@@ -57,6 +62,9 @@ struct Bench {
     /// Write every figure and what was measured along with it into this file.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// Show what changed since a run that was written with `--json` into this file.
+    #[arg(long, value_name = "FILE")]
+    compare: Option<PathBuf>,
     /// Leave out what needs PostgreSQL.
     #[arg(long)]
     sqlite_only: bool,
@@ -117,6 +125,7 @@ fn run(bench: &Bench) -> Result<()> {
     let workers = std::thread::available_parallelism()?.get();
     let program = Program { path: bench.terrace.clone(), workers };
     let chosen = if bench.scenarios.is_empty() { &Scenario::ALL[..] } else { &bench.scenarios };
+    let before = bench.compare.as_ref().map(|file| Earlier::read(file)).transpose()?;
     let mut results = Vec::new();
     for scenario in chosen {
         // Ground of its own: what one scenario wrote does not weigh on the next.
@@ -129,6 +138,9 @@ fn run(bench: &Bench) -> Result<()> {
         }
         let figures = scenario.run(&ground, &plan, &bench.inputs)?;
         show(*scenario, &machine, &figures)?;
+        if let Some(before) = &before {
+            writeln!(std::io::stdout().lock(), "{}", before.compare(scenario.name(), &figures))?;
+        }
         let is_whole = !bench.quick && !bench.sqlite_only && bench.inputs.part.is_empty();
         if let Some(page) = bench.page.as_ref().filter(|_| is_whole) {
             document(page, *scenario, &machine, &figures)?;
@@ -157,6 +169,11 @@ fn document(page: &PathBuf, scenario: Scenario, machine: &Machine, figures: &[Fi
     let old = fs::read_to_string(page).with_context(|| format!("cannot read {}", page.display()))?;
     let text = format!("Taken {}\n\n{}", machine.shown(), report::table(figures));
     fs::write(page, page::refresh(&old, scenario.name(), &text)?)?;
+    if let (Some(chart), Some(folder)) = (scenario.chart(figures), page.parent()) {
+        let charts = folder.join("charts");
+        fs::create_dir_all(&charts)?;
+        fs::write(charts.join(format!("{}.svg", scenario.name())), chart.to_svg())?;
+    }
     Ok(())
 }
 

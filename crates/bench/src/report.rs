@@ -14,7 +14,7 @@ impl Quantity {
         Self { value, unit }
     }
 
-    fn shown(&self) -> String {
+    pub(crate) fn shown(&self) -> String {
         format!("{} {}", number(self.value), self.unit)
     }
 }

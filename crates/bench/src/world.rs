@@ -250,6 +250,11 @@ impl World {
         self.write(&self.dialect().packs(bulk))
     }
 
+    /// Puts fans of [`Self::fill_packs`] into the quest of [`rows::quests`], too.
+    pub(crate) fn fill_quest_of_packs(&self, bulk: u64) -> Result<()> {
+        self.write(&self.dialect().quest_of(bulk))
+    }
+
     /// Gives `bulk` fans of [`Self::fill_boards`] records of steps, with gaps; see [`rows::Dialect::maintained`].
     pub(crate) fn fill_maintained(&self, bulk: u64) -> Result<()> {
         self.write(&self.dialect().maintained(bulk))

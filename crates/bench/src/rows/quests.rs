@@ -53,6 +53,13 @@ impl Dialect {
         statements
     }
 
+    /// Statements that put `fans` fans, who are there in bulk and signed in otherwise, into the quest.
+    pub(crate) fn quest_of(&self, fans: u64) -> Vec<String> {
+        let before = self.before.iter().map(ToString::to_string);
+        let after = self.after.iter().map(ToString::to_string);
+        before.chain([self.quest(), self.runs(fans)]).chain(after).collect()
+    }
+
     fn quest(&self) -> String {
         let id = |id: u128| (self.quote_id)(&format!("{id:032x}"));
         let quest = id(quest());

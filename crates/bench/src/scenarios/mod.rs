@@ -6,11 +6,13 @@ mod contest;
 mod feed;
 mod graph;
 mod maintain;
+mod match_day;
 mod packs;
 mod posts;
 mod quests;
 mod streams;
 
+use crate::chart::Chart;
 use crate::client::{Load, Sample};
 use crate::histogram::millis;
 use crate::http;
@@ -47,10 +49,12 @@ pub(crate) enum Scenario {
     Streams,
     /// Maintenance of millions of records: beside one statement, its memory, its batches, and what readers pay.
     Maintain,
+    /// What fans do on a match day, at rates that rise until somebody has to wait.
+    MatchDay,
 }
 
 impl Scenario {
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 10] = [
         Self::Feed,
         Self::Posts,
         Self::Accounts,
@@ -60,6 +64,7 @@ impl Scenario {
         Self::Packs,
         Self::Streams,
         Self::Maintain,
+        Self::MatchDay,
     ];
 
     pub(crate) const fn name(self) -> &'static str {
@@ -73,7 +78,13 @@ impl Scenario {
             Self::Packs => "packs",
             Self::Streams => "streams",
             Self::Maintain => "maintain",
+            Self::MatchDay => "match-day",
         }
+    }
+
+    /// What is drawn of its figures, if anything is.
+    pub(crate) fn chart(self, figures: &[Figure]) -> Option<Chart> {
+        (self == Self::MatchDay).then(|| match_day::chart(figures)).flatten()
     }
 
     pub(crate) fn run(self, ground: &Ground, plan: &Plan, inputs: &Inputs) -> Result<Vec<Figure>> {
@@ -83,6 +94,7 @@ impl Scenario {
             Self::Accounts => accounts::run,
             Self::Quests => quests::run,
             Self::Packs => packs::run,
+            Self::MatchDay => match_day::run,
             Self::Graph => return graph::run(ground, plan, inputs),
             Self::Leaderboard => return boards::run(ground, plan, inputs),
             Self::Streams => return streams::run(ground, plan, inputs),
@@ -124,6 +136,8 @@ pub(crate) struct Plan {
     /// Posts of the small database and of the large one.
     pub(crate) small: u64,
     pub(crate) large: u64,
+    /// Posts that a crowd finds on a match day.
+    pub(crate) crowded: u64,
     /// Records of points that are maintained.
     pub(crate) records: u64,
     /// Readers of streams: who are told something, and who wait for it.
@@ -138,6 +152,7 @@ impl Plan {
         duration: Duration::from_secs(3),
         small: 10_000,
         large: 1_000_000,
+        crowded: 100_000,
         records: 10_000_000,
         crowds: &[100, 1_000, 10_000],
         idle: &[1_000, 5_000, 10_000, 15_000],
@@ -150,6 +165,7 @@ impl Plan {
         duration: Duration::from_secs(2),
         small: 10_000,
         large: 100_000,
+        crowded: 10_000,
         records: 100_000,
         crowds: &[100, 1_000],
         idle: &[1_000, 1_500],

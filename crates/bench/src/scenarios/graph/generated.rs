@@ -2,52 +2,9 @@
 //! else. Recommendations that are good on one of them only are good on none.
 
 use super::edges::Edges;
-use crate::numbers::{float, whole};
+use crate::dice::Numbers;
+use crate::numbers::whole;
 use std::collections::BTreeSet;
-
-/// Numbers that look random and are the same each time (`SplitMix64`; Steele, Lea, Flood 2014).
-#[derive(Debug, Clone)]
-pub(super) struct Numbers(u64);
-
-impl Numbers {
-    pub(super) const fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// Below one.
-    pub(super) fn share(&mut self) -> f64 {
-        float(self.next() >> 11) / float(1 << 53)
-    }
-
-    /// Below `bound`.
-    pub(super) fn below(&mut self, bound: usize) -> usize {
-        let product = u128::from(self.next()) * u128::try_from(bound).unwrap_or(0);
-        usize::try_from(product >> 64).unwrap_or(0)
-    }
-
-    pub(super) fn one_of<T: Copy>(&mut self, list: &[T]) -> Option<T> {
-        list.get(self.below(list.len())).copied()
-    }
-
-    pub(super) fn shuffle<T>(&mut self, list: &mut [T]) {
-        for at in (1..list.len()).rev() {
-            list.swap(at, self.below(at + 1));
-        }
-    }
-
-    /// From a power law between two values.
-    fn power_law(&mut self, least: f64, most: f64, exponent: f64) -> f64 {
-        let (a, b) = (least.powf(1.0 - exponent), most.powf(1.0 - exponent));
-        (a + (b - a) * self.share()).powf(1.0 / (1.0 - exponent))
-    }
-}
 
 /// All that recommendations are judged on, of so many people each.
 pub(super) fn all(people: u32) -> Vec<Edges> {
@@ -215,6 +172,7 @@ fn at(number: u32) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::numbers::float;
 
     #[test]
     fn every_graph_is_the_same_each_time_and_has_some_edges_for_each_person() {

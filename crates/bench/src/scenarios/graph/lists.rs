@@ -1,12 +1,12 @@
 //! What a list costs on a graph of a million follows, and what it costs to hold and to change that graph.
 
 use super::{IN_MEMORY, Plan, generated, graph, user};
+use crate::dice::Numbers;
 use crate::histogram::{Histogram, millis};
 use crate::numbers::{float, median};
 use crate::process;
 use crate::report::{Figure, Quantity, Target};
 use anyhow::{Context, Result};
-use generated::Numbers;
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::time::Instant;

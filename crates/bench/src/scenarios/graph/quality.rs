@@ -2,8 +2,9 @@
 //! are counted.
 
 use super::edges::Edges;
-use super::generated::{self, Numbers};
+use super::generated;
 use super::{IN_MEMORY, Plan, graph, user};
+use crate::dice::Numbers;
 use crate::numbers::float;
 use crate::report::{Figure, Quantity, Target};
 use serde_json::{Value, json};

@@ -1,8 +1,9 @@
 //! Recommendations as a client gets them, on a graph that was brought in, and what bringing it in takes.
 
 use super::Plan;
-use super::generated::{self, Numbers};
+use super::generated;
 use crate::client::{drive, in_turn};
+use crate::dice::Numbers;
 use crate::http;
 use crate::numbers::{float, median};
 use crate::report::{Figure, Quantity, Target};

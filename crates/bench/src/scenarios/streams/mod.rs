@@ -16,7 +16,7 @@ use anyhow::Result;
 use clap::ValueEnum;
 
 /// What everybody in the locker room reads.
-const PATH: &str = "/api/locker-room/stream";
+pub(super) const PATH: &str = "/api/locker-room/stream";
 
 /// What can be measured by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

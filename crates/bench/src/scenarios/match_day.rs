@@ -1,0 +1,335 @@
+//! What fans do on a match day, all at once: mostly they read, some react and comment, a few complete steps and visit, fewer
+//! buy and open packs, and two thousand watch the locker room. The rate rises until somebody has to wait.
+
+use super::{Plan, streams};
+use crate::chart::{Chart, Line};
+use crate::client::{Load, Sample, Script, drive};
+use crate::dice::Numbers;
+use crate::handles;
+use crate::histogram::millis;
+use crate::http;
+use crate::process;
+use crate::readers::Readers;
+use crate::report::{Figure, Quantity};
+use crate::rows::packs::Offer;
+use crate::rows::quests;
+use crate::server::Terrace;
+use crate::world::{Ground, Kind, World};
+use anyhow::{Context, Result, ensure};
+use serde_json::{Value, json};
+use std::time::Duration;
+use uuid::Uuid;
+
+/// Fans who are signed in, each of whom may send the next request.
+const CROWD: u64 = 20_000;
+/// Connections that they share.
+const CONNECTIONS: usize = 256;
+/// Fans who watch the locker room meanwhile.
+const WATCHING: usize = 2_000;
+/// The first rate, in requests a second, and how much higher the next one is.
+const FIRST: f64 = 250.0;
+const RISE: f64 = 1.4;
+/// Rates after which there is an end, whoever answers them.
+const RATES: usize = 20;
+/// What 99 of 100 answers have to come within.
+const BOUND: Duration = Duration::from_millis(250);
+/// Of the requests that are due, the share that has to be answered in time for a rate to be one.
+const KEPT: f64 = 0.95;
+/// How long each rate lasts, in the lengths of another run.
+const LONG: u32 = 3;
+
+/// What a fan does, and how often in a thousand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Deed {
+    Read(&'static str),
+    React,
+    Comment,
+    Step,
+    Visit,
+    Buy,
+    Open,
+}
+
+const DEEDS: [(Deed, usize); 13] = [
+    (Deed::Read("/api/locker-room?limit=25"), 300),
+    (Deed::Read("/api/locker-room?scope=following&limit=25"), 100),
+    (Deed::Read("/api/leaderboard?limit=100"), 200),
+    (Deed::Read("/api/leaderboard?around=me&limit=20"), 100),
+    (Deed::Read("/api/quests"), 100),
+    (Deed::Read("/api/user/points"), 50),
+    (Deed::Read("/api/trends"), 50),
+    (Deed::React, 40),
+    (Deed::Comment, 20),
+    (Deed::Step, 20),
+    (Deed::Visit, 10),
+    (Deed::Buy, 5),
+    (Deed::Open, 5),
+];
+
+/// One of these, by what is below a thousand.
+fn deed(mut chance: usize) -> Deed {
+    for (deed, often) in DEEDS {
+        match chance.checked_sub(often) {
+            Some(rest) => chance = rest,
+            None => return deed,
+        }
+    }
+    Deed::Visit
+}
+
+pub(super) fn run(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure>> {
+    handles::raise()?;
+    let world = ground.world(kind, "match_day", plan.crowded)?;
+    let regulars = u64::try_from(world.fans.len())?;
+    world.fill_boards(CROWD + regulars)?;
+    world.fill_packs(CROWD)?;
+    world.fill_quest_of_packs(CROWD)?;
+    let (is_well, said) = world.maintain(&["repair"])?;
+    ensure!(is_well, "terrace maintain repair: {said}");
+    let terrace = world.serve()?;
+    terrace.until_read("ranks")?;
+    let day = Day { posts: newest(&world, &terrace)? };
+    let mut readers = Readers::of(terrace.address(), streams::PATH, WATCHING)?;
+    let mut steps = Vec::new();
+    let mut rate = FIRST;
+    for number in 0..RATES {
+        eprintln!("  {rate:.0} requests a second");
+        let step = Step::measure(plan, &terrace, &day, rate, number)?;
+        let is_kept = step.is_kept();
+        steps.push(step);
+        if !is_kept {
+            break;
+        }
+        rate *= RISE;
+    }
+    let seen = readers.look()?;
+    ensure!(
+        seen.wrong == 0 && seen.resyncs == 0,
+        "streams went wrong: {} ids do not grow, {} lost their place",
+        seen.wrong,
+        seen.resyncs
+    );
+    ensure!(seen.events > 0, "nobody was told anything");
+    figures(&terrace, kind, &steps, plan)
+}
+
+/// What there is to react to.
+struct Day {
+    /// The newest posts.
+    posts: Vec<String>,
+}
+
+fn newest(world: &World, terrace: &Terrace) -> Result<Vec<String>> {
+    let page = terrace.caller()?.get("/api/locker-room?limit=100", &[("Cookie", world.cookie(0)?)])?;
+    let page: Value = serde_json::from_slice(&page.body)?;
+    let posts = page.get("posts").and_then(Value::as_array).context("a page has posts")?;
+    let id = |post: &Value| Some(post.get("id")?.as_str()?.to_owned());
+    posts.iter().map(|post| id(post).context("a post has an id")).collect()
+}
+
+/// One rate.
+struct Step {
+    rate: f64,
+    sample: Sample,
+}
+
+impl Step {
+    fn measure(plan: &Plan, terrace: &Terrace, day: &Day, rate: f64, number: usize) -> Result<Self> {
+        let load = Load {
+            pace: Some(rate),
+            duration: plan.duration * LONG,
+            ..plan.load(terrace.address(), terrace.pid(), &[200, 201])
+        };
+        let scripts = (0..CONNECTIONS).map(|connection| day.script(number, connection)).collect();
+        Ok(Self { rate, sample: drive(&load, scripts)? })
+    }
+
+    fn slow(&self) -> Duration {
+        self.sample.latency.percentile(990)
+    }
+
+    fn is_kept(&self) -> bool {
+        self.slow() <= BOUND && self.sample.rate() >= KEPT * self.rate
+    }
+
+    fn to_json(&self) -> Value {
+        json!({
+            "rate": self.rate,
+            "answered": self.sample.rate(),
+            "p50Millis": millis(self.sample.latency.percentile(500)),
+            "p99Millis": millis(self.slow()),
+            "maxMillis": millis(self.sample.latency.max()),
+            "cpuMicrosPerRequest": self.sample.cpu_per_request(),
+            "kept": self.is_kept(),
+        })
+    }
+}
+
+impl Day {
+    /// What one connection sends: each request is another fan's.
+    fn script(&self, number: usize, connection: usize) -> Script {
+        let posts = self.posts.clone();
+        let place = u64::try_from(number * CONNECTIONS + connection).unwrap_or(0);
+        let connections = u64::try_from(CONNECTIONS).unwrap_or(1);
+        let (mut chances, mut count) = (Numbers::new(place), 0_u64);
+        // Whoever bought a pack opens it.
+        let mut bought: Vec<u64> = Vec::new();
+        Box::new(move |buffer| {
+            count += 1;
+            let fan = u64::try_from(chances.below(usize::try_from(CROWD).unwrap_or(1))).unwrap_or(0);
+            let mut deed = deed(chances.below(1_000));
+            if deed == Deed::Open && bought.is_empty() {
+                deed = Deed::Buy;
+            }
+            let post = posts.get(chances.below(posts.len())).map_or("", String::as_str);
+            let write = |fan: u64, path: &str, key: Option<&str>, body: &str| {
+                let cookie = quests::cookie(fan);
+                let mut headers = vec![("Cookie", cookie.as_str())];
+                headers.extend(key.map(|key| ("Idempotency-Key", key)));
+                http::request("POST", path, &headers, Some(body))
+            };
+            let key = format!("match-day-{place}-{count}");
+            let pack = |what: &str| format!("/api/packs/{}/{what}", Offer::Plain.id());
+            buffer.extend(match deed {
+                Deed::Read(target) => http::request("GET", target, &[("Cookie", &quests::cookie(fan))], None),
+                Deed::React => {
+                    let kind = chances.one_of(&["like", "love", "fire", "clap"]).unwrap_or("like");
+                    write(
+                        fan,
+                        &format!("/api/locker-room/{post}/react"),
+                        None,
+                        &format!("{{\"kind\":\"{kind}\"}}"),
+                    )
+                }
+                Deed::Comment => write(
+                    fan,
+                    &format!("/api/locker-room/{post}/comments"),
+                    None,
+                    &format!("{{\"body\":\"What a save, number {place}-{count}\"}}"),
+                ),
+                Deed::Step => {
+                    let done = place + count * connections;
+                    let step = Uuid::from_u128(quests::step(done));
+                    let fan = (done / quests::STEPS) % CROWD;
+                    write(fan, "/api/quests/complete-step", None, &format!("{{\"stepId\":\"{step}\"}}"))
+                }
+                Deed::Visit => write(fan, "/api/quests/daily-visit", None, "{}"),
+                Deed::Buy => {
+                    bought.push(fan);
+                    write(fan, &pack("purchase"), Some(&key), "{}")
+                }
+                Deed::Open => {
+                    let fan = bought.pop().unwrap_or(fan);
+                    write(fan, &pack("open"), Some(&key), "{}")
+                }
+            });
+        })
+    }
+}
+
+fn figures(terrace: &Terrace, kind: Kind, steps: &[Step], plan: &Plan) -> Result<Vec<Figure>> {
+    let database = kind.name();
+    let kept = steps.iter().rev().find(|step| step.is_kept());
+    let sustained = kept.map_or(0.0, |step| step.sample.rate());
+    let half = steps.iter().rev().find(|step| step.rate <= sustained / 2.0);
+    let details = json!({
+        "posts": plan.crowded,
+        "fans": CROWD,
+        "watching": WATCHING,
+        "connections": CONNECTIONS,
+        "rates": steps.iter().map(Step::to_json).collect::<Vec<_>>(),
+    });
+    let what = "match day, 2,000 watching";
+    let bound = BOUND.as_millis();
+    let mut figures = vec![
+        Figure::plain(
+            format!("{what}: sustained with a p99 within {bound} ms"),
+            database,
+            Quantity::new(sustained, "requests/s"),
+        )
+        .with(details),
+    ];
+    if let Some(step) = half {
+        let rate = step.rate;
+        figures.push(Figure::plain(
+            format!("{what}: p99 at {rate:.0} requests/s, no more than half of that"),
+            database,
+            Quantity::new(millis(step.slow()), "ms"),
+        ));
+        figures.push(Figure::plain(
+            format!("{what}: CPU time of the server for one request, at that rate"),
+            database,
+            Quantity::new(step.sample.cpu_per_request(), "µs"),
+        ));
+    }
+    let resident = process::resident(terrace.pid())?;
+    figures.push(Figure::plain(
+        format!("{what}: memory (RSS) afterwards"),
+        database,
+        Quantity::new(resident, "MiB"),
+    ));
+    Ok(figures)
+}
+
+/// How long the slowest hundredth takes at each rate.
+pub(super) fn chart(figures: &[Figure]) -> Option<Chart> {
+    let point = |step: &Value| Some((step.get("rate")?.as_f64()?, step.get("p99Millis")?.as_f64()?));
+    let line = |figure: &Figure| {
+        let steps = figure.details.get("rates")?.as_array()?;
+        Some(Line { name: figure.database.to_owned(), points: steps.iter().filter_map(point).collect() })
+    };
+    let lines: Vec<Line> = figures.iter().filter_map(line).collect();
+    (!lines.is_empty()).then(|| Chart {
+        title: "Match day: how long 99 of 100 requests take at most".to_owned(),
+        across: "requests a second".to_owned(),
+        up: "milliseconds".to_owned(),
+        lines,
+        bound: Some((format!("{} ms", BOUND.as_millis()), millis(BOUND))),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thousand_deeds_are_shared_out() {
+        assert_eq!(DEEDS.iter().map(|(_, often)| often).sum::<usize>(), 1_000);
+        let share = |is: fn(&Deed) -> bool| (0..1_000).filter(|chance| is(&deed(*chance))).count();
+        assert_eq!(share(|deed| matches!(deed, Deed::Read(_))), 900);
+        assert_eq!(share(|deed| matches!(deed, Deed::React | Deed::Comment)), 60);
+        assert_eq!(share(|deed| matches!(deed, Deed::Step | Deed::Visit)), 30);
+        assert_eq!(share(|deed| matches!(deed, Deed::Buy | Deed::Open)), 10);
+    }
+
+    #[test]
+    fn a_copy_is_opened_by_whoever_bought_it() {
+        let day = Day { posts: vec!["a".to_owned()] };
+        let mut script = day.script(0, 3);
+        let (mut bought, mut opened) = (Vec::new(), 0);
+        for _ in 0..5_000 {
+            let mut request = Vec::new();
+            script(&mut request);
+            let request = String::from_utf8(request).unwrap();
+            let cookie = request.lines().find(|line| line.starts_with("Cookie")).unwrap().to_owned();
+            if request.contains("/purchase ") {
+                bought.push(cookie);
+            } else if request.contains("/open ") {
+                let place = bought.iter().position(|buyer| *buyer == cookie).unwrap();
+                bought.remove(place);
+                opened += 1;
+            }
+        }
+        assert!(opened > 0);
+    }
+
+    #[test]
+    fn the_chart_shows_every_rate() {
+        let details =
+            json!({"rates": [{"rate": 250.0, "p99Millis": 3.0}, {"rate": 350.0, "p99Millis": 9.0}]});
+        let figure = Figure::plain("x", "SQLite", Quantity::new(1.0, "requests/s")).with(details);
+        let chart = chart(&[figure.clone(), Figure { details: Value::Null, ..figure }]).unwrap();
+        assert_eq!(chart.lines.len(), 1);
+        assert_eq!(chart.lines[0].points, [(250.0, 3.0), (350.0, 9.0)]);
+    }
+}
