@@ -96,8 +96,7 @@ pub(crate) async fn revalidate<B: MessageBody>(req: ServiceRequest, next: Next<B
         tag = coded;
     }
     merge_vary(res.headers_mut());
-    let is_asked = |asked: &String| tag.to_str().is_ok_and(|tag| matches(asked, tag));
-    if res.status() != StatusCode::OK || !asked.as_ref().is_some_and(is_asked) {
+    if res.status() != StatusCode::OK || !asked.is_some_and(|asked| is_among(&asked, &tag)) {
         return Ok(res.map_into_left_body());
     }
     // What the route and the layers put on stays where it is: most of what is asked for again has not changed.
@@ -112,12 +111,24 @@ pub(crate) async fn revalidate<B: MessageBody>(req: ServiceRequest, next: Next<B
 
 /// Whether the request asks for anything but what has this tag.
 pub(crate) fn is_asked(headers: &HeaderMap, tag: &str) -> bool {
-    if_none_match(headers).is_some_and(|asked| matches(&asked, tag))
+    let asked = if_none_match(headers);
+    asked.is_some_and(|asked| asked.to_str().is_ok_and(|asked| matches(asked, tag)))
 }
 
-fn if_none_match(headers: &HeaderMap) -> Option<String> {
-    let values: Vec<&str> = headers.get_all(header::IF_NONE_MATCH).filter_map(|v| v.to_str().ok()).collect();
-    (!values.is_empty()).then(|| values.join(","))
+/// What is asked about; several lines are one list. Who asks again mostly sends one line with one tag.
+fn if_none_match(headers: &HeaderMap) -> Option<HeaderValue> {
+    let mut lines = headers.get_all(header::IF_NONE_MATCH);
+    let first = lines.next()?;
+    let mut more = lines.filter_map(|line| line.to_str().ok()).peekable();
+    if more.peek().is_none() {
+        return Some(first.clone());
+    }
+    let all: Vec<&str> = first.to_str().into_iter().chain(more).collect();
+    HeaderValue::from_str(&all.join(",")).ok()
+}
+
+fn is_among(asked: &HeaderValue, tag: &HeaderValue) -> bool {
+    asked == tag || asked.to_str().is_ok_and(|asked| tag.to_str().is_ok_and(|tag| matches(asked, tag)))
 }
 
 /// The strong tag that a route put on.
