@@ -44,11 +44,12 @@ struct Common {
 /// Runs the proof; the exit code is that of the tests.
 pub(crate) fn run(prove: &Prove) -> Result<ExitCode> {
     test::run(&match prove {
-        Prove::Crash(crash) => crash
-            .common
-            .test("crash::rounds::")
-            .with("TERRACE_PROVE_ROUNDS", &crash.rounds.to_string()),
-        Prove::Security(security) => security.common.test("security::").with("TERRACE_PROVE", "security"),
+        Prove::Crash(crash) => {
+            crash.common.test("crash::rounds::").with("TERRACE_PROVE_ROUNDS", &crash.rounds.to_string())
+        }
+        Prove::Security(security) => {
+            security.common.test("http::security::").with("TERRACE_PROVE", "security")
+        }
     })
 }
 
