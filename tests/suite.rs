@@ -7,6 +7,7 @@ mod crash {
     mod deeds;
     pub(crate) mod dice;
     mod frozen;
+    mod full;
     mod listener;
     mod outage;
     mod packs;

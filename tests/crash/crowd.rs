@@ -51,8 +51,10 @@ struct Fan {
     cookie: String,
     dice: Dice,
     said: Vec<Said>,
-    /// What was acknowledged last, by post. A post whose last request was not is left out.
+    /// What was acknowledged last, by post. A post of which a request was not is left out: that may still be done.
     reactions: BTreeMap<String, &'static str>,
+    /// The posts that are left out.
+    unsure: BTreeSet<String>,
     deeds: Deeds,
 }
 
@@ -74,11 +76,12 @@ pub(super) enum Extent {
     Everything,
 }
 
-/// How much was acknowledged, and how much of it only when it was sent again.
+/// How much was acknowledged; how much had no answer and was sent again; and how much of that had been done before.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Tally {
     pub(super) acknowledged: usize,
     pub(super) sent_again: u64,
+    pub(super) had_been_done: u64,
 }
 
 impl Crowd {
@@ -95,6 +98,7 @@ impl Crowd {
                 dice: dice.split(),
                 said: Vec::new(),
                 reactions: BTreeMap::new(),
+                unsure: BTreeSet::new(),
                 deeds: Deeds::of(id),
             });
         }
@@ -144,7 +148,8 @@ impl Crowd {
         let mut tally = Tally::default();
         for fan in &mut self.fans {
             let client = client.with_cookie("session", &fan.cookie);
-            tally.sent_again += fan.say_again(&client)? + fan.deeds.again(&client, &self.world)?;
+            fan.say_again(&client, &mut tally)?;
+            fan.deeds.again(&client, &self.world, &mut tally)?;
             tally.acknowledged += fan.said.len() + fan.reactions.len() + fan.deeds.count();
         }
         self.check_posts(client, extent)?;
@@ -271,10 +276,13 @@ impl Fan {
 
     fn react(&mut self, client: &Client, post: &str) -> Result<Told> {
         let kind = *self.dice.pick(&KINDS).context("no kinds")?;
+        let was_known = !self.unsure.contains(post);
         self.reactions.remove(post);
         let request = client.ask("POST", &format!("{FEED}/{post}/react")).json(&json!({"kind": kind}));
         let (told, _) = outcome(request, 200, &[])?;
-        if told == Told::Done {
+        if told != Told::Done {
+            self.unsure.insert(post.to_owned());
+        } else if was_known {
             self.reactions.insert(post.to_owned(), kind);
         }
         Ok(told)
@@ -292,24 +300,26 @@ impl Fan {
         Ok((told, id))
     }
 
-    /// All that was not acknowledged, and the last ten that were. Gives how many were not.
-    fn say_again(&mut self, client: &Client) -> Result<u64> {
-        let mut unanswered = 0;
+    /// All that was not acknowledged, and the last ten that were.
+    fn say_again(&mut self, client: &Client, tally: &mut Tally) -> Result<()> {
         let recent = self.said.len().saturating_sub(10);
         for (nth, said) in self.said.iter_mut().enumerate() {
             if said.id.is_some() && nth < recent {
                 continue;
             }
-            unanswered += u64::from(said.id.is_none());
             let (told, answer) = said.send(client)?;
             ensure!(told == Told::Done, "{said:?}: {told:?}");
             let answer = answer.context("no answer")?;
+            if said.id.is_none() {
+                tally.sent_again += 1;
+                tally.had_been_done += u64::from(answer.header("idempotency-replayed").is_some());
+            }
             let id = id_of(&answer)?;
             if let Some(known) = said.id.replace(id.clone()) {
                 assert_eq!((known, answer.header("idempotency-replayed")), (id, Some("true")));
             }
         }
-        Ok(unanswered)
+        Ok(())
     }
 }
 

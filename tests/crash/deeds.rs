@@ -1,7 +1,7 @@
 //! What fans do beside what they say: they follow one another, get points, visit, go questing, and buy and open packs;
 //! and what must be there of all that once it was acknowledged.
 
-use super::crowd::{Told, outcome, read_all};
+use super::crowd::{Tally, Told, outcome, read_all};
 use super::dice::Dice;
 use super::world::World;
 use anyhow::{Context, Result, ensure};
@@ -70,17 +70,10 @@ impl Deeds {
             return Ok(Told::Refused);
         }
         let wanted = dice.below(3) > 0;
-        self.follows.insert(whom.clone(), (wanted, false));
-        self.follow(client, &whom, wanted)
-    }
-
-    fn follow(&mut self, client: &Client, whom: &str, wanted: bool) -> Result<Told> {
-        let method = if wanted { "POST" } else { "DELETE" };
-        let request = client.ask(method, "/api/user/follow").json(&json!({"userId": whom}));
-        let (told, _) = outcome(request, 200, &[])?;
-        if told == Told::Done {
-            self.follows.insert(whom.to_owned(), (wanted, true));
-        }
+        // What was not acknowledged before may still be done: then the last word is not known either.
+        let was_known = self.follows.get(&whom).is_none_or(|(_, known)| *known);
+        let told = follow(client, &whom, wanted)?;
+        self.follows.insert(whom, (wanted, was_known && told == Told::Done));
         Ok(told)
     }
 
@@ -147,15 +140,14 @@ impl Deeds {
         }
     }
 
-    /// Sends again what was not answered, and the last that were: those say the same again. Gives how many had had no
-    /// answer.
-    pub(super) fn again(&mut self, client: &Client, world: &World) -> Result<u64> {
-        let mut unanswered = self.done.iter().filter(|done| done.answer.is_none()).count();
+    /// Sends again what was not answered, and the last that were: those say the same again.
+    pub(super) fn again(&mut self, client: &Client, world: &World, tally: &mut Tally) -> Result<()> {
         let unsure = self.follows.iter().filter(|(_, (_, known))| !known);
         for (whom, wanted) in unsure.map(|(whom, (wanted, _))| (whom.clone(), *wanted)).collect::<Vec<_>>() {
-            let told = self.follow(client, &whom, wanted)?;
+            let told = follow(client, &whom, wanted)?;
             ensure!(told == Told::Done, "{} of {whom}: {told:?}", self.me);
-            unanswered += 1;
+            self.follows.insert(whom, (wanted, true));
+            tally.sent_again += 1;
         }
         let mut done = std::mem::take(&mut self.done);
         let recent = done.len().saturating_sub(4);
@@ -164,8 +156,12 @@ impl Deeds {
                 continue;
             }
             let (told, answer) = self.send(client, world, &done.deed)?;
+            tally.sent_again += u64::from(done.answer.is_none());
             match (&done.answer, answer) {
-                (None, Some(answer)) => done.answer = Some(answer.json()),
+                (None, Some(answer)) => {
+                    tally.had_been_done += u64::from(had_been_done(&done.deed, &answer));
+                    done.answer = Some(answer.json());
+                }
                 (Some(known), Some(answer)) => repeats(&done.deed, known, &answer),
                 (None, None) => ensure!(told == Told::Refused, "{:?}: {told:?}", done.deed),
                 (Some(_), None) => anyhow::bail!("{:?} was acknowledged, and is refused now", done.deed),
@@ -174,7 +170,7 @@ impl Deeds {
         // What was not answered and is refused now was not done.
         done.retain(|done| done.answer.is_some());
         self.done = done;
-        Ok(u64::try_from(unanswered)?)
+        Ok(())
     }
 
     /// Everything that was acknowledged is there, once, and nothing else. Gives the collectibles, each with its serial.
@@ -282,14 +278,31 @@ impl Deeds {
     }
 }
 
+fn follow(client: &Client, whom: &str, wanted: bool) -> Result<Told> {
+    let method = if wanted { "POST" } else { "DELETE" };
+    let request = client.ask(method, "/api/user/follow").json(&json!({"userId": whom}));
+    outcome(request, 200, &[]).map(|(told, _)| told)
+}
+
+/// Whether an answer says that it was done before.
+fn had_been_done(deed: &Deed, answer: &Answer) -> bool {
+    match deed {
+        Deed::Buy { .. } | Deed::Open { .. } => answer.header("idempotency-replayed").is_some(),
+        Deed::Award { .. } => answer.at("/alreadyAwarded") == true,
+        Deed::Step { .. } => answer.at("/pointsAwarded") == 0,
+        Deed::Visit | Deed::Start { .. } => false,
+    }
+}
+
 /// Whether it was told in the same words; what has no key of its own says that it was done before.
 fn repeats(deed: &Deed, known: &Value, answer: &Answer) {
     match deed {
         Deed::Buy { .. } | Deed::Open { .. } => {
             assert_eq!((&answer.json(), answer.header("idempotency-replayed")), (known, Some("true")));
         }
-        Deed::Award { .. } => assert_eq!(answer.at("/alreadyAwarded"), true, "{deed:?} was paid twice"),
-        Deed::Step { .. } => assert_eq!(answer.at("/pointsAwarded"), 0, "{deed:?} was paid twice"),
+        Deed::Award { .. } | Deed::Step { .. } => {
+            assert!(had_been_done(deed, answer), "{deed:?} was paid twice");
+        }
         // On another day it pays again.
         Deed::Visit | Deed::Start { .. } => {}
     }

@@ -12,6 +12,8 @@ pub(crate) enum Prove {
     Crash(Crash),
     /// Ask every route as everybody who may not, and look for secrets where none may be
     Security(Security),
+    /// Stop, freeze and kill the database under load, and look what is answered meanwhile and afterwards
+    Faults(Faults),
 }
 
 #[derive(Args)]
@@ -31,6 +33,12 @@ pub(crate) struct Security {
 }
 
 #[derive(Args)]
+pub(crate) struct Faults {
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(Args)]
 struct Common {
     /// What every choice follows from; a run without one says which it took
     #[arg(long)]
@@ -41,22 +49,30 @@ struct Common {
     sqlite_only: bool,
 }
 
+/// What happens to databases and connections: they stop, stand still, are full or held by others; and readers and writers
+/// who take their time, by the thousand.
+const FAULTS: [&str; 5] =
+    ["crash::frozen::", "crash::full::", "crash::outage::", "streams::many::", "streams::stalls::"];
+
 /// Runs the proof; the exit code is that of the tests.
 pub(crate) fn run(prove: &Prove) -> Result<ExitCode> {
     test::run(&match prove {
         Prove::Crash(crash) => {
-            crash.common.test("crash::rounds::").with("TERRACE_PROVE_ROUNDS", &crash.rounds.to_string())
+            crash.common.test(&["crash::rounds::"]).with("TERRACE_PROVE_ROUNDS", &crash.rounds.to_string())
         }
         Prove::Security(security) => {
-            security.common.test("http::security::").with("TERRACE_PROVE", "security")
+            security.common.test(&["http::security::"]).with("TERRACE_PROVE", "security")
         }
+        Prove::Faults(faults) => faults.common.test(&FAULTS),
     })
 }
 
 impl Common {
-    /// The tests whose names begin so, one after the other, with what they say.
-    fn test(&self, filter: &str) -> Test {
-        let arguments = ["-p", "terrace-tests", "--", filter, "--nocapture", "--test-threads=1"];
+    /// The tests whose names hold one of these, one after the other, with what they say.
+    fn test(&self, filters: &[&str]) -> Test {
+        let mut arguments = vec!["-p", "terrace-tests", "--"];
+        arguments.extend(filters);
+        arguments.extend(["--nocapture", "--test-threads=1"]);
         let test = Test::new(self.sqlite_only, &arguments);
         match self.seed {
             Some(seed) => test.with("TERRACE_TEST_SEED", &seed.to_string()),

@@ -45,8 +45,8 @@ pub struct WebConfig {
     pub keep_alive: Duration,
     /// How long a client may take none of an answer that waits for it.
     pub write_timeout: Duration,
-    /// How long a request may wait for its answer once its body is there; then it is 503. Routes under `/api/cron` are
-    /// left out.
+    /// How long a request may wait for its answer once its body is there; then it is 503. Routes under
+    /// `/api/cron` that begin work are left out.
     pub answer_timeout: Duration,
     /// How long a request's head may take to arrive.
     pub head_timeout: Duration,

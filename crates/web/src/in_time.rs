@@ -32,9 +32,14 @@ impl BodyAwaited {
     }
 }
 
-/// The middleware. What operators' timers begin may take longer, and says so by itself.
+/// Whether a path is one at which operators' timers begin work that may take longer, and that says so by itself.
+fn begins_work(path: &str) -> bool {
+    is_cron(path) && !path.ends_with("/award-points")
+}
+
+/// The middleware.
 pub(crate) async fn bound<B: MessageBody>(req: ServiceRequest, next: Next<B>) -> Served<B> {
-    if is_cron(req.path()) {
+    if begins_work(req.path()) {
         return next.call(req).await;
     }
     let patience = shell_of(&req)?.config().answer_timeout;

@@ -37,6 +37,7 @@ fn an_unknown_name_is_answered_in_the_same_words(kind: DatabaseKind) -> Result<(
                 headers.push((name.to_string(), value.clone()));
             }
         }
+        headers.sort();
         (answer.status, headers, body)
     };
     for path in ["/api/login", "/api/mobile-auth/login"] {
@@ -81,14 +82,18 @@ fn an_unknown_name_costs_the_same_work(kind: DatabaseKind) -> Result<()> {
     for (name, password) in [("x".repeat(4000), "x".to_owned()), (String::new(), "y".repeat(4000))] {
         assert_eq!(cost(&name, &password)?.to_bits(), 10.0_f64.to_bits());
     }
-    let statements = |name: &str| -> Result<u64> {
-        let service = TestService::start(kind)?;
-        service.fan("mia");
-        let before = service.storage().statements();
-        login(&service.client(), "/api/login", name, "not it at all").expect(401);
-        Ok(service.storage().statements() - before)
+    let service = TestService::start(kind)?;
+    service.fan("mia");
+    // What else goes on in a service only adds to it.
+    let statements = |name: &str| {
+        let once = |_| {
+            let before = service.storage().statements();
+            login(&service.client(), "/api/login", name, "not it at all").expect(401);
+            service.storage().statements() - before
+        };
+        (0..8).map(once).min()
     };
-    assert_eq!(statements("mia")?, statements("nobody")?);
+    assert_eq!(statements("mia"), statements("nobody"));
     Ok(())
 }
 

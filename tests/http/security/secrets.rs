@@ -85,16 +85,14 @@ fn with_password(url: &str) -> String {
 /// Every byte that is kept: the files of the folder, or every row of every table.
 fn kept(url: &str, data: &Path) -> Result<Vec<u8>> {
     let mut all = Vec::new();
-    for folder in [Path::new(url.trim_start_matches("sqlite:")).parent().unwrap_or(data), data] {
-        if url.starts_with("sqlite:") || folder == data {
-            collect(folder, &mut all)?;
-        }
+    collect(data, &mut all)?;
+    if let Some(file) = url.strip_prefix("sqlite:") {
+        collect(Path::new(file).parent().context("no folder")?, &mut all)?;
+        return Ok(all);
     }
-    if url.starts_with("postgres") {
-        let tables = "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'";
-        for table in execute(url, &[tables])?.lines() {
-            all.extend(execute(url, &[&format!("SELECT t::text FROM \"{table}\" t")])?.into_bytes());
-        }
+    let tables = "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'";
+    for table in execute(url, &[tables])?.lines() {
+        all.extend(execute(url, &[&format!("SELECT t::text FROM \"{table}\" t")])?.into_bytes());
     }
     Ok(all)
 }

@@ -123,6 +123,7 @@ fn whoever_may_not_is_answered_as_documented_by_every_route(kind: DatabaseKind) 
     let sample = Sample::start(kind)?;
     let credentials = Credentials::collect(&sample)?;
     let before = sample.dump();
+    println!("{kind:?}: what is answered to {VISITORS:?}");
     let (operations, mut refusals) = (sample.operations(), 0);
     for operation in &operations {
         let target = sample.target(&operation.template);
@@ -159,10 +160,7 @@ fn whoever_may_not_is_answered_as_documented_by_every_route(kind: DatabaseKind) 
         println!("{line}  {} {}", operation.method, operation.template);
     }
     assert_eq!(sample.dump(), before, "something was written");
-    println!(
-        "{kind:?}: {} routes asked by {VISITORS:?}: {refusals} refusals as documented",
-        operations.len()
-    );
+    println!("{kind:?}: {} routes, {refusals} refusals as documented", operations.len());
     assert!(refusals > 3 * operations.len(), "{refusals}");
     Ok(())
 }
@@ -185,8 +183,8 @@ fn reads_as_nobody(sample: &Sample, operation: &Operation, target: &str, visitor
 fn steady(answer: &Answer) -> Value {
     let mut body = answer.json();
     if let Some(fields) = body.as_object_mut() {
-        // Names of requests, and places in a log that others' sign-ins move.
-        for field in ["requestId", "streamPosition", "version"] {
+        // Names of requests, places in a log that others' sign-ins move, and the time.
+        for field in ["requestId", "streamPosition", "version", "exportedAt"] {
             fields.remove(field);
         }
     }
@@ -274,7 +272,9 @@ fn what_is_ones_own_is_nobody_elses_on_every_route(kind: DatabaseKind) -> Result
         for client in [&sample.bo, &sample.service.client()] {
             let answer = client.get(&target);
             let text = answer.text();
-            let leaked: Vec<_> = own.iter().filter(|id| text.contains(*id)).collect();
+            // What they ask for themselves is repeated to them.
+            let leaked: Vec<_> =
+                own.iter().filter(|id| text.contains(*id) && !target.contains(*id)).collect();
             assert!(leaked.is_empty(), "{shown} shows {leaked:?} to somebody else");
         }
     }
