@@ -36,8 +36,8 @@ mod tests {
 
     #[test]
     fn settings_do_not_show_what_they_hold_of_secrets() {
-        let secret = "a secret of 32 bytes or more, as it should be";
-        let url = format!("postgres://terrace:{}@db/terrace", secret.replace([' ', ','], "-"));
+        let secret = "a-secret-of-32-bytes-or-more-as-it-should-be";
+        let url = format!("postgres://terrace:{secret}@db/terrace");
         let arguments = [
             ("--database-url", url.as_str()),
             ("--listen-database-url", &url),
@@ -57,7 +57,7 @@ mod tests {
             format!("{:?}", cli.settings.storage().unwrap()),
             format!("{:?}", cli.settings.minting.minter()),
         ] {
-            assert!(!shown.contains("as it should be") && !shown.contains("as-it-should-be"), "{shown}");
+            assert!(!shown.contains("as-it-should-be"), "{shown}");
         }
     }
 }
