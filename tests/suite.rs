@@ -4,13 +4,18 @@
 mod crash {
     mod command_line;
     mod crowd;
+    mod deeds;
     pub(crate) mod dice;
-    mod kill;
+    mod frozen;
+    mod full;
+    mod listener;
     mod outage;
     mod packs;
     mod ranks;
+    mod rounds;
     mod stop;
     mod together;
+    mod world;
 }
 
 /// The rules of the house: who may depend on whom, and what no file may hold.
@@ -98,6 +103,12 @@ mod http {
     mod quests;
     mod recommended;
     mod sample;
+    /// What the service keeps from whom.
+    mod security {
+        mod logins;
+        mod secrets;
+        mod visitors;
+    }
     mod sessions;
     mod shape;
     mod stream_crowd;
@@ -112,11 +123,11 @@ mod http {
 
 /// Streams of several processes.
 mod streams {
-    mod balancer;
+    pub(crate) mod balancer;
     mod connections;
     mod crowd;
     mod hopping;
-    mod late;
+    pub(crate) mod late;
     mod many;
     mod readers;
     mod stalls;

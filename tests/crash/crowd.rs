@@ -1,15 +1,18 @@
-//! Fans who post, comment and react as fast as they are answered, and remember what they were told.
+//! Fans who post, comment, react and whatever else there is to do as fast as they are answered, and remember what they
+//! were told.
 
+use super::deeds::Deeds;
 use super::dice::Dice;
+use super::world::World;
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
-use terrace_testkit::{Answer, Client, Program};
+use terrace_testkit::{Answer, Client, Program, Request};
 
 const FEED: &str = "/api/locker-room";
 const KINDS: [&str; 6] = ["like", "love", "fire", "clap", "laugh", "sad"];
@@ -24,6 +27,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub(super) enum Told {
     /// It was done.
     Done,
+    /// A rule said no, as it may.
+    Refused,
     /// Not now: 503, with the time after which to come again.
     Later,
     /// No answer came.
@@ -38,6 +43,7 @@ struct Said {
     body: String,
     /// Its id, once it was acknowledged.
     id: Option<String>,
+    round: usize,
 }
 
 #[derive(Debug)]
@@ -45,27 +51,67 @@ struct Fan {
     cookie: String,
     dice: Dice,
     said: Vec<Said>,
-    /// What was acknowledged last, by post. A post whose last request was not is left out.
+    /// What was acknowledged last, by post. A post of which a request was not is left out: that may still be done.
     reactions: BTreeMap<String, &'static str>,
+    /// The posts that are left out.
+    unsure: BTreeSet<String>,
+    deeds: Deeds,
 }
 
-/// Fans, and the posts that all of them know.
+/// Fans, and the posts of this round, which all of them know.
 #[derive(Debug)]
 pub(super) struct Crowd {
     fans: Vec<Fan>,
     posts: Mutex<Vec<String>>,
+    world: World,
+    round: usize,
+}
+
+/// What is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// What was said in this round, and all that was done beside it.
+    Round,
+    /// Everything since the crowd came together.
+    Everything,
+}
+
+/// How much was acknowledged; how much had no answer and was sent again; and how much of that had been done before.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Tally {
+    pub(super) acknowledged: usize,
+    pub(super) sent_again: u64,
+    pub(super) had_been_done: u64,
 }
 
 impl Crowd {
     /// Registers `size` fans.
     pub(super) fn register(program: &Program, size: u64, dice: &mut Dice) -> Result<Self> {
-        let fan = |number| {
+        let mut world = World::of(program)?;
+        let mut fans = Vec::new();
+        for number in 0..size {
             let client = program.client();
-            client.register(&format!("fan{number}"));
-            let cookie = client.cookie("session").context("no cookie")?;
-            Ok(Fan { cookie, dice: dice.split(), said: Vec::new(), reactions: BTreeMap::new() })
-        };
-        Ok(Self { fans: (0..size).map(fan).collect::<Result<_>>()?, posts: Mutex::default() })
+            let id = client.register(&format!("fan{number}"));
+            world.fans.push(id.clone());
+            fans.push(Fan {
+                cookie: client.cookie("session").context("no cookie")?,
+                dice: dice.split(),
+                said: Vec::new(),
+                reactions: BTreeMap::new(),
+                unsure: BTreeSet::new(),
+                deeds: Deeds::of(id),
+            });
+        }
+        Ok(Self { fans, posts: Mutex::default(), world, round: 0 })
+    }
+
+    /// Begins a round of its own: new posts to speak about, and choices that follow from these dice alone.
+    pub(super) fn begin_round(&mut self, dice: &mut Dice) {
+        self.round += 1;
+        self.posts.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
+        for fan in &mut self.fans {
+            fan.dice = dice.split();
+        }
     }
 
     /// Lets all of them loose until `watch` returns, and gives what it returns. A fan who gets no answer leaves.
@@ -74,7 +120,7 @@ impl Crowd {
         client: &Client,
         watch: impl FnOnce(&Receiver<Told>) -> Result<T>,
     ) -> Result<T> {
-        let (over, posts) = (AtomicBool::new(false), &self.posts);
+        let (over, place) = (AtomicBool::new(false), (&self.posts, &self.world, self.round));
         thread::scope(|scope| {
             let (tell, told) = mpsc::channel();
             let fans: Vec<_> = self
@@ -83,7 +129,7 @@ impl Crowd {
                 .map(|fan| {
                     let (tell, over) = (tell.clone(), &over);
                     let client = client.with_cookie("session", &fan.cookie);
-                    scope.spawn(move || fan.go_on(&client, posts, over, &tell))
+                    scope.spawn(move || fan.go_on(&client, place, over, &tell))
                 })
                 .collect();
             drop(tell);
@@ -98,52 +144,107 @@ impl Crowd {
 
     /// Sends again what may or may not have been done, and some of what was, under the same keys; then looks
     /// whether everything is there once, and nothing else.
-    pub(super) fn check(&mut self, client: &Client) -> Result<()> {
+    pub(super) fn check(&mut self, client: &Client, extent: Extent) -> Result<Tally> {
+        let mut tally = Tally::default();
         for fan in &mut self.fans {
-            fan.say_again(&client.with_cookie("session", &fan.cookie))?;
+            let client = client.with_cookie("session", &fan.cookie);
+            fan.say_again(&client, &mut tally)?;
+            fan.deeds.again(&client, &self.world, &mut tally)?;
+            tally.acknowledged += fan.said.len() + fan.reactions.len() + fan.deeds.count();
         }
-        let posts = read_all(client, FEED, "posts")?;
-        let mut expected = self.said_at(FEED);
-        assert_eq!(ids_and_bodies(&posts), sorted(&mut expected), "posts were lost or doubled");
+        self.check_posts(client, extent)?;
+        let mut serials: BTreeMap<String, Vec<u64>> = BTreeMap::new();
+        for fan in &self.fans {
+            for (edition, serial) in
+                fan.deeds.check(&client.with_cookie("session", &fan.cookie), &self.world)?
+            {
+                serials.entry(edition).or_default().push(serial);
+            }
+        }
+        for (edition, minted) in self.world.minted(client) {
+            let mut serials = serials.remove(&edition).unwrap_or_default();
+            serials.sort_unstable();
+            assert_eq!(serials, (1..=minted).collect::<Vec<_>>(), "the serials of {edition}");
+        }
+        Ok(tally)
+    }
+
+    fn check_posts(&self, client: &Client, extent: Extent) -> Result<()> {
+        let said = self.said(extent);
+        let expected = said.get(FEED).cloned().unwrap_or_default();
+        // One more, to see where those of this round end.
+        let most = if extent == Extent::Everything { usize::MAX } else { expected.len() + 1 };
+        let mut posts = read_newest(client, FEED, "posts", most)?;
+        if extent == Extent::Round && posts.len() > expected.len() {
+            let before = posts.pop().context("a post")?;
+            let known = self.said(Extent::Everything);
+            let is_known =
+                known.get(FEED).is_some_and(|known| known.iter().any(|(id, _)| *id == before["id"]));
+            assert!(is_known, "nobody said {before}");
+        }
+        assert_eq!(ids_and_bodies(&posts), sorted(expected), "posts were lost or doubled");
         for post in &posts {
             let path = format!("{FEED}/{}/comments", text(post, "id"));
-            let mut expected = self.said_at(&path);
+            let expected = said.get(path.as_str()).cloned().unwrap_or_default();
             assert_eq!(post["commentCount"], expected.len(), "{post}");
             if !expected.is_empty() {
                 let comments = read_all(client, &path, "comments")?;
-                assert_eq!(ids_and_bodies(&comments), sorted(&mut expected), "comments on {post}");
+                assert_eq!(ids_and_bodies(&comments), sorted(expected), "comments on {post}");
             }
         }
-        self.check_reactions(client);
+        self.check_reactions(client, posts.len())
+    }
+
+    /// The ids and bodies of what was acknowledged, by the path that it was said at.
+    fn said(&self, extent: Extent) -> BTreeMap<&str, Vec<(String, String)>> {
+        let mut all: BTreeMap<&str, Vec<(String, String)>> = BTreeMap::new();
+        for said in self.fans.iter().flat_map(|fan| &fan.said) {
+            if let Some(id) =
+                said.id.clone().filter(|_| extent == Extent::Everything || said.round == self.round)
+            {
+                all.entry(&said.path).or_default().push((id, said.body.clone()));
+            }
+        }
+        all
+    }
+
+    /// The reactions to the newest posts, so many, of everybody whose last one is known.
+    fn check_reactions(&self, client: &Client, newest: usize) -> Result<()> {
+        for fan in &self.fans {
+            let client = client.with_cookie("session", &fan.cookie);
+            let seen = read_newest(&client, FEED, "posts", newest)?;
+            let ids: BTreeSet<_> = seen.iter().map(|post| text(post, "id")).collect();
+            assert_eq!(ids.len(), newest, "posts come twice");
+            for post in &seen {
+                if let Some(kind) = fan.reactions.get(&text(post, "id")) {
+                    assert_eq!(post["myReaction"], *kind, "a reaction was lost");
+                }
+            }
+        }
         Ok(())
     }
 
-    fn said_at(&self, path: &str) -> Vec<(String, String)> {
-        let said = self.fans.iter().flat_map(|fan| &fan.said).filter(|said| said.path == path);
-        said.filter_map(|said| Some((said.id.clone()?, said.body.clone()))).collect()
-    }
-
-    fn check_reactions(&self, client: &Client) {
-        for fan in &self.fans {
-            let client = client.with_cookie("session", &fan.cookie);
-            for (post, kind) in &fan.reactions {
-                let answer = client.get(&format!("{FEED}/{post}")).expect(200);
-                assert_eq!(answer.str_at("/post/myReaction"), *kind, "a reaction was lost");
-            }
-        }
+    /// Has the first of them say something that nobody looks for afterwards.
+    pub(super) fn say(&self, client: &Client, body: &str) -> Result<()> {
+        let fan = self.fans.first().context("no fans")?;
+        client.with_cookie("session", &fan.cookie).create_post(body);
+        Ok(())
     }
 }
+
+/// What a fan finds: the posts that they speak about, what there is to do, and which round it is.
+type Place<'p> = (&'p Mutex<Vec<String>>, &'p World, usize);
 
 impl Fan {
     fn go_on(
         &mut self,
         client: &Client,
-        posts: &Mutex<Vec<String>>,
+        place: Place<'_>,
         over: &AtomicBool,
         tell: &Sender<Told>,
     ) -> Result<()> {
         while !over.load(Ordering::SeqCst) {
-            let told = self.act(client, posts)?;
+            let told = self.act(client, place)?;
             // Whoever listened may have heard enough.
             let _ = tell.send(told);
             if told == Told::Nothing {
@@ -153,16 +254,20 @@ impl Fan {
         Ok(())
     }
 
-    fn act(&mut self, client: &Client, posts: &Mutex<Vec<String>>) -> Result<Told> {
+    fn act(&mut self, client: &Client, (posts, world, round): Place<'_>) -> Result<Told> {
         let known = {
             let posts = posts.lock().unwrap_or_else(PoisonError::into_inner);
             self.dice.pick(&posts).cloned()
         };
-        match (known, self.dice.below(10)) {
+        match (known, self.dice.below(16)) {
             (Some(post), 0..3) => self.react(client, &post),
-            (Some(post), 3..6) => self.say(client, format!("{FEED}/{post}/comments")).map(|(told, _)| told),
+            (Some(post), 3..6) => {
+                self.say(client, format!("{FEED}/{post}/comments"), round).map(|(told, _)| told)
+            }
+            (_, 10) => self.deeds.change_mind(client, world, &mut self.dice),
+            (_, 11..) if !world.packs.is_empty() => self.deeds.play(client, world, &mut self.dice),
             _ => {
-                let (told, id) = self.say(client, FEED.to_owned())?;
+                let (told, id) = self.say(client, FEED.to_owned(), round)?;
                 posts.lock().unwrap_or_else(PoisonError::into_inner).extend(id);
                 Ok(told)
             }
@@ -171,18 +276,21 @@ impl Fan {
 
     fn react(&mut self, client: &Client, post: &str) -> Result<Told> {
         let kind = *self.dice.pick(&KINDS).context("no kinds")?;
+        let was_known = !self.unsure.contains(post);
         self.reactions.remove(post);
         let request = client.ask("POST", &format!("{FEED}/{post}/react")).json(&json!({"kind": kind}));
-        let (told, _) = outcome(Instant::now(), request.attempt(), 200)?;
-        if told == Told::Done {
+        let (told, _) = outcome(request, 200, &[])?;
+        if told != Told::Done {
+            self.unsure.insert(post.to_owned());
+        } else if was_known {
             self.reactions.insert(post.to_owned(), kind);
         }
         Ok(told)
     }
 
-    fn say(&mut self, client: &Client, path: String) -> Result<(Told, Option<String>)> {
+    fn say(&mut self, client: &Client, path: String, round: usize) -> Result<(Told, Option<String>)> {
         let key = format!("{:016x}", self.dice.roll());
-        let mut said = Said { body: format!("What a match! {key}"), key, path, id: None };
+        let mut said = Said { body: format!("What a match! {key}"), key, path, id: None, round };
         let (told, answer) = said.send(client)?;
         if let Some(answer) = &answer {
             said.id = Some(id_of(answer)?);
@@ -193,7 +301,7 @@ impl Fan {
     }
 
     /// All that was not acknowledged, and the last ten that were.
-    fn say_again(&mut self, client: &Client) -> Result<()> {
+    fn say_again(&mut self, client: &Client, tally: &mut Tally) -> Result<()> {
         let recent = self.said.len().saturating_sub(10);
         for (nth, said) in self.said.iter_mut().enumerate() {
             if said.id.is_some() && nth < recent {
@@ -202,6 +310,10 @@ impl Fan {
             let (told, answer) = said.send(client)?;
             ensure!(told == Told::Done, "{said:?}: {told:?}");
             let answer = answer.context("no answer")?;
+            if said.id.is_none() {
+                tally.sent_again += 1;
+                tally.had_been_done += u64::from(answer.header("idempotency-replayed").is_some());
+            }
             let id = id_of(&answer)?;
             if let Some(known) = said.id.replace(id.clone()) {
                 assert_eq!((known, answer.header("idempotency-replayed")), (id, Some("true")));
@@ -214,12 +326,15 @@ impl Fan {
 impl Said {
     fn send(&self, client: &Client) -> Result<(Told, Option<Answer>)> {
         let request = client.ask("POST", &self.path).header("idempotency-key", &self.key);
-        outcome(Instant::now(), request.json(&json!({"body": self.body})).attempt(), 201)
+        outcome(request.json(&json!({"body": self.body})), 201, &[])
     }
 }
 
-/// Nothing else may happen than what a client is told of: done, not now, or a connection that breaks.
-fn outcome(started: Instant, answer: Result<Answer>, done: u16) -> Result<(Told, Option<Answer>)> {
+/// Nothing else may happen than what a client is told of: done, one of these refusals, not now, or a connection that
+/// breaks.
+pub(super) fn outcome(request: Request<'_>, done: u16, refusals: &[&str]) -> Result<(Told, Option<Answer>)> {
+    let started = Instant::now();
+    let answer = request.attempt();
     ensure!(started.elapsed() < BOUND, "an answer took {:?}: {answer:?}", started.elapsed());
     match answer {
         Err(_) => Ok((Told::Nothing, None)),
@@ -230,17 +345,23 @@ fn outcome(started: Instant, answer: Result<Answer>, done: u16) -> Result<(Told,
             ensure!((1..=60).contains(&seconds), "Retry-After: {seconds}");
             Ok((Told::Later, None))
         }
+        Ok(answer) if answer.status < 500 && refusals.contains(&answer.code().as_str()) => {
+            Ok((Told::Refused, None))
+        }
         Ok(answer) => bail!("{}: {}", answer.status, answer.text()),
     }
 }
 
-/// Waits until `count` requests became `wanted`. None may become anything that is not `allowed`.
+/// Waits until `count` requests became `wanted`. None may become anything that is not `allowed`; rules may always say no.
 pub(super) fn hear(told: &Receiver<Told>, wanted: Told, count: u64, allowed: &[Told]) -> Result<()> {
     let mut heard = 0;
     while heard < count {
         let next =
             told.recv_timeout(PATIENCE).with_context(|| format!("only {heard} of {count} {wanted:?}"))?;
-        ensure!(next == wanted || allowed.contains(&next), "{next:?} after {heard} of {count} {wanted:?}");
+        ensure!(
+            next == wanted || next == Told::Refused || allowed.contains(&next),
+            "{next:?} after {heard} of {count} {wanted:?}"
+        );
         heard += u64::from(next == wanted);
     }
     Ok(())
@@ -258,12 +379,18 @@ fn text(value: &Value, field: &str) -> String {
 
 /// Every element of a list, page by page.
 pub(super) fn read_all(client: &Client, path: &str, list: &str) -> Result<Vec<Value>> {
+    read_newest(client, path, list, usize::MAX)
+}
+
+/// The first elements of a list, as many as there are up to `most`.
+fn read_newest(client: &Client, path: &str, list: &str, most: usize) -> Result<Vec<Value>> {
     let (mut all, mut cursor) = (Vec::new(), String::new());
     loop {
         let answer = client.get(&format!("{path}?limit=100{cursor}")).expect(200);
         all.extend(answer.list(&format!("/{list}")));
         let next = answer.at("/nextCursor");
-        if next.is_null() {
+        if next.is_null() || all.len() >= most {
+            all.truncate(most);
             return Ok(all);
         }
         cursor = format!("&cursor={}", next.as_str().context("a cursor that is no text")?);
@@ -271,12 +398,10 @@ pub(super) fn read_all(client: &Client, path: &str, list: &str) -> Result<Vec<Va
 }
 
 fn ids_and_bodies(items: &[Value]) -> Vec<(String, String)> {
-    let mut all = items.iter().map(|item| (text(item, "id"), text(item, "body"))).collect();
-    sorted(&mut all)
+    sorted(items.iter().map(|item| (text(item, "id"), text(item, "body"))).collect())
 }
 
-fn sorted(all: &mut Vec<(String, String)>) -> Vec<(String, String)> {
-    let mut all = std::mem::take(all);
+fn sorted(mut all: Vec<(String, String)>) -> Vec<(String, String)> {
     all.sort();
     all
 }

@@ -18,17 +18,27 @@ pub(crate) struct Dice {
 impl Dice {
     /// Dice with a seed of this run's own, or with the one that it was given.
     pub(crate) fn new() -> Result<Self> {
-        let seed = match env::var(SEED) {
-            Ok(seed) => seed.parse().context(SEED)?,
-            Err(_) => RandomState::new().hash_one(()),
-        };
+        let seed = Self::seed()?;
         eprintln!("{SEED}={seed}");
-        Ok(Self { entropy: SeededEntropy::new(seed) })
+        Ok(Self::of(seed))
+    }
+
+    /// The seed that this run was given, or one of its own.
+    pub(crate) fn seed() -> Result<u64> {
+        match env::var(SEED) {
+            Ok(seed) => seed.parse().context(SEED),
+            Err(_) => Ok(RandomState::new().hash_one(())),
+        }
+    }
+
+    /// Dice that follow from this seed.
+    pub(crate) fn of(seed: u64) -> Self {
+        Self { entropy: SeededEntropy::new(seed) }
     }
 
     /// Dice that go on by themselves.
     pub(crate) fn split(&mut self) -> Self {
-        Self { entropy: SeededEntropy::new(self.roll()) }
+        Self::of(self.roll())
     }
 
     /// Any number.

@@ -1,6 +1,6 @@
 //! The database goes away and comes back, and nobody touches the service.
 
-use super::crowd::{BOUND, Crowd, Told, hear};
+use super::crowd::{BOUND, Crowd, Extent, Told, hear};
 use super::dice::Dice;
 use anyhow::{Context, Result, ensure};
 use serde_json::json;
@@ -51,14 +51,14 @@ fn survives(mut server: ThrowawayPostgres, end: impl Fn(&mut ThrowawayPostgres) 
             // The connections that were lost may each cost one request.
             hear(told, Told::Done, 100, &[Told::Later])
         })?;
-        crowd.check(&program.client())?;
+        crowd.check(&program.client(), Extent::Everything)?;
     }
     assert_eq!(program.stop()?.code, Some(0));
     invocation.args(["maintain", "verify"]).run()?.succeeded().map(drop)
 }
 
 /// Whatever needs the database says so, in time; what does not need it does not mind.
-fn is_away(program: &Program) -> Result<()> {
+pub(super) fn is_away(program: &Program) -> Result<()> {
     let ask = |ask: fn(&Client) -> Answer, status| {
         let started = Instant::now();
         let answer = ask(&program.client()).expect(status);

@@ -8,7 +8,8 @@ use terrace_testkit::{Answer, DatabaseKind, TestService};
 
 const CLOSED: &str = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 
-fn is_dressed(what: &str, answer: &Answer) {
+/// Every header that protects stands on it once, and none that tells of the software.
+pub(super) fn is_dressed(what: &str, answer: &Answer) {
     for (name, value) in [
         ("x-content-type-options", "nosniff"),
         ("referrer-policy", "no-referrer"),

@@ -8,7 +8,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::{Builder, Runtime};
 
 /// Sends each connection to the next process that takes it. It goes, with all connections, when it is dropped.
-pub(super) struct Balancer {
+pub(crate) struct Balancer {
     address: SocketAddr,
     processes: Processes,
     _runtime: Runtime,
@@ -36,7 +36,7 @@ impl Processes {
 
 impl Balancer {
     /// Stands before these.
-    pub(super) fn before(processes: Vec<SocketAddr>) -> Result<Self> {
+    pub(crate) fn before(processes: Vec<SocketAddr>) -> Result<Self> {
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
         let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0"))?;
         let address = listener.local_addr()?;
@@ -46,12 +46,12 @@ impl Balancer {
     }
 
     /// Where it listens.
-    pub(super) fn address(&self) -> SocketAddr {
+    pub(crate) fn address(&self) -> SocketAddr {
         self.address
     }
 
     /// One process is there in the place of another: connections go to it from now on.
-    pub(super) fn replace(&self, gone: SocketAddr, there: SocketAddr) {
+    pub(crate) fn replace(&self, gone: SocketAddr, there: SocketAddr) {
         let mut processes = self.processes.lock();
         processes.retain(|process| *process != gone);
         processes.push(there);

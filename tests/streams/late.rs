@@ -24,14 +24,14 @@ impl Clock for MachineClock {
 }
 
 /// The use cases on the database of the programs.
-pub(super) struct Inside {
+pub(crate) struct Inside {
     runtime: Runtime,
     storage: Storage,
     app: Arc<App>,
 }
 
 impl Inside {
-    pub(super) fn on(url: &str, dice: &mut Dice) -> Result<Self> {
+    pub(crate) fn on(url: &str, dice: &mut Dice) -> Result<Self> {
         let (clock, config) = (Arc::new(MachineClock), StorageConfig::new(url));
         let storage = Storage::open(
             config,
@@ -45,7 +45,7 @@ impl Inside {
     }
 
     /// Writes a post whose transaction commits when `held` returns. Gives its id, if it was acknowledged.
-    pub(super) fn post(
+    pub(crate) fn post(
         &self,
         author: UserId,
         text: &str,
@@ -62,7 +62,7 @@ impl Inside {
     }
 
     /// What the table of events says that happened in the locker room behind `start`.
-    pub(super) fn room_after(&self, start: i64) -> Result<Vec<Event>> {
+    pub(crate) fn room_after(&self, start: i64) -> Result<Vec<Event>> {
         let start = Position::new(start).context("a position")?;
         let asked = self.app.query(question(move |tx| tx.events_after(start, 1_000_000)));
         let events = self.runtime.block_on(asked).ok().context("the events cannot be read")?;

@@ -1,4 +1,5 @@
-//! The workspace's chores, one file per command: `cargo xtask test`, `ci`, `bench`, `migrate`, `seed`, `maintain`.
+//! The workspace's chores, one file per command: `cargo xtask test`, `ci`, `bench`, `prove`, `migrate`, `seed`,
+//! `maintain`.
 #![expect(clippy::print_stdout, reason = "a tool for a terminal")]
 
 mod bench;
@@ -6,6 +7,7 @@ mod cargo;
 mod ci;
 mod maintain;
 mod migrate;
+mod prove;
 mod seed;
 mod test;
 
@@ -28,6 +30,9 @@ enum Chore {
     Ci,
     /// Measure the release build against the limits of what it stands on; `--help` says what there is
     Bench(Passed),
+    /// Hold the service's promises against the real program for as long as one likes; `--help` says which
+    #[command(subcommand)]
+    Prove(prove::Prove),
     /// `terrace migrate`: bring a database's schema up to date, or back
     Migrate(Passed),
     /// `terrace seed`: fill a database with demo content
@@ -51,6 +56,7 @@ fn main() -> Result<ExitCode> {
         Chore::Test(test) => test::run(&test),
         Chore::Ci => ci::run(),
         Chore::Bench(passed) => bench::run(&passed.arguments),
+        Chore::Prove(prove) => prove::run(&prove),
         Chore::Migrate(passed) => migrate::run(&passed.arguments),
         Chore::Seed(passed) => seed::run(&passed.arguments),
         Chore::Maintain(passed) => maintain::run(&passed.arguments),

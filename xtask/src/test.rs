@@ -20,6 +20,24 @@ pub(crate) struct Test {
     /// Passed on to `cargo test`; with `-p`, only that package is built and tested
     #[arg(last = true, value_name = "ARGS")]
     arguments: Vec<String>,
+
+    /// What the tests are told beside their arguments, by the chores that run them
+    #[arg(skip)]
+    environment: Vec<(&'static str, String)>,
+}
+
+impl Test {
+    /// A run with these arguments.
+    pub(crate) fn new(sqlite_only: bool, arguments: &[&str]) -> Self {
+        let arguments = arguments.iter().map(ToString::to_string).collect();
+        Self { sqlite_only, arguments, environment: Vec::new() }
+    }
+
+    /// The same with this variable in the environment of the tests.
+    pub(crate) fn with(mut self, name: &'static str, value: &str) -> Self {
+        self.environment.push((name, value.to_owned()));
+        self
+    }
 }
 
 /// Runs the tests. PostgreSQL ends with them, however they end.
@@ -102,6 +120,7 @@ fn cargo_test(test: &Test, terrace: Option<&Path>, postgres: &Postgres) -> Resul
         tests.arg("--workspace");
     }
     tests.arg("--no-fail-fast").args(&test.arguments);
+    tests.envs(test.environment.iter().map(|(name, value)| (name, value)));
     if let Some(terrace) = terrace {
         tests.env("TERRACE_BIN", terrace);
     }
@@ -130,8 +149,7 @@ mod tests {
             (&["feed", "--", "-p"], false, true),
             (&[], false, true),
         ] {
-            let test =
-                Test { arguments: arguments.iter().map(ToString::to_string).collect(), ..Test::default() };
+            let test = Test::new(false, arguments);
             assert_eq!(is_narrowed(&test), narrowed, "{arguments:?}");
             assert_eq!(build(&test).unwrap().is_some(), builds, "{arguments:?}");
         }

@@ -7,6 +7,10 @@ use argon2::{Algorithm, Argon2, Params, PasswordHasher, PasswordVerifier, Versio
 use terrace_identity::{Password, PasswordHash};
 use terrace_kernel::StoreError;
 
+/// Counts hashes as they are computed, be it of a password that is kept, that is checked, or of nobody's: whoever looks at
+/// it sees that an unknown name costs what a known one does.
+const HASHES: &str = "terrace_password_hashes_total";
+
 /// What one hash costs. The default is what OWASP recommends for Argon2id: 19 MiB, two passes, one lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PasswordCost {
@@ -58,6 +62,7 @@ impl Passwords {
     ) -> Result<PasswordHash, PasswordFailure> {
         let cost = self.cost;
         self.run(move || {
+            metrics::counter!(HASHES).increment(1);
             let hash = hasher(cost)?
                 .hash_password_with_salt(password.as_bytes(), &salt)
                 .map_err(|error| StoreError::defect("hash a password", error))?;
@@ -74,6 +79,7 @@ impl Passwords {
     ) -> Result<bool, PasswordFailure> {
         let (cost, decoy_salt) = (self.cost, self.decoy_salt);
         self.run(move || {
+            metrics::counter!(HASHES).increment(1);
             let Some(hash) = hash else {
                 hasher(cost)?
                     .hash_password_with_salt(password.as_bytes(), &decoy_salt)

@@ -6,6 +6,7 @@
 mod account;
 mod client;
 mod guard;
+mod processes;
 mod programs;
 mod server;
 

@@ -3,6 +3,7 @@
 use crate::account::Account;
 use crate::client;
 use crate::guard::{Guard, PID_FILE};
+use crate::processes;
 use crate::programs::Programs;
 use anyhow::{Context, Result, bail, ensure};
 use std::env;
@@ -123,6 +124,23 @@ impl ThrowawayPostgres {
         self.start_server()
     }
 
+    /// Stops all of the server's processes where they happen to be: connections stay open, new ones are taken by the
+    /// kernel, and nobody answers. [`ThrowawayPostgres::thaw_server`] lets them go on. Linux only.
+    pub fn freeze_server(&self) -> Result<()> {
+        let server = self.server.as_ref().context("the server does not run")?;
+        // The first one first, so that no others are made meanwhile.
+        processes::signal_all(&[server.id()], "STOP")?;
+        processes::signal_all(&processes::family(server.id())?, "STOP")
+    }
+
+    /// Lets a server that was frozen go on.
+    pub fn thaw_server(&self) -> Result<()> {
+        let server = self.server.as_ref().context("the server does not run")?;
+        let mut family = processes::family(server.id())?;
+        family.reverse();
+        processes::signal_all(&family, "CONT")
+    }
+
     fn start_on_a_free_port(&mut self) -> Result<()> {
         for _ in 0..5 {
             self.port = free_port()?;
@@ -233,6 +251,10 @@ impl ThrowawayPostgres {
         let Some(mut server) = self.server.take() else {
             return Ok(());
         };
+        // One that is frozen would heed nothing but SIGKILL.
+        if name != "KILL" {
+            processes::signal_all(&processes::family(server.id()).unwrap_or_default(), "CONT")?;
+        }
         let sent = signal(&server, name);
         let deadline = Instant::now() + PATIENCE;
         while sent.is_ok() && server.try_wait()?.is_none() && Instant::now() < deadline {

@@ -37,6 +37,9 @@ pub(crate) struct EdgeSettings {
     /// How long a client may take none of an answer that waits for it.
     #[arg(long, env = "TERRACE_WRITE_TIMEOUT", global = true, default_value_t = 30, value_name = "SECONDS")]
     pub(crate) write_timeout: u64,
+    /// How long a request may wait for its answer once its body is there: longer than anything takes that goes well.
+    #[arg(long, env = "TERRACE_ANSWER_TIMEOUT", global = true, default_value_t = 20, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) answer_timeout: u64,
 }
 
 /// Where proxies write whom they speak for.
@@ -62,6 +65,7 @@ impl EdgeSettings {
             cors_origins: self.cors_origins.clone(),
             head_limit: self.head_limit,
             write_timeout: Duration::from_secs(self.write_timeout),
+            answer_timeout: Duration::from_secs(self.answer_timeout),
             ..config
         }
     }
@@ -83,7 +87,10 @@ mod tests {
         let (ours, default) = (config(&[]).unwrap(), WebConfig::default());
         assert_eq!(ours.trusted_proxies, default.trusted_proxies);
         assert_eq!((ours.cors_origins, ours.head_limit), (default.cors_origins, default.head_limit));
-        assert_eq!(ours.write_timeout, default.write_timeout);
+        assert_eq!(
+            (ours.write_timeout, ours.answer_timeout),
+            (default.write_timeout, default.answer_timeout)
+        );
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod completions;
 mod doctor;
 mod edge_settings;
 mod follow_graph;
+mod hidden;
 mod legacy;
 mod machine;
 mod maintenance;

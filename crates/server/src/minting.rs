@@ -1,5 +1,6 @@
 //! The minter that is told of what fans come to own: its settings, and what operators do to what waits for it.
 
+use crate::hidden::Hidden;
 use crate::settings::{Settings, read_secret};
 use crate::{open, ready_app, report};
 use anyhow::{Context, bail};
@@ -34,7 +35,7 @@ pub(crate) struct MintSettings {
         hide_env_values = true,
         value_name = "SECRET"
     )]
-    pub(crate) secret: Option<String>,
+    pub(crate) secret: Option<Hidden>,
     /// A file that holds the secret of the minter.
     #[arg(
         id = "minter_secret_file",
@@ -51,7 +52,7 @@ impl MintSettings {
     /// The minter, if one is configured.
     pub(crate) fn minter(&self) -> anyhow::Result<Option<MintingWebhook>> {
         let secret = match (&self.secret, &self.secret_file) {
-            (Some(secret), _) => Some(secret.clone()),
+            (Some(secret), _) => Some(secret.expose().to_owned()),
             (None, Some(file)) => Some(read_secret(file)?),
             (None, None) => None,
         };

@@ -3,6 +3,7 @@
 use crate::account::Account;
 use crate::coins::CoinsCommand;
 use crate::edge_settings::EdgeSettings;
+use crate::hidden::Hidden;
 use crate::legacy::Import;
 use crate::maintenance::{RunArgs, Which};
 use crate::minting::MintSettings;
@@ -197,7 +198,7 @@ pub(crate) struct Settings {
     pub(crate) data_dir: PathBuf,
     /// sqlite:PATH or postgres://…; by default sqlite:data/terrace.db (terrace.db in the data folder).
     #[arg(long, env = "DATABASE_URL", global = true, hide_env_values = true, value_name = "URL")]
-    pub(crate) database_url: Option<String>,
+    pub(crate) database_url: Option<Hidden>,
     /// A file that holds the database URL.
     #[arg(
         long,
@@ -209,13 +210,13 @@ pub(crate) struct Settings {
     pub(crate) database_url_file: Option<PathBuf>,
     /// A direct PostgreSQL address for notifications, where the database URL goes through a pooler.
     #[arg(long, env = "LISTEN_DATABASE_URL", global = true, hide_env_values = true, value_name = "URL")]
-    pub(crate) listen_database_url: Option<String>,
+    pub(crate) listen_database_url: Option<Hidden>,
     /// A replica of the database, for queries whose answers may be a little old.
     #[arg(long, env = "READ_DATABASE_URL", global = true, hide_env_values = true, value_name = "URL")]
-    pub(crate) read_database_url: Option<String>,
+    pub(crate) read_database_url: Option<Hidden>,
     /// The bearer secret of the routes under /api/cron, 32 bytes or more; without one they are closed.
     #[arg(long, env = "TERRACE_CRON_SECRET", global = true, hide_env_values = true, value_name = "SECRET")]
-    pub(crate) cron_secret: Option<String>,
+    pub(crate) cron_secret: Option<Hidden>,
     /// A file that holds the cron secret; the file `cron-secret` in the data folder, if there is one, when not given.
     #[arg(
         long,
@@ -449,7 +450,7 @@ impl Settings {
     /// Where the database is.
     pub(crate) fn database_url(&self) -> anyhow::Result<String> {
         match (&self.database_url, &self.database_url_file) {
-            (Some(url), _) => Ok(url.clone()),
+            (Some(url), _) => Ok(url.expose().to_owned()),
             (None, Some(file)) => read_secret(file),
             (None, None) => Ok(format!("sqlite:{}", self.data_dir.join("terrace.db").display())),
         }
@@ -472,7 +473,7 @@ impl Settings {
     /// The cron secret, if one is configured or was made by `maintain run cron-secret`.
     pub(crate) fn cron_secret(&self) -> anyhow::Result<Option<String>> {
         let secret = match (&self.cron_secret, &self.cron_secret_file) {
-            (Some(secret), _) => secret.clone(),
+            (Some(secret), _) => secret.expose().to_owned(),
             (None, Some(file)) => read_secret(file)?,
             (None, None) => match self.made_cron_secret() {
                 file if file.exists() => read_secret(&file)?,
@@ -488,8 +489,9 @@ impl Settings {
     /// What storage goes by.
     pub(crate) fn storage(&self) -> anyhow::Result<StorageConfig> {
         let mut config = StorageConfig::new(self.database_url()?);
-        config.listen_database_url.clone_from(&self.listen_database_url);
-        config.read_database_url.clone_from(&self.read_database_url);
+        let exposed = |url: &Option<Hidden>| url.as_ref().map(|url| url.expose().to_owned());
+        config.listen_database_url = exposed(&self.listen_database_url);
+        config.read_database_url = exposed(&self.read_database_url);
         config.read_connections = self.store.read_connections;
         config.write_connections = self.store.write_connections;
         config.checkout_timeout = Duration::from_secs(self.store.checkout_timeout);

@@ -45,6 +45,9 @@ pub struct WebConfig {
     pub keep_alive: Duration,
     /// How long a client may take none of an answer that waits for it.
     pub write_timeout: Duration,
+    /// How long a request may wait for its answer once its body is there; then it is 503. Routes under
+    /// `/api/cron` that begin work are left out.
+    pub answer_timeout: Duration,
     /// How long a request's head may take to arrive.
     pub head_timeout: Duration,
     /// How long `/readyz` says no before the listeners close, so that a balancer can turn away.
@@ -74,6 +77,7 @@ impl Default for WebConfig {
             backlog: 2048,
             keep_alive: SECOND * 75,
             write_timeout: SECOND * 30,
+            answer_timeout: SECOND * 20,
             head_timeout: SECOND * 10,
             drain_delay: Duration::ZERO,
             shutdown_timeout: SECOND * 10,

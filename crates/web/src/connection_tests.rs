@@ -204,7 +204,8 @@ fn a_head_that_trickles_is_cut_off_the_first_and_every_further_one() {
 
 #[test]
 fn a_body_that_trickles_is_cut_off_wanted_or_not() {
-    let server = Running::start(impatient());
+    // A body that is awaited is no answer that does not come.
+    let server = Running::start(WebConfig { answer_timeout: SHORT / 4, ..impatient() });
     let head = |path: &str| {
         format!(
             "POST {path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 4000\r\n\r\n"

@@ -25,6 +25,7 @@ mod feed_pages;
 mod forwarded;
 mod headers;
 mod health;
+mod in_time;
 mod limits;
 mod normalize;
 mod observe;

@@ -10,11 +10,12 @@
 //!    unchanged answer is never compressed.
 //! 3. compression: its own refusals (406) become problems at the edge.
 //! 4. [`crosssite`](crate::crosssite): needs no lookup, so it comes before the one that does.
-//! 5. [`auth`](crate::auth): bounds how often an address asks, finds out who asks, then bounds how often they
+//! 5. [`in_time`](crate::in_time): around everything that asks the store.
+//! 6. [`auth`](crate::auth): bounds how often an address asks, finds out who asks, then bounds how often they
 //!    do. Before routing, so that handlers' extractors answer at once and a missing session is told before
 //!    anything is said of the body.
-//! 6. [`parameters`](crate::parameters): after the viewer, because a missing session is told first.
-//! 7. the routes, and [`fallback`](crate::fallback) for what none of them answers.
+//! 7. [`parameters`](crate::parameters): after the viewer, because a missing session is told first.
+//! 8. the routes, and [`fallback`](crate::fallback) for what none of them answers.
 
 use crate::backend::Backend;
 use crate::board_pages::BoardPages;
@@ -27,7 +28,7 @@ use crate::observe::Series;
 use crate::pack_page::PackPage;
 use crate::quest_page::QuestPage;
 use crate::streams::{Hub, Streams};
-use crate::{auth, crosssite, edge, etag, fallback, health, parameters, problem, sandbox};
+use crate::{auth, crosssite, edge, etag, fallback, health, in_time, parameters, problem, sandbox};
 use actix_web::body::{EitherBody, MessageBody};
 use actix_web::cookie::Cookie;
 use actix_web::dev::{ServiceFactory, ServiceRequest, ServiceResponse};
@@ -201,6 +202,7 @@ pub(crate) fn build(
     service
         .wrap(from_fn(parameters::guard))
         .wrap(from_fn(auth::authenticate))
+        .wrap(from_fn(in_time::bound))
         .wrap(from_fn(crosssite::guard))
         .wrap(Compress::default())
         .wrap(from_fn(etag::revalidate))

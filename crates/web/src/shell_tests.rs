@@ -64,6 +64,12 @@ async fn fall_over() -> HttpResponse {
 }
 
 #[utoipa::path]
+#[get("/api/never")]
+async fn never_answer() -> HttpResponse {
+    std::future::pending().await
+}
+
+#[utoipa::path]
 #[get("/api/foreign")]
 async fn fail_strangely() -> Result<HttpResponse, actix_web::Error> {
     Err(actix_web::error::ErrorInternalServerError("secret cause"))
@@ -75,6 +81,7 @@ fn routes(config: &mut ServiceConfig<'_>) {
         .service(write_note)
         .service(read_note)
         .service(fall_over)
+        .service(never_answer)
         .service(fail_strangely);
 }
 
@@ -170,6 +177,16 @@ async fn a_missing_session_is_told_before_anything_of_the_body() {
     let plain = TestRequest::post().uri("/api/notes").insert_header(("idempotency-key", "")).set_payload("x");
     ask!(app, plain).is_problem(401, "authentication_required");
     assert_eq!(backend.look_ups.load(Ordering::Relaxed), 0);
+}
+
+#[actix_web::test]
+async fn whoever_waits_too_long_is_told_to_come_again() {
+    let config = WebConfig { answer_timeout: std::time::Duration::from_millis(20), ..open() };
+    let (app, ..) = service!(config);
+    let answer = ask!(app, TestRequest::get().uri("/api/never"));
+    answer.is_problem(503, "unavailable");
+    assert!(answer.header("retry-after").is_some(), "{answer:?}");
+    assert_eq!(ask!(app, TestRequest::get().uri("/api/notes")).status, 200);
 }
 
 #[actix_web::test]

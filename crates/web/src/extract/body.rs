@@ -2,6 +2,7 @@
 
 use super::{bounded, named_field};
 use crate::error::{ApiError, Code};
+use crate::in_time::BodyAwaited;
 use crate::shell::Shell;
 use actix_web::dev::Payload;
 use actix_web::http::header;
@@ -14,7 +15,6 @@ use serde_path_to_error::Segment;
 use sha2::{Digest, Sha256};
 use std::future::Future;
 use std::pin::Pin;
-use std::time::Duration;
 
 pub(super) type Extracting<T> = Pin<Box<dyn Future<Output = Result<T, ApiError>>>>;
 
@@ -44,9 +44,8 @@ impl<T: DeserializeOwned + 'static> FromRequest for JsonBody<T> {
 
     fn from_request(req: &HttpRequest, payload: &mut Payload) -> Self::Future {
         let bytes = check_json(req).and_then(|()| {
-            let shell = shell_of(req)?;
-            let limit = shell.config().json_limit;
-            Ok(read(declared_length(req), payload.take(), limit, shell.config().body_timeout))
+            let limit = shell_of(req)?.config().json_limit;
+            read(req, payload.take(), limit)
         });
         Box::pin(async move {
             let bytes = bytes?.await?;
@@ -88,32 +87,39 @@ fn check_json(req: &HttpRequest) -> Result<(), ApiError> {
     }
 }
 
-pub(super) fn declared_length(req: &HttpRequest) -> Option<u64> {
+fn declared_length(req: &HttpRequest) -> Option<u64> {
     req.headers().get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
-pub(super) async fn read(
-    declared: Option<u64>,
+/// What reads a body of up to `limit` bytes, within the time that a body may take.
+pub(super) fn read(
+    req: &HttpRequest,
     mut payload: Payload,
     limit: usize,
-    timeout: Duration,
-) -> Result<Bytes, ApiError> {
-    let too_large = || ApiError::new(Code::PayloadTooLarge, format!("the body may hold {limit} bytes"));
+) -> Result<impl Future<Output = Result<Bytes, ApiError>> + use<>, ApiError> {
+    let (declared, awaited) = (declared_length(req), BodyAwaited::of(req));
+    let timeout = shell_of(req)?.config().body_timeout;
+    let too_large = move || ApiError::new(Code::PayloadTooLarge, format!("the body may hold {limit} bytes"));
     if declared.is_some_and(|length| usize::try_from(length).map_or(true, |length| length > limit)) {
         return Err(too_large());
     }
-    let collect = async {
-        let mut bytes = BytesMut::new();
-        while let Some(chunk) = payload.next().await {
-            let chunk = chunk.map_err(|_| ApiError::invalid_request("the body ended before its end"))?;
-            if bytes.len() + chunk.len() > limit {
-                return Err(too_large());
+    Ok(async move {
+        let collect = async {
+            let mut bytes = BytesMut::new();
+            while let Some(chunk) = payload.next().await {
+                let chunk = chunk.map_err(|_| ApiError::invalid_request("the body ended before its end"))?;
+                if bytes.len() + chunk.len() > limit {
+                    return Err(too_large());
+                }
+                bytes.extend_from_slice(&chunk);
             }
-            bytes.extend_from_slice(&chunk);
-        }
-        Ok(bytes.freeze())
-    };
-    tokio::time::timeout(timeout, collect).await.unwrap_or_else(|_| Err(Code::RequestTimeout.into()))
+            Ok(bytes.freeze())
+        };
+        awaited.set(true);
+        let collected = tokio::time::timeout(timeout, collect).await;
+        awaited.set(false);
+        collected.unwrap_or_else(|_| Err(Code::RequestTimeout.into()))
+    })
 }
 
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {

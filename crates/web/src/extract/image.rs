@@ -1,6 +1,6 @@
 //! Pictures as bodies.
 
-use super::body::{Extracting, declared_length, media_type, read, shell_of, uncoded};
+use super::body::{Extracting, media_type, read, shell_of, uncoded};
 use crate::error::{ApiError, Code};
 use actix_web::dev::Payload;
 use actix_web::{FromRequest, HttpRequest};
@@ -31,9 +31,8 @@ impl FromRequest for ImageBody {
 
     fn from_request(req: &HttpRequest, payload: &mut Payload) -> Self::Future {
         let bytes = declared(req).and_then(|kind| {
-            let config = shell_of(req)?.config();
-            let length = declared_length(req);
-            Ok((kind, read(length, payload.take(), config.picture_limit, config.body_timeout)))
+            let limit = shell_of(req)?.config().picture_limit;
+            Ok((kind, read(req, payload.take(), limit)?))
         });
         Box::pin(async move {
             let (kind, bytes) = bytes?;

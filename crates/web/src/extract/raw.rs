@@ -1,6 +1,6 @@
 //! Bodies as they were sent.
 
-use super::body::{Extracting, declared_length, media_type, read, shell_of, uncoded};
+use super::body::{Extracting, media_type, read, uncoded};
 use crate::error::{ApiError, Code};
 use actix_web::dev::Payload;
 use actix_web::{FromRequest, HttpRequest};
@@ -18,10 +18,7 @@ impl FromRequest for RawBody {
     type Future = Extracting<Self>;
 
     fn from_request(req: &HttpRequest, payload: &mut Payload) -> Self::Future {
-        let bytes = uncoded(req).and_then(|()| {
-            let timeout = shell_of(req)?.config().body_timeout;
-            Ok(read(declared_length(req), payload.take(), MOST, timeout))
-        });
+        let bytes = uncoded(req).and_then(|()| read(req, payload.take(), MOST));
         Box::pin(async move { Ok(Self(bytes?.await?)) })
     }
 }

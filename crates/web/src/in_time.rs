@@ -1,0 +1,61 @@
+//! Bounds how long anybody waits for an answer.
+//!
+//! A database that is lost is noticed by itself, and so is a statement that takes too long: the server breaks it off. A
+//! server that stands still notices nothing, keeps its connections open and answers nobody. Whoever asks meanwhile is told
+//! to come again, as soon as they have waited for as long as anything may take.
+
+use crate::cron::is_cron;
+use crate::crosssite::writes;
+use crate::error::ApiError;
+use crate::shell::{Served, shell_of};
+use actix_web::body::MessageBody;
+use actix_web::dev::ServiceRequest;
+use actix_web::middleware::Next;
+use actix_web::{HttpMessage, HttpRequest};
+use std::cell::Cell;
+use std::pin::pin;
+use std::rc::Rc;
+
+/// Whether a request's body is still awaited, which has a bound of its own.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct BodyAwaited(Rc<Cell<bool>>);
+
+impl BodyAwaited {
+    /// That of a request. One whose method carries no body has none, and says nothing.
+    pub(crate) fn of(req: &HttpRequest) -> Self {
+        req.extensions().get::<Self>().cloned().unwrap_or_default()
+    }
+
+    /// Says so from now on.
+    pub(crate) fn set(&self, awaited: bool) {
+        self.0.set(awaited);
+    }
+}
+
+/// Whether a path is one at which operators' timers begin work that may take longer, and that says so by itself.
+fn begins_work(path: &str) -> bool {
+    is_cron(path) && !path.ends_with("/award-points")
+}
+
+/// The middleware.
+pub(crate) async fn bound<B: MessageBody>(req: ServiceRequest, next: Next<B>) -> Served<B> {
+    if begins_work(req.path()) {
+        return next.call(req).await;
+    }
+    let patience = shell_of(&req)?.config().answer_timeout;
+    let body = BodyAwaited::default();
+    if writes(req.method()) {
+        req.extensions_mut().insert(body.clone());
+    }
+    let mut answer = pin!(next.call(req));
+    loop {
+        match tokio::time::timeout(patience, &mut answer).await {
+            Ok(served) => return served,
+            Err(_) if body.0.get() => {}
+            Err(_) => {
+                let cause = format!("no answer came within {patience:?}");
+                return Err(ApiError::unavailable(cause, 5).into());
+            }
+        }
+    }
+}

@@ -1,0 +1,322 @@
+//! What fans do beside what they say: they follow one another, get points, visit, go questing, and buy and open packs;
+//! and what must be there of all that once it was acknowledged.
+
+use super::crowd::{Tally, Told, outcome, read_all};
+use super::dice::Dice;
+use super::world::World;
+use anyhow::{Context, Result, ensure};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use terrace_testkit::{Answer, CRON_SECRET, Client};
+
+/// Something of which one asks again, in the same words, until it is answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Deed {
+    /// Points for a fact that no other award is for.
+    Award {
+        fact: String,
+        amount: i64,
+    },
+    Visit,
+    Start {
+        quest: usize,
+    },
+    /// A step of a quest, the first or the second.
+    Step {
+        quest: usize,
+        step: usize,
+    },
+    Buy {
+        pack: usize,
+        key: String,
+    },
+    Open {
+        pack: usize,
+        key: String,
+    },
+}
+
+/// What a fan did, and what was answered, if it was.
+#[derive(Debug)]
+struct Done {
+    deed: Deed,
+    answer: Option<Value>,
+}
+
+/// The deeds of one fan, in their order.
+#[derive(Debug, Default)]
+pub(super) struct Deeds {
+    /// The fan's id.
+    pub(super) me: String,
+    done: Vec<Done>,
+    /// Whom the fan wanted to follow in the end, or not any more, and whether that was acknowledged.
+    follows: BTreeMap<String, (bool, bool)>,
+}
+
+impl Deeds {
+    pub(super) fn of(me: String) -> Self {
+        Self { me, ..Self::default() }
+    }
+
+    /// How many were acknowledged and are there.
+    pub(super) fn count(&self) -> usize {
+        self.done.len() + self.follows.len()
+    }
+
+    /// Follows somebody, or follows them no more.
+    pub(super) fn change_mind(&mut self, client: &Client, world: &World, dice: &mut Dice) -> Result<Told> {
+        let whom = dice.pick(&world.fans).context("no fans")?.clone();
+        if whom == self.me {
+            return Ok(Told::Refused);
+        }
+        let wanted = dice.below(3) > 0;
+        // What was not acknowledged before may still be done: then the last word is not known either.
+        let was_known = self.follows.get(&whom).is_none_or(|(_, known)| *known);
+        let told = follow(client, &whom, wanted)?;
+        self.follows.insert(whom, (wanted, was_known && told == Told::Done));
+        Ok(told)
+    }
+
+    /// Gets points in one of the ways that there are, or spends some.
+    pub(super) fn play(&mut self, client: &Client, world: &World, dice: &mut Dice) -> Result<Told> {
+        let key = format!("{:016x}", dice.roll());
+        let pack = usize::from(dice.below(4) == 0);
+        let deed = match dice.below(10) {
+            0 => Deed::Visit,
+            1..4 => self.next_of_quests(world).unwrap_or(Deed::Visit),
+            4..6 => Deed::Buy { pack, key },
+            6..8 => Deed::Open { pack, key },
+            _ => Deed::Award { fact: key, amount: 1 + i64::try_from(dice.below(9))? },
+        };
+        let (told, answer) = self.send(client, world, &deed)?;
+        if told != Told::Refused {
+            self.done.push(Done { deed, answer: answer.map(|answer| answer.json()) });
+        }
+        Ok(told)
+    }
+
+    /// What comes after the last thing that was done of quests, answered or not.
+    fn next_of_quests(&self, world: &World) -> Option<Deed> {
+        let last = self.done.iter().rev().find_map(|done| match done.deed {
+            Deed::Start { quest } => Some(Deed::Step { quest, step: 0 }),
+            Deed::Step { quest, step: 0 } => Some(Deed::Step { quest, step: 1 }),
+            Deed::Step { quest, .. } => Some(Deed::Start { quest: quest + 1 }),
+            Deed::Award { .. } | Deed::Visit | Deed::Buy { .. } | Deed::Open { .. } => None,
+        });
+        let next = last.unwrap_or(Deed::Start { quest: 0 });
+        let is_there = !matches!(next, Deed::Start { quest } if quest >= world.quests.len());
+        is_there.then_some(next)
+    }
+
+    fn send(&self, client: &Client, world: &World, deed: &Deed) -> Result<(Told, Option<Answer>)> {
+        let post = |path: &str| client.ask("POST", path);
+        match deed {
+            Deed::Award { fact, amount } => {
+                let body = json!({
+                    "userId": self.me, "amount": amount, "reason": fact, "source": format!("import:{fact}"),
+                });
+                let timer = client.with_bearer(CRON_SECRET);
+                outcome(timer.ask("POST", "/api/cron/award-points").json(&body), 200, &[])
+            }
+            Deed::Visit => outcome(post("/api/quests/daily-visit").json(&json!({})), 200, &[]),
+            Deed::Start { quest } => {
+                let body = json!({"questId": world.quest(*quest)?.id});
+                outcome(post("/api/quests/start").json(&body), 200, &[])
+            }
+            Deed::Step { quest, step } => {
+                let body = json!({"stepId": world.quest(*quest)?.steps[*step].id});
+                // Its start may be what was not answered.
+                outcome(post("/api/quests/complete-step").json(&body), 200, &["quest_not_started"])
+            }
+            Deed::Buy { pack, key } => {
+                let request = post(&format!("/api/packs/{}/purchase", world.packs[*pack].id));
+                let refusals = ["insufficient_balance", "sold_out"];
+                outcome(request.header("idempotency-key", key).json(&json!({})), 201, &refusals)
+            }
+            Deed::Open { pack, key } => {
+                let request = post(&format!("/api/packs/{}/open", world.packs[*pack].id));
+                outcome(request.header("idempotency-key", key).json(&json!({})), 200, &["not_found"])
+            }
+        }
+    }
+
+    /// Sends again what was not answered, and the last that were: those say the same again.
+    pub(super) fn again(&mut self, client: &Client, world: &World, tally: &mut Tally) -> Result<()> {
+        let unsure = self.follows.iter().filter(|(_, (_, known))| !known);
+        for (whom, wanted) in unsure.map(|(whom, (wanted, _))| (whom.clone(), *wanted)).collect::<Vec<_>>() {
+            let told = follow(client, &whom, wanted)?;
+            ensure!(told == Told::Done, "{} of {whom}: {told:?}", self.me);
+            self.follows.insert(whom, (wanted, true));
+            tally.sent_again += 1;
+        }
+        let mut done = std::mem::take(&mut self.done);
+        let recent = done.len().saturating_sub(4);
+        for (nth, done) in done.iter_mut().enumerate() {
+            if done.answer.is_some() && nth < recent {
+                continue;
+            }
+            let (told, answer) = self.send(client, world, &done.deed)?;
+            tally.sent_again += u64::from(done.answer.is_none());
+            match (&done.answer, answer) {
+                (None, Some(answer)) => {
+                    tally.had_been_done += u64::from(had_been_done(&done.deed, &answer));
+                    done.answer = Some(answer.json());
+                }
+                (Some(known), Some(answer)) => repeats(&done.deed, known, &answer),
+                (None, None) => ensure!(told == Told::Refused, "{:?}: {told:?}", done.deed),
+                (Some(_), None) => anyhow::bail!("{:?} was acknowledged, and is refused now", done.deed),
+            }
+        }
+        // What was not answered and is refused now was not done.
+        done.retain(|done| done.answer.is_some());
+        self.done = done;
+        Ok(())
+    }
+
+    /// Everything that was acknowledged is there, once, and nothing else. Gives the collectibles, each with its serial.
+    pub(super) fn check(&self, client: &Client, world: &World) -> Result<Vec<(String, u64)>> {
+        let following = read_all(client, "/api/user/following", "following")?;
+        let following: BTreeSet<String> = following.iter().map(|edge| text(&edge["user"], "id")).collect();
+        let wanted = self.follows.iter().filter(|(_, (wanted, _))| *wanted).map(|(whom, _)| whom.clone());
+        assert_eq!(following, wanted.collect(), "whom {} follows", self.me);
+        if world.packs.is_empty() {
+            return Ok(Vec::new());
+        }
+        let earned = self.check_points(client, world)?;
+        self.check_balance(client, world, earned)?;
+        self.check_packs(client)
+    }
+
+    /// The records of points; gives their sum.
+    fn check_points(&self, client: &Client, world: &World) -> Result<i64> {
+        let mut expected: Vec<(String, i64)> = Vec::new();
+        for done in &self.done {
+            match &done.deed {
+                Deed::Award { fact, amount } => expected.push((fact.clone(), *amount)),
+                Deed::Step { quest, step } => {
+                    let quest = world.quest(*quest)?;
+                    if !expected.iter().any(|(title, _)| *title == quest.steps[*step].title) {
+                        expected.push((quest.steps[*step].title.clone(), quest.steps[*step].points));
+                        // Both are required: with the second the quest is complete.
+                        expected.extend((*step == 1).then(|| (quest.title.clone(), quest.bonus)));
+                    }
+                }
+                Deed::Visit | Deed::Start { .. } | Deed::Buy { .. } | Deed::Open { .. } => {}
+            }
+        }
+        let records = read_all(client, "/api/user/points", "history")?;
+        let (visits, records): (Vec<_>, Vec<_>) =
+            records.into_iter().partition(|record| record["source"] == "daily_visit");
+        let mut found: Vec<_> =
+            records.iter().map(|record| (text(record, "reason"), amount_of(record))).collect();
+        found.sort();
+        expected.sort();
+        assert_eq!(found, expected, "the records of {}", self.me);
+        let days: BTreeSet<String> =
+            visits.iter().map(|visit| text(visit, "createdAt")[..10].to_owned()).collect();
+        let paid = self.done.iter().filter(|done| {
+            done.deed == Deed::Visit
+                && done.answer.as_ref().is_some_and(|answer| answer["alreadyCompleted"] == false)
+        });
+        let visited = self.done.iter().any(|done| done.deed == Deed::Visit);
+        assert_eq!(days.len(), visits.len(), "{} was paid twice for a day", self.me);
+        assert!(visits.len() >= paid.count().max(usize::from(visited)), "a visit of {} is lost", self.me);
+        let sum = records.iter().chain(&visits).map(amount_of).sum();
+        assert_eq!(client.get("/api/user/points").expect(200).at("/total"), sum, "{}", self.me);
+        Ok(sum)
+    }
+
+    fn bought(&self) -> impl Iterator<Item = (usize, &Value)> {
+        self.done.iter().filter_map(|done| match done.deed {
+            Deed::Buy { pack, .. } => Some((pack, done.answer.as_ref()?)),
+            Deed::Award { .. } | Deed::Visit | Deed::Start { .. } | Deed::Step { .. } | Deed::Open { .. } => {
+                None
+            }
+        })
+    }
+
+    fn check_balance(&self, client: &Client, world: &World, earned: i64) -> Result<()> {
+        let spent: i64 = self.bought().map(|(pack, _)| world.packs[pack].price).sum();
+        let accounts = client.get("/api/wallets").expect(200).list("/accounts");
+        let points = accounts.iter().find(|account| account["kind"] == "points").context("no points")?;
+        assert_eq!(points["balance"], earned - spent, "what {} has to spend", self.me);
+        let entries = read_all(client, "/api/wallets", "entries")?;
+        let entries: i64 = entries.iter().filter(|entry| entry["account"] == "points").map(amount_of).sum();
+        assert_eq!(entries, earned - spent, "the entries of {}", self.me);
+        Ok(())
+    }
+
+    /// Copies and what came out of them; gives the latter with their serials.
+    fn check_packs(&self, client: &Client) -> Result<Vec<(String, u64)>> {
+        let copies = read_all(client, "/api/user/packs", "packs")?;
+        let mut opened = BTreeSet::new();
+        let mut given = Vec::new();
+        for answer in self.done.iter().filter(|done| matches!(done.deed, Deed::Open { .. })) {
+            let answer = answer.answer.as_ref().context("no answer")?;
+            assert!(
+                opened.insert(text(&answer["userPack"], "id")),
+                "{} opened one copy twice: {answer}",
+                self.me
+            );
+            given.extend(answer["collectibles"].as_array().context("no collectibles")?.iter().map(identity));
+        }
+        let bought: BTreeMap<String, bool> = self
+            .bought()
+            .flat_map(|(_, answer)| answer["userPacks"].as_array().into_iter().flatten())
+            .map(|copy| (text(copy, "id"), opened.contains(&text(copy, "id"))))
+            .collect();
+        let found: BTreeMap<String, bool> =
+            copies.iter().map(|copy| (text(copy, "id"), copy["status"] == "opened")).collect();
+        assert_eq!((found, copies.len()), (bought, self.bought().count()), "the copies of {}", self.me);
+        let mut found: Vec<_> =
+            read_all(client, "/api/user/collectibles", "collectibles")?.iter().map(identity).collect();
+        found.sort();
+        given.sort();
+        assert_eq!(found, given, "the collectibles of {}", self.me);
+        let numbered = found.into_iter().filter_map(|(_, of, serial)| Some((of, serial?)));
+        Ok(numbered.collect())
+    }
+}
+
+fn follow(client: &Client, whom: &str, wanted: bool) -> Result<Told> {
+    let method = if wanted { "POST" } else { "DELETE" };
+    let request = client.ask(method, "/api/user/follow").json(&json!({"userId": whom}));
+    outcome(request, 200, &[]).map(|(told, _)| told)
+}
+
+/// Whether an answer says that it was done before.
+fn had_been_done(deed: &Deed, answer: &Answer) -> bool {
+    match deed {
+        Deed::Buy { .. } | Deed::Open { .. } => answer.header("idempotency-replayed").is_some(),
+        Deed::Award { .. } => answer.at("/alreadyAwarded") == true,
+        Deed::Step { .. } => answer.at("/pointsAwarded") == 0,
+        Deed::Visit | Deed::Start { .. } => false,
+    }
+}
+
+/// Whether it was told in the same words; what has no key of its own says that it was done before.
+fn repeats(deed: &Deed, known: &Value, answer: &Answer) {
+    match deed {
+        Deed::Buy { .. } | Deed::Open { .. } => {
+            assert_eq!((&answer.json(), answer.header("idempotency-replayed")), (known, Some("true")));
+        }
+        Deed::Award { .. } | Deed::Step { .. } => {
+            assert!(had_been_done(deed, answer), "{deed:?} was paid twice");
+        }
+        // On another day it pays again.
+        Deed::Visit | Deed::Start { .. } => {}
+    }
+}
+
+fn text(value: &Value, field: &str) -> String {
+    value[field].as_str().unwrap_or_default().to_owned()
+}
+
+fn amount_of(record: &Value) -> i64 {
+    record["amount"].as_i64().unwrap_or_default()
+}
+
+/// A collectible's own id, which one it is of, and its serial.
+fn identity(collectible: &Value) -> (String, String, Option<u64>) {
+    (text(collectible, "id"), text(&collectible["collectible"], "id"), collectible["serial"].as_u64())
+}

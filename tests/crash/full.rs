@@ -1,0 +1,100 @@
+//! A disk without room (docs/architecture.md, invariant 10): whoever writes is told to come again, whoever reads is
+//! answered, nothing that was acknowledged is lost, and service resumes by itself where there is room again.
+
+use super::crowd::{Crowd, Extent, Told, hear};
+use super::dice::Dice;
+use anyhow::{Context, Result, ensure};
+use serde_json::json;
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+use terrace_testkit::{Client, DatabaseKind, Invocation, on};
+
+/// What the folder can hold: a few times what an empty database takes.
+const ROOM: &str = "size=12m";
+/// How soon writes are taken again once there is room.
+const RECOVERY: Duration = Duration::from_secs(10);
+
+/// A folder of its own small file system in memory, which goes with the value.
+struct SmallDisk {
+    folder: PathBuf,
+    /// Takes up the room that is left.
+    ballast: PathBuf,
+}
+
+impl SmallDisk {
+    /// None where one may not mount anything.
+    fn mount(folder: &Path) -> Result<Option<Self>> {
+        let folder = folder.join("small");
+        fs::create_dir(&folder)?;
+        let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", ROOM, "tmpfs"]).arg(&folder).output();
+        let is_mounted = mounted.is_ok_and(|output| output.status.success());
+        Ok(is_mounted.then(|| Self { ballast: folder.join("ballast"), folder }))
+    }
+
+    /// Leaves no room for anything.
+    fn fill(&self) -> Result<()> {
+        let mut file = File::create(&self.ballast)?;
+        let part = [0; 4096];
+        while file.write_all(&part).is_ok() {}
+        Ok(())
+    }
+
+    fn clear(&self) -> Result<()> {
+        fs::remove_file(&self.ballast).context("cannot make room")
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        // Whoever still has a file open there keeps it, and nobody else sees it any more.
+        let _ = Command::new("umount").arg("-l").arg(&self.folder).status();
+    }
+}
+
+#[test]
+fn a_disk_without_room_is_survived() -> Result<()> {
+    on(DatabaseKind::Sqlite, |_| {
+        let place = Invocation::new()?;
+        let Some(disk) = SmallDisk::mount(place.folder())? else {
+            println!("LEFT OUT: a disk without room needs an account that may mount one (root)");
+            return Ok(());
+        };
+        let data = disk.folder.join("data");
+        let invocation = place.clone().args([Path::new("--data-dir"), &data]);
+        let mut program = invocation.serve()?;
+        let mut dice = Dice::new()?;
+        let mut crowd = Crowd::register(&program, 4, &mut dice)?;
+        let client = program.client();
+        for round in 1..=2 {
+            crowd.begin_round(&mut dice);
+            crowd.under_load(&client, |told| {
+                hear(told, Told::Done, 30 + dice.below(60), &[])?;
+                disk.fill()?;
+                hear(told, Told::Later, 40, &[Told::Done])?;
+                reads_go_on(&client)?;
+                disk.clear()?;
+                let cleared = Instant::now();
+                hear(told, Told::Done, 40, &[Told::Later])?;
+                ensure!(cleared.elapsed() < RECOVERY, "writes were taken after {:?}", cleared.elapsed());
+                println!("round {round}: writes are taken again; 40 within {:?}", cleared.elapsed());
+                Ok(())
+            })?;
+            let tally = crowd.check(&client, Extent::Everything)?;
+            println!("{tally:?}: all of it is there");
+        }
+        assert_eq!(program.stop()?.code, Some(0));
+        invocation.args(["maintain", "verify"]).run()?.succeeded().map(drop)
+    })
+}
+
+/// What needs no room is answered, and what needs some is refused in the words that are announced.
+fn reads_go_on(client: &Client) -> Result<()> {
+    client.get("/healthz").expect(200);
+    client.get("/api/locker-room?limit=5").expect(200);
+    let register = json!({"username": "late", "password": "up the terrace"});
+    let answer = client.ask("POST", "/api/register").json(&register).may_break().send();
+    answer.problem(503, "unavailable").header("retry-after").context("no Retry-After").map(drop)
+}

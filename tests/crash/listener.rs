@@ -1,0 +1,101 @@
+//! Somebody who listens to the locker room while everything around is killed and comes back.
+
+use crate::streams::late::Inside;
+use anyhow::{Context, Result, bail, ensure};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+use terrace_testkit::{Client, EventStream};
+
+/// How long nobody may be there to listen to.
+const PATIENCE: Duration = Duration::from_mins(3);
+/// How long one waits who found nobody.
+const A_MOMENT: Duration = Duration::from_millis(50);
+
+/// A reader in a thread of its own, who comes back with the last id whenever the connection breaks.
+pub(super) struct Listener {
+    start: i64,
+    over: Arc<AtomicBool>,
+    thread: JoinHandle<Result<Heard>>,
+}
+
+/// What somebody heard.
+#[derive(Debug, Default)]
+pub(super) struct Heard {
+    /// The ids of events, in the order in which they came.
+    ids: Vec<i64>,
+    /// How often the stream was opened.
+    pub(super) connections: usize,
+}
+
+impl Listener {
+    /// Listens from now on, by way of whatever the client reaches.
+    pub(super) fn begin(client: Client) -> Result<Self> {
+        let start = client.get("/api/locker-room").expect(200).at("/streamPosition");
+        let start = start.as_i64().context("no position")?;
+        let over = Arc::new(AtomicBool::new(false));
+        let is_over = Arc::clone(&over);
+        let thread = thread::Builder::new().spawn(move || listen(&client, start, &is_over))?;
+        Ok(Self { start, over, thread })
+    }
+
+    /// Waits until the post with this text was told, and holds what was heard against the log: nothing is missing,
+    /// nothing came twice or out of order. Gives the number of events, and of connections.
+    pub(super) fn end(self, url: &str, dice: &mut super::dice::Dice) -> Result<(usize, usize)> {
+        let heard = self.thread.join().expect("the listener")?;
+        let log: Vec<i64> =
+            Inside::on(url, dice)?.room_after(self.start)?.iter().map(|event| event.position.get()).collect();
+        let differ = heard.ids.iter().zip(&log).position(|(heard, logged)| heard != logged);
+        ensure!(
+            differ.is_none() && heard.ids.len() == log.len(),
+            "heard {} events of {}; the first that differs: {:?} {:?}",
+            heard.ids.len(),
+            log.len(),
+            differ.and_then(|place| heard.ids.get(place)),
+            differ.and_then(|place| log.get(place)),
+        );
+        Ok((log.len(), heard.connections))
+    }
+
+    /// Nobody waits for it any more.
+    pub(super) fn give_up(&self) {
+        self.over.store(true, Ordering::SeqCst);
+    }
+}
+
+/// The post after which there is nothing to hear.
+pub(super) const THE_END: &str = "That was the last of it.";
+
+fn listen(client: &Client, start: i64, over: &AtomicBool) -> Result<Heard> {
+    let (mut heard, mut known) = (Heard::default(), start.to_string());
+    let mut lately = Instant::now();
+    let path = format!("/api/locker-room/stream?since={start}");
+    while !over.load(Ordering::SeqCst) {
+        ensure!(lately.elapsed() < PATIENCE, "nobody told anything for {PATIENCE:?}");
+        let Ok(mut stream) = client.try_stream(&path, Some(&known)) else {
+            thread::park_timeout(A_MOMENT);
+            continue;
+        };
+        heard.connections += 1;
+        let ended = hear(&mut stream, &mut heard, &mut lately);
+        known = stream.last_id.unwrap_or(known);
+        if ended? {
+            return Ok(heard);
+        }
+    }
+    bail!("given up after {} events", heard.ids.len())
+}
+
+/// Whether the end was told; a stream may also break before that.
+fn hear(stream: &mut EventStream, heard: &mut Heard, lately: &mut Instant) -> Result<bool> {
+    while let Ok(Some(told)) = stream.try_next() {
+        ensure!(told.name != "resync", "the reader was sent to the page after {:?}", heard.ids.last());
+        heard.ids.push(told.id);
+        *lately = Instant::now();
+        if told.data["post"]["body"] == THE_END {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}

@@ -1,0 +1,283 @@
+//! Every route of the document, asked by everybody who may not: each is answered as docs/http-api.md says, nothing is
+//! written, and nothing of anybody else's is shown.
+
+use super::super::dress::is_dressed;
+use super::super::pictures::png;
+use super::super::sample::{Operation, Sample, keyed};
+use anyhow::{Context, Result};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::time::Duration;
+use terrace_testkit::{Answer, Client, DatabaseKind, PASSWORD, Request, on_each_database};
+
+on_each_database! {
+    whoever_may_not_is_answered_as_documented_by_every_route,
+    what_is_ones_own_is_nobody_elses_on_every_route,
+}
+
+/// Longer than any session lasts.
+const PAST_EVERY_SESSION: Duration = Duration::from_hours(91 * 24);
+const EVIL: &str = "https://evil.example";
+
+/// Who asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Visitor {
+    /// Somebody who presents nothing.
+    Nobody,
+    /// A cookie whose session is over.
+    ExpiredCookie,
+    /// An access token whose time is over.
+    ExpiredBearer,
+    /// The owner's own browser, on another site's page.
+    OtherSite,
+    /// The owner's access token, in the cookie.
+    BearerInCookie,
+    /// The owner's cookie, as a bearer token.
+    CookieAsBearer,
+    /// The owner's refresh token, as a bearer token.
+    RefreshAsBearer,
+}
+
+const VISITORS: [Visitor; 7] = [
+    Visitor::Nobody,
+    Visitor::ExpiredCookie,
+    Visitor::ExpiredBearer,
+    Visitor::OtherSite,
+    Visitor::BearerInCookie,
+    Visitor::CookieAsBearer,
+    Visitor::RefreshAsBearer,
+];
+
+impl Visitor {
+    /// What the documents say that an operation answers; none where it does its work for anybody.
+    fn refusal(self, operation: &Operation) -> Option<(u16, &'static str)> {
+        let writes = operation.method != "GET";
+        if operation.is_signed() {
+            return None;
+        }
+        match self {
+            Self::OtherSite if writes => Some((403, "cross_site_request")),
+            Self::OtherSite => None,
+            Self::ExpiredBearer | Self::CookieAsBearer | Self::RefreshAsBearer => {
+                // Pictures are nobody's: who asks is not looked at.
+                (operation.id != "getMedia").then_some((401, "invalid_token"))
+            }
+            Self::Nobody | Self::ExpiredCookie | Self::BearerInCookie => {
+                operation.is_protected().then_some((401, "authentication_required"))
+            }
+        }
+    }
+}
+
+/// The credentials that visitors come with.
+struct Credentials {
+    expired_cookie: String,
+    expired_access: String,
+    cookie: String,
+    access: String,
+    refresh: String,
+}
+
+impl Credentials {
+    /// Those of a fan whose sessions run out, and of the sample's owner, who signs in anew.
+    fn collect(sample: &Sample) -> Result<Self> {
+        let gone = sample.service.fan("gone");
+        let (expired_access, _) = pair(sample, "gone");
+        sample.service.clock().advance(PAST_EVERY_SESSION);
+        for (client, name) in [(&sample.mia, "mia"), (&sample.bo, "bo_")] {
+            client.login(name);
+        }
+        let (access, refresh) = pair(sample, "mia");
+        Ok(Self {
+            expired_cookie: gone.cookie("session").context("no cookie")?,
+            expired_access,
+            cookie: sample.mia.cookie("session").context("no cookie")?,
+            access,
+            refresh,
+        })
+    }
+
+    fn client(&self, sample: &Sample, visitor: Visitor) -> Client {
+        let nobody = sample.service.client();
+        match visitor {
+            Visitor::Nobody => nobody,
+            Visitor::ExpiredCookie => nobody.with_cookie("session", &self.expired_cookie),
+            Visitor::ExpiredBearer => nobody.with_bearer(&self.expired_access),
+            Visitor::OtherSite => nobody.with_cookie("session", &self.cookie),
+            Visitor::BearerInCookie => nobody.with_cookie("session", &self.access),
+            Visitor::CookieAsBearer => nobody.with_bearer(&self.cookie),
+            Visitor::RefreshAsBearer => nobody.with_bearer(&self.refresh),
+        }
+    }
+}
+
+/// The tokens of a native client that signs in.
+fn pair(sample: &Sample, name: &str) -> (String, String) {
+    let login = json!({"username": name, "password": PASSWORD});
+    let pair = sample.service.client().post("/api/mobile-auth/login", &login).expect(200);
+    (pair.str_at("/accessToken"), pair.str_at("/refreshToken"))
+}
+
+fn whoever_may_not_is_answered_as_documented_by_every_route(kind: DatabaseKind) -> Result<()> {
+    let sample = Sample::start(kind)?;
+    let credentials = Credentials::collect(&sample)?;
+    let before = sample.dump();
+    println!("{kind:?}: what is answered to {VISITORS:?}");
+    let (operations, mut refusals) = (sample.operations(), 0);
+    for operation in &operations {
+        let target = sample.target(&operation.template);
+        let mut line = String::new();
+        for visitor in VISITORS {
+            let refusal = visitor.refusal(operation);
+            // What anybody may write has tests of its own.
+            if refusal.is_none() && operation.method != "GET" {
+                line += "      -";
+                continue;
+            }
+            let client = credentials.client(&sample, visitor);
+            let mut request = sample.good(&client, operation, &target);
+            if visitor == Visitor::OtherSite {
+                request = request.header("origin", EVIL).header("sec-fetch-site", "cross-site");
+            }
+            let answer = request.send();
+            let shown = format!("{} {} as {visitor:?}", operation.method, operation.template);
+            is_dressed(&shown, &answer);
+            assert_eq!(answer.header("access-control-allow-origin"), None, "{shown}");
+            match refusal {
+                Some((status, code)) => {
+                    refusals += 1;
+                    assert_eq!((answer.status, answer.code().as_str()), (status, code), "{shown}");
+                    assert!(
+                        answer.headers("set-cookie").iter().all(|set| set.contains("Max-Age=0")),
+                        "{shown}"
+                    );
+                }
+                None => reads_as_nobody(&sample, operation, &target, visitor, &answer),
+            }
+            write!(line, "{:>7}", answer.status)?;
+        }
+        println!("{line}  {} {}", operation.method, operation.template);
+    }
+    assert_eq!(sample.dump(), before, "something was written");
+    println!("{kind:?}: {} routes, {refusals} refusals as documented", operations.len());
+    assert!(refusals > 3 * operations.len(), "{refusals}");
+    Ok(())
+}
+
+/// A read that needs no session is answered to bad cookies as to who has none, and to the owner as the owner.
+fn reads_as_nobody(sample: &Sample, operation: &Operation, target: &str, visitor: Visitor, answer: &Answer) {
+    let shown = format!("{} {target} as {visitor:?}", operation.method);
+    let (nobody, owner) = (sample.service.client(), sample.mia.fork());
+    let as_whom = if visitor == Visitor::OtherSite { owner } else { nobody };
+    let expected = sample.good(&as_whom, operation, target).send();
+    assert_eq!(answer.status, expected.status, "{shown}");
+    assert!(answer.status < 500, "{shown}");
+    let is_json = answer.header("content-type").is_some_and(|kind| kind.starts_with("application/json"));
+    if is_json && operation.method == "GET" {
+        assert_eq!(steady(answer), steady(&expected), "{shown}");
+    }
+}
+
+/// What of an answer stays the same while nothing changes.
+fn steady(answer: &Answer) -> Value {
+    let mut body = answer.json();
+    if let Some(fields) = body.as_object_mut() {
+        // Names of requests, places in a log that others' sign-ins move, and the time.
+        for field in ["requestId", "streamPosition", "version", "exportedAt"] {
+            fields.remove(field);
+        }
+    }
+    body
+}
+
+/// What another is answered: a status, a code, and with which body, where the sample's is not what it takes.
+type Refused = (u16, &'static str, Option<Value>);
+
+/// What belongs to one fan, and what another is answered who asks for it.
+fn others(sample: &Sample) -> BTreeMap<&'static str, Refused> {
+    let copy = sample.mia.get("/api/user/packs").expect(200).str_at("/packs/0/id");
+    let picture = sample.mia.ask("POST", "/api/media").body("image/png", png(11));
+    let media = picture.send().expect(201).str_at("/mediaId");
+    BTreeMap::from([
+        ("deletePost", (403, "forbidden", None)),
+        ("deleteComment", (403, "forbidden", None)),
+        ("endSession", (404, "not_found", None)),
+        ("getPurchase", (404, "not_found", None)),
+        ("completePurchase", (404, "not_found", None)),
+        ("openPack", (404, "not_found", Some(json!({"userPackId": copy})))),
+        ("createPost", (422, "validation_failed", Some(json!({"body": "Mine.", "mediaId": media})))),
+    ])
+}
+
+/// Ids in a path whose subject anybody may address: what they may do with it is not the owner's alone.
+const PUBLIC: [&str; 14] = [
+    "createComment",
+    "dismissRecommended",
+    "getComment",
+    "getLeague",
+    "getMedia",
+    "getPack",
+    "getPost",
+    "getPublicProfile",
+    "getTeam",
+    "listComments",
+    "purchasePack",
+    "react",
+    "reportPost",
+    "takeReactionBack",
+];
+
+fn what_is_ones_own_is_nobody_elses_on_every_route(kind: DatabaseKind) -> Result<()> {
+    let sample = Sample::start(kind)?;
+    let others = others(&sample);
+    let names = |client: &Client, path: &str, list: &str| -> BTreeSet<String> {
+        let items = client.get(path).expect(200).list(&format!("/{list}"));
+        items.iter().filter_map(|item| item["id"].as_str().map(str::to_owned)).collect()
+    };
+    // What stands in no answer but the owner's.
+    let mut own = BTreeSet::new();
+    for (path, list) in [
+        ("/api/user/sessions", "sessions"),
+        ("/api/user/points", "history"),
+        ("/api/user/packs", "packs"),
+        ("/api/user/purchases", "purchases"),
+        ("/api/user/collectibles", "collectibles"),
+    ] {
+        let found = names(&sample.mia, path, list);
+        assert!(!found.is_empty(), "{path} shows nothing");
+        own.extend(found);
+    }
+    let before = sample.dump();
+    for operation in sample.operations() {
+        let target = sample.target(&operation.template);
+        let shown = format!("{} {}", operation.method, operation.template);
+        if let Some((status, code, body)) = others.get(operation.id.as_str()) {
+            let ask = |request: Request<'_>| match body {
+                Some(body) => request.json(body).send(),
+                None if operation.has_body() => request.json(&sample.body(&operation.id)).send(),
+                None => request.send(),
+            };
+            let request = sample.bo.ask(&operation.method, &target);
+            let answer = ask(keyed(request, &operation));
+            assert_eq!((answer.status, answer.code().as_str()), (*status, *code), "{shown}");
+            println!("{status} {code:<20} {shown}");
+        } else {
+            let is_public = PUBLIC.contains(&operation.id.as_str());
+            assert!(is_public || !operation.template.contains('{'), "{shown}: whose is it?");
+        }
+        if operation.method != "GET" || operation.is_of_timers() {
+            continue;
+        }
+        for client in [&sample.bo, &sample.service.client()] {
+            let answer = client.get(&target);
+            let text = answer.text();
+            // What they ask for themselves is repeated to them.
+            let leaked: Vec<_> =
+                own.iter().filter(|id| text.contains(*id) && !target.contains(*id)).collect();
+            assert!(leaked.is_empty(), "{shown} shows {leaked:?} to somebody else");
+        }
+    }
+    assert_eq!(sample.dump(), before, "something was written");
+    Ok(())
+}

@@ -1,0 +1,82 @@
+//! `cargo xtask prove`: the service's promises, held against the real program for as long as one likes. The suite runs
+//! the same tests in their short form; here they run alone, say what they look at, and take a seed and a length.
+
+use crate::test::{self, Test};
+use anyhow::Result;
+use clap::{Args, Subcommand};
+use std::process::ExitCode;
+
+#[derive(Subcommand)]
+pub(crate) enum Prove {
+    /// Kill the program and PostgreSQL under load, again and again, and look whether anything is lost or doubled
+    Crash(Crash),
+    /// Ask every route as everybody who may not, and look for secrets where none may be
+    Security(Security),
+    /// Stop, freeze and kill the database under load, and look what is answered meanwhile and afterwards
+    Faults(Faults),
+}
+
+#[derive(Args)]
+pub(crate) struct Crash {
+    /// How often something is killed, on each database
+    #[arg(long, default_value_t = 100)]
+    rounds: u32,
+
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(Args)]
+pub(crate) struct Security {
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(Args)]
+pub(crate) struct Faults {
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(Args)]
+struct Common {
+    /// What every choice follows from; a run without one says which it took
+    #[arg(long)]
+    seed: Option<u64>,
+
+    /// Leave out what needs PostgreSQL
+    #[arg(long)]
+    sqlite_only: bool,
+}
+
+/// What happens to databases and connections: they stop, stand still, are full or held by others; and readers and writers
+/// who take their time, by the thousand.
+const FAULTS: [&str; 5] =
+    ["crash::frozen::", "crash::full::", "crash::outage::", "streams::many::", "streams::stalls::"];
+
+/// Runs the proof; the exit code is that of the tests.
+pub(crate) fn run(prove: &Prove) -> Result<ExitCode> {
+    test::run(&match prove {
+        Prove::Crash(crash) => {
+            crash.common.test(&["crash::rounds::"]).with("TERRACE_PROVE_ROUNDS", &crash.rounds.to_string())
+        }
+        Prove::Security(security) => {
+            security.common.test(&["http::security::"]).with("TERRACE_PROVE", "security")
+        }
+        Prove::Faults(faults) => faults.common.test(&FAULTS),
+    })
+}
+
+impl Common {
+    /// The tests whose names hold one of these, one after the other, with what they say.
+    fn test(&self, filters: &[&str]) -> Test {
+        let mut arguments = vec!["-p", "terrace-tests", "--"];
+        arguments.extend(filters);
+        arguments.extend(["--nocapture", "--test-threads=1"]);
+        let test = Test::new(self.sqlite_only, &arguments);
+        match self.seed {
+            Some(seed) => test.with("TERRACE_TEST_SEED", &seed.to_string()),
+            None => test,
+        }
+    }
+}
