@@ -38,6 +38,7 @@ mod contract {
     mod jobs;
     mod ledger;
     pub(crate) mod legacy;
+    mod legacy_hostile;
     mod live;
     mod locker_room;
     mod maintenance;
@@ -85,6 +86,8 @@ mod http {
     mod edge;
     mod feeds;
     mod first_visit;
+    mod forged;
+    mod garbage;
     mod graph;
     mod idempotency;
     mod leaderboard;

@@ -1,9 +1,10 @@
-//! The workspace's chores, one file per command: `cargo xtask test`, `ci`, `bench`, `migrate`, `seed`, `maintain`.
+//! The workspace's chores, one file per command: `cargo xtask test`, `ci`, `bench`, `prove`, `migrate`, `seed`, `maintain`.
 #![expect(clippy::print_stdout, reason = "a tool for a terminal")]
 
 mod bench;
 mod cargo;
 mod ci;
+mod fuzz;
 mod maintain;
 mod migrate;
 mod seed;
@@ -28,12 +29,21 @@ enum Chore {
     Ci,
     /// Measure the release build against the limits of what it stands on; `--help` says what there is
     Bench(Passed),
+    /// Prove what the service promises, from outside
+    #[command(subcommand)]
+    Prove(Prove),
     /// `terrace migrate`: bring a database's schema up to date, or back
     Migrate(Passed),
     /// `terrace seed`: fill a database with demo content
     Seed(Passed),
     /// `terrace maintain`: check and mend a database
     Maintain(Passed),
+}
+
+#[derive(Subcommand)]
+enum Prove {
+    /// Send requests made up from the published contract, signed in and signed out, to services of their own
+    Fuzz(fuzz::Fuzz),
 }
 
 /// Arguments that the program behind the command reads itself.
@@ -51,6 +61,7 @@ fn main() -> Result<ExitCode> {
         Chore::Test(test) => test::run(&test),
         Chore::Ci => ci::run(),
         Chore::Bench(passed) => bench::run(&passed.arguments),
+        Chore::Prove(Prove::Fuzz(fuzz)) => fuzz::run(&fuzz),
         Chore::Migrate(passed) => migrate::run(&passed.arguments),
         Chore::Seed(passed) => seed::run(&passed.arguments),
         Chore::Maintain(passed) => maintain::run(&passed.arguments),
