@@ -98,7 +98,7 @@ fn table(table: LegacyTable, good: &'static str) -> impl Strategy<Value = (Legac
 fn whatever_tables_hold_is_brought_in_or_told_of(kind: DatabaseKind) -> Result<()> {
     let tables = ALL.iter().map(|(name, good)| table(*name, good)).collect::<Vec<_>>();
     let (moved, bad) = (Cell::new(0), Cell::new(0));
-    let config = Config { cases: 24, failure_persistence: None, max_shrink_iters: 60, ..Config::default() };
+    let config = Config { cases: 12, failure_persistence: None, max_shrink_iters: 60, ..Config::default() };
     TestRunner::new(config).run(&tables, |files| {
         let house = house(kind).map_err(|error| TestCaseError::fail(error.to_string()))?;
         let report = check(&house, &files).map_err(|error| TestCaseError::fail(format!("{error:?}")))?;
@@ -111,7 +111,7 @@ fn whatever_tables_hold_is_brought_in_or_told_of(kind: DatabaseKind) -> Result<(
         agrees(&house);
         Ok(())
     })?;
-    assert!(moved.get() > 10 && bad.get() > 50, "{} moved, {} bad records", moved.get(), bad.get());
+    assert!(moved.get() > 4 && bad.get() > 20, "{} moved, {} bad records", moved.get(), bad.get());
     Ok(())
 }
 

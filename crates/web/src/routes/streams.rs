@@ -17,7 +17,9 @@ use utoipa::openapi::schema::{Object, ObjectBuilder, Type};
 
 /// A whole number of any size: one that no position can be is answered as one that nobody knows any more.
 fn position() -> Object {
-    ObjectBuilder::new().schema_type(Type::Integer).build()
+    const IS: &str = "A `streamPosition`, or the id of an event: the stream goes on behind it. What happens from now on \
+                      when left out.";
+    ObjectBuilder::new().schema_type(Type::Integer).description(Some(IS)).build()
 }
 
 /// The parameters of the locker room's stream.
