@@ -43,6 +43,7 @@ mod contract {
     mod jobs;
     mod ledger;
     pub(crate) mod legacy;
+    mod legacy_hostile;
     mod live;
     mod locker_room;
     mod maintenance;
@@ -90,6 +91,8 @@ mod http {
     mod edge;
     mod feeds;
     mod first_visit;
+    mod forged;
+    mod garbage;
     mod graph;
     mod idempotency;
     mod leaderboard;

@@ -83,7 +83,7 @@ pub(crate) const ALL: [(LegacyTable, &str); 11] = [
     (LegacyTable::Follow, FOLLOW),
 ];
 
-fn house(kind: DatabaseKind) -> Result<TestApp> {
+pub(super) fn house(kind: DatabaseKind) -> Result<TestApp> {
     let house = with_quests(kind)?;
     house.team("rovers");
     Ok(house)
@@ -104,18 +104,18 @@ fn files(others: &[(LegacyTable, &str)]) -> Vec<(LegacyTable, String)> {
     ALL.iter().map(|(table, text)| (*table, other(*table).unwrap_or(text).to_owned())).collect()
 }
 
-fn check(house: &TestApp, files: &[(LegacyTable, String)]) -> Result<LegacyReport, LegacyError> {
+pub(super) fn check(house: &TestApp, files: &[(LegacyTable, String)]) -> Result<LegacyReport, LegacyError> {
     house.run(house.app().check_legacy(&sources(files), &mut |_| Ok(())))
 }
 
-fn import(house: &TestApp, files: &[(LegacyTable, String)]) -> Result<LegacyMoved, LegacyError> {
+pub(super) fn import(house: &TestApp, files: &[(LegacyTable, String)]) -> Result<LegacyMoved, LegacyError> {
     let checked = check(house, files)?;
     let (sources, app) = (sources(files), house.app());
     let id = import_id(&sources, &checked)?;
     house.run(app.import_legacy(id, &sources, &checked, &mut |_| Ok(())))
 }
 
-fn agrees(house: &TestApp) {
+pub(super) fn agrees(house: &TestApp) {
     verified(house);
     let ledger = house.run(house.app().verify_ledger()).expect("a working store");
     assert_eq!(ledger.wrong(), 0, "{ledger:?}");

@@ -194,6 +194,7 @@ fn limits_that_are_none(kind: DatabaseKind) -> Result<()> {
             ("1.5", 400),
             ("1e1", 400),
             ("%00", 400),
+            ("", 400),
             ("99999999999999999999", 400),
             ("0x10", 400),
         ] {
@@ -228,6 +229,9 @@ fn parameters_that_nobody_knows(kind: DatabaseKind) -> Result<()> {
         for known in operation.parameters("query") {
             refused(&format!("{known}=1&{known}=1"), Some(&format!("/{known}")));
             refused(&format!("{known}[]=1"), None);
+            // Nothing is no value: a list without its filter would answer another question.
+            refused(&format!("{known}="), Some(&format!("/{known}")));
+            refused(&known, Some(&format!("/{known}")));
         }
     }
     for (target, pointer) in [

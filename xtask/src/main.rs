@@ -5,6 +5,7 @@
 mod bench;
 mod cargo;
 mod ci;
+mod fuzz;
 mod maintain;
 mod migrate;
 mod prove;

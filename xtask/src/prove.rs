@@ -1,6 +1,7 @@
 //! `cargo xtask prove`: the service's promises, held against the real program for as long as one likes. The suite runs
 //! the same tests in their short form; here they run alone, say what they look at, and take a seed and a length.
 
+use crate::fuzz::{self, Fuzz};
 use crate::test::{self, Test};
 use anyhow::Result;
 use clap::{Args, Subcommand};
@@ -14,6 +15,8 @@ pub(crate) enum Prove {
     Security(Security),
     /// Stop, freeze and kill the database under load, and look what is answered meanwhile and afterwards
     Faults(Faults),
+    /// Send requests made up from the published contract, signed in and signed out, to services of their own
+    Fuzz(Fuzz),
 }
 
 #[derive(Args)]
@@ -56,7 +59,7 @@ const FAULTS: [&str; 5] =
 
 /// Runs the proof; the exit code is that of the tests.
 pub(crate) fn run(prove: &Prove) -> Result<ExitCode> {
-    test::run(&match prove {
+    let test = match prove {
         Prove::Crash(crash) => {
             crash.common.test(&["crash::rounds::"]).with("TERRACE_PROVE_ROUNDS", &crash.rounds.to_string())
         }
@@ -64,7 +67,9 @@ pub(crate) fn run(prove: &Prove) -> Result<ExitCode> {
             security.common.test(&["http::security::"]).with("TERRACE_PROVE", "security")
         }
         Prove::Faults(faults) => faults.common.test(&FAULTS),
-    })
+        Prove::Fuzz(fuzz) => return fuzz::run(fuzz),
+    };
+    test::run(&test)
 }
 
 impl Common {

@@ -9,12 +9,16 @@ mod catalogue;
 pub mod commands;
 mod consumers;
 mod content;
+#[cfg(test)]
+mod content_tests;
 mod demo;
 mod demo_graph;
 mod demo_points;
 mod erasure;
 mod execute;
 mod follower;
+#[cfg(test)]
+mod hostile;
 mod housekeeping;
 mod import;
 mod jobs;

@@ -38,10 +38,14 @@ use terrace_storage::{Storage, StorageConfig};
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
+/// What is logged unless `RUST_LOG` says otherwise. The HTTP library calls it an error of its own when somebody sends what
+/// is no HTTP: anybody could fill the log with those, and wake whoever watches it.
+const LOGGED: &str = "info,actix_http::h1::dispatcher=off";
+
 fn main() -> ExitCode {
     machine::keep_to_small_pages();
     let cli = Cli::parse();
-    env_logger::Builder::from_env(env_logger::Env::default().default_filter_or("info"))
+    env_logger::Builder::from_env(env_logger::Env::default().default_filter_or(LOGGED))
         .format_timestamp_millis()
         .init();
     match run(cli) {

@@ -160,6 +160,20 @@ mod tests {
         fn any_text_is_answered_without_a_panic(text in ".{0,60}") {
             prop_assert!(decode::<TimeKey>("feed", "", &text).is_err());
         }
+
+        /// Whoever makes one up gets a key that the service could have given out, or nothing.
+        #[test]
+        fn any_bytes_are_a_key_as_it_is_written_or_none(bytes in prop::collection::vec(any::<u8>(), 0..48)) {
+            fn held<K: CursorKey>(bytes: &[u8]) -> bool {
+                K::from_bytes(bytes).is_none_or(|key| key.to_bytes() == bytes)
+            }
+            let whole = |length: usize| bytes.get(..length).unwrap_or(&bytes).to_vec();
+            for bytes in [bytes.clone(), whole(16), whole(24), whole(32)] {
+                prop_assert!(held::<TimeKey>(&bytes) && held::<UserId>(&bytes), "{:?}", bytes);
+                prop_assert!(held::<TrendKey>(&bytes) && held::<RankKey>(&bytes), "{:?}", bytes);
+                prop_assert!(held::<String>(&bytes), "{:?}", bytes);
+            }
+        }
     }
 
     /// The digest is no secret: anybody can make a cursor of whatever bytes they like.

@@ -8,6 +8,8 @@
 mod bounded;
 mod completion_lines;
 mod completions;
+#[cfg(test)]
+mod hostile_tests;
 pub mod legacy;
 mod lines;
 

@@ -12,6 +12,7 @@ use utoipa::ToSchema;
 /// Whom or what to follow, or to follow no more: exactly one of the two.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schema(min_properties = 1, max_properties = 1)]
 pub(crate) struct FollowBody {
     /// A fan.
     #[serde(default, deserialize_with = "given")]

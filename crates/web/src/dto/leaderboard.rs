@@ -176,6 +176,7 @@ pub(crate) struct LeaderboardList {
 /// Which board to join or to leave: exactly one of the two.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schema(min_properties = 1, max_properties = 1)]
 pub(crate) struct JoinBody {
     /// A board.
     #[serde(default, deserialize_with = "given")]
@@ -267,10 +268,14 @@ pub(crate) struct AwardBody {
     #[schema(minimum = 0, maximum = 1_000_000_000)]
     pub(crate) amount: i64,
     /// What the fan reads: one line of 1 to 200 characters.
+    #[schema(min_length = 1, max_length = 200)]
     pub(crate) reason: String,
     /// The fact that they are for, which pays the fan once: `game:` and the id of a round, or `import:` and 1 to 64 of
     /// `A-Z a-z 0-9 . _ / -`.
-    #[schema(example = "import:ticket/4711")]
+    #[schema(
+        example = "import:ticket/4711",
+        pattern = "^(game:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|import:[A-Za-z0-9._/-]{1,64})$"
+    )]
     pub(crate) source: String,
     /// The team that it was for; the fan's favourite when left out.
     #[serde(default, deserialize_with = "given")]

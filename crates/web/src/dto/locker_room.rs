@@ -40,7 +40,7 @@ pub(crate) struct CreateCommentBody {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct ReactBody {
     /// One of `like`, `love`, `fire`, `clap`, `laugh`, `sad`.
-    #[schema(example = "like")]
+    #[schema(example = "like", pattern = "^(like|love|fire|clap|laugh|sad)$")]
     pub(crate) kind: String,
 }
 

@@ -7,7 +7,7 @@ use actix_web::{FromRequest, HttpRequest};
 use serde::de::DeserializeOwned;
 use std::future::{Ready, ready};
 
-/// The parameters of a request. `T` denies unknown fields; unknown, doubled and malformed parameters are 400
+/// The parameters of a request. `T` denies unknown fields; unknown, doubled, empty and malformed parameters are 400
 /// `invalid_request` and named.
 #[derive(Debug, Clone)]
 pub(crate) struct Query<T>(pub(crate) T);
@@ -22,6 +22,13 @@ impl<T: DeserializeOwned + 'static> FromRequest for Query<T> {
 }
 
 fn parse<T: DeserializeOwned>(text: &str) -> Result<T, ApiError> {
+    // The parser takes it for one that is left out, and the answer would be to a question that nobody asked: a list
+    // without its filter, its first page again.
+    if let Some(part) = text.split('&').find(|part| is_empty(part)) {
+        let given: Vec<(String, String)> = serde_html_form::from_str(part).unwrap_or_default();
+        let name = given.first().map_or(part, |(name, _)| name.as_str());
+        return Err(ApiError::invalid_part(format!("/{}", bounded(name)), "a parameter has a value"));
+    }
     // Where something is wrong is found out when something is.
     if let Ok(parameters) = serde_html_form::from_str(text) {
         return Ok(parameters);
@@ -35,9 +42,15 @@ fn parse<T: DeserializeOwned>(text: &str) -> Result<T, ApiError> {
     })
 }
 
+/// Whether it is a name without a value. Nothing at all is no parameter.
+fn is_empty(part: &str) -> bool {
+    !part.is_empty() && part.split_once('=').is_none_or(|(_, value)| value.is_empty())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
     use serde::Deserialize;
 
     #[derive(Debug, PartialEq, Deserialize)]
@@ -61,9 +74,31 @@ mod tests {
             ("limit=5&limit=6", "/limit"),
             ("limit=x", "/limit"),
             ("limit=300", "/limit"),
+            ("limit=", "/limit"),
+            ("limit", "/limit"),
+            ("limit=5&team%49d=", "/teamId"),
+            ("=5", "/"),
+            ("=", "/"),
         ] {
             let error = parse::<Parameters>(text).unwrap_err();
             assert_eq!(error.errors()[0].pointer, pointer, "{text}: {error:?}");
+        }
+    }
+
+    proptest! {
+        /// Whatever stands there, it is read or refused with a place, and the refusal does not repeat all of it.
+        #[test]
+        fn any_query_is_read_or_refused_with_its_place(
+            parts in prop::collection::vec((r"limit|teamId|[^&]{0,8}", "=?", r"[0-9]{1,20}|(%[0-9a-fA-F]{2}){0,6}|.{0,300}"), 0..4)
+        ) {
+            let text = parts.iter().map(|(name, is, value)| format!("{name}{is}{value}")).collect::<Vec<_>>().join("&");
+            if let Err(error) = parse::<Parameters>(&text) {
+                prop_assert_eq!(error.code().as_str(), "invalid_request");
+                prop_assert_eq!(error.errors().len(), 1, "{:?}", error);
+                prop_assert!(error.errors()[0].pointer.starts_with('/'), "{:?}", error);
+                prop_assert!(error.errors()[0].pointer.chars().count() < 210, "{:?}", error);
+                prop_assert!(error.errors()[0].detail.chars().count() < 210, "{:?}", error);
+            }
         }
     }
 }

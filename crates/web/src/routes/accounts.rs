@@ -22,7 +22,7 @@ use terrace_kernel::Failure;
 #[utoipa::path(
     tag = "Accounts",
     operation_id = "register",
-    params(("Idempotency-Key" = Option<String>, Header, description = "The client's name for this request, 1 to 128 visible ASCII characters.")),
+    params(("Idempotency-Key" = Option<String>, Header, nullable = false, max_length = 128, pattern = "^[!-~]+$", description = "The client's name for this request, 1 to 128 visible ASCII characters.")),
     request_body = RegisterBody,
     responses((status = 201, description = "The account; the cookie is set.", body = UserEnvelope, headers(
         ("Location" = String, description = "Where the public profile is."),

@@ -49,7 +49,7 @@ pub(crate) async fn list_comments(
     operation_id = "createComment",
     params(
         ("id" = uuid::Uuid, Path, description = "The post."),
-        ("Idempotency-Key" = Option<String>, Header, description = "The client's name for this request, 1 to 128 visible ASCII characters."),
+        ("Idempotency-Key" = Option<String>, Header, nullable = false, max_length = 128, pattern = "^[!-~]+$", description = "The client's name for this request, 1 to 128 visible ASCII characters."),
     ),
     request_body = CreateCommentBody,
     responses((status = 201, description = "The comment.", body = CommentEnvelope, headers(("Location" = String, description = "Where the comment is.")))),

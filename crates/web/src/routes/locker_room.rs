@@ -161,7 +161,7 @@ pub(crate) fn post_list(feed: &FeedPage) -> PostList {
 #[utoipa::path(
     tag = "Locker room",
     operation_id = "createPost",
-    params(("Idempotency-Key" = Option<String>, Header, description = "The client's name for this request, 1 to 128 visible ASCII characters.")),
+    params(("Idempotency-Key" = Option<String>, Header, nullable = false, max_length = 128, pattern = "^[!-~]+$", description = "The client's name for this request, 1 to 128 visible ASCII characters.")),
     request_body = CreatePostBody,
     responses((status = 201, description = "The post.", body = PostEnvelope, headers(("Location" = String, description = "Where the post is.")))),
     security(("cookie" = []), ("bearer" = [])),

@@ -70,7 +70,7 @@ pub(crate) async fn remove_picture(
 #[utoipa::path(
     tag = "Locker room",
     operation_id = "uploadMedia",
-    params(("Idempotency-Key" = Option<String>, Header, description = "The client's name for this request, 1 to 128 visible ASCII characters.")),
+    params(("Idempotency-Key" = Option<String>, Header, nullable = false, max_length = 128, pattern = "^[!-~]+$", description = "The client's name for this request, 1 to 128 visible ASCII characters.")),
     request_body(description = "The picture.", content(("image/jpeg"), ("image/png"), ("image/webp"))),
     responses((status = 201, description = "The picture.", body = UploadedMedia, headers(("Location" = String, description = "Where the picture is.")))),
     security(("cookie" = []), ("bearer" = [])),

@@ -4,6 +4,7 @@ use super::page::{PageQuery, asked, next_cursor};
 use crate::dto::own_packs::{
     OwnedCollectible, OwnedList, Purchase, PurchaseList, PurchaseResult, UserPack, UserPackList,
 };
+use crate::dto::packs::Rarity;
 use crate::error::{ApiError, Code};
 use crate::extract::{PathId, Query, SignedIn};
 use actix_web::get;
@@ -82,6 +83,7 @@ async fn copies(
 #[into_params(parameter_in = Query)]
 struct OwnedQuery {
     /// Only those of this rarity: `common`, `uncommon`, `rare`, `epic` or `legendary`.
+    #[param(value_type = Option<Rarity>, inline)]
     rarity: Option<String>,
     /// Only those of this team.
     #[param(value_type = Option<uuid::Uuid>)]

@@ -108,7 +108,7 @@ pub(crate) async fn get_pack(
     operation_id = "purchasePack",
     params(
         ("id" = uuid::Uuid, Path, description = "The pack."),
-        ("Idempotency-Key" = String, Header, description = "The client's name for this request, 1 to 128 visible ASCII characters."),
+        ("Idempotency-Key" = String, Header, max_length = 128, pattern = "^[!-~]+$", description = "The client's name for this request, 1 to 128 visible ASCII characters."),
     ),
     request_body = PurchaseBody,
     responses((status = 201, description = "The purchase.", body = PurchaseResult, headers(("Location" = String, description = "Where the purchase is.")))),
@@ -166,7 +166,7 @@ fn without_checkout(app: &App, answer: &StoredAnswer) -> Option<PurchaseId> {
     operation_id = "completePurchase",
     params(
         ("id" = uuid::Uuid, Path, description = "The pack."),
-        ("Idempotency-Key" = Option<String>, Header, description = "The client's name for this request, 1 to 128 visible ASCII characters."),
+        ("Idempotency-Key" = Option<String>, Header, nullable = false, max_length = 128, pattern = "^[!-~]+$", description = "The client's name for this request, 1 to 128 visible ASCII characters."),
     ),
     request_body = CompleteBody,
     responses((status = 200, description = "The purchase and its copies.", body = PurchaseResult)),
@@ -205,7 +205,7 @@ fn purchased(outcome: &PackPurchased) -> StoredAnswer {
     operation_id = "openPack",
     params(
         ("id" = uuid::Uuid, Path, description = "The pack."),
-        ("Idempotency-Key" = Option<String>, Header, description = "The client's name for this request, 1 to 128 visible ASCII characters."),
+        ("Idempotency-Key" = Option<String>, Header, nullable = false, max_length = 128, pattern = "^[!-~]+$", description = "The client's name for this request, 1 to 128 visible ASCII characters."),
     ),
     request_body = OpenBody,
     responses((status = 200, description = "What the copy gave.", body = OpenResult)),

@@ -13,6 +13,14 @@ use terrace_app::App;
 use terrace_app::commands::BoardChoice;
 use terrace_app::queries::{FeedScope, GetTeam};
 use utoipa::IntoParams;
+use utoipa::openapi::schema::{Object, ObjectBuilder, Type};
+
+/// A whole number of any size: one that no position can be is answered as one that nobody knows any more.
+fn position() -> Object {
+    const IS: &str = "A `streamPosition`, or the id of an event: the stream goes on behind it. What happens from now on \
+                      when left out.";
+    ObjectBuilder::new().schema_type(Type::Integer).description(Some(IS)).build()
+}
 
 /// The parameters of the locker room's stream.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -26,7 +34,7 @@ struct RoomStreamQuery {
     #[param(value_type = Option<uuid::Uuid>)]
     team_id: Option<String>,
     /// The `streamPosition` of a page: the stream goes on behind it. What happens from now on when left out.
-    #[param(value_type = Option<i64>)]
+    #[param(schema_with = position, required = false)]
     since: Option<String>,
 }
 
@@ -42,7 +50,7 @@ struct BoardStreamQuery {
     #[param(value_type = Option<uuid::Uuid>)]
     team_id: Option<String>,
     /// The `streamPosition` of a page: the stream goes on behind it. What happens from now on when left out.
-    #[param(value_type = Option<i64>)]
+    #[param(schema_with = position, required = false)]
     since: Option<String>,
 }
 
@@ -52,7 +60,7 @@ struct BoardStreamQuery {
 #[into_params(parameter_in = Query)]
 struct OwnStreamQuery {
     /// A `streamPosition`, or the id of an event: the stream goes on behind it. What happens from now on when left out.
-    #[param(value_type = Option<i64>)]
+    #[param(schema_with = position, required = false)]
     since: Option<String>,
 }
 
@@ -64,7 +72,7 @@ struct OwnStreamQuery {
 #[utoipa::path(
     tag = "Locker room",
     operation_id = "streamLockerRoom",
-    params(RoomStreamQuery, ("Last-Event-ID" = Option<String>, Header, description = "The id that was heard last.")),
+    params(RoomStreamQuery, ("Last-Event-ID" = Option<String>, Header, nullable = false, description = "The id that was heard last.")),
     responses((status = 200, description = "Events.", body = String, content_type = "text/event-stream")),
     security((), ("cookie" = []), ("bearer" = [])),
 )]
@@ -102,7 +110,7 @@ pub(crate) async fn stream_locker_room(
 #[utoipa::path(
     tag = "Leaderboard",
     operation_id = "streamLeaderboard",
-    params(BoardStreamQuery, ("Last-Event-ID" = Option<String>, Header, description = "The id that was heard last.")),
+    params(BoardStreamQuery, ("Last-Event-ID" = Option<String>, Header, nullable = false, description = "The id that was heard last.")),
     responses((status = 200, description = "Events.", body = String, content_type = "text/event-stream")),
     security((), ("cookie" = []), ("bearer" = [])),
 )]
@@ -138,7 +146,7 @@ pub(crate) async fn stream_leaderboard(
 #[utoipa::path(
     tag = "Accounts",
     operation_id = "streamOwn",
-    params(OwnStreamQuery, ("Last-Event-ID" = Option<String>, Header, description = "The id that was heard last.")),
+    params(OwnStreamQuery, ("Last-Event-ID" = Option<String>, Header, nullable = false, description = "The id that was heard last.")),
     responses((status = 200, description = "Events.", body = String, content_type = "text/event-stream")),
     security(("cookie" = []), ("bearer" = [])),
 )]

@@ -130,7 +130,9 @@ fn chance(shell: &Shell) -> (f64, u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use actix_web::http::header::HeaderValue;
     use actix_web::test::TestRequest;
+    use proptest::prelude::*;
 
     fn started(id: Option<&str>, since: Option<&str>) -> Option<Start> {
         let req = TestRequest::get();
@@ -163,6 +165,30 @@ mod tests {
         }
         for wrong in ["", "-", "x", "1x", " 1", "1.0", "+1", "١"] {
             assert_eq!(started(None, Some(wrong)), None, "{wrong}");
+        }
+    }
+
+    proptest! {
+        /// A header of any bytes begins somewhere: at a position as it is written, or with one `resync`.
+        #[test]
+        fn any_id_that_was_heard_last_begins_somewhere(
+            id in prop::collection::vec((0x20..=0xff_u8).prop_filter("no DEL", |byte| *byte != 0x7f), 1..30),
+            number in any::<i64>(),
+        ) {
+            let req = TestRequest::get().insert_header((LAST_EVENT_ID, HeaderValue::from_bytes(&id).unwrap()));
+            let begins = start(&req.to_http_request(), None).unwrap();
+            let digits = id.iter().all(u8::is_ascii_digit);
+            prop_assert!(digits || begins == Start::Unknown, "{:?}", begins);
+            let expected = Position::new(number).map_or(Start::Unknown, Start::After);
+            prop_assert_eq!(started(Some(&number.to_string()), None), Some(expected));
+        }
+
+        /// A parameter of any text is a whole number, or refused.
+        #[test]
+        fn any_text_is_a_position_or_refused(since in "[-+]?[0-9]{0,25}|.{0,20}") {
+            let digits = since.strip_prefix('-').unwrap_or(&since);
+            let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+            prop_assert_eq!(started(None, Some(&since)).is_some(), is_number);
         }
     }
 }

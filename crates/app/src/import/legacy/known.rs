@@ -17,6 +17,9 @@ use uuid::Uuid;
 
 /// The most characters of an identifier there.
 const LONGEST_ID: usize = 128;
+/// The greatest total of a board, a thousand of the greatest awards. They are only added up and compared: without a bound one
+/// row would be enough for a sum that no database holds.
+const MOST_TOTAL: Points = Points::new(1_000_000_000_000);
 
 /// What the service has that rows may mean, as of one moment.
 #[derive(Debug, Clone)]
@@ -345,6 +348,9 @@ impl Known {
         let old = row.get("leaderboardId");
         let board = named(&self.boards, old, "names a board that Leaderboard.csv does not have")?;
         let (points, at) = (points(row, "points")?, self.past(row, "createdAt")?);
+        if points > MOST_TOTAL || points < -MOST_TOTAL {
+            return Err(Bad::new("points are out of bounds", row.get("points")));
+        }
         let scope = match *board {
             Board::Team(team) => team.map(TeamId::as_uuid),
             Board::Global(season) => season,

@@ -11,6 +11,8 @@
 //! Teams and quests are those of the service: rows mean them by keys and titles ([`terrace_quests::find_step`]), and what
 //! names one that did not match is left out, or stays without it.
 
+#[cfg(test)]
+mod hostile_tests;
 mod known;
 mod moving;
 mod records;

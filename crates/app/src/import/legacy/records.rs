@@ -51,7 +51,7 @@ impl<R: BufRead> Records<R> {
     /// lines are none.
     pub(super) fn next(&mut self) -> io::Result<Option<(u64, Result<(), NotRead>)>> {
         let Some(kept) = self.lines.read_words()? else { return Ok(None) };
-        let first = self.lines.number();
+        let mut first = self.lines.number();
         let mut kept = Some(kept);
         self.parser.reset();
         self.count = 0;
@@ -72,6 +72,14 @@ impl<R: BufRead> Records<R> {
             }
             match self.feed(&mut used) {
                 Ok(Fed::Whole) => return Ok(Some((first, Ok(())))),
+                // A mark of the byte order is all that stood there: the record begins behind it.
+                Ok(Fed::More) if used == 0 && self.count == 0 => {
+                    kept = self.lines.read_words()?;
+                    if kept.is_none() {
+                        return Ok(None);
+                    }
+                    first = self.lines.number();
+                }
                 Ok(Fed::More) => kept = self.lines.read()?,
                 Err(why) => return Ok(Some((first, Err(why)))),
             }
@@ -84,10 +92,14 @@ impl<R: BufRead> Records<R> {
         for piece in [lines.line(), b"\n"] {
             let (free, free_ends) = (text.get_mut(*used..), ends.get_mut(*count..));
             let (Some(free), Some(free_ends)) = (free, free_ends) else { return Err("has too many fields") };
-            let (result, _, written, ended) = parser.read_record(piece, free, free_ends);
+            let (result, consumed, written, ended) = parser.read_record(piece, free, free_ends);
             *used += written;
             *count += ended;
             match result {
+                // The parser ends records at a bare carriage return, too: what is behind it would be lost.
+                ReadRecordResult::Record if consumed < piece.len() => {
+                    return Err("has a carriage return that ends no line");
+                }
                 ReadRecordResult::Record => return Ok(Fed::Whole),
                 ReadRecordResult::InputEmpty | ReadRecordResult::End => {}
                 ReadRecordResult::OutputFull => return Err("is longer than 65536 bytes"),
@@ -231,6 +243,10 @@ mod tests {
         ];
         assert_eq!(read(text.as_bytes()), expected);
         assert_eq!(read(b""), []);
+        assert_eq!(
+            read("\u{feff}\na,b\n\u{feff}\n\n1,2\n\u{feff}".as_bytes()),
+            [good(2, &["a", "b"]), good(5, &["1", "2"]),]
+        );
     }
 
     #[test]
@@ -245,6 +261,10 @@ mod tests {
         let wide = format!("{}\nb\n", ",".repeat(FIELDS));
         assert_eq!(read(wide.as_bytes()), [(1, Err("has too many fields")), good(2, &["b"])]);
         assert_eq!(read(b"\xff\xfe,1\nb"), [(1, Err("is not UTF-8")), good(2, &["b"])]);
+        // Lines of another time: the second would be lost without a word.
+        let bare = Err("has a carriage return that ends no line");
+        assert_eq!(read(b"a,b\r1,2\r3,4"), [(1, bare.clone())]);
+        assert_eq!(read(b"a\r\r\n\"b\rc\"\nd"), [(1, bare), good(2, &["b\rc"]), good(3, &["d"])]);
         // A quote that is not closed costs its bound and no more, each time.
         let quotes = "\"x\n".repeat(200_000) + "\"";
         assert!(read(quotes.as_bytes()).len() < 200_001);

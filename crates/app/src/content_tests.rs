@@ -1,0 +1,102 @@
+//! Files of content that are not as they should be: refused with the line, whatever stands in them.
+
+use crate::hostile::{damaged, samples};
+use crate::{Catalogue, PackContent, QuestContent};
+use proptest::prelude::*;
+use terrace_kernel::{TeamId, Timestamp};
+use terrace_packs::{Known as KnownPacks, Minted, odds};
+use terrace_quests::{Known as KnownQuests, plan};
+use uuid::Uuid;
+
+const QUESTS: &str = include_str!("../content/quests.toml");
+const PACKS: &str = include_str!("../content/packs.toml");
+const LEAGUES: &str = include_str!("../content/leagues.toml");
+const TEAMS: &str = include_str!("../content/teams.toml");
+
+fn team(key: &str) -> Option<TeamId> {
+    TEAMS.contains(key).then(|| TeamId::from_uuid(Uuid::from_u128(1)))
+}
+
+fn new_ids() -> impl FnMut() -> Uuid {
+    let mut ids = 0;
+    move || {
+        ids += 1;
+        Uuid::from_u128(ids)
+    }
+}
+
+/// Reads quests as a start does; what is wrong names its line.
+fn quests(text: &str) {
+    let said = match QuestContent::parse(text) {
+        Err(error) => error.to_string(),
+        Ok(content) => {
+            let known = KnownQuests { quests: &[], team: &team };
+            match plan(&content.drafts, &known, new_ids()) {
+                Ok(_) => return,
+                Err(errors) => content.located(&errors).to_string(),
+            }
+        }
+    };
+    assert!(said.contains("line ") && !said.contains("line 0"), "{said}");
+}
+
+/// Reads packs as a start does. What is sold afterwards has odds.
+fn packs(text: &str) {
+    let known = KnownPacks { collectibles: &[], packs: &[], team: &team, now: Timestamp::from_micros(0) };
+    match PackContent::parse(text).and_then(|content| content.plan(&known, new_ids())) {
+        Err(error) => {
+            let said = error.to_string();
+            assert!(said.contains("line ") && !said.contains("line 0"), "{said}");
+        }
+        Ok(catalogue) => {
+            for pack in &catalogue.packs {
+                let odds = odds(pack, &Minted::default());
+                let all: f64 = odds.rarities.iter().map(|rarity| rarity.share).sum();
+                assert!((all - 1.0).abs() < 1e-9, "{pack:?}");
+            }
+        }
+    }
+}
+
+/// Reads leagues and teams as a start does; what is wrong names its line, or the key of what it is about.
+fn catalogue(leagues: &str, teams: &str) {
+    if let Err(error) = Catalogue::parse(leagues, teams) {
+        let said = error.to_string();
+        assert!(said.starts_with("leagues: ") || said.starts_with("teams: "), "{said}");
+        assert!(said.contains("line ") || said.contains('"'), "{said}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn quests_that_are_damaged_are_refused_with_their_line(text in damaged(QUESTS)) {
+        quests(&text);
+    }
+
+    #[test]
+    fn packs_that_are_damaged_are_refused_with_their_line(text in damaged(PACKS)) {
+        packs(&text);
+    }
+
+    #[test]
+    fn a_catalogue_that_is_damaged_is_refused(leagues in damaged(LEAGUES), teams in damaged(TEAMS)) {
+        catalogue(&leagues, TEAMS);
+        catalogue(LEAGUES, &teams);
+    }
+}
+
+#[test]
+fn what_once_went_wrong_is_read_or_refused() {
+    for (name, bytes) in samples() {
+        println!("{name}");
+        let text = String::from_utf8_lossy(&bytes);
+        quests(&text);
+        packs(&text);
+        catalogue(&text, TEAMS);
+        catalogue(LEAGUES, &text);
+        for good in [QUESTS, PACKS] {
+            quests(&format!("{good}\n{text}"));
+            packs(&format!("{good}\n{text}"));
+        }
+    }
+}

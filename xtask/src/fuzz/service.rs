@@ -1,0 +1,118 @@
+//! The service under test: the program itself, with data of its own.
+
+use anyhow::{Context, Result, bail, ensure};
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// The bearer secret of the operator's routes.
+pub(super) const CRON_SECRET: &str = "the operator's secret, 32 bytes or more";
+
+const PATIENCE: Duration = Duration::from_mins(1);
+const POLL: Duration = Duration::from_millis(20);
+
+/// It is killed with its value.
+pub(super) struct Service {
+    child: Child,
+    folder: PathBuf,
+    /// `http://` and where it listens.
+    pub(super) url: String,
+}
+
+impl Service {
+    /// Starts it in `folder`, with demo content, and waits until it listens. Nobody else's settings count.
+    pub(super) fn start(terrace: &Path, folder: &Path, database: Option<&str>) -> Result<Self> {
+        fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        let settings = [
+            ("TERRACE_LISTEN", "127.0.0.1:0"),
+            ("TERRACE_DATA_DIR", "data"),
+            ("TERRACE_DEMO", "always"),
+            ("TERRACE_CRON_SECRET", CRON_SECRET),
+            // The service is tested and not what keeps crowds away from it, nor Argon2.
+            ("TERRACE_RATE_LIMITS", "off"),
+            ("TERRACE_PASSWORD_MEMORY_KIB", "8"),
+            ("TERRACE_PASSWORD_PASSES", "1"),
+            // A stream that nothing happens on ends by itself.
+            ("TERRACE_STREAM_LIFE", "1"),
+        ];
+        let child = Command::new(terrace)
+            .env_clear()
+            .envs(settings)
+            .envs(database.map(|url| ("DATABASE_URL", url)))
+            .current_dir(folder)
+            .stdin(Stdio::null())
+            .stdout(File::create(folder.join("said"))?)
+            .stderr(File::create(folder.join("log"))?)
+            .spawn()
+            .with_context(|| format!("cannot run {}", terrace.display()))?;
+        let mut service = Self { child, folder: folder.to_owned(), url: String::new() };
+        service.url = service.address()?;
+        Ok(service)
+    }
+
+    /// Where it says that it listens.
+    fn address(&mut self) -> Result<String> {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let said = fs::read_to_string(self.folder.join("said"))?;
+            if let Some(url) = listening(&said) {
+                return Ok(url);
+            }
+            if let Some(status) = self.child.try_wait()? {
+                bail!("the service ended with {status}:\n{}", self.log()?);
+            }
+            ensure!(Instant::now() < deadline, "the service does not say where it listens: {said:?}");
+            thread::sleep(POLL);
+        }
+    }
+
+    /// Lines of its log that tell of a defect. Fails where it has ended, which is one, too.
+    pub(super) fn defects(&mut self) -> Result<Vec<String>> {
+        let log = self.log()?;
+        if let Some(status) = self.child.try_wait()? {
+            bail!("the service ended with {status} in the middle of the run:\n{log}");
+        }
+        Ok(log.lines().filter(|line| tells_of_defect(line)).map(str::to_owned).collect())
+    }
+
+    fn log(&self) -> Result<String> {
+        Ok(String::from_utf8_lossy(&fs::read(self.folder.join("log"))?).into_owned())
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The address in the line that says it, once that line is whole.
+fn listening(said: &str) -> Option<String> {
+    let mut whole = said.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+    let (_, port) = whole
+        .find_map(|line| line.trim_end().strip_prefix("Terrace listens on http://")?.rsplit_once(':'))?;
+    Some(format!("http://127.0.0.1:{}", port.parse::<u16>().ok()?))
+}
+
+fn tells_of_defect(line: &str) -> bool {
+    line.contains(" panicked at ") || line.contains(" ERROR ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_address_is_read_from_a_whole_line() {
+        let url = Some("http://127.0.0.1:3004".to_owned());
+        assert_eq!(listening("Terrace listens on http://localhost:3004\n"), url);
+        assert_eq!(listening("its data lies in data\nTerrace listens on http://127.0.0.1:3004\n"), url);
+        for other in ["Terrace listens on http://localhost:30", "Terrace listens on http://localhost\n", ""] {
+            assert_eq!(listening(other), None, "{other}");
+        }
+    }
+}
