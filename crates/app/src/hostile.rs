@@ -84,7 +84,8 @@ pub(crate) fn damaged(good: &'static str) -> impl Strategy<Value = String> {
             good.split_inclusive('\n').map(|line| line.as_bytes().to_vec()).collect();
         for (line, at, length, piece) in cuts {
             let line = line.index(text.len());
-            let from = at.index(text[line].len());
+            // Its end included, which is all there is of a line that is gone already.
+            let from = at.index(text[line].len() + 1);
             let to = (from + length).min(text[line].len());
             text[line].splice(from..to, piece);
         }
