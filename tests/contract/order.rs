@@ -26,6 +26,7 @@ on_each_database! {
     every_process_hears_of_a_change_in_time,
     two_processes_deal_with_each_event_once,
     a_consumer_goes_on_where_a_stopped_one_was,
+    whoever_stops_does_not_wait_for_a_backlog,
 }
 
 /// A wait that ends.
@@ -391,5 +392,20 @@ fn a_consumer_goes_on_where_a_stopped_one_was(kind: DatabaseKind) -> Result<()> 
     while_consumed(&[&other], || write_posts(&other, fan, 5));
     assert_eq!(greetings(&other), [1; 25]);
     assert!(*other.storage().bell().borrow() > stood);
+    Ok(())
+}
+
+/// A process that is to stop ends with the transaction that its consumer is in, and the next one does the rest.
+fn whoever_stops_does_not_wait_for_a_backlog(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::start(kind)?;
+    let fan = house.fan("mia").id;
+    write_posts(&house, fan, 20);
+    house.settled();
+    let (_stop, stopped) = watch::channel(true);
+    house.run(Arc::clone(house.app()).run_consumer(GREETER, stopped));
+    let greeted: i64 = greetings(&house).iter().sum();
+    assert_eq!(greeted, 1, "one event is one transaction");
+    while_consumed(&[&house], || ());
+    assert_eq!(greetings(&house), [1; 20]);
     Ok(())
 }

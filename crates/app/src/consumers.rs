@@ -100,7 +100,7 @@ impl App {
     pub async fn catch_up_consumers(&self) -> Result<(), StoreError> {
         for consumer in CONSUMERS {
             let mut seen = Position::START;
-            while self.advance(*consumer, &mut seen).await? {}
+            while self.advance(*consumer, &mut seen, None).await? {}
         }
         Ok(())
     }
@@ -110,7 +110,7 @@ impl App {
         let mut follower = Follower::new(self.store.bell());
         let mut seen = Position::START;
         loop {
-            let wait = match self.advance(consumer, &mut seen).await {
+            let wait = match self.advance(consumer, &mut seen, Some(&stop)).await {
                 Ok(true) => Duration::ZERO,
                 Ok(false) => SLOW_POLL,
                 Err(error) => {
@@ -131,11 +131,22 @@ impl App {
     }
 
     /// One step: looks at the next events and deals with those that the consumer follows; says whether there
-    /// is more to do. `seen` is how far this process has looked.
-    async fn advance(&self, consumer: Consumer, seen: &mut Position) -> Result<bool, StoreError> {
+    /// is more to do. `seen` is how far this process has looked. Once `stop` is true it ends after the transaction that it
+    /// is in.
+    async fn advance(
+        &self,
+        consumer: Consumer,
+        seen: &mut Position,
+        stop: Option<&watch::Receiver<bool>>,
+    ) -> Result<bool, StoreError> {
         let ahead = unrefused(self.query(LookAhead { consumer, seen: *seen }).await)?;
         if ahead.relevant || ahead.last.get() - ahead.stored.get() >= PASSED_OVER {
-            while unrefused(self.execute_unheard(Consume { consumer }).await)? {}
+            while unrefused(self.execute_unheard(Consume { consumer }).await)? {
+                // What waits may be a million events, and whoever stops does not wait for all of them.
+                if stop.is_some_and(|stop| *stop.borrow()) {
+                    return Ok(true);
+                }
+            }
         }
         // Only now: after a failure the same events are looked at again.
         *seen = ahead.last;
