@@ -1,4 +1,4 @@
-//! A chart as an SVG document: lines over numbers, both axes in powers of ten.
+//! A chart as an SVG document: lines over numbers.
 
 use std::fmt::Write;
 
@@ -13,18 +13,30 @@ const BOTTOM: f64 = 56.0;
 const COLOURS: [&str; 4] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7"];
 /// What the ends of each power of ten are cut into.
 const TICKS: [f64; 3] = [1.0, 2.0, 5.0];
+/// How many steps an even axis has at least.
+const ENOUGH: f64 = 4.0;
 
 /// One line.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Line {
     pub(crate) name: String,
-    /// By the first number, all above zero.
+    /// By the first number.
     pub(crate) points: Vec<(f64, f64)>,
+}
+
+/// How both axes run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Axes {
+    /// As far apart as values are as multiples of each other; all are above zero.
+    PowersOfTen,
+    /// From zero on, evenly.
+    Even,
 }
 
 /// What is drawn.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Chart {
+    pub(crate) axes: Axes,
     pub(crate) title: String,
     pub(crate) across: String,
     pub(crate) up: String,
@@ -35,13 +47,14 @@ pub(crate) struct Chart {
 
 /// One axis: from where to where, and how many pixels long.
 struct Axis {
+    axes: Axes,
     least: f64,
     most: f64,
     length: f64,
 }
 
 impl Axis {
-    fn around(values: impl Iterator<Item = f64>, length: f64) -> Self {
+    fn around(axes: Axes, values: impl Iterator<Item = f64>, length: f64) -> Self {
         let (mut least, mut most) = (f64::INFINITY, 0.0_f64);
         for value in values.filter(|value| *value > 0.0) {
             (least, most) = (least.min(value), most.max(value));
@@ -49,15 +62,30 @@ impl Axis {
         if most <= 0.0 {
             (least, most) = (1.0, 10.0);
         }
-        Self { least: least * 0.9, most: most * 1.1, length }
+        let least = match axes {
+            Axes::PowersOfTen => least * 0.9,
+            Axes::Even => 0.0,
+        };
+        Self { axes, least, most: most * 1.1, length }
     }
 
     fn at(&self, value: f64) -> f64 {
-        let share = (value.max(self.least).ln() - self.least.ln()) / (self.most.ln() - self.least.ln());
+        let scale = |value: f64| match self.axes {
+            Axes::PowersOfTen => value.max(self.least).ln(),
+            Axes::Even => value,
+        };
+        let share = (scale(value) - scale(self.least)) / (scale(self.most) - scale(self.least));
         share * self.length
     }
 
     fn ticks(&self) -> Vec<f64> {
+        match self.axes {
+            Axes::PowersOfTen => self.powers(),
+            Axes::Even => self.even(),
+        }
+    }
+
+    fn powers(&self) -> Vec<f64> {
         let mut ticks = Vec::new();
         let mut power = 10_f64.powf(self.least.log10().floor());
         while power <= self.most {
@@ -67,6 +95,15 @@ impl Axis {
         }
         ticks
     }
+
+    /// The widest round steps of which there are enough.
+    fn even(&self) -> Vec<f64> {
+        let power = 10_f64.powf(self.most.log10().floor());
+        let steps = TICKS.iter().rev().flat_map(|tick| [tick * power, tick * power / 10.0]);
+        let wide = steps.filter(|step| self.most / step >= ENOUGH).fold(power / 10.0, f64::max);
+        let ticks = (0_u32..).map(|count| f64::from(count) * wide);
+        ticks.take_while(|tick| *tick <= self.most).collect()
+    }
 }
 
 impl Chart {
@@ -74,8 +111,8 @@ impl Chart {
     pub(crate) fn to_svg(&self) -> String {
         let points = || self.lines.iter().flat_map(|line| &line.points);
         let bound = self.bound.iter().map(|(_, value)| *value);
-        let x = Axis::around(points().map(|point| point.0), WIDTH - LEFT - RIGHT);
-        let y = Axis::around(points().map(|point| point.1).chain(bound), HEIGHT - TOP - BOTTOM);
+        let x = Axis::around(self.axes, points().map(|point| point.0), WIDTH - LEFT - RIGHT);
+        let y = Axis::around(self.axes, points().map(|point| point.1).chain(bound), HEIGHT - TOP - BOTTOM);
         let foot = HEIGHT - BOTTOM;
         let mut svg = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" \
@@ -155,7 +192,7 @@ impl Chart {
 
 /// A number at an axis.
 fn label(value: f64) -> String {
-    if value >= 1.0 { format!("{value:.0}") } else { format!("{value}") }
+    if value >= 1.0 || value <= 0.0 { format!("{value:.0}") } else { format!("{value}") }
 }
 
 fn escaped(text: &str) -> String {
@@ -170,6 +207,7 @@ mod tests {
     fn every_point_lies_between_the_axes() {
         let points = vec![(500.0, 3.0), (1_000.0, 10.0), (4_000.0, 400.0)];
         let chart = Chart {
+            axes: Axes::PowersOfTen,
             title: "p99 < 250 ms".to_owned(),
             across: "requests/s".to_owned(),
             up: "ms".to_owned(),
@@ -180,14 +218,23 @@ mod tests {
         assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"), "{svg}");
         assert_eq!(svg.matches("<circle ").count(), points.len());
         assert!(svg.contains("p99 &lt; 250 ms") && svg.contains(">1000<") && svg.contains(">100<"), "{svg}");
-        let x = Axis::around(points.iter().map(|point| point.0), 100.0);
+        let x = Axis::around(chart.axes, points.iter().map(|point| point.0), 100.0);
         assert!(points.iter().all(|point| (0.0..=100.0).contains(&x.at(point.0))));
         assert!(x.at(500.0) < x.at(1_000.0) && x.at(1_000.0) < x.at(4_000.0));
     }
 
     #[test]
+    fn even_axes_begin_at_zero_and_have_round_steps() {
+        let axis = |most: f64| Axis::around(Axes::Even, [most].into_iter(), 110.0);
+        assert!(axis(60.0).at(0.0).abs() < 1e-9 && (axis(60.0).at(60.0) - 100.0).abs() < 1e-9);
+        assert_eq!(axis(60.0).ticks(), [0.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0]);
+        assert_eq!(axis(280.0).ticks(), [0.0, 50.0, 100.0, 150.0, 200.0, 250.0, 300.0]);
+    }
+
+    #[test]
     fn nothing_is_drawn_of_nothing() {
         let chart = Chart {
+            axes: Axes::Even,
             title: String::new(),
             across: String::new(),
             up: String::new(),

@@ -43,6 +43,13 @@ pub(crate) fn peak(pid: u32) -> Result<f64> {
     mib(pid, "VmHWM:")
 }
 
+/// How many handles it has open: files, connections and what else it waits for.
+pub(crate) fn handles(pid: u32) -> Result<u64> {
+    let path = format!("/proc/{pid}/fd");
+    let open = fs::read_dir(&path).with_context(|| format!("cannot read {path}"))?;
+    Ok(u64::try_from(open.count())?)
+}
+
 /// The processes that it started and that are still there.
 pub(crate) fn children(pid: u32) -> Result<Vec<u32>> {
     let path = format!("/proc/{pid}/task/{pid}/children");
@@ -129,6 +136,7 @@ mod tests {
     #[test]
     fn our_own_process_is_found() {
         let own = std::process::id();
+        assert!(handles(own).unwrap() > 2);
         assert!(cpu(own).is_ok() && resident(own).unwrap() > 0.5);
         assert!(cpu(u32::MAX).is_err());
     }

@@ -2,7 +2,7 @@
 //! buy and open packs, and two thousand watch the locker room. The rate rises until somebody has to wait.
 
 use super::{Plan, streams};
-use crate::chart::{Chart, Line};
+use crate::chart::{Axes, Chart, Line};
 use crate::client::{Load, Sample, Script, drive};
 use crate::dice::Numbers;
 use crate::handles;
@@ -17,15 +17,17 @@ use crate::server::Terrace;
 use crate::world::{Ground, Kind, World};
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use uuid::Uuid;
 
 /// Fans who are signed in, each of whom may send the next request.
-const CROWD: u64 = 20_000;
+pub(super) const CROWD: u64 = 20_000;
 /// Connections that they share.
-const CONNECTIONS: usize = 256;
+pub(super) const CONNECTIONS: usize = 256;
 /// Fans who watch the locker room meanwhile.
-const WATCHING: usize = 2_000;
+pub(super) const WATCHING: usize = 2_000;
 /// The first rate, in requests a second, and how much higher the next one is.
 const FIRST: f64 = 250.0;
 const RISE: f64 = 1.4;
@@ -78,23 +80,12 @@ fn deed(mut chance: usize) -> Deed {
 }
 
 pub(super) fn run(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure>> {
-    handles::raise()?;
-    let world = ground.world(kind, "match_day", plan.crowded)?;
-    let regulars = u64::try_from(world.fans.len())?;
-    world.fill_boards(CROWD + regulars)?;
-    world.fill_packs(CROWD)?;
-    world.fill_quest_of_packs(CROWD)?;
-    let (is_well, said) = world.maintain(&["repair"])?;
-    ensure!(is_well, "terrace maintain repair: {said}");
-    let terrace = world.serve()?;
-    terrace.until_read("ranks")?;
-    let day = Day { posts: newest(&world, &terrace)? };
-    let mut readers = Readers::of(terrace.address(), streams::PATH, WATCHING)?;
+    let mut day = Day::begin(ground, plan, kind)?;
     let mut steps = Vec::new();
     let mut rate = FIRST;
     for number in 0..RATES {
         eprintln!("  {rate:.0} requests a second");
-        let step = Step::measure(plan, &terrace, &day, rate, number)?;
+        let step = Step { rate, sample: day.play(plan, rate, plan.duration * LONG, number)? };
         let is_kept = step.is_kept();
         steps.push(step);
         if !is_kept {
@@ -102,21 +93,66 @@ pub(super) fn run(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure
         }
         rate *= RISE;
     }
-    let seen = readers.look()?;
-    ensure!(
-        seen.wrong == 0 && seen.resyncs == 0,
-        "streams went wrong: {} ids do not grow, {} lost their place",
-        seen.wrong,
-        seen.resyncs
-    );
-    ensure!(seen.events > 0, "nobody was told anything");
-    figures(&terrace, kind, &steps, plan)
+    day.end()?;
+    figures(&day.terrace, kind, &steps, plan)
 }
 
-/// What there is to react to.
-struct Day {
-    /// The newest posts.
+/// A service with a crowd of fans, and everything that they find.
+pub(super) struct Day {
+    pub(super) terrace: Terrace,
+    readers: Readers,
+    deeds: Deeds,
+}
+
+impl Day {
+    /// Makes all of it, and has the first of them watch.
+    pub(super) fn begin(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Self> {
+        handles::raise()?;
+        let world = ground.world(kind, "match_day", plan.crowded)?;
+        let regulars = u64::try_from(world.fans.len())?;
+        world.fill_boards(CROWD + regulars)?;
+        world.fill_packs(CROWD)?;
+        world.fill_quest_of_packs(CROWD)?;
+        let (is_well, said) = world.maintain(&["repair"])?;
+        ensure!(is_well, "terrace maintain repair: {said}");
+        let terrace = world.serve()?;
+        terrace.until_read("ranks")?;
+        let deeds = Deeds { posts: newest(&world, &terrace)?, steps: Arc::default() };
+        let readers = Readers::of(terrace.address(), streams::PATH, WATCHING)?;
+        Ok(Self { terrace, readers, deeds })
+    }
+
+    /// Plays on for so long, at so many requests a second. Any answer but a good one fails.
+    pub(super) fn play(&self, plan: &Plan, rate: f64, duration: Duration, number: usize) -> Result<Sample> {
+        let load = Load {
+            pace: Some(rate),
+            duration,
+            ..plan.load(self.terrace.address(), self.terrace.pid(), &[200, 201])
+        };
+        drive(&load, (0..CONNECTIONS).map(|connection| self.deeds.script(number, connection)).collect())
+    }
+
+    /// Fails where a stream went wrong or nobody was told anything.
+    pub(super) fn end(&mut self) -> Result<()> {
+        let seen = self.readers.look()?;
+        ensure!(
+            seen.wrong == 0 && seen.resyncs == 0 && seen.ended == 0,
+            "streams went wrong: {} ids do not grow, {} lost their place, {} ended",
+            seen.wrong,
+            seen.resyncs,
+            seen.ended
+        );
+        ensure!(seen.events > 0, "nobody was told anything");
+        Ok(())
+    }
+}
+
+/// What fans do.
+struct Deeds {
+    /// The newest posts, to react to.
     posts: Vec<String>,
+    /// How many steps were completed so far.
+    steps: Arc<AtomicU64>,
 }
 
 fn newest(world: &World, terrace: &Terrace) -> Result<Vec<String>> {
@@ -134,16 +170,6 @@ struct Step {
 }
 
 impl Step {
-    fn measure(plan: &Plan, terrace: &Terrace, day: &Day, rate: f64, number: usize) -> Result<Self> {
-        let load = Load {
-            pace: Some(rate),
-            duration: plan.duration * LONG,
-            ..plan.load(terrace.address(), terrace.pid(), &[200, 201])
-        };
-        let scripts = (0..CONNECTIONS).map(|connection| day.script(number, connection)).collect();
-        Ok(Self { rate, sample: drive(&load, scripts)? })
-    }
-
     fn slow(&self) -> Duration {
         self.sample.latency.percentile(990)
     }
@@ -165,12 +191,11 @@ impl Step {
     }
 }
 
-impl Day {
+impl Deeds {
     /// What one connection sends: each request is another fan's.
     fn script(&self, number: usize, connection: usize) -> Script {
-        let posts = self.posts.clone();
+        let (posts, steps) = (self.posts.clone(), Arc::clone(&self.steps));
         let place = u64::try_from(number * CONNECTIONS + connection).unwrap_or(0);
-        let connections = u64::try_from(CONNECTIONS).unwrap_or(1);
         let (mut chances, mut count) = (Numbers::new(place), 0_u64);
         // Whoever bought a pack opens it.
         let mut bought: Vec<u64> = Vec::new();
@@ -208,7 +233,7 @@ impl Day {
                     &format!("{{\"body\":\"What a save, number {place}-{count}\"}}"),
                 ),
                 Deed::Step => {
-                    let done = place + count * connections;
+                    let done = steps.fetch_add(1, Ordering::Relaxed);
                     let step = Uuid::from_u128(quests::step(done));
                     let fan = (done / quests::STEPS) % CROWD;
                     write(fan, "/api/quests/complete-step", None, &format!("{{\"stepId\":\"{step}\"}}"))
@@ -280,6 +305,7 @@ pub(super) fn chart(figures: &[Figure]) -> Option<Chart> {
     };
     let lines: Vec<Line> = figures.iter().filter_map(line).collect();
     (!lines.is_empty()).then(|| Chart {
+        axes: Axes::PowersOfTen,
         title: "Match day: how long 99 of 100 requests take at most".to_owned(),
         across: "requests a second".to_owned(),
         up: "milliseconds".to_owned(),
@@ -304,8 +330,8 @@ mod tests {
 
     #[test]
     fn a_copy_is_opened_by_whoever_bought_it() {
-        let day = Day { posts: vec!["a".to_owned()] };
-        let mut script = day.script(0, 3);
+        let deeds = Deeds { posts: vec!["a".to_owned()], steps: Arc::default() };
+        let mut script = deeds.script(0, 3);
         let (mut bought, mut opened) = (Vec::new(), 0);
         for _ in 0..5_000 {
             let mut request = Vec::new();

@@ -10,6 +10,7 @@ mod match_day;
 mod packs;
 mod posts;
 mod quests;
+mod soak;
 mod streams;
 
 use crate::chart::Chart;
@@ -51,10 +52,12 @@ pub(crate) enum Scenario {
     Maintain,
     /// What fans do on a match day, at rates that rise until somebody has to wait.
     MatchDay,
+    /// An hour of a match day, on every database at once: whether memory or handles grow.
+    Soak,
 }
 
 impl Scenario {
-    pub(crate) const ALL: [Self; 10] = [
+    pub(crate) const ALL: [Self; 11] = [
         Self::Feed,
         Self::Posts,
         Self::Accounts,
@@ -65,6 +68,7 @@ impl Scenario {
         Self::Streams,
         Self::Maintain,
         Self::MatchDay,
+        Self::Soak,
     ];
 
     pub(crate) const fn name(self) -> &'static str {
@@ -79,12 +83,26 @@ impl Scenario {
             Self::Streams => "streams",
             Self::Maintain => "maintain",
             Self::MatchDay => "match-day",
+            Self::Soak => "soak",
         }
     }
 
     /// What is drawn of its figures, if anything is.
     pub(crate) fn chart(self, figures: &[Figure]) -> Option<Chart> {
-        (self == Self::MatchDay).then(|| match_day::chart(figures)).flatten()
+        let draw = match self {
+            Self::MatchDay => match_day::chart,
+            Self::Soak => soak::chart,
+            Self::Feed
+            | Self::Posts
+            | Self::Accounts
+            | Self::Graph
+            | Self::Leaderboard
+            | Self::Quests
+            | Self::Packs
+            | Self::Streams
+            | Self::Maintain => return None,
+        };
+        draw(figures)
     }
 
     pub(crate) fn run(self, ground: &Ground, plan: &Plan, inputs: &Inputs) -> Result<Vec<Figure>> {
@@ -99,6 +117,7 @@ impl Scenario {
             Self::Leaderboard => return boards::run(ground, plan, inputs),
             Self::Streams => return streams::run(ground, plan, inputs),
             Self::Maintain => return maintain::run(ground, plan, inputs),
+            Self::Soak => return soak::run(ground, plan, inputs),
         };
         let mut figures = Vec::new();
         for kind in ground.kinds() {
@@ -124,6 +143,9 @@ pub(crate) struct Inputs {
     /// Records of points to maintain, ten for each fan; 10,000,000 when left out, and fewer in a quick run.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(10_000..=100_000_000))]
     pub(crate) records: Option<u64>,
+    /// How long the soak lasts; 60 when left out, and one in a quick run.
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    pub(crate) minutes: Option<u64>,
 }
 
 /// How long and how often.
@@ -140,6 +162,8 @@ pub(crate) struct Plan {
     pub(crate) crowded: u64,
     /// Records of points that are maintained.
     pub(crate) records: u64,
+    /// How long a match day is played to see whether anything grows.
+    pub(crate) soak: Duration,
     /// Readers of streams: who are told something, and who wait for it.
     pub(crate) crowds: &'static [usize],
     pub(crate) idle: &'static [usize],
@@ -154,6 +178,7 @@ impl Plan {
         large: 1_000_000,
         crowded: 100_000,
         records: 10_000_000,
+        soak: Duration::from_secs(3_600),
         crowds: &[100, 1_000, 10_000],
         idle: &[1_000, 5_000, 10_000, 15_000],
     };
@@ -167,6 +192,7 @@ impl Plan {
         large: 100_000,
         crowded: 10_000,
         records: 100_000,
+        soak: Duration::from_secs(60),
         crowds: &[100, 1_000],
         idle: &[1_000, 1_500],
     };

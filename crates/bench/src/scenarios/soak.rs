@@ -1,0 +1,181 @@
+//! An hour of a match day at a rate that is no strain, on every database at once: whether memory or handles grow, and
+//! whether anything is answered but what should be.
+
+use super::match_day::{CONNECTIONS, CROWD, Day, WATCHING};
+use super::{Inputs, Plan};
+use crate::chart::{Axes, Chart, Line};
+use crate::histogram::{Histogram, millis};
+use crate::numbers::{float, median};
+use crate::process;
+use crate::report::{Figure, Quantity, Target};
+use crate::world::{Ground, Kind};
+use anyhow::{Result, anyhow};
+use serde_json::{Value, json};
+use std::thread;
+use std::time::Duration;
+
+/// Requests a second, on each database.
+const PACE: f64 = 100.0;
+/// How often to look, in a whole run; a quick one looks as often within a minute.
+const LOOKS: usize = 60;
+/// What the last quarter may have more than the second one: what is kept in memory is full by then.
+const MEMORY: Target = Target::AtMost(1.05);
+const HANDLES: Target = Target::AtMost(1.0);
+
+pub(super) fn run(ground: &Ground, plan: &Plan, inputs: &Inputs) -> Result<Vec<Figure>> {
+    let length = inputs.minutes.map_or(plan.soak, |minutes| Duration::from_secs(60 * minutes));
+    eprintln!("a match day for {} s, on every database at once", length.as_secs());
+    thread::scope(|scope| {
+        let runs: Vec<_> = ground
+            .kinds()
+            .into_iter()
+            .map(|kind| scope.spawn(move || on_database(ground, plan, kind, length)))
+            .collect();
+        let mut figures = Vec::new();
+        for run in runs {
+            figures.extend(run.join().map_err(|_| anyhow!("a thread of the soak panicked"))??);
+        }
+        Ok(figures)
+    })
+}
+
+/// What one look found.
+struct Look {
+    minutes: f64,
+    /// Memory that is no file's, in MiB.
+    own: f64,
+    handles: u64,
+    p99: Duration,
+}
+
+impl Look {
+    fn to_json(&self) -> Value {
+        json!({
+            "minutes": self.minutes,
+            "ownMebibytes": self.own,
+            "handles": self.handles,
+            "p99Millis": millis(self.p99),
+        })
+    }
+}
+
+fn on_database(ground: &Ground, plan: &Plan, kind: Kind, length: Duration) -> Result<Vec<Figure>> {
+    let mut day = Day::begin(ground, plan, kind)?;
+    let plan = Plan { warm_up: Duration::ZERO, ..*plan };
+    let (pid, each) = (day.terrace.pid(), length / u32::try_from(LOOKS)?);
+    let (mut looks, mut latency) = (Vec::new(), Histogram::default());
+    for number in 1..=LOOKS {
+        let sample = day.play(&plan, PACE, each, number)?;
+        // The connections of the load are closed by now.
+        process::until_quiet(&[pid])?;
+        looks.push(Look {
+            minutes: each.as_secs_f64() * float(u64::try_from(number)?) / 60.0,
+            own: process::resident_own(pid)?,
+            handles: process::handles(pid)?,
+            p99: sample.latency.percentile(990),
+        });
+        latency.merge(&sample.latency);
+    }
+    day.end()?;
+    Ok(figures(kind, &looks, &latency, length))
+}
+
+fn figures(kind: Kind, looks: &[Look], latency: &Histogram, length: Duration) -> Vec<Figure> {
+    let database = kind.name();
+    let quarter = |number: usize| looks.iter().skip(number * LOOKS / 4).take(LOOKS / 4);
+    let memory = |number| median(quarter(number).map(|look| look.own));
+    let handles = |number| median(quarter(number).map(|look| float(look.handles)));
+    let what = format!("{} min of a match day", length.as_secs() / 60);
+    let before = "the second quarter";
+    let details = json!({
+        "pace": PACE,
+        "fans": CROWD,
+        "watching": WATCHING,
+        "connections": CONNECTIONS,
+        "requests": latency.count(),
+        "p50Millis": millis(latency.percentile(500)),
+        "maxMillis": millis(latency.max()),
+        "looks": looks.iter().map(Look::to_json).collect::<Vec<_>>(),
+    });
+    vec![
+        Figure::plain(
+            format!("{what}: memory (RSS, no file's), the last quarter"),
+            database,
+            Quantity::new(memory(3), "MiB"),
+        )
+        .against(before, memory(1), MEMORY)
+        .with(details),
+        Figure::plain(
+            format!("{what}: open handles, the last quarter"),
+            database,
+            Quantity::new(handles(3), ""),
+        )
+        .against(before, handles(1), HANDLES),
+        Figure::plain(
+            format!("{what}: requests, none answered but well"),
+            database,
+            Quantity::new(float(latency.count()), ""),
+        ),
+        Figure::plain(
+            format!("{what}: p99"),
+            database,
+            Quantity::new(millis(latency.percentile(990)), "ms"),
+        ),
+    ]
+}
+
+/// The memory at each look.
+pub(super) fn chart(figures: &[Figure]) -> Option<Chart> {
+    let point = |look: &Value| Some((look.get("minutes")?.as_f64()?, look.get("ownMebibytes")?.as_f64()?));
+    let line = |figure: &Figure| {
+        let looks = figure.details.get("looks")?.as_array()?;
+        Some(Line { name: figure.database.to_owned(), points: looks.iter().filter_map(point).collect() })
+    };
+    let lines: Vec<Line> = figures.iter().filter_map(line).collect();
+    (!lines.is_empty()).then(|| Chart {
+        axes: Axes::Even,
+        title: "A long match day: memory of the server".to_owned(),
+        across: "minutes".to_owned(),
+        up: "MiB".to_owned(),
+        lines,
+        bound: None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::Verdict;
+
+    fn looks(memory: impl Fn(usize) -> f64) -> Vec<Look> {
+        let look = |number: usize| Look {
+            minutes: float(u64::try_from(number).unwrap()),
+            own: memory(number),
+            handles: 40,
+            p99: Duration::from_millis(3),
+        };
+        (1..=LOOKS).map(look).collect()
+    }
+
+    #[test]
+    fn what_grows_falls_short() {
+        let length = Duration::from_secs(3_600);
+        let verdict = |looks: &[Look]| {
+            figures(Kind::Sqlite, looks, &Histogram::default(), length).first().map(Figure::verdict)
+        };
+        assert_eq!(verdict(&looks(|_| 100.0)), Some(Verdict::Met));
+        assert_eq!(verdict(&looks(|number| if number < 10 { 50.0 } else { 100.0 })), Some(Verdict::Met));
+        assert_eq!(
+            verdict(&looks(|number| 100.0 + float(u64::try_from(number).unwrap()))),
+            Some(Verdict::FellShort)
+        );
+    }
+
+    #[test]
+    fn the_chart_has_a_point_for_every_look() {
+        let figures =
+            figures(Kind::Postgres, &looks(|_| 80.0), &Histogram::default(), Duration::from_secs(60));
+        let chart = chart(&figures).unwrap();
+        assert_eq!((chart.lines.len(), chart.lines[0].points.len()), (1, LOOKS));
+    }
+}
