@@ -1,14 +1,15 @@
 //! Backfill of points for what fans did and nobody recorded. The records have the keys that they would have had, so that what
 //! was paid meanwhile, or is paid beside it, is paid once.
 
-use super::walk::{Held, Looked, Mending, count, hold, look_at_fans, tally, walk_fans};
+use super::walk::{Held, Looked, Mending, count, hold, look_at_fans, walk_fans};
 use crate::awards::{Awards, GiveRefusal, Given};
 use crate::maintenance::{Category, Counts, Task, Unrecorded, UnrecordedVisit};
 use crate::store::{ReadTx, Tx};
+use crate::upkeep::{self, books};
 use std::collections::HashMap;
 use terrace_kernel::{Ctx, Failure, StoreError, TeamId, Timestamp, UserId, Uuid};
 use terrace_quests::VisitRules;
-use terrace_scoring::{Books, KnownFavorite, NewAward, Points, SourceKey, SourceKind, board_team};
+use terrace_scoring::{KnownFavorite, NewAward, Points, SourceKey, SourceKind, board_team};
 
 /// Records of completed steps and quests.
 pub(in crate::maintenance) fn quest_points() -> Task {
@@ -57,7 +58,6 @@ pub(super) fn favorites(tx: &mut dyn Tx, of: &Held) -> Result<HashMap<UserId, Kn
 }
 
 /// Makes what stands beside the records of fans who are held what their records say; says of how many it was something else.
-/// An award to a season that is over leaves the legacy entries of that season behind (scoring rule 7).
 pub(super) fn bring_in_line(
     tx: &mut dyn Tx,
     ctx: &Ctx,
@@ -68,11 +68,8 @@ pub(super) fn bring_in_line(
     if concerned.is_empty() {
         return Ok(0);
     }
-    let books = Books::new(tx.seasons()?, &tx.every_board()?);
-    let points = tx.points_of_each(&concerned)?;
-    let mends: Vec<_> = points.iter().filter_map(|fan| books.audit(fan, ctx.now()).mend).collect();
-    tx.mend_points(&mends, ctx.now())?;
-    Ok(tally(mends.len()))
+    let books = books(tx)?;
+    upkeep::bring_in_line(tx, &books, &concerned, ctx.now())
 }
 
 /// What a fan did that nobody recorded.
