@@ -39,8 +39,8 @@ pub struct Ran {
     pub counts: BTreeMap<&'static str, u64>,
     /// How long it took.
     pub took: Duration,
-    /// How long the longest of its batches took, each of which is one transaction: so long others waited at most for what it
-    /// held. Nothing where it did none.
+    /// How long the longest of its batches took, each of which is one transaction, once that had begun: so long others waited
+    /// at most for what it held. Nothing where it did none.
     pub longest_batch: Option<Duration>,
     /// Why it did not do its work.
     pub failure: Option<String>,
