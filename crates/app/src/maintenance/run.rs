@@ -139,11 +139,15 @@ impl App {
         }
         let command = Command { holder: self.seed().open().new_id(), by, arguments, is_dry };
         let ended = self.run_tasks(&command, tasks, observer, &stop, &mut report).await;
-        if !is_dry && !matches!(ended, Err(RoundFailure::Busy(_))) {
-            // Others need not wait until it is over.
-            unrefused(self.execute(ReleaseRun { holder: command.holder }).await)?;
+        if is_dry || matches!(ended, Err(RoundFailure::Busy(_))) {
+            return ended.map(|()| report);
         }
-        ended.map(|()| report)
+        // Others need not wait until it is over.
+        let released = unrefused(self.execute(ReleaseRun { holder: command.holder }).await);
+        // What broke first says more.
+        ended?;
+        released?;
+        Ok(report)
     }
 
     async fn run_tasks(

@@ -112,7 +112,7 @@ impl Command for MoveLegacy {
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<LegacyMoved, MoveRefusal> {
         let (import, now) = (self.import, ctx.now());
         tx.take_time()?;
-        if !tx.stage(import, self.staged, &[])? {
+        if !tx.stage(import, self.staged, &[], now)? {
             return Err(Failure::Refused(MoveRefusal::Raced));
         }
         let mut moved = LegacyMoved { seasons: self.add_seasons(tx, ctx)?, ..LegacyMoved::default() };
