@@ -47,12 +47,13 @@ mod contract {
     mod live;
     mod locker_room;
     mod maintenance;
+    mod maintenance_cleanup;
     mod maintenance_facts;
     mod maintenance_load;
     mod maintenance_packs;
     mod maintenance_rows;
     mod media;
-    mod mended;
+    pub(crate) mod mended;
     mod minting;
     mod once;
     mod operators;
@@ -142,13 +143,16 @@ mod program {
     mod account;
     mod backup;
     mod completions;
+    mod disk;
     mod doctor;
     mod follow_graph;
+    mod hindered;
     mod legacy;
     mod maintain;
     mod maintenance;
     mod minting;
     mod payments;
     mod receiver;
+    mod refused;
     mod verify;
 }

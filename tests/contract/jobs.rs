@@ -39,7 +39,7 @@ async fn attempt(app: Arc<App>, job: Job) -> Turn {
     app.try_job(&job, &mut stop).await.expect("the database is there")
 }
 
-fn turn(house: &TestApp, job: &Job) -> Turn {
+pub(super) fn turn(house: &TestApp, job: &Job) -> Turn {
     house.run(attempt(Arc::clone(house.app()), job.clone()))
 }
 

@@ -89,7 +89,7 @@ pub(super) fn house(kind: DatabaseKind) -> Result<TestApp> {
     Ok(house)
 }
 
-fn sources(files: &[(LegacyTable, String)]) -> Vec<LegacySource> {
+pub(super) fn sources(files: &[(LegacyTable, String)]) -> Vec<LegacySource> {
     let source = |(table, text): &(LegacyTable, String)| {
         let text = text.clone();
         let open = move || Ok(Box::new(Cursor::new(text.clone().into_bytes())) as Box<dyn Read>);
@@ -99,7 +99,7 @@ fn sources(files: &[(LegacyTable, String)]) -> Vec<LegacySource> {
 }
 
 /// The files of all tables, of which some are others.
-fn files(others: &[(LegacyTable, &str)]) -> Vec<(LegacyTable, String)> {
+pub(super) fn files(others: &[(LegacyTable, &str)]) -> Vec<(LegacyTable, String)> {
     let other = |table| others.iter().find(|(other, _)| *other == table).map(|(_, text)| *text);
     ALL.iter().map(|(table, text)| (*table, other(*table).unwrap_or(text).to_owned())).collect()
 }
@@ -383,7 +383,7 @@ fn what_waits_is_given_up_where_it_means_something_else(kind: DatabaseKind) -> R
         team: house.team("united"),
         at: house.clock().now(),
     });
-    assert!(house.write(move |tx, _| Ok(tx.stage(id, 0, std::slice::from_ref(&row))?)));
+    assert!(house.write(move |tx, ctx| Ok(tx.stage(id, 0, std::slice::from_ref(&row), ctx.now())?)));
     let now = check(&house, &files(&[]))?;
     assert_ne!(import_id(&sources(&files(&[])), &now)?, id);
     // Of somebody else's rows, none are left.

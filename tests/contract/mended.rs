@@ -7,6 +7,7 @@ use terrace_testkit::app::maintenance::{
     Counts, Round, RoundReport, RunOutcome, Unwatched, Wanted, catalogue,
 };
 use terrace_testkit::kernel::Uuid;
+use terrace_testkit::storage::Storage;
 use terrace_testkit::{DatabaseKind, TestApp};
 use tokio::sync::watch;
 
@@ -24,7 +25,7 @@ const PASSING: [&str; 9] = [
 ];
 
 /// The rows of every table but for these columns, sorted.
-pub(super) type Stored = BTreeMap<String, Vec<String>>;
+pub(crate) type Stored = BTreeMap<String, Vec<String>>;
 
 /// An id as a statement names it.
 pub(super) fn id(house: &TestApp, id: impl Into<Uuid>) -> String {
@@ -42,23 +43,27 @@ pub(super) fn damage(house: &TestApp, statements: &[&str]) {
 
 /// All that is stored, but for what passes, and for columns that are named as `table.column`.
 pub(super) fn stored(house: &TestApp, apart_from: &[&str]) -> Stored {
-    let described = house.storage().describe_schema().expect("a schema");
+    kept(house.storage(), &[&PASSING, apart_from].concat())
+}
+
+/// All that a database keeps, but for tables and columns that are named.
+pub(crate) fn kept(storage: &Storage, apart_from: &[&str]) -> Stored {
+    let described = storage.describe_schema().expect("a schema");
     let mut columns: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for column in described.columns {
         let name = format!("{}.{}", column.table, column.column);
-        if !PASSING.contains(&column.table.as_str()) && !apart_from.contains(&name.as_str()) {
+        if !apart_from.contains(&column.table.as_str()) && !apart_from.contains(&name.as_str()) {
             columns.entry(column.table).or_default().push(column.column);
         }
     }
     let mut stored = Stored::new();
     for (table, columns) in columns {
-        let shown = |column: &String| match house.kind() {
+        let shown = |column: &String| match storage.kind() {
             DatabaseKind::Postgres => format!("coalesce(CAST({column} AS text), 'NULL')"),
             DatabaseKind::Sqlite => format!("quote({column})"),
         };
         let row = columns.iter().map(shown).collect::<Vec<_>>().join(" || '|' || ");
-        let mut rows = house
-            .storage()
+        let mut rows = storage
             .read_by_hand(&format!("SELECT {row} AS text FROM {table}"))
             .expect("a table of the schema");
         rows.sort_unstable();
@@ -68,7 +73,7 @@ pub(super) fn stored(house: &TestApp, apart_from: &[&str]) -> Stored {
 }
 
 /// What is not the same in both.
-pub(super) fn differences(one: &Stored, other: &Stored) -> Vec<String> {
+pub(crate) fn differences(one: &Stored, other: &Stored) -> Vec<String> {
     let mut all = Vec::new();
     for (table, rows) in one {
         let others = &other[table];

@@ -41,10 +41,13 @@ fn tasks_are_listed_planned_run_and_noted(kind: DatabaseKind) -> Result<()> {
     // Neither needs a database.
     let bare = Invocation::on("sqlite:nowhere/at/all.db")?;
     let listed = maintain(&bare, &["list"])?.succeeded()?;
-    for task in ["seasons ", "backfill-topics ", "sweep-events ", "repair-points ", "cron-secret "] {
+    for task in
+        ["seasons ", "backfill-topics ", "sweep-events ", "sweep-journal ", "repair-points ", "cron-secret "]
+    {
         assert!(listed.lines().any(|line| line.starts_with(task)), "{task}: {listed}");
     }
     assert!(listed.lines().any(|line| line.starts_with("demo ") && line.contains("Only by name.")));
+    assert!(listed.lines().last().is_some_and(|line| line.contains("terrace maintain coins, season, ")));
     let planned = maintain(&bare, &["plan", "repair-points", "sweep-events"])?.succeeded()?;
     let order: Vec<_> = planned.lines().filter_map(|line| line.split_whitespace().nth(1)).collect();
     assert_eq!(order, ["seasons", "turn-seasons", "repair-points", "sweep-events"]);

@@ -17,6 +17,13 @@ const PORTION: u32 = 500;
 const EVERY: Duration = Duration::from_mins(10);
 /// How long ended sessions stay, so that a refresh token that was copied is still known for one.
 const ENDED_SESSIONS_STAY: Duration = Duration::from_hours(7 * 24);
+/// How long notices of payments stay, by which an event that is told again is known: longer than any provider tells of one,
+/// a disputed payment included.
+const NOTICES_STAY: Duration = Duration::from_hours(400 * 24);
+/// How long what waits of an import stays for somebody to go on with it.
+const IMPORTS_WAIT: Duration = Duration::from_hours(7 * 24);
+/// How long all runs of maintenance stay: a year can be compared with the one before.
+const RUNS_STAY: Duration = Duration::from_hours(400 * 24);
 
 /// The jobs that keep house.
 pub(crate) fn jobs() -> Vec<Job> {
@@ -25,6 +32,8 @@ pub(crate) fn jobs() -> Vec<Job> {
         ("sweep-sessions", Past::Sessions),
         ("sweep-events", Past::Events),
         ("sweep-minting", Past::Minting),
+        ("sweep-notices", Past::Notices),
+        ("sweep-imports", Past::Imports),
     ]
     .map(|(name, what)| {
         Job::new(name, EVERY, move |app| async move {
@@ -58,6 +67,12 @@ pub struct Swept {
     pub events: u64,
     /// Messages that the minter has taken.
     pub minting: u64,
+    /// What payment providers told.
+    pub notices: u64,
+    /// Rows of imports that nobody went on with.
+    pub imports: u64,
+    /// Runs of maintenance.
+    pub runs: u64,
     /// Uploads that no post took.
     pub uploads: u64,
     /// Pictures that nothing referred to.
@@ -79,6 +94,9 @@ impl App {
             sessions: self.sweep_all(Past::Sessions, pace).await?,
             events: self.sweep_all(Past::Events, pace).await?,
             minting: self.sweep_all(Past::Minting, pace).await?,
+            notices: self.sweep_all(Past::Notices, pace).await?,
+            imports: self.sweep_all(Past::Imports, pace).await?,
+            runs: self.sweep_all(Past::Runs, pace).await?,
             uploads: media.uploads,
             pictures: media.pictures,
             objects: media.objects,
@@ -92,6 +110,9 @@ impl App {
             Past::Sessions => ENDED_SESSIONS_STAY,
             Past::Events => self.config.event_life,
             Past::Minting => TOLD_STAYS,
+            Past::Notices => NOTICES_STAY,
+            Past::Imports => IMPORTS_WAIT,
+            Past::Runs => RUNS_STAY,
             // These go by `sweep_media`.
             Past::Uploads | Past::Pictures => return Ok(0),
         });
@@ -140,6 +161,9 @@ impl Command for Sweep {
             Past::Sessions => tx.remove_ended_sessions(self.before, PORTION)?,
             Past::Events => tx.sweep_events(self.before, PORTION)?,
             Past::Minting => tx.sweep_minting(self.before, PORTION)?,
+            Past::Notices => tx.sweep_notices(self.before, PORTION)?,
+            Past::Imports => tx.sweep_imports(self.before, PORTION)?,
+            Past::Runs => tx.sweep_maintenance(self.before, PORTION)?,
             Past::Uploads | Past::Pictures => 0,
         })
     }

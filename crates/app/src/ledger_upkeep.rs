@@ -7,40 +7,19 @@ use crate::execute::{Command, Query, unrefused};
 use crate::jobs::Job;
 use crate::maintenance::{Pace, Stride, TaskFailure};
 use crate::store::{ReadTx, Tx};
-use crate::upkeep::{EXAMPLES, HELD, PORTION, PointsChecked};
+use crate::walked::{HELD, PORTION, Portion, Settled, WalkReport};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::time::Duration;
 use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp, UserId};
-use terrace_ledger::{LedgerCheck, LedgerFault};
+use terrace_ledger::{FanLedger, LedgerCheck, LedgerFault};
 
 /// The name of the job that does all of it, and how often: as often as boards are looked through.
 const SYNC: &str = "sync-balances";
 const EVERY: Duration = Duration::from_hours(1);
 
 /// What a walk through the balances found.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct LedgerReport {
-    /// What each check found.
-    pub checks: BTreeMap<LedgerCheck, PointsChecked>,
-    /// How many fans' balances were made right, or would be.
-    pub mended: u64,
-}
-
-impl LedgerReport {
-    /// How much is wrong, or was before it was mended.
-    pub fn wrong(&self) -> u64 {
-        self.checks.values().map(|checked| checked.wrong).sum()
-    }
-
-    fn note(&mut self, fault: &LedgerFault) {
-        let checked = self.checks.entry(fault.check).or_default();
-        checked.wrong += 1;
-        if checked.examples.len() < EXAMPLES {
-            checked.examples.push(fault.to_string());
-        }
-    }
-}
+pub type LedgerReport = WalkReport<LedgerCheck>;
 
 /// The job that keeps balances in order.
 pub(crate) fn job() -> Job {
@@ -88,20 +67,12 @@ impl App {
     }
 
     async fn walk_ledger(&self, mends: bool, pace: &Pace) -> Result<LedgerReport, TaskFailure> {
-        let mut report = LedgerReport::default();
-        for check in LedgerCheck::ALL {
-            report.checks.entry(check).or_default();
-        }
+        let mut report = LedgerReport::of(LedgerCheck::ALL);
         let (mut after, mut stride) = (None, Stride::up_to(HELD));
         while let Some(portion) = unrefused(self.query(LookAtLedger { after }).await)? {
             pace.go_on()?;
-            for (check, count) in portion.checked {
-                report.checks.entry(check).or_default().checked += count;
-            }
-            let told = |settled: Settled| {
-                report.mended += settled.mended;
-                settled.faults.iter().for_each(|fault| report.note(fault));
-            };
+            report.count(portion.checked);
+            let told = |settled| report.settled(&settled, |fault: &LedgerFault| fault.check);
             let command = |fans| SettleLedger { fans, mends };
             pace.settle(self, &mut stride, &portion.suspects, command, told).await?;
             pace.advance(portion.fans);
@@ -116,19 +87,10 @@ struct LookAtLedger {
     after: Option<UserId>,
 }
 
-/// What it saw.
-struct Portion {
-    checked: BTreeMap<LedgerCheck, u64>,
-    /// How many accounts.
-    fans: u64,
-    suspects: Vec<UserId>,
-    last: UserId,
-}
-
 impl Query for LookAtLedger {
     const NAME: &'static str = "look_at_ledger";
     /// Nothing behind the last account.
-    type Output = Option<Portion>;
+    type Output = Option<Portion<LedgerCheck>>;
     type Refusal = Infallible;
 
     fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
@@ -156,30 +118,16 @@ struct SettleLedger {
     mends: bool,
 }
 
-/// What is wrong indeed.
-#[derive(Default)]
-struct Settled {
-    faults: Vec<LedgerFault>,
-    mended: u64,
-}
-
 impl Command for SettleLedger {
     const NAME: &'static str = "settle_ledger";
-    type Output = Settled;
+    type Output = Settled<LedgerFault>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Settled, Infallible> {
-        let (Some(first), Some(last)) = (self.fans.first(), self.fans.last()) else {
-            return Ok(Settled::default());
-        };
+    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Settled<LedgerFault>, Infallible> {
         // Before anything is read: what is read now is what there is until the end.
         tx.hold_fans(&self.fans)?;
-        tx.hold_balances(&self.fans)?;
         let mut settled = Settled::default();
-        for fan in tx.ledger_between(*first, *last)? {
-            if self.fans.binary_search(&fan.user).is_err() {
-                continue;
-            }
+        for fan in held_ledgers(tx, &self.fans)? {
             let (faults, mend) = fan.audit();
             settled.faults.extend(faults);
             if let Some(mend) = mend {
@@ -191,4 +139,15 @@ impl Command for SettleLedger {
         }
         Ok(settled)
     }
+}
+
+/// What these fans have, in the order of their ids, and what it comes from, with their balances held until the end of the
+/// transaction. The caller holds their accounts.
+pub(crate) fn held_ledgers(tx: &mut dyn Tx, fans: &[UserId]) -> Result<Vec<FanLedger>, StoreError> {
+    let (Some(first), Some(last)) = (fans.first(), fans.last()) else { return Ok(Vec::new()) };
+    tx.hold_balances(fans)?;
+    let mut ledgers = tx.ledger_between(*first, *last)?;
+    // Others may stand between them.
+    ledgers.retain(|fan| fans.binary_search(&fan.user).is_ok());
+    Ok(ledgers)
 }

@@ -39,6 +39,7 @@ pub mod streams;
 mod trends;
 mod upkeep;
 mod viewers;
+mod walked;
 pub mod webhooks;
 mod workers;
 
@@ -76,7 +77,8 @@ pub use terrace_scoring::{
     MalformedSeasonKey, PointsCheck, Season, SeasonKey, SeasonRefusal, SeasonStatus, Seasons, season_name,
 };
 pub use trends::Synced;
-pub use upkeep::{BoardsSynced, PointsChecked, PointsReport};
+pub use upkeep::{BoardsSynced, PointsReport};
+pub use walked::{PointsChecked, WalkReport};
 
 use crate::commands::BoardChoice;
 use crate::live::{Graph, Live, Ranks};

@@ -211,6 +211,12 @@ pub enum Past {
     Events,
     /// Messages to the minter whose receipt is from before it.
     Minting,
+    /// What payment providers told before it, but for payments of which something is open.
+    Notices,
+    /// What waits of imports that nobody has begun or gone on with since before it, and those imports.
+    Imports,
+    /// Runs of maintenance that began before it, but of each task the last of those, and the last that did its work.
+    Runs,
     /// Uploads that no post took until it.
     Uploads,
     /// Pictures that were noted as unused at or before it and that nothing refers to.

@@ -11,21 +11,17 @@ use crate::execute::{Command, Query, unrefused};
 use crate::jobs::{AtOnce, Job};
 use crate::maintenance::{Pace, Stride, TaskFailure};
 use crate::store::{ReadTx, Tx};
+use crate::walked::{HELD, PORTION, Portion, Settled, WalkReport};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp, UserId};
 use terrace_scoring::{
-    BoardCount, BoardId, Books, FanAudit, Fault, PointsCheck, RankIndex, RankLine, Ranked, SeasonId, Total,
+    BoardCount, BoardId, Books, FanAudit, Fault, Mend, PointsCheck, RankIndex, RankLine, Ranked, SeasonId,
+    Total,
 };
 
-/// Accounts that one query looks at.
-pub(crate) const PORTION: u32 = 2_000;
-/// Accounts that one transaction holds at most.
-pub(crate) const HELD: usize = 200;
-/// Disagreements of a kind that a report shows.
-pub(crate) const EXAMPLES: usize = 10;
 /// The name of the job that does all of it, and how often.
 const SYNC: &str = "sync-leaderboards";
 const EVERY: Duration = Duration::from_hours(1);
@@ -35,49 +31,13 @@ const TURN_EVERY: Duration = Duration::from_mins(1);
 /// How long who asks for it waits for a run that another has begun.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What one check of points found.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct PointsChecked {
-    /// How many rows it looked at.
-    pub checked: u64,
-    /// How many of them are wrong, or missing.
-    pub wrong: u64,
-    /// Up to ten of those, in words.
-    pub examples: Vec<String>,
-}
-
 /// What a walk through the points found.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct PointsReport {
-    /// What each check found.
-    pub checks: BTreeMap<PointsCheck, PointsChecked>,
-    /// How many fans' rows were made right, or would be.
-    pub mended: u64,
-}
+pub type PointsReport = WalkReport<PointsCheck>;
 
 impl PointsReport {
-    /// How much is wrong, or was before it was mended.
-    pub fn wrong(&self) -> u64 {
-        self.checks.values().map(|checked| checked.wrong).sum()
-    }
-
     /// How many boards kept a wrong number of fans.
     pub(crate) fn counted(&self) -> u64 {
         self.checks.get(&PointsCheck::Counts).map_or(0, |counts| counts.wrong)
-    }
-
-    fn count(&mut self, checked: &BTreeMap<PointsCheck, u64>) {
-        for (check, count) in checked {
-            self.checks.entry(*check).or_default().checked += count;
-        }
-    }
-
-    fn note(&mut self, fault: &Fault) {
-        let checked = self.checks.entry(fault.check).or_default();
-        checked.wrong += 1;
-        if checked.examples.len() < EXAMPLES {
-            checked.examples.push(fault.to_string());
-        }
     }
 }
 
@@ -162,9 +122,9 @@ impl App {
         for (season, board) in unrefused(self.query(ActiveBoards).await)? {
             let lines = unrefused(self.query(SortedBoard { season, board }).await)?;
             let checked = u64::try_from(lines.len()).unwrap_or(u64::MAX);
-            report.count(&BTreeMap::from([(PointsCheck::Ranks, checked)]));
+            report.count(BTreeMap::from([(PointsCheck::Ranks, checked)]));
             for fault in &misplaced(board, &lines) {
-                report.note(fault);
+                report.note(fault.check, fault);
             }
         }
         self.count_boards(&mut report, false, &pace).await.map_err(TaskFailure::into_store)?;
@@ -193,20 +153,14 @@ impl App {
     }
 
     async fn walk_points(&self, mends: bool, pace: &Pace) -> Result<PointsReport, TaskFailure> {
-        let mut report = PointsReport::default();
-        for check in [PointsCheck::Totals, PointsCheck::Listing, PointsCheck::Entries] {
-            report.checks.entry(check).or_default();
-        }
+        let mut report = PointsReport::of([PointsCheck::Totals, PointsCheck::Listing, PointsCheck::Entries]);
         let look = async |after| unrefused(self.query(LookAtPoints { after }).await);
         let mut stride = Stride::up_to(HELD);
         let mut found = look(None).await?;
         while let Some(portion) = found {
             pace.go_on()?;
-            report.count(&portion.checked);
-            let told = |settled: Settled| {
-                report.mended += settled.mended;
-                settled.faults.iter().for_each(|fault| report.note(fault));
-            };
+            report.count(portion.checked);
+            let told = |settled| report.settled(&settled, |fault: &Fault| fault.check);
             let command = |fans| SettlePoints { fans, mends };
             // What is suspected is looked at again while it is held: the next may be looked at meanwhile.
             let settled = pace.settle(self, &mut stride, &portion.suspects, command, told);
@@ -225,11 +179,12 @@ impl App {
         pace: &Pace,
     ) -> Result<(), TaskFailure> {
         let Counted { boards, wrong } = unrefused(self.query(CountBoards).await)?;
-        report.count(&BTreeMap::from([(PointsCheck::Counts, boards)]));
+        report.count(BTreeMap::from([(PointsCheck::Counts, boards)]));
         let wrong = if mends && !wrong.is_empty() { pace.batch(self, RecountBoards).await? } else { wrong };
         for count in &wrong {
             let words = format!("{} fans are kept, {} are listed", count.kept, count.listed);
-            report.note(&Fault { check: PointsCheck::Counts, user: None, board: count.board, words });
+            let fault = Fault { check: PointsCheck::Counts, user: None, board: count.board, words };
+            report.note(fault.check, &fault);
         }
         Ok(())
     }
@@ -257,8 +212,40 @@ impl App {
     }
 }
 
-fn books(tx: &mut dyn ReadTx) -> Result<Books, StoreError> {
+/// What fans' rows are held against.
+pub(crate) fn books(tx: &mut dyn ReadTx) -> Result<Books, StoreError> {
     Ok(Books::new(tx.seasons()?, &tx.every_board()?))
+}
+
+/// Makes what stands beside the records of these fans, in the order of their ids, what their records say; says of how many it
+/// was something else. The caller holds their accounts. A record of a season that is over leaves the legacy entries of that
+/// season behind (scoring rule 7).
+pub(crate) fn bring_in_line(
+    tx: &mut dyn Tx,
+    books: &Books,
+    fans: &[UserId],
+    now: Timestamp,
+) -> Result<u64, StoreError> {
+    let (settled, mends) = compare(tx, books, fans, now)?;
+    tx.mend_points(&mends, now)?;
+    Ok(settled.mended)
+}
+
+/// What is wrong with fans who are held, and what makes it right.
+fn compare(
+    tx: &mut dyn Tx,
+    books: &Books,
+    fans: &[UserId],
+    now: Timestamp,
+) -> Result<(Settled<Fault>, Vec<Mend>), StoreError> {
+    let (mut settled, mut mends) = (Settled::default(), Vec::new());
+    for fan in tx.points_of_each(fans)? {
+        let audit = books.audit(&fan, now);
+        settled.faults.extend(audit.faults);
+        mends.extend(audit.mend);
+    }
+    settled.mended = u64::try_from(mends.len()).unwrap_or(u64::MAX);
+    Ok((settled, mends))
 }
 
 /// Looks at the next portion of accounts.
@@ -266,19 +253,10 @@ struct LookAtPoints {
     after: Option<UserId>,
 }
 
-/// What it saw.
-struct Portion {
-    checked: BTreeMap<PointsCheck, u64>,
-    /// How many accounts.
-    fans: u64,
-    suspects: Vec<UserId>,
-    last: UserId,
-}
-
 impl Query for LookAtPoints {
     const NAME: &'static str = "look_at_points";
     /// Nothing behind the last account.
-    type Output = Option<Portion>;
+    type Output = Option<Portion<PointsCheck>>;
     type Refusal = Infallible;
 
     fn run(&self, tx: &mut dyn ReadTx, now: Timestamp) -> Outcome<Self::Output, Infallible> {
@@ -308,31 +286,17 @@ struct SettlePoints {
     mends: bool,
 }
 
-/// What is wrong indeed.
-#[derive(Default)]
-struct Settled {
-    faults: Vec<Fault>,
-    mended: u64,
-}
-
 impl Command for SettlePoints {
     const NAME: &'static str = "settle_points";
-    type Output = Settled;
+    type Output = Settled<Fault>;
     type Refusal = Infallible;
     const SHOWS_ON_BOARDS: bool = true;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Settled, Infallible> {
+    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Settled<Fault>, Infallible> {
         // Before anything is read: what is read now is what there is until the end.
         tx.hold_fans(&self.fans)?;
         let books = books(tx)?;
-        let mut settled = Settled::default();
-        let mut mends = Vec::new();
-        for fan in tx.points_of_each(&self.fans)? {
-            let audit = books.audit(&fan, ctx.now());
-            settled.faults.extend(audit.faults);
-            mends.extend(audit.mend);
-        }
-        settled.mended = u64::try_from(mends.len()).unwrap_or(u64::MAX);
+        let (settled, mends) = compare(tx, &books, &self.fans, ctx.now())?;
         if self.mends {
             tx.mend_points(&mends, ctx.now())?;
         }

@@ -13,6 +13,7 @@ mod machine;
 mod maintenance;
 mod minting;
 mod payments;
+mod place;
 mod progress;
 mod report;
 mod secret;
@@ -32,6 +33,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use terrace_app::queries::Verify;
 use terrace_app::{App, Catalogue, PackContent, QuestContent, unrefused};
+use terrace_kernel::StoreError;
 use terrace_storage::{Storage, StorageConfig};
 
 /// The system's keeps what a flood of sign-ins needed, 19 MiB for each thread that ever hashed; this one gives it back.
@@ -48,11 +50,16 @@ fn main() -> ExitCode {
     env_logger::Builder::from_env(env_logger::Env::default().default_filter_or(LOGGED))
         .format_timestamp_millis()
         .init();
+    let folders = place::of(&cli);
     match run(cli) {
         Ok(code) => code,
         Err(error) => {
             // Not by the log, which may be told to leave it out.
-            eprintln!("error: {error:#}");
+            let words = format!("{error:#}");
+            eprintln!("error: {words}");
+            for line in place::advice(&words, &folders) {
+                eprintln!("{line}");
+            }
             ExitCode::FAILURE
         }
     }
@@ -131,7 +138,16 @@ fn app(settings: &Settings, storage: &Storage) -> App {
 /// The same where the schema is what this program needs.
 async fn ready_app(settings: &Settings, storage: &Storage) -> anyhow::Result<App> {
     let app = app(settings, storage);
-    app.ready().await.context("the database is not ready; `terrace migrate` brings it up to date")?;
+    app.ready().await.map_err(|error| {
+        let words = match &error {
+            // The schema of a newer version.
+            StoreError::Defect { .. } => "the database is not one that this program can use",
+            StoreError::Unavailable(_) | StoreError::Contended(_) | StoreError::Corrupt { .. } => {
+                "the database is not ready; `terrace migrate` brings it up to date"
+            }
+        };
+        anyhow::Error::new(error).context(words)
+    })?;
     Ok(app)
 }
 

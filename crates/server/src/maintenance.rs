@@ -3,6 +3,7 @@
 
 use crate::minting::with_minter;
 use crate::payments::with_payments;
+use crate::place;
 use crate::progress::Progress;
 use crate::secret::{self, check_secret, cron_secret_task};
 use crate::serve::stop_signal;
@@ -25,6 +26,9 @@ use tokio::sync::watch;
 
 /// What a shell makes of a program that Ctrl-C ended.
 const STOPPED: u8 = 130;
+/// Where what is done to data and is no task is found.
+const OTHERS: &str = "Commands of their own, which need more to go by than a name: terrace maintain coins, season, \
+                      import-completions and retry-minting, terrace import legacy, terrace account";
 /// The longest name of whoever runs maintenance.
 const LONGEST_NAME: usize = 80;
 
@@ -94,6 +98,7 @@ pub(crate) fn list(settings: &Settings) -> anyhow::Result<ExitCode> {
             after(task)
         ))?;
     }
+    report::line(OTHERS)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -129,6 +134,11 @@ pub(crate) async fn run(arguments: RunArgs, settings: Settings) -> anyhow::Resul
     let report = carry_out(round, is_optional, Says::All, &settings).await?;
     if dry_run {
         report::line("nothing was written")?;
+    }
+    if let Some(Ran { failure: Some(why), .. }) = report.ran.last() {
+        for line in place::advice(why, &place::of_settings(&settings)) {
+            report::line(&line)?;
+        }
     }
     Ok(ended(&report))
 }

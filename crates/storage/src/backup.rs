@@ -189,8 +189,10 @@ fn check(draft: &Path, file: &Path) -> Result<Vec<String>, BackupError> {
     let Standing { pending, unknown } =
         migrate::standing(&mut Conn::Sqlite(&mut conn)).map_err(|error| unfit(error.to_string()))?;
     if !unknown.is_empty() {
-        let words =
-            format!("a newer version of this program made it: it holds {}, unknown here", unknown.join(", "));
+        let words = format!(
+            "a newer version of this program made it: it holds {}, unknown here; use that version",
+            unknown.join(", ")
+        );
         return Err(unfit(words));
     }
     let applied = "SELECT COUNT(*) AS count FROM sqlite_schema WHERE type = 'table' AND name = 'users'";

@@ -123,7 +123,8 @@ where
 
 fn newer(unknown: &[String]) -> StoreError {
     let words = format!(
-        "the database was migrated by a newer version of this program: it holds {}, unknown here",
+        "the database was migrated by a newer version of this program: it holds {}, unknown here; use that version, or \
+         restore what was backed up before it",
         unknown.join(", ")
     );
     StoreError::defect("migrate", words)

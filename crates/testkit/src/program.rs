@@ -224,6 +224,13 @@ impl Running {
         }
     }
 
+    /// What the system says of its memory under a name, in KiB.
+    fn memory(&self, name: &str) -> Option<u64> {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
+        let kib = status.lines().find_map(|line| line.strip_prefix(name))?;
+        kib.split_whitespace().next()?.parse().ok()
+    }
+
     /// The shell's own `kill`, because a small system may lack the program.
     fn signal(&self, name: &str) -> Result<()> {
         let status = Command::new("sh")
@@ -284,6 +291,11 @@ impl Chore {
     /// When that cannot be read.
     pub fn log(&self) -> Result<String> {
         self.0.log()
+    }
+
+    /// The most memory that it has held so far, in KiB; none where the system does not tell, and once it has ended.
+    pub fn peak_kib(&self) -> Option<u64> {
+        self.0.memory("VmHWM:")
     }
 
     /// Waits until its log holds these words.
@@ -373,9 +385,7 @@ impl Program {
 
     /// How much memory it holds, in KiB; none where the system does not tell.
     pub fn resident_kib(&self) -> Option<u64> {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.running.child.id())).ok()?;
-        let kib = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
-        kib.split_whitespace().next()?.parse().ok()
+        self.running.memory("VmRSS:")
     }
 
     /// Asks until it is ready and says how long that took.

@@ -115,6 +115,10 @@ pub trait MaintenanceWrite: MaintenanceRead {
         counts: &BTreeMap<String, u64>,
         failure: Option<&str>,
     ) -> Result<(), StoreError>;
+
+    /// Removes up to `limit` of the runs that began before `before`; says how many. Of each task the last of those stays,
+    /// and the last of those that did its work, by which it is known that it ever has.
+    fn sweep_maintenance(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 }
 
 /// How a run stands.

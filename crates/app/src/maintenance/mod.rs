@@ -225,7 +225,9 @@ pub fn catalogue() -> TaskList {
             tasks_cleanup::events(),
             tasks_cleanup::minting(),
             tasks_cleanup::media(),
-            mending::notices(),
+            tasks_cleanup::notices(),
+            tasks_cleanup::imports(),
+            tasks_cleanup::journal(),
         ],
     }
 }

@@ -175,9 +175,6 @@ pub trait RowsAudit {
         limit: u32,
     ) -> Result<Vec<(PostId, Counts)>, StoreError>;
 
-    /// How many notices of payments from before `before` concern nothing that is open.
-    fn count_notices(&mut self, before: Timestamp) -> Result<u64, StoreError>;
-
     /// Up to `limit` fans who have messages to the minter that wait, and no lane on which they would go out.
     fn fans_without_lane(&mut self, after: Option<UserId>, limit: u32) -> Result<Vec<UserId>, StoreError>;
 }
@@ -187,7 +184,8 @@ pub trait RowsMend: RowsAudit {
     /// Locks carriers in the order of their ids, counts again what they carry, and says how often which counter was off.
     fn recount(&mut self, carrier: Carrier, ids: &[Uuid]) -> Result<Counts, StoreError>;
 
-    /// Removes up to `limit` of the notices that [`RowsAudit::count_notices`] counts; says how many.
+    /// Removes up to `limit` notices of payments from before `before`, but those of payments of which something is open; says
+    /// how many.
     fn sweep_notices(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
     /// Opens lanes for those of these fans who have messages that wait, where there are none; says how many. The caller

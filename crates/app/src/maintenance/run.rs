@@ -39,8 +39,8 @@ pub struct Ran {
     pub counts: BTreeMap<&'static str, u64>,
     /// How long it took.
     pub took: Duration,
-    /// How long the longest of its batches took, each of which is one transaction: so long others waited at most for what it
-    /// held. Nothing where it did none.
+    /// How long the longest of its batches took, each of which is one transaction, once that had begun: so long others waited
+    /// at most for what it held. Nothing where it did none.
     pub longest_batch: Option<Duration>,
     /// Why it did not do its work.
     pub failure: Option<String>,
@@ -139,11 +139,15 @@ impl App {
         }
         let command = Command { holder: self.seed().open().new_id(), by, arguments, is_dry };
         let ended = self.run_tasks(&command, tasks, observer, &stop, &mut report).await;
-        if !is_dry && !matches!(ended, Err(RoundFailure::Busy(_))) {
-            // Others need not wait until it is over.
-            unrefused(self.execute(ReleaseRun { holder: command.holder }).await)?;
+        if is_dry || matches!(ended, Err(RoundFailure::Busy(_))) {
+            return ended.map(|()| report);
         }
-        ended.map(|()| report)
+        // Others need not wait until it is over.
+        let released = unrefused(self.execute(ReleaseRun { holder: command.holder }).await);
+        // What broke first says more.
+        ended?;
+        released?;
+        Ok(report)
     }
 
     async fn run_tasks(

@@ -37,6 +37,25 @@ pub(super) fn minting() -> Task {
     rows("sweep-minting", about, "messages to the minter", Past::Minting)
 }
 
+/// Notices of payments.
+pub(super) fn notices() -> Task {
+    let about = "Removes what payment providers told more than 400 days ago of payments that are settled";
+    // Of what wakes up the notices stay.
+    rows("sweep-notices", about, "notices", Past::Notices).after(&["repair-purchases"])
+}
+
+/// Imports that were given up.
+pub(super) fn imports() -> Task {
+    let about = "Removes what waits of imports that nobody has gone on with for a week";
+    rows("sweep-imports", about, "rows of imports", Past::Imports)
+}
+
+/// The journal of maintenance.
+pub(super) fn journal() -> Task {
+    let about = "Removes runs of maintenance from more than 400 days ago, but of each task the last of those";
+    rows("sweep-journal", about, "runs", Past::Runs)
+}
+
 /// Pictures.
 pub(super) fn media() -> Task {
     let about = "Removes uploads that no post took, pictures that nothing shows, and files without a picture";

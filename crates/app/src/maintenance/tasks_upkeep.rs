@@ -3,7 +3,7 @@
 use super::{Category, CountRows, Extent, Need, Task, Work};
 use crate::commands::TurnSeasons;
 use crate::payments::ReconcileReport;
-use crate::upkeep::PointsChecked;
+use crate::walked::PointsChecked;
 
 /// Seasons whose time has come.
 pub(super) fn turn_seasons() -> Task {

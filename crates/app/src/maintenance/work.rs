@@ -140,7 +140,8 @@ impl Pace {
         self.0.counts.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// How long the longest batch took so far, from when it was handed in to its commit; nothing where there was none.
+    /// How long the longest batch took so far, from when its transaction had begun to its commit: so long others waited for
+    /// it at most. Nothing where there was none.
     pub(super) fn longest_batch(&self) -> Option<Duration> {
         let micros = self.0.longest.load(Ordering::Relaxed);
         (micros > 0).then(|| Duration::from_micros(micros))
@@ -191,9 +192,12 @@ impl Pace {
         let mut rest = suspects;
         while !rest.is_empty() {
             let (held, more) = stride.step(rest);
-            let begun = Instant::now();
-            told(self.batch(app, command(held.to_vec())).await?);
-            stride.took(begun.elapsed());
+            let (outcome, took) = self.carry_out(app, command(held.to_vec())).await?;
+            told(match outcome {
+                Ok(output) => output,
+                Err(never) => match never {},
+            });
+            stride.took(took);
             rest = more;
         }
         Ok(())
@@ -205,18 +209,28 @@ impl Pace {
         app: &App,
         command: C,
     ) -> Result<Result<C::Output, C::Refusal>, TaskFailure> {
+        self.carry_out(app, command).await.map(|(outcome, _)| outcome)
+    }
+
+    /// One transaction, and how long it took once it had begun: what others held before is not its own.
+    async fn carry_out<C: Command>(
+        &self,
+        app: &App,
+        command: C,
+    ) -> Result<(Result<C::Output, C::Refusal>, Duration), TaskFailure> {
         self.go_on()?;
-        let begun = Instant::now();
+        let begun = Arc::new(Mutex::new(Instant::now()));
+        let command = Timed { command, begun: Arc::clone(&begun) };
         let outcome = if self.is_dry() { rehearse(app, command).await } else { app.execute(command).await };
-        let took = begun.elapsed();
+        let took = begun.lock().unwrap_or_else(PoisonError::into_inner).elapsed();
         self.0.longest.fetch_max(u64::try_from(took.as_micros()).unwrap_or(u64::MAX), Ordering::Relaxed);
         if self.0.is_task {
             // A server on the same embedded database looks only now and then whether it may write.
             tokio::time::sleep(took / TURN).await;
         }
         match outcome {
-            Ok(output) => Ok(Ok(output)),
-            Err(Failure::Refused(refusal)) => Ok(Err(refusal)),
+            Ok(output) => Ok((Ok(output), took)),
+            Err(Failure::Refused(refusal)) => Ok((Err(refusal), took)),
             Err(Failure::Broken(error)) => Err(error.into()),
         }
     }
@@ -243,6 +257,24 @@ impl Pace {
                 return Ok(all);
             }
         }
+    }
+}
+
+/// A command that notes when its transaction had begun; the last time, where it had to begin anew.
+struct Timed<C> {
+    command: C,
+    begun: Arc<Mutex<Instant>>,
+}
+
+impl<C: Command> Command for Timed<C> {
+    const NAME: &'static str = C::NAME;
+    type Output = C::Output;
+    type Refusal = C::Refusal;
+    const SHOWS_ON_BOARDS: bool = C::SHOWS_ON_BOARDS;
+
+    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<C::Output, C::Refusal> {
+        *self.begun.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        self.command.run(tx, ctx)
     }
 }
 

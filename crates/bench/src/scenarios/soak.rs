@@ -116,11 +116,7 @@ fn figures(kind: Kind, looks: &[Look], latency: &Histogram, length: Duration) ->
             database,
             Quantity::new(float(latency.count()), ""),
         ),
-        Figure::plain(
-            format!("{what}: p99"),
-            database,
-            Quantity::new(millis(latency.percentile(990)), "ms"),
-        ),
+        Figure::plain(format!("{what}: p99"), database, Quantity::new(millis(latency.percentile(990)), "ms")),
     ]
 }
 

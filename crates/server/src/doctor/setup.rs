@@ -1,6 +1,7 @@
 //! The configuration, and the machine that the program runs on.
 
 use crate::doctor::findings::Findings;
+use crate::place;
 use crate::serve::web_config;
 use crate::settings::{Demo, Settings, Switch, TakesMoney};
 use std::path::Path;
@@ -100,10 +101,10 @@ pub(super) fn database_is_there(settings: &Settings, findings: &mut Findings) ->
             return false;
         }
     };
-    let path = url.strip_prefix("sqlite://").or_else(|| url.strip_prefix("sqlite:"));
-    match path {
-        Some(path) if !Path::new(path).exists() => {
-            findings.warn("database", format!("there is none at {path} yet: the first start makes it"));
+    match place::embedded(&url) {
+        Some(path) if !path.exists() => {
+            let words = format!("there is none at {} yet: the first start makes it", path.display());
+            findings.warn("database", words);
             false
         }
         Some(_) | None => true,
@@ -114,9 +115,8 @@ pub(super) fn database_is_there(settings: &Settings, findings: &mut Findings) ->
 #[cfg(unix)]
 pub(super) fn machine(settings: &Settings, findings: &mut Findings) {
     files(rustix::process::getrlimit(rustix::process::Resource::Nofile).current, findings);
-    // The nearest folder that is there: the data folder is made by the first start.
-    let there = settings.data_dir.ancestors().find(|folder| folder.exists());
-    let folder = there.filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
+    // The data folder is made by the first start.
+    let folder = place::nearest(&settings.data_dir);
     match rustix::fs::statvfs(folder) {
         Ok(found) => disk(found.f_bavail.saturating_mul(found.f_frsize), folder, findings),
         Err(error) => findings.fail("disk", format!("{}: {error}", folder.display())),

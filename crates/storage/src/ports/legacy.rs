@@ -23,16 +23,29 @@ use terrace_quests::RunStatus;
 
 /// Rows in one statement, of ten columns at most.
 const ROWS: usize = 500;
-/// What waits, in the order in which it can be removed.
-const WAITING: [&str; 7] = [
-    "legacy_users",
-    "legacy_points",
-    "legacy_runs",
-    "legacy_steps",
-    "legacy_entries",
-    "legacy_follows",
-    "legacy_team_follows",
+/// What waits, in the order in which it can be removed, with what tells the rows of an import apart.
+const WAITING: [(&str, &str); 7] = [
+    ("legacy_users", "id"),
+    ("legacy_points", "user_id, source_key"),
+    ("legacy_runs", "user_id, quest_id, period"),
+    ("legacy_steps", "user_id, step_id, period"),
+    ("legacy_entries", "user_id, scope_id"),
+    ("legacy_follows", "follower_id, followee_id"),
+    ("legacy_team_follows", "user_id, team_id"),
 ];
+/// Imports that nobody has begun or gone on with since before `$1`, and that wait.
+const ABANDONED: &str = "finished_at IS NULL AND started_at < $1";
+
+/// Counts what waits of abandoned imports, and those.
+pub(super) fn abandoned() -> String {
+    let imports = format!("(SELECT COUNT(*) FROM imports WHERE {ABANDONED})");
+    let waiting = WAITING.map(|(table, _)| {
+        format!(
+            "(SELECT COUNT(*) FROM {table} WHERE import_id IN (SELECT id FROM imports WHERE {ABANDONED}))"
+        )
+    });
+    format!("SELECT {imports} + {} AS found", waiting.join(" + "))
+}
 
 #[derive(Insertable)]
 #[diesel(table_name = legacy_users, treat_none_as_default_value = false)]
@@ -198,6 +211,12 @@ impl TeamFollowRow {
 }
 
 #[derive(QueryableByName)]
+struct Import {
+    #[diesel(sql_type = Uid)]
+    id: Key,
+}
+
+#[derive(QueryableByName)]
 struct Staged {
     #[diesel(sql_type = BigInt)]
     staged: i64,
@@ -244,7 +263,7 @@ impl LegacyStagingWrite for DieselTx<'_> {
             RETURNING staged";
         let fail = broken("begin an import");
         let key = Key::of(import);
-        for table in WAITING {
+        for (table, _) in WAITING {
             let sql = format!("DELETE FROM {table} WHERE import_id <> $1");
             on!(self.conn, |conn| diesel::sql_query(&sql).bind::<Uid, _>(key).execute(conn))
                 .map_err(&fail)?;
@@ -258,7 +277,13 @@ impl LegacyStagingWrite for DieselTx<'_> {
         Ok(u64::try_from(begun.staged).unwrap_or(0))
     }
 
-    fn stage(&mut self, import: ImportId, from: u64, rows: &[LegacyRow]) -> Result<bool, StoreError> {
+    fn stage(
+        &mut self,
+        import: ImportId,
+        from: u64,
+        rows: &[LegacyRow],
+        at: Timestamp,
+    ) -> Result<bool, StoreError> {
         let key = Key::of(import);
         let widened = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
         let (from, more) = (widened(from), widened(tally(rows.len())));
@@ -267,7 +292,9 @@ impl LegacyStagingWrite for DieselTx<'_> {
             .filter(imports::staged.eq(from))
             .filter(imports::finished_at.is_null());
         let moved = on!(self.conn, |conn| {
-            diesel::update(open).set(imports::staged.eq(imports::staged + more)).execute(conn)
+            diesel::update(open)
+                .set((imports::staged.eq(imports::staged + more), imports::started_at.eq(At(at))))
+                .execute(conn)
         })
         .map_err(broken("count rows of an import"))?;
         if moved == 0 {
@@ -289,7 +316,7 @@ impl LegacyStagingWrite for DieselTx<'_> {
 
     fn finish_import(&mut self, import: ImportId, at: Timestamp) -> Result<(), StoreError> {
         let (fail, key) = (broken("finish an import"), Key::of(import));
-        for table in WAITING {
+        for (table, _) in WAITING {
             let sql = format!("DELETE FROM {table} WHERE import_id = $1");
             on!(self.conn, |conn| diesel::sql_query(&sql).bind::<Uid, _>(key).execute(conn))
                 .map_err(&fail)?;
@@ -298,6 +325,41 @@ impl LegacyStagingWrite for DieselTx<'_> {
         on!(self.conn, |conn| diesel::update(import).set(imports::finished_at.eq(At(at))).execute(conn))
             .map(drop)
             .map_err(&fail)
+    }
+
+    fn sweep_imports(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+        // Held until the end, and begun anew by whoever goes on with it: some of what was counted is gone then.
+        let give_up = format!(
+            "UPDATE imports SET staged = 0 WHERE {ABANDONED} AND id = \
+             (SELECT id FROM imports WHERE {ABANDONED} ORDER BY started_at, id LIMIT 1) RETURNING id"
+        );
+        let (fail, limit) = (broken("give up an import"), u64::from(limit));
+        let mut removed = 0;
+        while removed < limit {
+            let found: Option<Import> = on!(self.conn, |conn| {
+                diesel::sql_query(&give_up).bind::<Instant, _>(At(before)).get_result(conn).optional()
+            })
+            .map_err(&fail)?;
+            let Some(Import { id }) = found else { break };
+            for (table, key) in WAITING {
+                let sql = format!(
+                    "DELETE FROM {table} WHERE (import_id, {key}) IN \
+                     (SELECT import_id, {key} FROM {table} WHERE import_id = $1 LIMIT $2)"
+                );
+                let left = i64::try_from(limit - removed).unwrap_or(i64::MAX);
+                let rows = on!(self.conn, |conn| {
+                    diesel::sql_query(&sql).bind::<Uid, _>(id).bind::<BigInt, _>(left).execute(conn)
+                })
+                .map_err(&fail)?;
+                removed += tally(rows);
+                if removed >= limit {
+                    return Ok(removed);
+                }
+            }
+            on!(self.conn, |conn| diesel::delete(imports::table.find(id)).execute(conn)).map_err(&fail)?;
+            removed += 1;
+        }
+        Ok(removed)
     }
 }
 

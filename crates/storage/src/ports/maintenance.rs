@@ -1,19 +1,26 @@
 //! The journal of maintenance.
 
-use super::{corrupt, named};
+use super::{corrupt, named, tally};
 use crate::conn::on;
 use crate::error::broken;
 use crate::schema::{maintenance_runs, posts, users};
 use crate::tx::DieselTx;
-use crate::types::{At, Key};
+use crate::types::{At, Instant, Key};
 use diesel::dsl::max;
 use diesel::prelude::*;
+use diesel::sql_types::BigInt;
 use std::collections::BTreeMap;
 use terrace_app::maintenance::{Extent, MaintenanceRead, MaintenanceWrite, RunOutcome, RunRecord};
 use terrace_kernel::{StoreError, Timestamp};
 use uuid::Uuid;
 
 const TABLE: &str = "maintenance_runs";
+/// Which runs `r` from before `$1` may go: of those of each task the last stays, and the last that did its work.
+pub(super) const OLD_RUNS: &str = "r.started_at < $1 \
+    AND EXISTS (SELECT 1 FROM maintenance_runs n WHERE n.task = r.task AND n.started_at < $1 \
+        AND (n.started_at, n.id) > (r.started_at, r.id)) \
+    AND (r.outcome <> 'succeeded' OR EXISTS (SELECT 1 FROM maintenance_runs n WHERE n.task = r.task \
+        AND n.outcome = 'succeeded' AND n.started_at < $1 AND (n.started_at, n.id) > (r.started_at, r.id)))";
 
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = maintenance_runs, treat_none_as_default_value = false)]
@@ -142,6 +149,21 @@ impl MaintenanceWrite for DieselTx<'_> {
         on!(self.conn, |conn| diesel::update(open).set(end).execute(conn))
             .map(drop)
             .map_err(broken("note how a task ended"))
+    }
+
+    fn sweep_maintenance(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+        let sql = format!(
+            "DELETE FROM maintenance_runs WHERE id IN \
+             (SELECT r.id FROM maintenance_runs r WHERE {OLD_RUNS} ORDER BY r.started_at, r.id LIMIT $2)"
+        );
+        on!(self.conn, |conn| {
+            diesel::sql_query(sql)
+                .bind::<Instant, _>(At(before))
+                .bind::<BigInt, _>(i64::from(limit))
+                .execute(conn)
+        })
+        .map(tally)
+        .map_err(broken("sweep the journal of maintenance"))
     }
 }
 

@@ -52,7 +52,7 @@ const OF_POSTS: [(&str, &str); 4] = [
 ];
 
 /// Which notices may go: those of payments of which something is open stay.
-const OLD_NOTICES: &str = "received_at < $1 AND NOT EXISTS \
+pub(super) const OLD_NOTICES: &str = "received_at < $1 AND NOT EXISTS \
     (SELECT 1 FROM payments p WHERE p.purchase_id = payment_notices.purchase_id AND p.due_at IS NOT NULL)";
 
 const WITHOUT_LANE: &str = "\
@@ -67,12 +67,6 @@ const OPEN_LANE: &str = "\
 struct IdRow {
     #[diesel(sql_type = Uid)]
     id: Key,
-}
-
-#[derive(QueryableByName)]
-struct CountRow {
-    #[diesel(sql_type = BigInt)]
-    number: i64,
 }
 
 #[derive(QueryableByName)]
@@ -288,14 +282,6 @@ impl RowsAudit for DieselTx<'_> {
         })
         .map_err(broken("look for deleted posts"))?;
         Ok(by_row(rows, &OF_POSTS).into_iter().map(|(id, left)| (id.id(), left)).collect())
-    }
-
-    fn count_notices(&mut self, before: Timestamp) -> Result<u64, StoreError> {
-        let sql = format!("SELECT COUNT(*) AS number FROM payment_notices WHERE {OLD_NOTICES}");
-        let counted: CountRow =
-            on!(self.conn, |conn| diesel::sql_query(sql).bind::<Instant, _>(At(before)).get_result(conn))
-                .map_err(broken("count old notices"))?;
-        Ok(number(counted.number))
     }
 
     fn fans_without_lane(&mut self, after: Option<UserId>, limit: u32) -> Result<Vec<UserId>, StoreError> {

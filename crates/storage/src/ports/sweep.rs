@@ -1,6 +1,9 @@
 //! Removal of what is past its time.
 
+use super::legacy::abandoned;
+use super::maintenance::OLD_RUNS;
 use super::media::{EXPIRED_UPLOADS, UNUSED_PICTURES};
+use super::mend_rows::OLD_NOTICES;
 use super::tally;
 use crate::conn::on;
 use crate::error::broken;
@@ -40,13 +43,17 @@ struct FoundRow {
 
 impl SweepRead for DieselTx<'_> {
     fn past_its_time(&mut self, what: Past, before: Timestamp) -> Result<u64, StoreError> {
+        let counted = |rows: &str| format!("SELECT COUNT(*) AS found FROM {rows}");
         let statement = match what {
-            Past::IdempotencyKeys => OLD_KEYS,
-            Past::Sessions => ENDED_SESSIONS,
-            Past::Events => OLDEST_EVENTS,
-            Past::Minting => TOLD,
-            Past::Uploads => EXPIRED_UPLOADS,
-            Past::Pictures => UNUSED_PICTURES,
+            Past::IdempotencyKeys => OLD_KEYS.to_owned(),
+            Past::Sessions => ENDED_SESSIONS.to_owned(),
+            Past::Events => OLDEST_EVENTS.to_owned(),
+            Past::Minting => TOLD.to_owned(),
+            Past::Notices => counted(&format!("payment_notices WHERE {OLD_NOTICES}")),
+            Past::Imports => abandoned(),
+            Past::Runs => counted(&format!("maintenance_runs r WHERE {OLD_RUNS}")),
+            Past::Uploads => EXPIRED_UPLOADS.to_owned(),
+            Past::Pictures => UNUSED_PICTURES.to_owned(),
         };
         let row: FoundRow = on!(self.conn, |conn| {
             diesel::sql_query(statement).bind::<Instant, _>(At(before)).get_result(conn)

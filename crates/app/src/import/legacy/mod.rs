@@ -412,7 +412,7 @@ impl Command for StageRows {
     type Output = bool;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn Tx, _ctx: &mut Ctx) -> Outcome<bool, Infallible> {
-        Ok(tx.stage(self.import, self.from, &self.rows)?)
+    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<bool, Infallible> {
+        Ok(tx.stage(self.import, self.from, &self.rows, ctx.now())?)
     }
 }

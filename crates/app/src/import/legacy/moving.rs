@@ -5,11 +5,13 @@ use super::rows::{ImportId, LegacyTally};
 use super::seasons::fit;
 use crate::execute::Command;
 use crate::import::follows_imported;
+use crate::ledger_upkeep::held_ledgers;
 use crate::store::Tx;
+use crate::upkeep::{books, bring_in_line};
 use std::collections::BTreeMap;
 use terrace_identity::PasswordHash;
 use terrace_kernel::{Ctx, Failure, Outcome, StoreError, TeamId, UserId};
-use terrace_scoring::{Books, Season, SeasonId, Seasons};
+use terrace_scoring::{Season, SeasonId, Seasons};
 
 /// Accounts whose totals and balances are looked at together.
 const PORTION: usize = 1_000;
@@ -110,7 +112,7 @@ impl Command for MoveLegacy {
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<LegacyMoved, MoveRefusal> {
         let (import, now) = (self.import, ctx.now());
         tx.take_time()?;
-        if !tx.stage(import, self.staged, &[])? {
+        if !tx.stage(import, self.staged, &[], now)? {
             return Err(Failure::Refused(MoveRefusal::Raced));
         }
         let mut moved = LegacyMoved { seasons: self.add_seasons(tx, ctx)?, ..LegacyMoved::default() };
@@ -142,20 +144,11 @@ impl Command for MoveLegacy {
 
 /// Makes totals, entries and balances of the fans what their records say.
 fn settle(tx: &mut dyn Tx, ctx: &mut Ctx, fans: &[UserId]) -> Result<(), StoreError> {
-    let books = Books::new(tx.seasons()?, &tx.every_board()?);
+    let books = books(tx)?;
     for fans in fans.chunks(PORTION) {
-        let (Some(first), Some(last)) = (fans.first(), fans.last()) else { continue };
-        let points = tx.points_of_each(fans)?;
-        let mends: Vec<_> = points.iter().filter_map(|fan| books.audit(fan, ctx.now()).mend).collect();
-        tx.mend_points(&mends, ctx.now())?;
-        tx.hold_balances(fans)?;
-        for fan in tx.ledger_between(*first, *last)? {
-            if fans.binary_search(&fan.user).is_err() {
-                continue;
-            }
-            if let Some(mend) = fan.audit().1 {
-                tx.issue_for_the_past(mend.user, mend.points, ctx.new_id(), ctx.now())?;
-            }
+        bring_in_line(tx, &books, fans, ctx.now())?;
+        for mend in held_ledgers(tx, fans)?.iter().filter_map(|fan| fan.audit().1) {
+            tx.issue_for_the_past(mend.user, mend.points, ctx.new_id(), ctx.now())?;
         }
     }
     Ok(())

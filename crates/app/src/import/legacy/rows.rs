@@ -186,12 +186,22 @@ pub trait LegacyStagingWrite: LegacyStaging {
     /// imports is given up.
     fn begin_import(&mut self, import: ImportId, at: Timestamp) -> Result<u64, StoreError>;
 
-    /// Adds rows behind the first `from`; `false`, and nothing, where there are more or fewer: somebody else is at it. Those
-    /// that wait already are passed over.
-    fn stage(&mut self, import: ImportId, from: u64, rows: &[LegacyRow]) -> Result<bool, StoreError>;
+    /// Adds rows behind the first `from`, at `at`; `false`, and nothing, where there are more or fewer: somebody else is at
+    /// it, or it was given up. Those that wait already are passed over.
+    fn stage(
+        &mut self,
+        import: ImportId,
+        from: u64,
+        rows: &[LegacyRow],
+        at: Timestamp,
+    ) -> Result<bool, StoreError>;
 
     /// Removes what waits of the import and notes that it is finished.
     fn finish_import(&mut self, import: ImportId, at: Timestamp) -> Result<(), StoreError>;
+
+    /// Gives up imports that nobody has begun or gone on with since before `before`: removes up to `limit` rows that wait of
+    /// them, and at last the imports; says how many rows, imports among them. Whoever goes on with one begins anew.
+    fn sweep_imports(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 }
 
 /// Moves rows of imports to where they belong, all in one transaction, in the order of these calls. What is there stays as it

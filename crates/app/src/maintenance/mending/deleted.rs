@@ -1,5 +1,4 @@
-//! Clean-up of what should have gone and did not: what deleted accounts and deleted posts have left, and notices of payments
-//! that nobody asks for any more.
+//! Clean-up of what should have gone and did not: what deleted accounts and deleted posts have left.
 
 use super::walk::tally;
 use crate::erasure::erase_left;
@@ -16,9 +15,6 @@ const PORTION: u32 = 200;
 const ROWS: u32 = 500;
 /// How long the consumers of the event log have for what was deleted, before this looks after it.
 const LATE: Duration = Duration::from_hours(1);
-/// How long notices of payments stay, by which an event that is told again is known: longer than any provider tells of one,
-/// a disputed payment included.
-const NOTICES_STAY: Duration = Duration::from_hours(400 * 24);
 
 /// What deleted accounts left.
 pub(in crate::maintenance) fn deleted_accounts() -> Task {
@@ -59,27 +55,6 @@ pub(in crate::maintenance) fn deleted_posts() -> Task {
     })
     // It removes posts by marking them.
     .after(&["sweep-deleted-accounts"])
-}
-
-/// Notices of payments.
-pub(in crate::maintenance) fn notices() -> Task {
-    let about = "Removes what payment providers told more than 400 days ago of payments that are settled";
-    Task::new("sweep-notices", Category::CleanUp, about, |work: Work| async move {
-        let before = work.app().now().minus(NOTICES_STAY);
-        if work.is_dry() {
-            work.count("notices", work.ask(CountNotices { before }).await?);
-            return Ok::<(), TaskFailure>(());
-        }
-        loop {
-            let removed = work.batch(SweepNotices { before }).await?;
-            work.count("notices", removed);
-            if removed < u64::from(ROWS) {
-                return Ok(());
-            }
-        }
-    })
-    // Of what wakes up the notices stay.
-    .after(&["repair-purchases"])
 }
 
 fn told(work: &Work, rows: &Counts) {
@@ -145,33 +120,5 @@ impl Command for RemovePost {
 
     fn run(&self, tx: &mut dyn Tx, _ctx: &mut Ctx) -> Outcome<bool, Infallible> {
         Ok(tx.remove_deleted_post(self.post, ROWS)?)
-    }
-}
-
-struct CountNotices {
-    before: Timestamp,
-}
-
-impl Query for CountNotices {
-    const NAME: &'static str = "count_notices";
-    type Output = u64;
-    type Refusal = Infallible;
-
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<u64, Infallible> {
-        Ok(tx.count_notices(self.before)?)
-    }
-}
-
-struct SweepNotices {
-    before: Timestamp,
-}
-
-impl Command for SweepNotices {
-    const NAME: &'static str = "sweep_notices";
-    type Output = u64;
-    type Refusal = Infallible;
-
-    fn run(&self, tx: &mut dyn Tx, _ctx: &mut Ctx) -> Outcome<u64, Infallible> {
-        Ok(tx.sweep_notices(self.before, ROWS)?)
     }
 }

@@ -1,14 +1,15 @@
 //! Backfill of points for what fans did and nobody recorded. The records have the keys that they would have had, so that what
 //! was paid meanwhile, or is paid beside it, is paid once.
 
-use super::walk::{Held, Looked, Mending, count, hold, look_at_fans, tally, walk_fans};
+use super::walk::{Held, Looked, Mending, count, hold, look_at_fans, walk_fans};
 use crate::awards::{Awards, GiveRefusal, Given};
 use crate::maintenance::{Category, Counts, Task, Unrecorded, UnrecordedVisit};
 use crate::store::{ReadTx, Tx};
+use crate::upkeep::{self, books};
 use std::collections::HashMap;
 use terrace_kernel::{Ctx, Failure, StoreError, TeamId, Timestamp, UserId, Uuid};
 use terrace_quests::VisitRules;
-use terrace_scoring::{Books, KnownFavorite, NewAward, Points, SourceKey, SourceKind, board_team};
+use terrace_scoring::{KnownFavorite, NewAward, Points, SourceKey, SourceKind, board_team};
 
 /// Records of completed steps and quests.
 pub(in crate::maintenance) fn quest_points() -> Task {
@@ -57,7 +58,6 @@ pub(super) fn favorites(tx: &mut dyn Tx, of: &Held) -> Result<HashMap<UserId, Kn
 }
 
 /// Makes what stands beside the records of fans who are held what their records say; says of how many it was something else.
-/// An award to a season that is over leaves the legacy entries of that season behind (scoring rule 7).
 pub(super) fn bring_in_line(
     tx: &mut dyn Tx,
     ctx: &Ctx,
@@ -68,11 +68,8 @@ pub(super) fn bring_in_line(
     if concerned.is_empty() {
         return Ok(0);
     }
-    let books = Books::new(tx.seasons()?, &tx.every_board()?);
-    let points = tx.points_of_each(&concerned)?;
-    let mends: Vec<_> = points.iter().filter_map(|fan| books.audit(fan, ctx.now()).mend).collect();
-    tx.mend_points(&mends, ctx.now())?;
-    Ok(tally(mends.len()))
+    let books = books(tx)?;
+    upkeep::bring_in_line(tx, &books, &concerned, ctx.now())
 }
 
 /// What a fan did that nobody recorded.
@@ -80,7 +77,7 @@ struct Missing {
     /// What its record is called in the report.
     kind: &'static str,
     award: NewAward,
-    /// The team of the quest that it belongs to.
+    /// The team of the quest that it belongs to; later the one on whose board it counts.
     team: Option<TeamId>,
 }
 
@@ -95,12 +92,17 @@ fn make_up_for(
     let (mut counts, mut concerned) = (Counts::new(), Vec::new());
     let Some(held) = hold(tx, suspects)? else { return Ok(counts) };
     let favorites = favorites(tx, &held)?;
-    for Missing { kind, award, team } in find(tx, &held)? {
-        if !held.contains(award.user) {
-            continue;
-        }
+    let mut found = find(tx, &held)?;
+    found.retain(|missing| held.contains(missing.award.user));
+    for Missing { award, team, .. } in &mut found {
         let favorite = favorites.get(&award.user).and_then(|known| known.at(award.at));
-        if let Some(given) = record(tx, ctx, awards, &award, board_team(team, favorite))? {
+        *team = board_team(*team, favorite);
+    }
+    let past: Vec<_> = found.iter().map(|missing| (&missing.award, missing.team)).collect();
+    let at_once = awards.give_at_once(tx, ctx, &past)?;
+    for (Missing { kind, award, team }, is_given) in found.iter().zip(at_once) {
+        let given = if is_given { Some(award.amount.get()) } else { record(tx, ctx, awards, award, *team)? };
+        if let Some(given) = given {
             count(&mut counts, kind, 1);
             count(&mut counts, "points", u64::try_from(given).unwrap_or(0));
             concerned.push(award.user);

@@ -17,7 +17,7 @@ mod walk;
 pub(super) use blocks::blocked_follows;
 pub(super) use boards::boards;
 pub(super) use counters::counters;
-pub(super) use deleted::{deleted_accounts, deleted_posts, notices};
+pub(super) use deleted::{deleted_accounts, deleted_posts};
 pub(super) use facts::{quest_points, visit_points};
 pub(super) use lanes::minting_lanes;
 pub(super) use packs::{packs, purchases};

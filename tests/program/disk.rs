@@ -1,0 +1,74 @@
+//! A small disk of its own for a test: it can be filled, and be made one that can only be read.
+
+use anyhow::{Context, Result, ensure};
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A small file system in memory, which goes with the value.
+pub(super) struct Disk {
+    folder: PathBuf,
+    /// Takes up the room that is not to be had.
+    ballast: PathBuf,
+}
+
+impl Disk {
+    /// One of so many MiB in a folder; none, and a loud word of it, where one may not mount anything.
+    pub(super) fn mount(folder: &Path, size: u32) -> Result<Option<Self>> {
+        let folder = folder.join("disk");
+        fs::create_dir(&folder)?;
+        let options = format!("size={size}m");
+        let mounted =
+            Command::new("mount").args(["-t", "tmpfs", "-o", &options, "tmpfs"]).arg(&folder).output();
+        if !mounted.is_ok_and(|output| output.status.success()) {
+            println!("LEFT OUT: a disk of its own needs an account that may mount one (root)");
+            return Ok(None);
+        }
+        Ok(Some(Self { ballast: folder.join("ballast"), folder }))
+    }
+
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Leaves room for so many KiB.
+    pub(super) fn leave(&self, kib: u64) -> Result<()> {
+        let mut file = File::create(&self.ballast)?;
+        let part = [0; 4096];
+        while file.write_all(&part).is_ok() {}
+        let size = file.metadata()?.len();
+        file.set_len(size.saturating_sub(kib << 10)).context("cannot leave room")
+    }
+
+    /// Gives all of the room back.
+    pub(super) fn clear(&self) -> Result<()> {
+        fs::remove_file(&self.ballast).context("cannot make room")
+    }
+
+    /// From now on nothing can be written there.
+    pub(super) fn only_read(&self) -> Result<()> {
+        self.remount("remount,ro")?;
+        let written = OpenOptions::new().write(true).create(true).truncate(false).open(&self.ballast);
+        ensure!(written.is_err(), "it can be written");
+        Ok(())
+    }
+
+    /// It can be written again.
+    pub(super) fn written(&self) -> Result<()> {
+        self.remount("remount,rw")
+    }
+
+    fn remount(&self, options: &str) -> Result<()> {
+        let done = Command::new("mount").args(["-o", options]).arg(&self.folder).output()?;
+        ensure!(done.status.success(), "{options}: {}", String::from_utf8_lossy(&done.stderr));
+        Ok(())
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        // Whoever still has a file open there keeps it, and nobody else sees it any more.
+        let _ = Command::new("umount").arg("-l").arg(&self.folder).status();
+    }
+}

@@ -1,0 +1,229 @@
+//! Commands of maintenance on a disk that can only be read, and on one without room (docs/operations.md, "Maintenance"): each
+//! says what to do, ends with 1 and changes nothing; where the disk is right again, the same command does its work.
+
+use super::disk::Disk;
+use crate::contract::mended::{Stored, differences, kept};
+use anyhow::{Context, Result};
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use terrace_testkit::storage::{Storage, StorageConfig};
+use terrace_testkit::{DatabaseKind, Ended, Invocation, ManualClock, SeededEntropy, on};
+
+const READ_ONLY: &str = "is on a file system that can only be read: mount it for writing";
+const NO_ROOM: &str = " KiB of room left: make room, and give the command again";
+
+/// What a database keeps, as another process sees it.
+pub(super) fn kept_in(url: &str, apart_from: &[&str]) -> Result<Stored> {
+    let (clock, entropy) = (ManualClock::default(), SeededEntropy::default());
+    let storage = Storage::open(StorageConfig::new(url), Arc::new(clock), Arc::new(entropy))?;
+    let kept = kept(&storage, apart_from);
+    storage.close();
+    Ok(kept)
+}
+
+/// A database with teams and quests on a disk of its own, and a backup of it and a file to bring in elsewhere.
+struct Place {
+    // First: it goes before the folder that it is in.
+    disk: Disk,
+    terrace: Invocation,
+    url: String,
+}
+
+impl Place {
+    /// None where one may not mount a disk.
+    fn new(size: u32) -> Result<Option<Self>> {
+        let bare = Invocation::new()?;
+        let Some(disk) = Disk::mount(bare.folder(), size)? else { return Ok(None) };
+        let data = disk.folder().join("data");
+        let url = format!("sqlite:{}", data.join("terrace.db").display());
+        let terrace = bare.args([Path::new("--data-dir"), &data]);
+        terrace.clone().args(["seed"]).run()?.succeeded()?;
+        terrace.clone().args(["maintain", "run", "seasons"]).run()?.succeeded()?;
+        terrace.clone().args(["backup", "whole.db"]).run()?.succeeded()?;
+        let place = Self { disk, terrace, url };
+        place.users(1)?;
+        Ok(Some(place))
+    }
+
+    /// Writes a file of so many fans to be brought in.
+    fn users(&self, count: usize) -> Result<()> {
+        let mut users = "id,username,displayName,createdAt\n".to_owned();
+        for n in 0..count {
+            writeln!(users, "u{n},old{n},Old {n},2024-01-01T10:00:00Z")?;
+        }
+        Ok(fs::write(self.terrace.folder().join("User.csv"), users)?)
+    }
+
+    /// A file beside the database.
+    fn beside(&self, name: &str) -> String {
+        self.disk.folder().join(name).display().to_string()
+    }
+
+    fn run(&self, words: &[&str]) -> Result<Ended> {
+        self.terrace.clone().args(words.iter().copied()).run()
+    }
+
+    fn kept(&self, apart_from: &[&str]) -> Result<Stored> {
+        kept_in(&self.url, apart_from)
+    }
+
+    /// What lies on the disk, but for what SQLite keeps beside a database that is open.
+    fn names(&self) -> Result<Vec<PathBuf>> {
+        let mut names = Vec::new();
+        for folder in [self.disk.folder().to_owned(), self.disk.folder().join("data")] {
+            for entry in fs::read_dir(folder)? {
+                names.push(entry?.path());
+            }
+        }
+        let is_passing = |name: &PathBuf| {
+            let name = name.display().to_string();
+            name.ends_with("-wal") || name.ends_with("-shm") || name.ends_with("ballast")
+        };
+        names.retain(|name| !is_passing(name));
+        names.sort();
+        Ok(names)
+    }
+
+    /// Each command says why not in these words, and ends with 1.
+    fn all_refused(&self, commands: &[&[&str]], advice: &str) -> Result<()> {
+        for words in commands {
+            let ended = self.run(words)?;
+            let said = ended.words();
+            assert!(ended.code == Some(1) && said.contains(advice), "{words:?}: {:?}\n{said}", ended.code);
+            assert!(!said.contains("panicked") && said.len() < 10_000, "{words:?}: {said}");
+        }
+        Ok(())
+    }
+}
+
+/// Everything that would write, or that needs a place for what it reads.
+fn commands(copy: &str) -> Vec<Vec<&str>> {
+    vec![
+        vec!["maintain", "run", "teams"],
+        vec!["maintain", "run", "--all"],
+        vec!["maintain", "run", "--all", "--dry-run"],
+        vec!["maintain", "repair"],
+        vec!["maintain", "verify"],
+        vec!["import", "legacy", "User.csv"],
+        vec!["backup", copy],
+        vec!["restore", "whole.db", "--force"],
+    ]
+}
+
+fn slices<'a>(commands: &'a [Vec<&'a str>]) -> Vec<&'a [&'a str]> {
+    commands.iter().map(Vec::as_slice).collect()
+}
+
+#[test]
+fn a_disk_that_can_only_be_read_is_named() -> Result<()> {
+    on(DatabaseKind::Sqlite, |_| {
+        let Some(place) = Place::new(32)? else { return Ok(()) };
+        let copy = place.beside("copy.db");
+        let commands = commands(&copy);
+        let (before, names) = (place.kept(&[])?, place.names()?);
+        place.disk.only_read()?;
+        place.all_refused(&slices(&commands), READ_ONLY)?;
+        place.disk.written()?;
+        assert_eq!(differences(&before, &place.kept(&[])?), Vec::<String>::new());
+        assert_eq!(place.names()?, names);
+
+        // A server that was killed leaves its log: there is more that can be read, and no more that can be written.
+        place.terrace.serve()?.kill()?;
+        assert!(place.disk.folder().join("data/terrace.db-wal").exists());
+        let names = place.names()?;
+        place.disk.only_read()?;
+        let repairs = ["maintain", "run", "repair-counters"];
+        place.all_refused(&[&repairs, &["import", "legacy", "User.csv"], &["backup", &copy]], READ_ONLY)?;
+        place.disk.written()?;
+        assert_eq!(place.names()?, names);
+        place.run(&["maintain", "verify"])?.succeeded()?;
+        place.run(&repairs)?.succeeded()?;
+        place.run(&["import", "legacy", "User.csv"])?.succeeded()?;
+        place.run(&["backup", &copy])?.succeeded()?;
+        place.run(&["restore", "whole.db", "--force"])?.succeeded()?;
+        assert_eq!(differences(&before, &place.kept(&[])?), Vec::<String>::new());
+        Ok(())
+    })
+}
+
+#[test]
+fn a_disk_without_room_is_named() -> Result<()> {
+    on(DatabaseKind::Sqlite, |_| {
+        let Some(place) = Place::new(32)? else { return Ok(()) };
+        let copy = place.beside("copy.db");
+        let commands = commands(&copy);
+        let (before, names) = (place.kept(&[])?, place.names()?);
+        place.disk.leave(0)?;
+        place.all_refused(&slices(&commands), NO_ROOM)?;
+        place.disk.clear()?;
+        assert_eq!(differences(&before, &place.kept(&[])?), Vec::<String>::new());
+        assert_eq!(place.names()?, names);
+
+        // Of a whole database elsewhere no copy finds room either, and none is left half done.
+        let elsewhere = Invocation::new()?;
+        elsewhere.clone().args(["seed"]).run()?.succeeded()?;
+        place.disk.leave(256)?;
+        let refused = elsewhere.clone().args(["backup", &copy]).run()?;
+        assert!(refused.code == Some(1) && refused.log.contains(NO_ROOM), "{}", refused.words());
+        assert!(refused.log.contains(&format!("nothing was backed up to {copy}")), "{}", refused.words());
+        place.disk.clear()?;
+        assert_eq!(place.names()?, names);
+        for words in commands {
+            place.run(&words)?.succeeded().with_context(|| words.join(" "))?;
+        }
+        Ok(())
+    })
+}
+
+/// There is room to begin, and not to end: what a batch wrote goes with it, and the run is noted as one that failed.
+#[test]
+fn room_that_ends_on_the_way_is_named_and_the_next_run_does_the_rest() -> Result<()> {
+    on(DatabaseKind::Sqlite, |_| {
+        let bare = Invocation::new()?;
+        let Some(disk) = Disk::mount(bare.folder(), 32)? else { return Ok(()) };
+        let data = disk.folder().join("data");
+        let url = format!("sqlite:{}", data.join("terrace.db").display());
+        let terrace = bare.args([Path::new("--data-dir"), &data]);
+        terrace.clone().args(["migrate"]).run()?.succeeded()?;
+        let place = Place { disk, terrace, url };
+        let before = place.kept(&["maintenance_runs", "leases"])?;
+        place.disk.leave(96)?;
+        let failed = place.run(&["maintain", "run", "teams"])?;
+        assert_eq!(failed.code, Some(1), "{}", failed.words());
+        assert!(failed.said.contains("teams ") && failed.said.contains(" failed: "), "{}", failed.words());
+        assert!(failed.words().contains("is full") && failed.words().contains(NO_ROOM), "{}", failed.words());
+        place.disk.clear()?;
+        let after = place.kept(&["maintenance_runs", "leases"])?;
+        assert_eq!(differences(&before, &after), Vec::<String>::new());
+        place.run(&["maintain", "run", "teams"])?.succeeded()?;
+        let told = place.run(&["maintain", "history"])?.succeeded()?;
+        assert!(told.contains(" teams succeeded ") && told.contains(" teams failed "), "{told}");
+        place.run(&["maintain", "verify"])?.succeeded().map(drop)
+    })
+}
+
+/// Nobody sees anything of an import that found no room, and it goes on where it stopped.
+#[test]
+fn an_import_that_finds_no_room_is_seen_by_nobody_and_goes_on() -> Result<()> {
+    const WAITING: [&str; 2] = ["imports", "legacy_users"];
+    on(DatabaseKind::Sqlite, |_| {
+        let Some(place) = Place::new(64)? else { return Ok(()) };
+        place.users(10_000)?;
+        let before = place.kept(&WAITING)?;
+        place.disk.leave(1_024)?;
+        let failed = place.run(&["import", "legacy", "User.csv"])?;
+        assert!(failed.code == Some(1) && failed.log.contains(NO_ROOM), "{}", failed.words());
+        assert!(
+            failed.log.contains("nobody sees anything of it; the same command goes on"),
+            "{}",
+            failed.log
+        );
+        place.disk.clear()?;
+        assert_eq!(differences(&before, &place.kept(&WAITING)?), Vec::<String>::new());
+        let said = place.run(&["import", "legacy", "User.csv"])?.succeeded()?;
+        assert!(said.contains("users: 10000 read, 10000 new\n"), "{said}");
+        place.run(&["maintain", "verify"])?.succeeded().map(drop)
+    })
+}
