@@ -155,7 +155,7 @@ fn watched(place: &Place, words: &[&str]) -> Result<(Ended, u64)> {
 
 fn a_million_broken_lines_are_told_in_few_words_and_little_memory(kind: DatabaseKind) -> Result<()> {
     const LINES: usize = 1_000_000;
-    const MOST_KIB: u64 = 128 * 1024;
+    const MOST_KIB: u64 = 96 * 1024;
     let place = Place::new(kind)?;
     // Four kinds of them, one after the other.
     let broken: [&[u8]; 4] =
@@ -164,6 +164,8 @@ fn a_million_broken_lines_are_told_in_few_words_and_little_memory(kind: Database
     users.extend(broken.iter().cycle().take(LINES).copied().flatten());
     place.put("User.csv", users)?;
     place.put("old.jsonl", "{\"user\": \"mia\"}\n".repeat(LINES))?;
+    // No database sees anything of the second file.
+    let files = if kind == DatabaseKind::Sqlite { 2 } else { 1 };
     place.unchanged(|| {
         for (words, told) in [
             (
@@ -179,7 +181,10 @@ fn a_million_broken_lines_are_told_in_few_words_and_little_memory(kind: Database
                 &["maintain", "import-completions", "old.jsonl"],
                 &["1000000 lines: 0 recorded, 0 there before, 1000000 left out\n", "\nand 999980 more\n"],
             ),
-        ] {
+        ]
+        .into_iter()
+        .take(files)
+        {
             let (refused, peak) = watched(&place, words)?;
             let said = refused.words();
             ensure!(refused.code == Some(1), "{words:?}: {:?}\n{said}", refused.code);
