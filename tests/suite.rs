@@ -6,8 +6,10 @@ mod crash {
     mod crowd;
     mod deeds;
     pub(crate) mod dice;
+    mod exhausted;
     mod frozen;
     mod full;
+    mod held;
     mod listener;
     mod outage;
     mod packs;
