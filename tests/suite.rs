@@ -10,7 +10,9 @@ mod crash {
     mod frozen;
     mod full;
     mod held;
+    mod line;
     mod listener;
+    mod network;
     mod outage;
     mod packs;
     mod ranks;
@@ -137,6 +139,7 @@ mod streams {
     mod readers;
     mod stalls;
     mod stops;
+    mod vanished;
 }
 
 /// The program, as its operators meet it.

@@ -54,13 +54,15 @@ struct Common {
 
 /// What happens to databases and connections: they stop, stand still, are full, held by others or out of reach; clients by
 /// the thousand, who take their time or vanish; and a clock that is wrong.
-const FAULTS: [&str; 6] = [
+const FAULTS: [&str; 8] = [
     "crash::exhausted::",
     "crash::frozen::",
     "crash::full::",
+    "crash::network::",
     "crash::outage::",
     "streams::many::",
     "streams::stalls::",
+    "streams::vanished::",
 ];
 
 /// Runs the proof; the exit code is that of the tests.

@@ -373,9 +373,19 @@ impl Program {
 
     /// How much memory it holds, in KiB; none where the system does not tell.
     pub fn resident_kib(&self) -> Option<u64> {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.running.child.id())).ok()?;
+        let status = fs::read_to_string(format!("/proc/{}/status", self.id())).ok()?;
         let kib = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
         kib.split_whitespace().next()?.parse().ok()
+    }
+
+    /// The id of its process.
+    pub fn id(&self) -> u32 {
+        self.running.child.id()
+    }
+
+    /// How many descriptors it holds, of files and of connections; none where the system does not tell.
+    pub fn descriptors(&self) -> Option<usize> {
+        fs::read_dir(format!("/proc/{}/fd", self.id())).ok().map(Iterator::count)
     }
 
     /// Asks until it is ready and says how long that took.
