@@ -35,6 +35,7 @@ mod contract {
     mod balances;
     mod boards;
     pub(crate) mod boards_told;
+    mod clock;
     mod completions;
     mod cost;
     mod counters;

@@ -54,7 +54,8 @@ struct Common {
 
 /// What happens to databases and connections: they stop, stand still, are full, held by others or out of reach; clients by
 /// the thousand, who take their time or vanish; and a clock that is wrong.
-const FAULTS: [&str; 8] = [
+const FAULTS: [&str; 9] = [
+    "contract::clock::",
     "crash::exhausted::",
     "crash::frozen::",
     "crash::full::",
