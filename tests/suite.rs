@@ -9,6 +9,7 @@ mod crash {
     mod exhausted;
     mod frozen;
     mod full;
+    mod full_server;
     mod held;
     mod line;
     mod listener;
@@ -17,6 +18,7 @@ mod crash {
     mod packs;
     mod ranks;
     mod rounds;
+    mod small_disk;
     mod stop;
     mod together;
     mod world;

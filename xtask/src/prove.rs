@@ -54,11 +54,12 @@ struct Common {
 
 /// What happens to databases and connections: they stop, stand still, are full, held by others or out of reach; clients by
 /// the thousand, who take their time or vanish; and a clock that is wrong.
-const FAULTS: [&str; 9] = [
+const FAULTS: [&str; 10] = [
     "contract::clock::",
     "crash::exhausted::",
     "crash::frozen::",
     "crash::full::",
+    "crash::full_server::",
     "crash::network::",
     "crash::outage::",
     "streams::many::",
