@@ -6,13 +6,19 @@ mod crash {
     mod crowd;
     mod deeds;
     pub(crate) mod dice;
+    mod exhausted;
     mod frozen;
     mod full;
+    mod full_server;
+    mod held;
+    mod line;
     mod listener;
+    mod network;
     mod outage;
     mod packs;
     mod ranks;
     mod rounds;
+    mod small_disk;
     mod stop;
     mod together;
     mod world;
@@ -31,6 +37,7 @@ mod contract {
     mod balances;
     mod boards;
     pub(crate) mod boards_told;
+    mod clock;
     mod completions;
     mod cost;
     mod counters;
@@ -136,6 +143,7 @@ mod streams {
     mod readers;
     mod stalls;
     mod stops;
+    mod vanished;
 }
 
 /// The program, as its operators meet it.

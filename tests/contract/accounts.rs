@@ -55,12 +55,12 @@ fn refusal<T, R>(outcome: Outcome<T, R>) -> Option<R> {
     }
 }
 
-fn mobile(house: &TestApp, name: &str) -> (String, Token) {
+pub(super) fn mobile(house: &TestApp, name: &str) -> (String, Token) {
     let signed_up = house.run(house.app().mobile_login(name, offered(PASSWORD), None));
     pair(signed_up.expect("the right password"))
 }
 
-fn refresh(house: &TestApp, token: &str) -> Result<(String, Token), RefreshRefusal> {
+pub(super) fn refresh(house: &TestApp, token: &str) -> Result<(String, Token), RefreshRefusal> {
     match house.run(house.app().refresh(token)) {
         Ok(signed_up) => Ok(pair(signed_up)),
         Err(Failure::Refused(refusal)) => Err(refusal),

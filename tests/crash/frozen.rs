@@ -5,12 +5,16 @@ use super::crowd::{Crowd, Extent, Told, hear};
 use super::dice::Dice;
 use super::outage::is_away;
 use super::world::World;
-use anyhow::Result;
-use std::time::Duration;
+use anyhow::{Result, ensure};
+use std::time::{Duration, Instant};
 use terrace_testkit::{CRON_SECRET, DatabaseKind, Invocation, ThrowawayPostgres, on};
 
 /// How soon the service serves again once its database does.
 const RECOVERY: Duration = Duration::from_secs(15);
+
+/// How often a slow server stands still, and for how long each time.
+const STALLS: usize = 12;
+const STALL: Duration = Duration::from_millis(300);
 
 #[test]
 fn a_server_that_stands_still_is_survived() -> Result<()> {
@@ -39,6 +43,40 @@ fn a_server_that_stands_still_is_survived() -> Result<()> {
             let tally = crowd.check(&program.client(), Extent::Everything)?;
             println!("{tally:?}: all of it is there");
         }
+        assert_eq!(program.stop()?.code, Some(0));
+        invocation.args(["maintain", "verify"]).run()?.succeeded().map(drop)
+    })
+}
+
+/// A slow disk, as the service sees one: its server stands still again and again, and does little in between. It is no disk
+/// that is slow, but processes that are stopped and go on. What that costs is time.
+#[test]
+fn a_server_that_is_slow_is_borne() -> Result<()> {
+    on(DatabaseKind::Postgres, |_| {
+        let server = ThrowawayPostgres::start()?;
+        let url = server.create_database("terrace")?;
+        let invocation = Invocation::on(&url)?.env("TERRACE_CRON_SECRET", CRON_SECRET);
+        World::furnish(&invocation, &url)?;
+        let mut program = invocation.serve()?;
+        let mut dice = Dice::new()?;
+        let mut crowd = Crowd::register(&program, 8, &mut dice)?;
+        crowd.begin_round(&mut dice);
+        let begun = Instant::now();
+        crowd.under_load(&program.client(), |told| {
+            for _ in 0..STALLS {
+                server.freeze_server()?;
+                let stalled = Instant::now();
+                while let Some(left) = STALL.checked_sub(stalled.elapsed()) {
+                    let Ok(what) = told.recv_timeout(left) else { break };
+                    ensure!(what != Told::Nothing, "a request was not answered");
+                }
+                server.thaw_server()?;
+                hear(told, Told::Done, 4, &[Told::Later])?;
+            }
+            hear(told, Told::Done, 30, &[Told::Later])
+        })?;
+        let tally = crowd.check(&program.client(), Extent::Everything)?;
+        println!("{STALLS} times for {STALL:?} within {:?}; {tally:?}: all of it is there", begun.elapsed());
         assert_eq!(program.stop()?.code, Some(0));
         invocation.args(["maintain", "verify"]).run()?.succeeded().map(drop)
     })

@@ -3,66 +3,24 @@
 
 use super::crowd::{Crowd, Extent, Told, hear};
 use super::dice::Dice;
+use super::small_disk::SmallDisk;
 use anyhow::{Context, Result, ensure};
 use serde_json::json;
-use std::fs::{self, File};
-use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 use std::time::{Duration, Instant};
 use terrace_testkit::{Client, DatabaseKind, Invocation, on};
 
 /// What the folder can hold: a few times what an empty database takes.
-const ROOM: &str = "size=12m";
+const ROOM: &str = "12m";
 /// How soon writes are taken again once there is room.
 const RECOVERY: Duration = Duration::from_secs(10);
-
-/// A folder of its own small file system in memory, which goes with the value.
-struct SmallDisk {
-    folder: PathBuf,
-    /// Takes up the room that is left.
-    ballast: PathBuf,
-}
-
-impl SmallDisk {
-    /// None where one may not mount anything.
-    fn mount(folder: &Path) -> Result<Option<Self>> {
-        let folder = folder.join("small");
-        fs::create_dir(&folder)?;
-        let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", ROOM, "tmpfs"]).arg(&folder).output();
-        let is_mounted = mounted.is_ok_and(|output| output.status.success());
-        Ok(is_mounted.then(|| Self { ballast: folder.join("ballast"), folder }))
-    }
-
-    /// Leaves no room for anything.
-    fn fill(&self) -> Result<()> {
-        let mut file = File::create(&self.ballast)?;
-        let part = [0; 4096];
-        while file.write_all(&part).is_ok() {}
-        Ok(())
-    }
-
-    fn clear(&self) -> Result<()> {
-        fs::remove_file(&self.ballast).context("cannot make room")
-    }
-}
-
-impl Drop for SmallDisk {
-    fn drop(&mut self) {
-        // Whoever still has a file open there keeps it, and nobody else sees it any more.
-        let _ = Command::new("umount").arg("-l").arg(&self.folder).status();
-    }
-}
 
 #[test]
 fn a_disk_without_room_is_survived() -> Result<()> {
     on(DatabaseKind::Sqlite, |_| {
         let place = Invocation::new()?;
-        let Some(disk) = SmallDisk::mount(place.folder())? else {
-            println!("LEFT OUT: a disk without room needs an account that may mount one (root)");
-            return Ok(());
-        };
-        let data = disk.folder.join("data");
+        let Some(disk) = SmallDisk::mount(place.folder(), ROOM)? else { return Ok(()) };
+        let data = disk.folder().join("data");
         let invocation = place.clone().args([Path::new("--data-dir"), &data]);
         let mut program = invocation.serve()?;
         let mut dice = Dice::new()?;

@@ -2,18 +2,14 @@
 
 use super::crowd::{BOUND, Crowd, Extent, Told, hear};
 use super::dice::Dice;
+use super::held::Held;
 use anyhow::{Context, Result, ensure};
 use serde_json::json;
-use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
-use terrace_testkit::app::store::{Store, Tx, Verdict, WriteJob};
-use terrace_testkit::kernel::StoreError;
 use terrace_testkit::pgtemp::Options;
-use terrace_testkit::storage::{Storage, StorageConfig};
 use terrace_testkit::{
-    Answer, Client, DatabaseKind, Invocation, ManualClock, PASSWORD, Program, SeededEntropy, TestDatabase,
-    ThrowawayPostgres, on,
+    Answer, Client, DatabaseKind, Invocation, PASSWORD, Program, TestDatabase, ThrowawayPostgres, on,
 };
 
 /// How soon the service serves again once its database does.
@@ -111,27 +107,6 @@ fn a_service_starts_only_where_its_database_is() -> Result<()> {
     })
 }
 
-/// Holds the database's write lock for as long as nobody lets go.
-struct Hold {
-    begun: mpsc::Sender<()>,
-    release: mpsc::Receiver<()>,
-}
-
-impl WriteJob for Hold {
-    fn name(&self) -> &'static str {
-        "hold"
-    }
-
-    fn run(&mut self, _tx: &mut dyn Tx) -> Result<Verdict, StoreError> {
-        // The other ends may be gone: then nobody waits.
-        let _ = self.begun.send(());
-        let _ = self.release.recv();
-        Ok(Verdict::Rollback)
-    }
-
-    fn finish(self: Box<Self>, _outcome: Result<(), StoreError>) {}
-}
-
 #[test]
 fn a_file_that_another_process_writes_to_can_be_read() -> Result<()> {
     on(DatabaseKind::Sqlite, |kind| {
@@ -141,13 +116,7 @@ fn a_file_that_another_process_writes_to_can_be_read() -> Result<()> {
         client.register("mia");
         let before = client.create_post("before");
 
-        let config = StorageConfig::new(database.url());
-        let (clock, entropy) = (Arc::new(ManualClock::default()), Arc::new(SeededEntropy::default()));
-        let other = Storage::open(config, clock, entropy)?;
-        let (begun, has_begun) = mpsc::channel();
-        let (let_go, release) = mpsc::channel();
-        other.submit(Box::new(Hold { begun, release }));
-        has_begun.recv()?;
+        let held = Held::take(database.url())?;
 
         thread::scope(|scope| {
             // Those that come together wait together: nobody waits for the others' time as well as for theirs.
@@ -167,8 +136,7 @@ fn a_file_that_another_process_writes_to_can_be_read() -> Result<()> {
             writers.into_iter().try_for_each(|writer| writer.join().expect("a writer"))
         })?;
 
-        drop(let_go);
-        other.close();
+        drop(held);
         let after = client.create_post("after");
         let posts = client.get("/api/locker-room").expect(200).list("/posts");
         let ids: Vec<_> = posts.iter().map(|post| post["id"].as_str().unwrap_or_default()).collect();

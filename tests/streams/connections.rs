@@ -4,6 +4,7 @@ use anyhow::{Context, Result, ensure};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Longer than anything may take on a machine that has other things to do.
@@ -11,15 +12,19 @@ const PATIENCE: Duration = Duration::from_mins(2);
 /// What a test of its own needs beside its connections, and what other tests need at the same time.
 const OTHERS: u64 = 2000;
 
+/// Held by the one test that has most of the handles.
+static MOST: Mutex<()> = Mutex::new(());
+
 /// Has as many handles as the system grants, here and in the programs that are started from now on. Says how many
-/// connections can be had, up to `wanted`.
-pub(super) fn handles_for(wanted: usize) -> Result<usize> {
+/// connections can be had, up to `wanted`; they are this test's alone until it lets go.
+pub(super) fn handles_for(wanted: usize) -> Result<(usize, MutexGuard<'static, ()>)> {
+    let alone = MOST.lock().unwrap_or_else(PoisonError::into_inner);
     let bounds = getrlimit(Resource::Nofile);
     setrlimit(Resource::Nofile, Rlimit { current: bounds.maximum, maximum: bounds.maximum })
         .context("cannot have more handles")?;
     let most = bounds.maximum.map_or(Ok(wanted), |most| usize::try_from(most.saturating_sub(OTHERS)))?;
     ensure!(most > 0, "there are too few handles for anything");
-    Ok(wanted.min(most))
+    Ok((wanted.min(most), alone))
 }
 
 /// A connection on which something was asked.
@@ -32,9 +37,14 @@ pub(super) struct Asked {
 impl Asked {
     /// Asks for `path` with these header lines, each with its line break, and does not wait for an answer.
     pub(super) fn get(address: SocketAddr, path: &str, headers: &str) -> Result<Self> {
+        Self::say(address, &format!("GET {path} HTTP/1.1\r\nHost: terrace\r\n{headers}\r\n"))
+    }
+
+    /// Says this, whatever it is, and nothing more.
+    pub(super) fn say(address: SocketAddr, words: &str) -> Result<Self> {
         let mut connection = TcpStream::connect(address)?;
         connection.set_read_timeout(Some(PATIENCE))?;
-        write!(connection, "GET {path} HTTP/1.1\r\nHost: terrace\r\n{headers}\r\n")?;
+        connection.write_all(words.as_bytes())?;
         Ok(Self { connection, come: Vec::new() })
     }
 

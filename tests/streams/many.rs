@@ -1,13 +1,18 @@
-//! A crowd from one address has the streams that one address may have, costs little, and is nobody else's loss (spec §8).
+//! Crowds have the streams that their addresses may have, cost little, and are nobody else's loss (spec §8).
 
 use super::connections::{Asked, handles_for};
 use super::readers::ROOM;
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
+use std::time::{Duration, Instant};
 use terrace_testkit::web::StreamConfig;
 use terrace_testkit::{Client, DatabaseKind, Invocation, PASSWORD, Program, TestDatabase, on};
 
+/// Of the crowd from one address.
 const CONNECTIONS: usize = 10_000;
+/// Of the crowd from many.
+const MORE_CONNECTIONS: usize = 15_000;
+const ADDRESSES: usize = 12;
 /// How many of them ask before the first of these is answered.
 const AT_ONCE: usize = 500;
 /// What one of them may cost the service, in KiB, whatever it was answered.
@@ -15,6 +20,10 @@ const COST: u64 = 40;
 /// As a proxy names somebody who is elsewhere.
 const FORWARDED: &str = "x-forwarded-for";
 const ELSEWHERE: &str = "203.0.113.7";
+/// How soon the service has let go of everybody who went.
+const GONE: Duration = Duration::from_mins(1);
+/// How many descriptors may come and go by themselves.
+const A_FEW: usize = 40;
 
 /// A service with its limits as they are unless somebody says otherwise, to which a proxy may name its clients.
 fn limited(url: &str) -> Result<Program> {
@@ -35,15 +44,15 @@ fn ask_elsewhere(client: &Client, path: &str, body: &Value) -> Value {
     client.ask("POST", path).header(FORWARDED, ELSEWHERE).json(body).send().expect(201).json()
 }
 
-/// The crowd: those who were given a stream, and those who were told that there are too many.
-fn crowd(program: &Program, connections: usize) -> Result<(Vec<Asked>, Vec<Asked>)> {
+/// A crowd with these header lines: those who were given a stream, and those who were told that there are too many.
+fn crowd(program: &Program, connections: usize, headers: &str) -> Result<(Vec<Asked>, Vec<Asked>)> {
     let (mut opened, mut refused) = (Vec::new(), Vec::new());
     let mut left = connections;
     while left > 0 {
         let count = left.min(AT_ONCE);
         left -= count;
         let asked: Vec<Asked> =
-            (0..count).map(|_| Asked::get(program.address(), ROOM, "")).collect::<Result<_>>()?;
+            (0..count).map(|_| Asked::get(program.address(), ROOM, headers)).collect::<Result<_>>()?;
         for mut asked in asked {
             let head = asked.head()?.to_ascii_lowercase();
             if head.starts_with("http/1.1 200 ") {
@@ -61,23 +70,29 @@ fn crowd(program: &Program, connections: usize) -> Result<(Vec<Asked>, Vec<Asked
     Ok((opened, refused))
 }
 
+/// Holds what so many connections cost against what they may.
+fn cost_little(program: &Program, before: Option<u64>, connections: usize) -> Result<()> {
+    let after = program.resident_kib();
+    eprintln!("{connections} connections: from {before:?} to {after:?} KiB");
+    if let (Some(before), Some(after)) = (before, after) {
+        let bound = before + COST * u64::try_from(connections)?;
+        ensure!(after < bound, "{connections} connections: from {before} to {after} KiB");
+    }
+    Ok(())
+}
+
 #[test]
 fn ten_thousand_connections_from_one_address_are_nobody_elses_loss() -> Result<()> {
     on(DatabaseKind::Sqlite, |kind| {
-        let connections = handles_for(CONNECTIONS)?;
+        let (connections, _alone) = handles_for(CONNECTIONS)?;
         let most = usize::try_from(StreamConfig::default().per_address)?;
         ensure!(connections > most, "{connections} connections do not come to the bound");
         let database = TestDatabase::empty(kind)?;
         let program = limited(database.url())?;
         let before = program.resident_kib();
-        let (mut opened, refused) = crowd(&program, connections)?;
-        let after = program.resident_kib();
+        let (mut opened, refused) = crowd(&program, connections, "")?;
         assert_eq!((opened.len(), refused.len()), (most, connections - most));
-        eprintln!("{connections} connections: from {before:?} to {after:?} KiB");
-        if let (Some(before), Some(after)) = (before, after) {
-            let bound = before + COST * u64::try_from(connections)?;
-            ensure!(after < bound, "{connections} connections: from {before} to {after} KiB");
-        }
+        cost_little(&program, before, connections)?;
         // Somebody elsewhere signs up, reads and writes; those who have a stream live on.
         let mut reads = elsewhere(&program)?;
         let mia = program.client();
@@ -99,6 +114,46 @@ fn ten_thousand_connections_from_one_address_are_nobody_elses_loss() -> Result<(
             ensure!(head.starts_with("HTTP/1.1 429 ") == is_over, "{}: {head}", of_mia.len());
         }
         drop((refused, reads));
+        Ok(())
+    })
+}
+
+#[test]
+fn fifteen_thousand_connections_come_and_go() -> Result<()> {
+    on(DatabaseKind::Sqlite, |kind| {
+        let (connections, _alone) = handles_for(MORE_CONNECTIONS)?;
+        let database = TestDatabase::empty(kind)?;
+        let program = limited(database.url())?;
+        let mia = program.client();
+        ask_elsewhere(&mia, "/api/register", &json!({"username": "mia", "password": PASSWORD}));
+        let (memory, descriptors) = (program.resident_kib(), program.descriptors());
+        let from_each = connections / ADDRESSES;
+        let may_have = from_each.min(usize::try_from(StreamConfig::default().per_address)?);
+        let (mut opened, mut refused) = (Vec::new(), Vec::new());
+        for address in 1..=ADDRESSES {
+            let (some, others) =
+                crowd(&program, from_each, &format!("{FORWARDED}: 198.51.100.{address}\r\n"))?;
+            assert_eq!((some.len(), others.len()), (may_have, from_each - may_have));
+            opened.extend(some);
+            refused.extend(others);
+        }
+        println!("{} have a stream, {} were told that there are too many", opened.len(), refused.len());
+        cost_little(&program, memory, connections)?;
+        // Somebody elsewhere is served, and everybody who has a stream hears of it.
+        let post = ask_elsewhere(&mia, "/api/locker-room", &json!({"body": "So many!"}));
+        let post = post["post"]["id"].as_str().context("a post")?;
+        for reader in &mut opened {
+            reader.until(post)?;
+        }
+        drop((opened, refused));
+        let went = Instant::now();
+        while let (Some(before), Some(now)) = (descriptors, program.descriptors())
+            && now > before + A_FEW
+        {
+            ensure!(went.elapsed() < GONE, "{now} descriptors after {:?}, {before} before", went.elapsed());
+            mia.ask("GET", "/healthz").header(FORWARDED, ELSEWHERE).send().expect(200);
+        }
+        println!("everybody is let go after {:?}; {:?} KiB", went.elapsed(), program.resident_kib());
         Ok(())
     })
 }

@@ -32,7 +32,7 @@ fn goes_on(mut stream: EventStream, elsewhere: &Client, count: usize) -> Result<
 }
 
 fn a_stop_ends_thousands_of_streams_in_time_and_nobody_misses_anything(kind: DatabaseKind) -> Result<()> {
-    let streams = handles_for(STREAMS)?;
+    let (streams, _alone) = handles_for(STREAMS)?;
     let database = TestDatabase::empty(kind)?;
     let invocation = Invocation::on(database.url())?;
     let (mut stops, stays) = (invocation.serve()?, invocation.serve()?);

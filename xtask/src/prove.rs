@@ -52,10 +52,20 @@ struct Common {
     sqlite_only: bool,
 }
 
-/// What happens to databases and connections: they stop, stand still, are full or held by others; and readers and writers
-/// who take their time, by the thousand.
-const FAULTS: [&str; 5] =
-    ["crash::frozen::", "crash::full::", "crash::outage::", "streams::many::", "streams::stalls::"];
+/// What happens to databases and connections: they stop, stand still, are full, held by others or out of reach; clients by
+/// the thousand, who take their time or vanish; and a clock that is wrong.
+const FAULTS: [&str; 10] = [
+    "contract::clock::",
+    "crash::exhausted::",
+    "crash::frozen::",
+    "crash::full::",
+    "crash::full_server::",
+    "crash::network::",
+    "crash::outage::",
+    "streams::many::",
+    "streams::stalls::",
+    "streams::vanished::",
+];
 
 /// Runs the proof; the exit code is that of the tests.
 pub(crate) fn run(prove: &Prove) -> Result<ExitCode> {

@@ -138,11 +138,16 @@ impl Awards {
         let id = ctx.new_id();
         let mut seasons = self.seasons();
         for _ in 0..TRIES {
+            let mut award = award.clone();
+            // What happens now happens in the season that has begun, also by a clock that is behind its first instant.
+            if by == Writer::Service && award.at == ctx.now() {
+                award.at = seasons.active().map_or(award.at, |season| award.at.max(season.starts_at));
+            }
+            let at = award.at;
             let mut record = award
-                .clone()
                 .record(id, &seasons, None, by)
                 .map_err(|refusal| Failure::Refused(GiveRefusal::Rule(refusal)))?;
-            let board = match seasons.stamp(award.at, by) {
+            let board = match seasons.stamp(at, by) {
                 Some(Stamp::Legacy) => BoardOrder::AsRecorded,
                 Some(Stamp::Season(_) | Stamp::Between) | None => wanted,
             };

@@ -24,6 +24,10 @@ const LOOK: Duration = Duration::from_secs(30);
 /// How long a job that failed waits before it is tried again; each further failure doubles it, up to the period.
 const FIRST_PAUSE: Duration = Duration::from_secs(5);
 
+/// By how much no clock is thought to be wrong: what is due later than a period and this from now was written by one that
+/// was, and would be waited for in vain.
+const ASTRAY: Duration = Duration::from_hours(1);
+
 /// What is stored of a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobRecord {
@@ -51,6 +55,11 @@ impl JobRecord {
             succeeded_at: None,
             failures: 0,
         }
+    }
+
+    /// Whether a run is due at `now` of a job that is due once in each `period`.
+    fn is_due(&self, now: Timestamp, period: Duration) -> bool {
+        self.due_at.is_over(now) || self.due_at > now.plus(period.saturating_add(ASTRAY))
     }
 
     /// The record after a run that ended at `now`.
@@ -228,8 +237,9 @@ impl App {
                 .set(self.now().since(succeeded).as_secs_f64());
         }
         // Most looks end here, without a write.
-        if let Some(due) = known.map(|record| record.due_at).filter(|due| !due.is_over(self.now())) {
-            return Ok(Turn::NotDue(due));
+        let (now, period) = (self.now(), job.period(&self.config));
+        if let Some(record) = known.filter(|record| !record.is_due(now, period)) {
+            return Ok(Turn::NotDue(record.due_at));
         }
         self.attempt(job, stop, false).await
     }
@@ -243,7 +253,8 @@ impl App {
     ) -> Result<Turn, StoreError> {
         // Of this run alone: two attempts in one process are as far apart as in two.
         let holder = self.seed().open().new_id();
-        let begun = BeginJob { name: job.name, holder, life: self.config.job_lease, early };
+        let (life, period) = (self.config.job_lease, job.period(&self.config));
+        let begun = BeginJob { name: job.name, holder, life, period, early };
         match unrefused(self.execute(begun).await)? {
             Begun::Ours => {}
             Begun::HeldElsewhere => return Ok(Turn::HeldElsewhere),
@@ -264,7 +275,7 @@ impl App {
             log::warn!("job {} was taken over by another process", job.name);
             return Ok(turn);
         };
-        let ended = EndJob { name: job.name, holder, period: job.period(&self.config), end };
+        let ended = EndJob { name: job.name, holder, period, end };
         unrefused(self.execute(ended).await)?;
         Ok(turn)
     }
@@ -341,6 +352,7 @@ struct BeginJob {
     name: &'static str,
     holder: Uuid,
     life: Duration,
+    period: Duration,
     early: bool,
 }
 
@@ -362,7 +374,7 @@ impl Command for BeginJob {
         }
         let record = tx.job(self.name)?.unwrap_or_else(|| JobRecord::new(self.name, now));
         // Another process may have run it since we looked.
-        if !self.early && !record.due_at.is_over(now) {
+        if !self.early && !record.is_due(now, self.period) {
             tx.release_lease(&lease(self.name), self.holder)?;
             return Ok(Begun::NotDue(record.due_at));
         }

@@ -183,7 +183,8 @@ pub trait LeaseRead {
 /// Gives out leases, so that of many processes one does a job.
 pub trait LeaseWrite {
     /// Takes or prolongs the lease `name` for `holder` until `until`, if it is free, over at `now`, or
-    /// already theirs; `false` when another holds it.
+    /// already theirs; `false` when another holds it. One that lasts for more than an hour beyond `until` counts as free:
+    /// whoever took it had a clock that was wrong.
     fn take_lease(
         &mut self,
         name: &str,

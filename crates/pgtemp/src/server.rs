@@ -10,7 +10,7 @@ use std::env;
 use std::fs::{self, File, OpenOptions};
 use std::hash::{BuildHasher, RandomState};
 use std::net::TcpListener;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -52,8 +52,14 @@ impl ThrowawayPostgres {
 
     /// Like [`ThrowawayPostgres::start`], with options.
     pub fn start_with(options: Options) -> Result<Self> {
+        Self::start_in(&env::temp_dir(), options)
+    }
+
+    /// Like [`ThrowawayPostgres::start_with`], with all that the server writes in a new folder within this one. Who runs as
+    /// root runs the server under another account, which must be able to enter the folder.
+    pub fn start_in(folder: &Path, options: Options) -> Result<Self> {
         let programs = Programs::find()?;
-        let home = tempfile::Builder::new().prefix("terrace-pg-").tempdir()?;
+        let home = tempfile::Builder::new().prefix("terrace-pg-").tempdir_in(folder)?;
         let guard = Guard::watch(home.path())?;
         let account = Account::needed(home.path())?;
         if let Some(account) = account {
@@ -116,6 +122,17 @@ impl ThrowawayPostgres {
                 Launch::Refused(log) => bail!("PostgreSQL does not start:\n{log}"),
             }
         }
+    }
+
+    /// Starts the server again if it has ended by itself, as whoever supervises a server does; says whether it had.
+    pub fn revive_server(&mut self) -> Result<bool> {
+        let server = self.server.as_mut().context("the server was stopped")?;
+        if server.try_wait()?.is_none() {
+            return Ok(false);
+        }
+        self.server = None;
+        self.start_server()?;
+        Ok(true)
     }
 
     /// Stops the server in order and starts it again.

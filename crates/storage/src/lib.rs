@@ -26,6 +26,7 @@ mod job;
 mod manager;
 mod media;
 mod migrate;
+mod overdue;
 mod plan;
 mod ports;
 mod postgres;

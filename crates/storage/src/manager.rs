@@ -4,6 +4,7 @@ use crate::config::{Address, DatabaseKind, StorageConfig};
 use crate::conn::Conn;
 use crate::error::one_line;
 use crate::instrument::{Meter, Stats};
+use crate::overdue::waited_too_long;
 use diesel::connection::SimpleConnection;
 use diesel::r2d2::R2D2Connection;
 use diesel::{Connection, PgConnection, SqliteConnection};
@@ -293,7 +294,7 @@ impl Pool {
     pub(crate) fn checkout(&self, since: Instant) -> Result<r2d2::PooledConnection<Connector>, StoreError> {
         let left = self.patience.saturating_sub(since.elapsed());
         if left.is_zero() {
-            return Err(StoreError::Unavailable("waited too long for a connection".to_owned()));
+            return Err(waited_too_long());
         }
         // The pool goes on trying to connect by itself, so it is enough to look whether it has.
         let patience = if self.away.load(Ordering::Relaxed) { left.min(AWAY) } else { left };

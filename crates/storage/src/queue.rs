@@ -35,12 +35,14 @@ pub(crate) struct Queue<T> {
     limit: usize,
     state: Mutex<State<T>>,
     filled: Condvar,
+    ended: Condvar,
 }
 
 impl<T> Queue<T> {
     pub(crate) fn new(name: &'static str, limit: usize) -> Self {
         let state = State { items: VecDeque::new(), closed: false };
-        Self { name, limit: limit.max(1), state: Mutex::new(state), filled: Condvar::new() }
+        let (filled, ended) = (Condvar::new(), Condvar::new());
+        Self { name, limit: limit.max(1), state: Mutex::new(state), filled, ended }
     }
 
     /// Puts `item` at the end, or gives it back with the reason.
@@ -102,10 +104,31 @@ impl<T> Queue<T> {
         Taken::Some(group)
     }
 
+    /// Takes out what waits and is `overdue`, in the order in which it came.
+    pub(crate) fn take_overdue(&self, overdue: impl Fn(&T) -> bool) -> Vec<T> {
+        let mut state = self.lock();
+        if !state.items.iter().any(&overdue) {
+            return Vec::new();
+        }
+        let (late, rest) = state.items.drain(..).partition::<Vec<_>, _>(overdue);
+        state.items.extend(rest);
+        self.tell_depth(&state);
+        late
+    }
+
+    /// Waits for `span`, or until nothing more is taken; says whether that is so.
+    pub(crate) fn rest(&self, span: Duration) -> bool {
+        let open = |state: &mut State<T>| !state.closed;
+        let (state, _) =
+            self.ended.wait_timeout_while(self.lock(), span, open).unwrap_or_else(PoisonError::into_inner);
+        state.closed
+    }
+
     /// Takes nothing more; what waits is still given out.
     pub(crate) fn close(&self) {
         self.lock().closed = true;
         self.filled.notify_all();
+        self.ended.notify_all();
     }
 
     fn tell_depth(&self, state: &State<T>) {
@@ -133,6 +156,18 @@ mod tests {
         assert_eq!(queue.pop_group(2, Duration::ZERO), Taken::Some(vec![0, 1]));
         assert_eq!(queue.pop(), Some(2));
         assert_eq!(queue.pop_group(2, Duration::ZERO), Taken::Nothing);
+    }
+
+    #[test]
+    fn what_is_overdue_is_taken_out_and_the_rest_keeps_its_order() {
+        let queue = Queue::new("test", 8);
+        assert!((1..=5).all(|item| queue.push(item).is_ok()));
+        assert_eq!(queue.take_overdue(|item| item % 2 == 0), [2, 4]);
+        assert!(queue.take_overdue(|item| *item > 5).is_empty());
+        assert_eq!(queue.pop_group(8, Duration::ZERO), Taken::Some(vec![1, 3, 5]));
+        assert!(!queue.rest(Duration::ZERO));
+        queue.close();
+        assert!(queue.rest(Duration::MAX));
     }
 
     #[test]

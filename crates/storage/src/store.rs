@@ -7,6 +7,7 @@ use crate::instrument::Stats;
 use crate::job::Command;
 use crate::manager::{Connector, Mode, Pool, Session, openers};
 use crate::migrate::{self, Step};
+use crate::overdue::Usher;
 use crate::postgres::Worker;
 use crate::queue::{Queue, Refused};
 use crate::reads::{Asked, Question, Reader};
@@ -108,6 +109,7 @@ impl Storage {
             Address::Postgres(_) => storage.start_workers(&config, &openers, clock, entropy)?,
         }
         storage.start_readers(&config, &openers)?;
+        storage.start_usher(&config)?;
         storage.start_replica_readers(&config, &openers)?;
         Ok(Self { shared: Arc::new(storage) })
     }
@@ -248,6 +250,15 @@ impl Shared {
             self.start(format!("terrace-read-{number}"), move || reader.serve())?;
         }
         Ok(())
+    }
+
+    fn start_usher(&self, config: &StorageConfig) -> Result<(), StoreError> {
+        let usher = Usher {
+            commands: Arc::clone(&self.commands),
+            questions: Arc::clone(&self.questions),
+            patience: config.checkout_timeout,
+        };
+        self.start("terrace-usher".to_owned(), move || usher.serve())
     }
 
     fn start_replica_readers(

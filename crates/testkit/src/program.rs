@@ -388,6 +388,16 @@ impl Program {
         self.running.memory("VmRSS:")
     }
 
+    /// The id of its process.
+    pub fn id(&self) -> u32 {
+        self.running.child.id()
+    }
+
+    /// How many descriptors it holds, of files and of connections; none where the system does not tell.
+    pub fn descriptors(&self) -> Option<usize> {
+        fs::read_dir(format!("/proc/{}/fd", self.id())).ok().map(Iterator::count)
+    }
+
     /// Asks until it is ready and says how long that took.
     ///
     /// # Errors

@@ -7,9 +7,14 @@ use crate::tx::DieselTx;
 use crate::types::{At, Key};
 use diesel::prelude::*;
 use diesel::query_dsl::methods::FilterDsl;
+use std::time::Duration;
 use terrace_app::store::{Lease, LeaseRead, LeaseWrite};
 use terrace_kernel::{StoreError, Timestamp};
 use uuid::Uuid;
+
+/// By how much no clock is thought to be wrong: a lease that would last longer than the one that is asked for and this is
+/// from a clock that was, and could last for ever.
+const ASTRAY: Duration = Duration::from_hours(1);
 
 impl LeaseRead for DieselTx<'_> {
     fn lease(&mut self, name: &str) -> Result<Option<Lease>, StoreError> {
@@ -32,7 +37,8 @@ impl LeaseWrite for DieselTx<'_> {
         until: Timestamp,
     ) -> Result<bool, StoreError> {
         let tenure = (leases::holder.eq(Key(holder)), leases::expires_at.eq(At(until)));
-        let to_be_had = leases::holder.eq(Key(holder)).or(leases::expires_at.le(At(now)));
+        let ended = leases::expires_at.le(At(now)).or(leases::expires_at.gt(At(until.plus(ASTRAY))));
+        let to_be_had = leases::holder.eq(Key(holder)).or(ended);
         let taken = on!(self.conn, |conn| {
             let insert = diesel::insert_into(leases::table)
                 .values((leases::name.eq(name), tenure))
@@ -85,5 +91,14 @@ mod tests {
         tx.release_lease("jobs", theirs).unwrap();
         assert!(!tx.prolong_lease("jobs", theirs, at(40)).unwrap());
         assert!(tx.take_lease("jobs", ours, at(21), at(31)).unwrap());
+    }
+    #[test]
+    fn a_lease_of_a_clock_that_was_wrong_is_to_be_had() {
+        let mut database = Database::new();
+        let tx = &mut database.tx();
+        let (minute, day) = (60_000_000, 24 * 60 * 60_000_000);
+        assert!(tx.take_lease("jobs", uuid(1), at(day), at(day + 10)).unwrap());
+        assert!(!tx.take_lease("jobs", uuid(2), at(day - minute), at(day - minute + 10)).unwrap());
+        assert!(tx.take_lease("jobs", uuid(2), at(0), at(10)).unwrap());
     }
 }

@@ -1,0 +1,117 @@
+//! A pool of which every connection is held up by a lock that somebody else has (docs/architecture.md, invariant 10): who
+//! waits for a connection is told in time to come again, what needs none is answered, and service resumes by itself.
+
+use super::crowd::{BOUND, Crowd, Extent, Told, hear};
+use super::dice::Dice;
+use super::held::Held;
+use super::world::World;
+use anyhow::{Context, Result, ensure};
+use serde_json::json;
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+use terrace_testkit::{
+    CRON_SECRET, Client, DatabaseKind, Invocation, PASSWORD, TestDatabase, on_each_database,
+};
+
+on_each_database! {
+    a_pool_that_is_held_up_is_survived,
+    who_waits_behind_those_who_are_held_up_is_told_in_time,
+}
+
+/// How soon the service serves again once nobody holds it up.
+const RECOVERY: Duration = Duration::from_secs(10);
+/// How many take part: several for each connection.
+const FANS: u64 = 12;
+
+/// A program with few connections, and little patience.
+fn scarce(url: &str) -> Result<Invocation> {
+    let few = Invocation::on(url)?.env("TERRACE_CRON_SECRET", CRON_SECRET);
+    let few = few.env("TERRACE_READ_CONNECTIONS", "2").env("TERRACE_WRITE_CONNECTIONS", "2");
+    Ok(few.env("TERRACE_CHECKOUT_TIMEOUT", "1").env("TERRACE_STATEMENT_TIMEOUT", "2"))
+}
+
+fn a_pool_that_is_held_up_is_survived(kind: DatabaseKind) -> Result<()> {
+    let database = TestDatabase::empty(kind)?;
+    let invocation = scarce(database.url())?;
+    World::furnish(&invocation, database.url())?;
+    let mut program = invocation.serve()?;
+    let mut dice = Dice::new()?;
+    let mut crowd = Crowd::register(&program, FANS, &mut dice)?;
+    let client = program.client();
+    for round in 1..=2 {
+        crowd.begin_round(&mut dice);
+        crowd.under_load(&client, |told| {
+            hear(told, Told::Done, 30 + dice.below(60), &[Told::Later])?;
+            let held = Held::take(database.url())?;
+            hear(told, Told::Later, 2 * FANS, &[Told::Done])?;
+            meanwhile(&client, kind)?;
+            drop(held);
+            let recovery = program.wait_until_ready(RECOVERY)?;
+            println!("round {round}: ready {recovery:?} after nobody held it up any more");
+            hear(told, Told::Done, 50, &[Told::Later])
+        })?;
+        let tally = crowd.check(&client, Extent::Everything)?;
+        println!("{tally:?}: all of it is there");
+    }
+    assert_eq!(program.stop()?.code, Some(0));
+    invocation.args(["maintain", "verify"]).run()?.succeeded().map(drop)
+}
+
+/// What needs no database is answered as ever, what needs what is held is not now, in the words that are announced.
+fn meanwhile(client: &Client, kind: DatabaseKind) -> Result<()> {
+    for path in ["/healthz", "/metrics", "/api/openapi.json", "/api/docs"] {
+        client.get(path).expect(200);
+    }
+    client.get("/api/nothing-of-this-name").expect(404);
+    if kind == DatabaseKind::Sqlite {
+        // Only the one who writes is held up.
+        client.get("/readyz").expect(200);
+        client.get("/api/locker-room?limit=5").expect(200);
+    }
+    // Needs the accounts.
+    let register = json!({"username": "late", "password": PASSWORD});
+    let started = Instant::now();
+    let answer = client.ask("POST", "/api/register").json(&register).may_break().send();
+    let answer = answer.problem(503, "unavailable");
+    answer.header("retry-after").context("no Retry-After")?;
+    ensure!(started.elapsed() < BOUND, "an answer took {:?}", started.elapsed());
+    Ok(())
+}
+
+/// Longer than anybody may wait for a connection, and much shorter than those who have one are held up.
+const IN_TIME: Duration = Duration::from_secs(10);
+/// How many may have a connection and be held up, at most: two that read, one that writes.
+const HELD_UP: usize = 3;
+
+/// Those who have a connection are held up for as long as a statement may wait; who waits behind them is not.
+fn who_waits_behind_those_who_are_held_up_is_told_in_time(kind: DatabaseKind) -> Result<()> {
+    let database = TestDatabase::empty(kind)?;
+    let few = scarce(database.url())?.env("TERRACE_WRITE_CONNECTIONS", "1");
+    let program = few.env("TERRACE_STATEMENT_TIMEOUT", "60").env("TERRACE_ANSWER_TIMEOUT", "120").serve()?;
+    let client = program.client();
+    let held = Held::take(database.url())?;
+    let (tell, told) = mpsc::channel();
+    thread::scope(|scope| {
+        for nth in 0..HELD_UP + 5 {
+            let (tell, client) = (tell.clone(), client.fork());
+            scope.spawn(move || {
+                let register = json!({"username": format!("fan{nth}"), "password": PASSWORD});
+                let answer = client.ask("POST", "/api/register").json(&register).may_break().send();
+                // Whoever listened may have heard enough.
+                let _ = tell.send(answer.status);
+            });
+        }
+        let until = Instant::now() + IN_TIME;
+        for nth in 0..5 {
+            let left = until.saturating_duration_since(Instant::now());
+            let status = told.recv_timeout(left).with_context(|| format!("only {nth} were told in time"))?;
+            ensure!(status == 503, "{status} in spite of the lock");
+        }
+        drop(held);
+        anyhow::Ok(())
+    })?;
+    client.register("mia");
+    client.create_post("And on it goes.");
+    Ok(())
+}

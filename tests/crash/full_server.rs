@@ -1,0 +1,86 @@
+//! A PostgreSQL server whose disk has no room (docs/architecture.md, invariant 10). First its tables cannot grow, which it
+//! tells; then its log cannot, which ends it. Whoever writes is told to come again, nothing that was acknowledged is lost,
+//! and service resumes by itself where there is room again, and a server.
+
+use super::crowd::{BOUND, Crowd, Extent, Told, hear};
+use super::dice::Dice;
+use super::small_disk::SmallDisk;
+use super::world::World;
+use anyhow::{Context, Result, ensure};
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::time::{Duration, Instant};
+use terrace_testkit::pgtemp::{self, Options};
+use terrace_testkit::{CRON_SECRET, Client, DatabaseKind, Invocation, Program, ThrowawayPostgres, on};
+
+/// Several times what an empty server takes.
+const ROOM: &str = "192m";
+/// How soon writes are taken again once there is room.
+const RECOVERY: Duration = Duration::from_secs(20);
+/// How often one looks meanwhile whether the server runs.
+const LOOK: Duration = Duration::from_secs(1);
+
+#[test]
+fn a_server_whose_disk_has_no_room_is_survived() -> Result<()> {
+    on(DatabaseKind::Postgres, |_| {
+        let place = Invocation::new()?;
+        // The server may have to run under another account.
+        fs::set_permissions(place.folder(), Permissions::from_mode(0o755))?;
+        let Some(disk) = SmallDisk::mount(place.folder(), ROOM)? else { return Ok(()) };
+        let mut server = ThrowawayPostgres::start_in(disk.folder(), Options::default())?;
+        let url = server.create_database("terrace")?;
+        let invocation = place.clone().env("DATABASE_URL", &url).env("TERRACE_CRON_SECRET", CRON_SECRET);
+        World::furnish(&invocation, &url)?;
+        let mut program = invocation.serve()?;
+        let mut dice = Dice::new()?;
+        let mut crowd = Crowd::register(&program, 6, &mut dice)?;
+        let client = program.client();
+        for is_log_full in [false, true] {
+            crowd.begin_round(&mut dice);
+            crowd.under_load(&client, |told| {
+                hear(told, Told::Done, 30 + dice.below(60), &[])?;
+                disk.fill()?;
+                if is_log_full {
+                    // What is written next needs another part of the log. The server may be gone before it answers.
+                    let _ = pgtemp::execute(&url, &["SELECT pg_switch_wal()"]);
+                }
+                hear(told, Told::Later, 30, &[Told::Done])?;
+                reads_are_answered_or_announced(&client)?;
+                disk.clear()?;
+                let had_ended = recover(&mut server, &program)?;
+                println!("there is room again; the server had ended by itself: {had_ended}");
+                hear(told, Told::Done, 50, &[Told::Later])
+            })?;
+            let tally = crowd.check(&client, Extent::Everything)?;
+            println!("{tally:?}: all of it is there");
+        }
+        assert_eq!(program.stop()?.code, Some(0));
+        invocation.args(["maintain", "verify"]).run()?.succeeded().map(drop)
+    })
+}
+
+/// Starts the server again where it has ended, and waits until the program serves; says whether it had.
+fn recover(server: &mut ThrowawayPostgres, program: &Program) -> Result<bool> {
+    let (cleared, mut had_ended) = (Instant::now(), false);
+    loop {
+        had_ended |= server.revive_server()?;
+        match program.wait_until_ready(LOOK) {
+            Ok(_) => return Ok(had_ended),
+            Err(error) => ensure!(cleared.elapsed() < RECOVERY, "{error:#}"),
+        }
+    }
+}
+
+/// Reading needs no room, but a server.
+fn reads_are_answered_or_announced(client: &Client) -> Result<()> {
+    client.get("/healthz").expect(200);
+    for path in ["/api/locker-room?limit=5", "/api/teams", "/readyz"] {
+        let asked = Instant::now();
+        let answer = client.ask("GET", path).may_break().send();
+        ensure!(asked.elapsed() < BOUND, "{path} took {:?}", asked.elapsed());
+        if answer.status != 200 {
+            answer.problem(503, "unavailable").header("retry-after").context("no Retry-After")?;
+        }
+    }
+    Ok(())
+}

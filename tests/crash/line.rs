@@ -1,0 +1,168 @@
+//! A line between the program and its database, which can go dead.
+
+use anyhow::{Context, Result};
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::tcp::{ReadHalf, WriteHalf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::watch;
+
+/// How the line is.
+#[derive(Debug, Clone, Copy, Default)]
+struct Condition {
+    /// What is said is heard by nobody, and nobody is told so.
+    is_dead: bool,
+    /// How often all connections were broken off.
+    breaks: u32,
+}
+
+/// Carries connections to one address. It goes, with all of them, when it is dropped.
+///
+/// What is sent on a line that is dead waits on the way, as what TCP sends again and again: the connection is there on
+/// both sides, and silent. New connections are taken, as by a kernel whose server does not come to it, and hear nothing.
+pub(super) struct Line {
+    address: SocketAddr,
+    condition: watch::Sender<Condition>,
+    open: Arc<AtomicUsize>,
+    _runtime: Runtime,
+}
+
+impl Line {
+    /// A line to this address.
+    pub(super) fn to(there: SocketAddr) -> Result<Self> {
+        let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+        let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0"))?;
+        let address = listener.local_addr()?;
+        let condition = watch::Sender::default();
+        let open = Arc::default();
+        runtime.spawn(listen(listener, there, condition.subscribe(), Arc::clone(&open)));
+        Ok(Self { address, condition, open, _runtime: runtime })
+    }
+
+    /// The URL of a database on the other end.
+    pub(super) fn lead(&self, url: &str) -> Result<String> {
+        let (account, place) = url.split_once('@').context("no account")?;
+        let (_, database) = place.split_once('/').context("no database")?;
+        Ok(format!("{account}@{}/{database}", self.address))
+    }
+
+    /// How many connections there are.
+    pub(super) fn open(&self) -> usize {
+        self.open.load(Ordering::SeqCst)
+    }
+
+    /// The line goes dead.
+    pub(super) fn die(&self) {
+        self.condition.send_modify(|condition| condition.is_dead = true);
+    }
+
+    /// It carries again, and what waited comes late.
+    pub(super) fn come_back(&self) {
+        self.condition.send_modify(|condition| condition.is_dead = false);
+    }
+
+    /// It carries again, what was on its way is lost, and every connection that there was is reset.
+    pub(super) fn come_back_without_memory(&self) {
+        self.condition.send_modify(|condition| {
+            condition.is_dead = false;
+            condition.breaks += 1;
+        });
+    }
+}
+
+/// Counts a connection for as long as it is there.
+struct Counted(Arc<AtomicUsize>);
+
+impl Counted {
+    fn new(open: &Arc<AtomicUsize>) -> Self {
+        open.fetch_add(1, Ordering::SeqCst);
+        Self(Arc::clone(open))
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+async fn listen(
+    listener: TcpListener,
+    there: SocketAddr,
+    condition: watch::Receiver<Condition>,
+    open: Arc<AtomicUsize>,
+) {
+    while let Ok((client, _)) = listener.accept().await {
+        let (condition, counted) = (condition.clone(), Counted::new(&open));
+        tokio::spawn(async move {
+            // Who breaks off, and how, is nobody's matter here.
+            let _ = carry(client, there, condition).await;
+            drop(counted);
+        });
+    }
+}
+
+/// Carries bytes both ways until either side ends, or the connection is broken off.
+async fn carry(
+    mut client: TcpStream,
+    there: SocketAddr,
+    mut condition: watch::Receiver<Condition>,
+) -> io::Result<()> {
+    let breaks = condition.borrow().breaks;
+    heard(&mut condition).await?;
+    let mut server = TcpStream::connect(there).await?;
+    client.set_nodelay(true)?;
+    server.set_nodelay(true)?;
+    let mut broken = condition.clone();
+    let is_broken = tokio::select! {
+        // First, because what was on its way is lost.
+        biased;
+        _ = broken.wait_for(|condition| condition.breaks != breaks) => true,
+        _ = carry_both_ways(&mut client, &mut server, condition) => false,
+    };
+    if is_broken {
+        client.set_zero_linger()?;
+        server.set_zero_linger()?;
+    }
+    Ok(())
+}
+
+async fn carry_both_ways(
+    client: &mut TcpStream,
+    server: &mut TcpStream,
+    condition: watch::Receiver<Condition>,
+) -> io::Result<()> {
+    let (from_client, to_client) = client.split();
+    let (from_server, to_server) = server.split();
+    tokio::select! {
+        ended = carry_one_way(from_client, to_server, condition.clone()) => ended,
+        ended = carry_one_way(from_server, to_client, condition) => ended,
+    }
+}
+
+async fn carry_one_way(
+    mut from: ReadHalf<'_>,
+    mut to: WriteHalf<'_>,
+    mut condition: watch::Receiver<Condition>,
+) -> io::Result<()> {
+    let mut part = vec![0; 16 * 1024];
+    loop {
+        let read = from.read(&mut part).await;
+        // Who goes while the line is dead is not heard to go either.
+        heard(&mut condition).await?;
+        let count = read?;
+        if count == 0 {
+            return Ok(());
+        }
+        to.write_all(&part[..count]).await?;
+    }
+}
+
+/// Waits until the line carries.
+async fn heard(condition: &mut watch::Receiver<Condition>) -> io::Result<()> {
+    condition.wait_for(|condition| !condition.is_dead).await.map(drop).map_err(io::Error::other)
+}

@@ -1,0 +1,76 @@
+//! A network that vanishes between the program and its database, without a word to either (docs/architecture.md, invariant
+//! 10): whoever asks is told in time to come again, and when the network is back service resumes by itself, whether what
+//! was on its way comes late or is lost.
+
+use super::crowd::{Crowd, Extent, Told, hear};
+use super::dice::Dice;
+use super::line::Line;
+use super::outage::is_away;
+use super::world::World;
+use anyhow::{Context, Result, ensure};
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::time::{Duration, Instant};
+use terrace_testkit::{CRON_SECRET, DatabaseKind, Invocation, Program, ThrowawayPostgres, on};
+
+/// How soon the service serves again once the network does.
+const RECOVERY: Duration = Duration::from_secs(15);
+/// How soon nothing is left of connections that broke.
+const GONE: Duration = Duration::from_secs(30);
+/// What the program may have open: four that read, four that write, and the relay.
+const CONNECTIONS: usize = 9;
+
+/// The address of a database's server.
+fn server_of(url: &str) -> Result<SocketAddr> {
+    let (_, place) = url.split_once('@').context("no account")?;
+    let (address, _) = place.split_once('/').context("no database")?;
+    address.to_socket_addrs()?.next().context("no address")
+}
+
+#[test]
+fn a_network_that_vanishes_without_a_word_is_survived() -> Result<()> {
+    on(DatabaseKind::Postgres, |_| {
+        let server = ThrowawayPostgres::start()?;
+        let direct = server.create_database("terrace")?;
+        let line = Line::to(server_of(&direct)?)?;
+        let url = line.lead(&direct)?;
+        let few =
+            Invocation::on(&url)?.env("TERRACE_READ_CONNECTIONS", "4").env("TERRACE_WRITE_CONNECTIONS", "4");
+        let invocation = few.env("TERRACE_CHECKOUT_TIMEOUT", "1").env("TERRACE_ANSWER_TIMEOUT", "4");
+        World::furnish(&invocation, &direct)?;
+        let mut program = invocation.serve()?;
+        let mut dice = Dice::new()?;
+        let mut crowd = Crowd::register(&program, 8, &mut dice)?;
+        for is_lost in [false, true] {
+            crowd.begin_round(&mut dice);
+            crowd.under_load(&program.client(), |told| {
+                hear(told, Told::Done, 30 + dice.below(60), &[])?;
+                line.die();
+                hear(told, Told::Later, 16, &[Told::Done])?;
+                is_away(&program)?;
+                if is_lost {
+                    line.come_back_without_memory();
+                } else {
+                    line.come_back();
+                }
+                let recovery = program.wait_until_ready(RECOVERY)?;
+                println!("what was on its way is lost: {is_lost}; ready again after {recovery:?}");
+                hear(told, Told::Done, 50, &[Told::Later])
+            })?;
+            leaves_nothing_behind(&program, &line)?;
+            let tally = crowd.check(&program.client(), Extent::Everything)?;
+            println!("{tally:?}: all of it is there");
+        }
+        assert_eq!(program.stop()?.code, Some(0));
+        invocation.args(["maintain", "verify"]).run()?.succeeded().map(drop)
+    })
+}
+
+/// Connections that broke are closed, and no more are opened in their place than there may be.
+fn leaves_nothing_behind(program: &Program, line: &Line) -> Result<()> {
+    let since = Instant::now();
+    while line.open() > CONNECTIONS {
+        ensure!(since.elapsed() < GONE, "{} connections are open", line.open());
+        program.client().get("/readyz").expect(200);
+    }
+    Ok(())
+}
