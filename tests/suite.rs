@@ -1,5 +1,7 @@
 //! The tests that span crates, one module per concern.
 
+mod disk;
+
 /// The real program, on data that must survive whatever happens to it.
 mod crash {
     mod command_line;
@@ -18,7 +20,6 @@ mod crash {
     mod packs;
     mod ranks;
     mod rounds;
-    mod small_disk;
     mod stop;
     mod together;
     mod world;
@@ -151,7 +152,6 @@ mod program {
     mod account;
     mod backup;
     mod completions;
-    mod disk;
     mod doctor;
     mod follow_graph;
     mod hindered;

@@ -3,15 +3,15 @@
 
 use super::crowd::{Crowd, Extent, Told, hear};
 use super::dice::Dice;
-use super::small_disk::SmallDisk;
+use crate::disk::Disk;
 use anyhow::{Context, Result, ensure};
 use serde_json::json;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use terrace_testkit::{Client, DatabaseKind, Invocation, on};
 
-/// What the folder can hold: a few times what an empty database takes.
-const ROOM: &str = "12m";
+/// What the folder can hold, in MiB: a few times what an empty database takes.
+const ROOM: u32 = 12;
 /// How soon writes are taken again once there is room.
 const RECOVERY: Duration = Duration::from_secs(10);
 
@@ -19,7 +19,7 @@ const RECOVERY: Duration = Duration::from_secs(10);
 fn a_disk_without_room_is_survived() -> Result<()> {
     on(DatabaseKind::Sqlite, |_| {
         let place = Invocation::new()?;
-        let Some(disk) = SmallDisk::mount(place.folder(), ROOM)? else { return Ok(()) };
+        let Some(disk) = Disk::mount(place.folder(), ROOM)? else { return Ok(()) };
         let data = disk.folder().join("data");
         let invocation = place.clone().args([Path::new("--data-dir"), &data]);
         let mut program = invocation.serve()?;
@@ -30,7 +30,7 @@ fn a_disk_without_room_is_survived() -> Result<()> {
             crowd.begin_round(&mut dice);
             crowd.under_load(&client, |told| {
                 hear(told, Told::Done, 30 + dice.below(60), &[])?;
-                disk.fill()?;
+                disk.leave(0)?;
                 hear(told, Told::Later, 40, &[Told::Done])?;
                 reads_go_on(&client)?;
                 disk.clear()?;

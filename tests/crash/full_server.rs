@@ -4,8 +4,8 @@
 
 use super::crowd::{BOUND, Crowd, Extent, Told, hear};
 use super::dice::Dice;
-use super::small_disk::SmallDisk;
 use super::world::World;
+use crate::disk::Disk;
 use anyhow::{Context, Result, ensure};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 use terrace_testkit::pgtemp::{self, Options};
 use terrace_testkit::{CRON_SECRET, Client, DatabaseKind, Invocation, Program, ThrowawayPostgres, on};
 
-/// Several times what an empty server takes.
-const ROOM: &str = "192m";
+/// Several times what an empty server takes, in MiB.
+const ROOM: u32 = 192;
 /// How soon writes are taken again once there is room.
 const RECOVERY: Duration = Duration::from_secs(20);
 /// How often one looks meanwhile whether the server runs.
@@ -26,7 +26,7 @@ fn a_server_whose_disk_has_no_room_is_survived() -> Result<()> {
         let place = Invocation::new()?;
         // The server may have to run under another account.
         fs::set_permissions(place.folder(), Permissions::from_mode(0o755))?;
-        let Some(disk) = SmallDisk::mount(place.folder(), ROOM)? else { return Ok(()) };
+        let Some(disk) = Disk::mount(place.folder(), ROOM)? else { return Ok(()) };
         let mut server = ThrowawayPostgres::start_in(disk.folder(), Options::default())?;
         let url = server.create_database("terrace")?;
         let invocation = place.clone().env("DATABASE_URL", &url).env("TERRACE_CRON_SECRET", CRON_SECRET);
@@ -39,7 +39,7 @@ fn a_server_whose_disk_has_no_room_is_survived() -> Result<()> {
             crowd.begin_round(&mut dice);
             crowd.under_load(&client, |told| {
                 hear(told, Told::Done, 30 + dice.below(60), &[])?;
-                disk.fill()?;
+                disk.leave(0)?;
                 if is_log_full {
                     // What is written next needs another part of the log. The server may be gone before it answers.
                     let _ = pgtemp::execute(&url, &["SELECT pg_switch_wal()"]);

@@ -1,8 +1,8 @@
 //! Commands of maintenance on a disk that can only be read, and on one without room (docs/operations.md, "Maintenance"): each
 //! says what to do, ends with 1 and changes nothing; where the disk is right again, the same command does its work.
 
-use super::disk::Disk;
 use crate::contract::mended::{Stored, differences, kept};
+use crate::disk::Disk;
 use anyhow::{Context, Result};
 use std::fmt::Write;
 use std::fs;

@@ -7,18 +7,18 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// A small file system in memory, which goes with the value.
-pub(super) struct Disk {
+pub(crate) struct Disk {
     folder: PathBuf,
     /// Takes up the room that is not to be had.
     ballast: PathBuf,
 }
 
 impl Disk {
-    /// One of so many MiB in a folder; none, and a loud word of it, where one may not mount anything.
-    pub(super) fn mount(folder: &Path, size: u32) -> Result<Option<Self>> {
+    /// One of so many MiB in a folder, which every account may enter; none, and a loud word of it, where one may not mount anything.
+    pub(crate) fn mount(folder: &Path, size: u32) -> Result<Option<Self>> {
         let folder = folder.join("disk");
         fs::create_dir(&folder)?;
-        let options = format!("size={size}m");
+        let options = format!("size={size}m,mode=755");
         let mounted =
             Command::new("mount").args(["-t", "tmpfs", "-o", &options, "tmpfs"]).arg(&folder).output();
         if !mounted.is_ok_and(|output| output.status.success()) {
@@ -28,12 +28,12 @@ impl Disk {
         Ok(Some(Self { ballast: folder.join("ballast"), folder }))
     }
 
-    pub(super) fn folder(&self) -> &Path {
+    pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
 
     /// Leaves room for so many KiB.
-    pub(super) fn leave(&self, kib: u64) -> Result<()> {
+    pub(crate) fn leave(&self, kib: u64) -> Result<()> {
         let mut file = File::create(&self.ballast)?;
         let part = [0; 4096];
         while file.write_all(&part).is_ok() {}
@@ -42,12 +42,12 @@ impl Disk {
     }
 
     /// Gives all of the room back.
-    pub(super) fn clear(&self) -> Result<()> {
+    pub(crate) fn clear(&self) -> Result<()> {
         fs::remove_file(&self.ballast).context("cannot make room")
     }
 
     /// From now on nothing can be written there.
-    pub(super) fn only_read(&self) -> Result<()> {
+    pub(crate) fn only_read(&self) -> Result<()> {
         self.remount("remount,ro")?;
         let written = OpenOptions::new().write(true).create(true).truncate(false).open(&self.ballast);
         ensure!(written.is_err(), "it can be written");
@@ -55,7 +55,7 @@ impl Disk {
     }
 
     /// It can be written again.
-    pub(super) fn written(&self) -> Result<()> {
+    pub(crate) fn written(&self) -> Result<()> {
         self.remount("remount,rw")
     }
 
