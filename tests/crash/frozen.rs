@@ -13,7 +13,7 @@ use terrace_testkit::{CRON_SECRET, DatabaseKind, Invocation, ThrowawayPostgres, 
 const RECOVERY: Duration = Duration::from_secs(15);
 
 /// How often a slow server stands still, and for how long each time.
-const STALLS: usize = 12;
+const STALLS: usize = 6;
 const STALL: Duration = Duration::from_millis(300);
 
 #[test]

@@ -33,8 +33,10 @@ fn a_network_that_vanishes_without_a_word_is_survived() -> Result<()> {
         let direct = server.create_database("terrace")?;
         let line = Line::to(server_of(&direct)?)?;
         let url = line.lead(&direct)?;
-        let few =
-            Invocation::on(&url)?.env("TERRACE_READ_CONNECTIONS", "4").env("TERRACE_WRITE_CONNECTIONS", "4");
+        let few = Invocation::on(&url)?
+            .env("TERRACE_CRON_SECRET", CRON_SECRET)
+            .env("TERRACE_READ_CONNECTIONS", "4")
+            .env("TERRACE_WRITE_CONNECTIONS", "4");
         let invocation = few.env("TERRACE_CHECKOUT_TIMEOUT", "1").env("TERRACE_ANSWER_TIMEOUT", "4");
         World::furnish(&invocation, &direct)?;
         let mut program = invocation.serve()?;
