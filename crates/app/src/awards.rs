@@ -103,7 +103,8 @@ impl Awards {
         ctx: &mut Ctx,
         past: &[(&NewAward, Option<TeamId>)],
     ) -> Result<Vec<bool>, StoreError> {
-        let seasons = tx.seasons()?;
+        let seasons = Arc::new(tx.seasons()?);
+        self.know(Arc::clone(&seasons));
         let team_board = |board: &Board| match board.scope {
             BoardScope::Team(team) => Some((team, TeamBoardId::from_uuid(board.id.as_uuid()))),
             BoardScope::Global(_) => None,

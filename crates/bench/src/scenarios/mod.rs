@@ -178,7 +178,7 @@ impl Plan {
         large: 1_000_000,
         crowded: 100_000,
         records: 10_000_000,
-        soak: Duration::from_secs(3_600),
+        soak: Duration::from_hours(1),
         crowds: &[100, 1_000, 10_000],
         idle: &[1_000, 5_000, 10_000, 15_000],
     };
@@ -192,7 +192,7 @@ impl Plan {
         large: 100_000,
         crowded: 10_000,
         records: 100_000,
-        soak: Duration::from_secs(60),
+        soak: Duration::from_mins(1),
         crowds: &[100, 1_000],
         idle: &[1_000, 1_500],
     };

@@ -23,7 +23,7 @@ const MEMORY: Target = Target::AtMost(1.05);
 const HANDLES: Target = Target::AtMost(1.0);
 
 pub(super) fn run(ground: &Ground, plan: &Plan, inputs: &Inputs) -> Result<Vec<Figure>> {
-    let length = inputs.minutes.map_or(plan.soak, |minutes| Duration::from_secs(60 * minutes));
+    let length = inputs.minutes.map_or(plan.soak, Duration::from_mins);
     eprintln!("a match day for {} s, on every database at once", length.as_secs());
     thread::scope(|scope| {
         let runs: Vec<_> = ground
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn what_grows_falls_short() {
-        let length = Duration::from_secs(3_600);
+        let length = Duration::from_hours(1);
         let verdict = |looks: &[Look]| {
             figures(Kind::Sqlite, looks, &Histogram::default(), length).first().map(Figure::verdict)
         };
@@ -170,7 +170,7 @@ mod tests {
     #[test]
     fn the_chart_has_a_point_for_every_look() {
         let figures =
-            figures(Kind::Postgres, &looks(|_| 80.0), &Histogram::default(), Duration::from_secs(60));
+            figures(Kind::Postgres, &looks(|_| 80.0), &Histogram::default(), Duration::from_mins(1));
         let chart = chart(&figures).unwrap();
         assert_eq!((chart.lines.len(), chart.lines[0].points.len()), (1, LOOKS));
     }
