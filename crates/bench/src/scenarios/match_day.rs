@@ -132,6 +132,13 @@ impl Day {
         drive(&load, (0..CONNECTIONS).map(|connection| self.deeds.script(number, connection)).collect())
     }
 
+    /// Others watch from now on: no stream lasts for ever.
+    pub(super) fn watch_anew(&mut self) -> Result<()> {
+        self.end()?;
+        self.readers = Readers::of(self.terrace.address(), streams::PATH, WATCHING)?;
+        Ok(())
+    }
+
     /// Fails where a stream went wrong or nobody was told anything.
     pub(super) fn end(&mut self) -> Result<()> {
         let seen = self.readers.look()?;

@@ -144,7 +144,7 @@ pub(crate) struct Inputs {
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(10_000..=100_000_000))]
     pub(crate) records: Option<u64>,
     /// How long the soak lasts; 60 when left out, and one in a quick run.
-    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..=600))]
     pub(crate) minutes: Option<u64>,
 }
 

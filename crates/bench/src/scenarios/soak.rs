@@ -12,12 +12,14 @@ use crate::world::{Ground, Kind};
 use anyhow::{Result, anyhow};
 use serde_json::{Value, json};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Requests a second, on each database.
 const PACE: f64 = 100.0;
 /// How often to look, in a whole run; a quick one looks as often within a minute.
 const LOOKS: usize = 60;
+/// How long the same fans watch, far less than the service lets a stream last.
+const WATCH: Duration = Duration::from_mins(10);
 /// What the last quarter may have more than the second one: what is kept in memory is full by then.
 const MEMORY: Target = Target::AtMost(1.05);
 const HANDLES: Target = Target::AtMost(1.0);
@@ -64,6 +66,7 @@ fn on_database(ground: &Ground, plan: &Plan, kind: Kind, length: Duration) -> Re
     let plan = Plan { warm_up: Duration::ZERO, ..*plan };
     let (pid, each) = (day.terrace.pid(), length / u32::try_from(LOOKS)?);
     let (mut looks, mut latency) = (Vec::new(), Histogram::default());
+    let mut since = Instant::now();
     for number in 1..=LOOKS {
         let sample = day.play(&plan, PACE, each, number)?;
         // The connections of the load are closed by now.
@@ -75,8 +78,15 @@ fn on_database(ground: &Ground, plan: &Plan, kind: Kind, length: Duration) -> Re
             p99: sample.latency.percentile(990),
         });
         latency.merge(&sample.latency);
+        if since.elapsed() + each > WATCH {
+            day.watch_anew()?;
+            since = Instant::now();
+        }
     }
-    day.end()?;
+    // Who watches since a moment ago need not have heard of anything.
+    if since.elapsed() > each {
+        day.end()?;
+    }
     Ok(figures(kind, &looks, &latency, length))
 }
 
