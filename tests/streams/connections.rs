@@ -71,7 +71,13 @@ impl Asked {
     /// Waits for more to come; says how much came.
     pub(super) fn more(&mut self) -> Result<usize> {
         let mut part = [0; 16 * 1024];
-        let count = self.connection.read(&mut part)?;
+        // A read with a time limit does not go on by itself where the process was stopped and went on.
+        let count = loop {
+            match self.connection.read(&mut part) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                read => break read?,
+            }
+        };
         self.come.extend_from_slice(&part[..count]);
         Ok(count)
     }
