@@ -84,9 +84,11 @@ fn a_page_and_its_stream_join_without_a_gap(kind: DatabaseKind) -> Result<()> {
     react(&bo, &first, "fire");
     let words = comment(&bo, &first);
     react(&bo, &first, "like");
+    // A comment that is gone before it was told is told as gone alone.
+    let mut rest = stream.take(3);
     mia.delete(&format!("/api/locker-room/{old}")).expect(204);
     bo.delete(&format!("/api/locker-room/{first}/comments/{words}")).expect(204);
-    let rest = stream.take(5);
+    rest.extend(stream.take(2));
     let expected =
         ["reaction.changed", "comment.created", "reaction.changed", "post.deleted", "comment.deleted"];
     assert_eq!(names(&rest), expected);

@@ -210,14 +210,24 @@ fn ctrl_c_ends_a_run_between_two_batches_and_the_next_does_the_rest(kind: Databa
     let holding = Holding::begin(database.url())?;
     let mut run = terrace.clone().args(["maintain", "run", "backfill-topics", "sweep-events"]).begin()?;
     run.wait_for_words("Ctrl-C ends it between two batches")?;
+    // Where the whole database is held, the run cannot note either that it has begun its first task.
+    while kind == DatabaseKind::Postgres
+        && !maintain(&terrace, &["history"])?.succeeded()?.contains(" running")
+    {
+        assert!(!run.has_ended()?, "{}", run.log()?);
+    }
     run.interrupt()?;
     run.wait_for_words("it ends after this batch")?;
     holding.end()?;
     let ended = run.wait()?;
     assert_eq!(ended.code, Some(130), "{}", ended.words());
-    assert_eq!(counted(&ended.said, "backfill-topics")?, "stopped; no rows");
     let told = maintain(&terrace, &["history"])?.succeeded()?;
-    assert!(told.contains(" backfill-topics stopped after ") && told.lines().count() == 1, "{told}");
+    if kind == DatabaseKind::Postgres || ended.said.contains("backfill-topics") {
+        assert_eq!(counted(&ended.said, "backfill-topics")?, "stopped; no rows");
+        assert!(told.contains(" backfill-topics stopped after ") && told.lines().count() == 1, "{told}");
+    } else {
+        assert!(!told.contains("backfill-topics"), "it ended before it began: {told}");
+    }
     maintain(&terrace, &["run", "backfill-topics"])?.succeeded()?;
     let told = maintain(&terrace, &["history", "--limit", "1"])?.succeeded()?;
     assert!(told.contains(" backfill-topics succeeded after "), "{told}");
