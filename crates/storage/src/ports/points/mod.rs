@@ -3,7 +3,6 @@
 mod award;
 mod history;
 mod membership;
-mod record;
 mod upkeep;
 
 use super::corrupt;
