@@ -12,7 +12,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
-use terrace_testkit::{Answer, Client, Program, Request};
+use terrace_testkit::{Answer, Client, Invocation, Program, Request};
 
 const FEED: &str = "/api/locker-room";
 const KINDS: [&str; 6] = ["like", "love", "fire", "clap", "laugh", "sad"];
@@ -140,6 +140,21 @@ impl Crowd {
             }
             watched
         })
+    }
+
+    /// Lets all of them loose in a round of its own while `watch` has something befall the service, and looks for
+    /// everything since they came together.
+    pub(super) fn weather(
+        &mut self,
+        client: &Client,
+        dice: &mut Dice,
+        watch: impl FnOnce(&Receiver<Told>, &mut Dice) -> Result<()>,
+    ) -> Result<()> {
+        self.begin_round(dice);
+        self.under_load(client, |told| watch(told, dice))?;
+        let tally = self.check(client, Extent::Everything)?;
+        println!("{tally:?}: all of it is there");
+        Ok(())
     }
 
     /// Sends again what may or may not have been done, and some of what was, under the same keys; then looks
@@ -365,6 +380,12 @@ pub(super) fn hear(told: &Receiver<Told>, wanted: Told, count: u64, allowed: &[T
         heard += u64::from(next == wanted);
     }
     Ok(())
+}
+
+/// Stops the program, and finds nothing wrong in what it leaves.
+pub(super) fn ends_well(mut program: Program, invocation: Invocation) -> Result<()> {
+    assert_eq!(program.stop()?.code, Some(0));
+    invocation.args(["maintain", "verify"]).run()?.succeeded().map(drop)
 }
 
 fn id_of(answer: &Answer) -> Result<String> {

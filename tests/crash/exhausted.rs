@@ -1,7 +1,7 @@
 //! A pool of which every connection is held up by a lock that somebody else has (docs/architecture.md, invariant 10): who
 //! waits for a connection is told in time to come again, what needs none is answered, and service resumes by itself.
 
-use super::crowd::{BOUND, Crowd, Extent, Told, hear};
+use super::crowd::{BOUND, Crowd, Told, ends_well, hear};
 use super::dice::Dice;
 use super::held::Held;
 use super::world::World;
@@ -35,13 +35,12 @@ fn a_pool_that_is_held_up_is_survived(kind: DatabaseKind) -> Result<()> {
     let database = TestDatabase::empty(kind)?;
     let invocation = scarce(database.url())?;
     World::furnish(&invocation, database.url())?;
-    let mut program = invocation.serve()?;
+    let program = invocation.serve()?;
     let mut dice = Dice::new()?;
     let mut crowd = Crowd::register(&program, FANS, &mut dice)?;
     let client = program.client();
     for round in 1..=2 {
-        crowd.begin_round(&mut dice);
-        crowd.under_load(&client, |told| {
+        crowd.weather(&client, &mut dice, |told, dice| {
             hear(told, Told::Done, 30 + dice.below(60), &[Told::Later])?;
             let held = Held::take(database.url())?;
             hear(told, Told::Later, 2 * FANS, &[Told::Done])?;
@@ -51,11 +50,8 @@ fn a_pool_that_is_held_up_is_survived(kind: DatabaseKind) -> Result<()> {
             println!("round {round}: ready {recovery:?} after nobody held it up any more");
             hear(told, Told::Done, 50, &[Told::Later])
         })?;
-        let tally = crowd.check(&client, Extent::Everything)?;
-        println!("{tally:?}: all of it is there");
     }
-    assert_eq!(program.stop()?.code, Some(0));
-    invocation.args(["maintain", "verify"]).run()?.succeeded().map(drop)
+    ends_well(program, invocation)
 }
 
 /// What needs no database is answered as ever, what needs what is held is not now, in the words that are announced.

@@ -1,7 +1,7 @@
 //! A disk without room (docs/architecture.md, invariant 10): whoever writes is told to come again, whoever reads is
 //! answered, nothing that was acknowledged is lost, and service resumes by itself where there is room again.
 
-use super::crowd::{Crowd, Extent, Told, hear};
+use super::crowd::{Crowd, Told, ends_well, hear};
 use super::dice::Dice;
 use crate::disk::Disk;
 use anyhow::{Context, Result, ensure};
@@ -22,13 +22,12 @@ fn a_disk_without_room_is_survived() -> Result<()> {
         let Some(disk) = Disk::mount(place.folder(), ROOM)? else { return Ok(()) };
         let data = disk.folder().join("data");
         let invocation = place.clone().args([Path::new("--data-dir"), &data]);
-        let mut program = invocation.serve()?;
+        let program = invocation.serve()?;
         let mut dice = Dice::new()?;
         let mut crowd = Crowd::register(&program, 4, &mut dice)?;
         let client = program.client();
         for round in 1..=2 {
-            crowd.begin_round(&mut dice);
-            crowd.under_load(&client, |told| {
+            crowd.weather(&client, &mut dice, |told, dice| {
                 hear(told, Told::Done, 30 + dice.below(60), &[])?;
                 disk.leave(0)?;
                 hear(told, Told::Later, 40, &[Told::Done])?;
@@ -40,11 +39,8 @@ fn a_disk_without_room_is_survived() -> Result<()> {
                 println!("round {round}: writes are taken again; 40 within {:?}", cleared.elapsed());
                 Ok(())
             })?;
-            let tally = crowd.check(&client, Extent::Everything)?;
-            println!("{tally:?}: all of it is there");
         }
-        assert_eq!(program.stop()?.code, Some(0));
-        invocation.args(["maintain", "verify"]).run()?.succeeded().map(drop)
+        ends_well(program, invocation)
     })
 }
 

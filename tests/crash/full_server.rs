@@ -2,7 +2,7 @@
 //! tells; then its log cannot, which ends it. Whoever writes is told to come again, nothing that was acknowledged is lost,
 //! and service resumes by itself where there is room again, and a server.
 
-use super::crowd::{BOUND, Crowd, Extent, Told, hear};
+use super::crowd::{BOUND, Crowd, Told, ends_well, hear};
 use super::dice::Dice;
 use super::world::World;
 use crate::disk::Disk;
@@ -31,13 +31,12 @@ fn a_server_whose_disk_has_no_room_is_survived() -> Result<()> {
         let url = server.create_database("terrace")?;
         let invocation = place.clone().env("DATABASE_URL", &url).env("TERRACE_CRON_SECRET", CRON_SECRET);
         World::furnish(&invocation, &url)?;
-        let mut program = invocation.serve()?;
+        let program = invocation.serve()?;
         let mut dice = Dice::new()?;
         let mut crowd = Crowd::register(&program, 6, &mut dice)?;
         let client = program.client();
         for is_log_full in [false, true] {
-            crowd.begin_round(&mut dice);
-            crowd.under_load(&client, |told| {
+            crowd.weather(&client, &mut dice, |told, dice| {
                 hear(told, Told::Done, 30 + dice.below(60), &[])?;
                 disk.leave(0)?;
                 if is_log_full {
@@ -51,11 +50,8 @@ fn a_server_whose_disk_has_no_room_is_survived() -> Result<()> {
                 println!("there is room again; the server had ended by itself: {had_ended}");
                 hear(told, Told::Done, 50, &[Told::Later])
             })?;
-            let tally = crowd.check(&client, Extent::Everything)?;
-            println!("{tally:?}: all of it is there");
         }
-        assert_eq!(program.stop()?.code, Some(0));
-        invocation.args(["maintain", "verify"]).run()?.succeeded().map(drop)
+        ends_well(program, invocation)
     })
 }
 

@@ -2,7 +2,7 @@
 //! 10): whoever asks is told in time to come again, and when the network is back service resumes by itself, whether what
 //! was on its way comes late or is lost.
 
-use super::crowd::{Crowd, Extent, Told, hear};
+use super::crowd::{Crowd, Told, ends_well, hear};
 use super::dice::Dice;
 use super::line::Line;
 use super::outage::is_away;
@@ -39,12 +39,11 @@ fn a_network_that_vanishes_without_a_word_is_survived() -> Result<()> {
             .env("TERRACE_WRITE_CONNECTIONS", "4");
         let invocation = few.env("TERRACE_CHECKOUT_TIMEOUT", "1").env("TERRACE_ANSWER_TIMEOUT", "4");
         World::furnish(&invocation, &direct)?;
-        let mut program = invocation.serve()?;
+        let program = invocation.serve()?;
         let mut dice = Dice::new()?;
         let mut crowd = Crowd::register(&program, 8, &mut dice)?;
         for is_lost in [false, true] {
-            crowd.begin_round(&mut dice);
-            crowd.under_load(&program.client(), |told| {
+            crowd.weather(&program.client(), &mut dice, |told, dice| {
                 hear(told, Told::Done, 30 + dice.below(60), &[])?;
                 line.die();
                 hear(told, Told::Later, 16, &[Told::Done])?;
@@ -59,11 +58,8 @@ fn a_network_that_vanishes_without_a_word_is_survived() -> Result<()> {
                 hear(told, Told::Done, 50, &[Told::Later])
             })?;
             leaves_nothing_behind(&program, &line)?;
-            let tally = crowd.check(&program.client(), Extent::Everything)?;
-            println!("{tally:?}: all of it is there");
         }
-        assert_eq!(program.stop()?.code, Some(0));
-        invocation.args(["maintain", "verify"]).run()?.succeeded().map(drop)
+        ends_well(program, invocation)
     })
 }
 

@@ -1,6 +1,6 @@
 //! The database goes away and comes back, and nobody touches the service.
 
-use super::crowd::{BOUND, Crowd, Extent, Told, hear};
+use super::crowd::{BOUND, Crowd, Told, ends_well, hear};
 use super::dice::Dice;
 use super::held::Held;
 use anyhow::{Context, Result, ensure};
@@ -31,13 +31,12 @@ fn a_server_that_is_killed_is_survived() -> Result<()> {
 /// Ends the server under load, twice, and looks whether anybody noticed more than that it was away.
 fn survives(mut server: ThrowawayPostgres, end: impl Fn(&mut ThrowawayPostgres) -> Result<()>) -> Result<()> {
     let invocation = Invocation::on(&server.create_database("terrace")?)?;
-    let mut program = invocation.serve()?;
+    let program = invocation.serve()?;
     let mut dice = Dice::new()?;
     let mut crowd = Crowd::register(&program, 8, &mut dice)?;
     for _ in 0..2 {
-        let acknowledged = 50 + dice.below(150);
-        crowd.under_load(&program.client(), |told| {
-            hear(told, Told::Done, acknowledged, &[])?;
+        crowd.weather(&program.client(), &mut dice, |told, dice| {
+            hear(told, Told::Done, 50 + dice.below(150), &[])?;
             end(&mut server)?;
             hear(told, Told::Later, 20, &[Told::Done])?;
             is_away(&program)?;
@@ -47,10 +46,8 @@ fn survives(mut server: ThrowawayPostgres, end: impl Fn(&mut ThrowawayPostgres) 
             // The connections that were lost may each cost one request.
             hear(told, Told::Done, 100, &[Told::Later])
         })?;
-        crowd.check(&program.client(), Extent::Everything)?;
     }
-    assert_eq!(program.stop()?.code, Some(0));
-    invocation.args(["maintain", "verify"]).run()?.succeeded().map(drop)
+    ends_well(program, invocation)
 }
 
 /// Whatever needs the database says so, in time; what does not need it does not mind.

@@ -9,7 +9,7 @@ pub use at_once::AtOnce;
 
 use crate::execute::{Command, Query, unrefused};
 use crate::housekeeping;
-use crate::store::{BoxFuture, ReadTx, Tx};
+use crate::store::{ASTRAY, BoxFuture, ReadTx, Tx};
 use crate::{App, AppConfig};
 use std::convert::Infallible;
 use std::fmt;
@@ -23,10 +23,6 @@ use uuid::Uuid;
 const LOOK: Duration = Duration::from_secs(30);
 /// How long a job that failed waits before it is tried again; each further failure doubles it, up to the period.
 const FIRST_PAUSE: Duration = Duration::from_secs(5);
-
-/// By how much no clock is thought to be wrong: what is due later than a period and this from now was written by one that
-/// was, and would be waited for in vain.
-const ASTRAY: Duration = Duration::from_hours(1);
 
 /// What is stored of a job.
 #[derive(Debug, Clone, PartialEq, Eq)]

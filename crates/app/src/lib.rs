@@ -78,7 +78,7 @@ pub use terrace_scoring::{
 };
 pub use trends::Synced;
 pub use upkeep::{BoardsSynced, PointsReport};
-pub use walked::{PointsChecked, WalkReport};
+pub use walked::{CheckReport, WalkReport};
 
 use crate::commands::BoardChoice;
 use crate::live::{Graph, Live, Ranks};

@@ -14,6 +14,7 @@ use crate::minting::{MintingDelivery, MintingRead, MintingUpkeep, MintingWrite};
 use crate::payments::{PaymentRead, PaymentWrite, SandboxWrite};
 use std::future::Future;
 use std::pin::Pin;
+use std::time::Duration;
 use terrace_identity::{
     AccountRead, AccountWrite, AuthorCard, CardRead, PresenceWrite, SessionRead, SessionWrite, Team,
     TeamRead, TeamWrite,
@@ -180,11 +181,15 @@ pub trait LeaseRead {
     fn lease(&mut self, name: &str) -> Result<Option<Lease>, StoreError>;
 }
 
+/// By how much no clock is thought to be wrong: what was to end or to come later than it could by this much was written
+/// by one that was, and would be waited for in vain.
+pub const ASTRAY: Duration = Duration::from_hours(1);
+
 /// Gives out leases, so that of many processes one does a job.
 pub trait LeaseWrite {
     /// Takes or prolongs the lease `name` for `holder` until `until`, if it is free, over at `now`, or
-    /// already theirs; `false` when another holds it. One that lasts for more than an hour beyond `until` counts as free:
-    /// whoever took it had a clock that was wrong.
+    /// already theirs; `false` when another holds it. One that lasts for more than [`ASTRAY`] beyond `until` counts as
+    /// free: whoever took it had a clock that was wrong.
     fn take_lease(
         &mut self,
         name: &str,

@@ -14,7 +14,7 @@ const EXAMPLES: usize = 10;
 
 /// What one check of points or balances found.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct PointsChecked {
+pub struct CheckReport {
     /// How many rows it looked at.
     pub checked: u64,
     /// How many of them are wrong, or missing.
@@ -27,7 +27,7 @@ pub struct PointsChecked {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WalkReport<C: Ord> {
     /// What each check found.
-    pub checks: BTreeMap<C, PointsChecked>,
+    pub checks: BTreeMap<C, CheckReport>,
     /// How many fans' rows were made right, or would be.
     pub mended: u64,
 }
@@ -35,7 +35,7 @@ pub struct WalkReport<C: Ord> {
 impl<C: Ord> WalkReport<C> {
     /// One in which these checks stand, whatever they find.
     pub(crate) fn of(checks: impl IntoIterator<Item = C>) -> Self {
-        let checks = checks.into_iter().map(|check| (check, PointsChecked::default())).collect();
+        let checks = checks.into_iter().map(|check| (check, CheckReport::default())).collect();
         Self { checks, mended: 0 }
     }
 

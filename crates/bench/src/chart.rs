@@ -1,5 +1,7 @@
 //! A chart as an SVG document: lines over numbers.
 
+use crate::report::Figure;
+use serde_json::Value;
 use std::fmt::Write;
 
 const WIDTH: f64 = 760.0;
@@ -22,6 +24,21 @@ pub(crate) struct Line {
     pub(crate) name: String,
     /// By the first number.
     pub(crate) points: Vec<(f64, f64)>,
+}
+
+impl Line {
+    /// A line for each figure whose details hold a list of this name: its two numbers of these names, for each entry.
+    pub(crate) fn of_each(figures: &[Figure], list: &str, across: &str, up: &str) -> Vec<Self> {
+        let point = |entry: &Value| Some((entry.get(across)?.as_f64()?, entry.get(up)?.as_f64()?));
+        let line = |figure: &Figure| {
+            let entries = figure.details.get(list)?.as_array()?;
+            Some(Self {
+                name: figure.database.to_owned(),
+                points: entries.iter().filter_map(point).collect(),
+            })
+        };
+        figures.iter().filter_map(line).collect()
+    }
 }
 
 /// How both axes run.

@@ -7,7 +7,7 @@ use clap::Subcommand;
 use std::process::ExitCode;
 use terrace_app::commands::{CloseSeason, StartSeason};
 use terrace_app::{
-    App, LedgerReport, PointsChecked, PointsReport, Season, SeasonKey, SeasonRefusal, season_name,
+    App, CheckReport, LedgerReport, PointsReport, Season, SeasonKey, SeasonRefusal, season_name,
 };
 use terrace_kernel::{Failure, Timestamp};
 
@@ -54,7 +54,7 @@ pub(crate) fn tell_of_ledger(report: &LedgerReport) -> std::io::Result<()> {
     Ok(())
 }
 
-fn tell_of(check: &str, found: &PointsChecked) -> std::io::Result<()> {
+fn tell_of(check: &str, found: &CheckReport) -> std::io::Result<()> {
     report::line(&format!("{check}: {} checked, {} wrong", found.checked, found.wrong))?;
     for example in &found.examples {
         report::line(&format!("  {example}"))?;

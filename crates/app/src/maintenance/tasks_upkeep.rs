@@ -3,7 +3,7 @@
 use super::{Category, CountRows, Extent, Need, Task, Work};
 use crate::commands::TurnSeasons;
 use crate::payments::ReconcileReport;
-use crate::walked::PointsChecked;
+use crate::walked::CheckReport;
 
 /// Seasons whose time has come.
 pub(super) fn turn_seasons() -> Task {
@@ -77,7 +77,7 @@ pub(super) fn repair_balances() -> Task {
     })
 }
 
-fn tell(work: &Work, check: &str, found: &PointsChecked) {
+fn tell(work: &Work, check: &str, found: &CheckReport) {
     work.tell(&format!("{check}: {} checked, {} wrong", found.checked, found.wrong));
     for example in &found.examples {
         work.tell(&format!("  {example}"));

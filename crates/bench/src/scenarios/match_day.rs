@@ -305,12 +305,7 @@ fn figures(terrace: &Terrace, kind: Kind, steps: &[Step], plan: &Plan) -> Result
 
 /// How long the slowest hundredth takes at each rate.
 pub(super) fn chart(figures: &[Figure]) -> Option<Chart> {
-    let point = |step: &Value| Some((step.get("rate")?.as_f64()?, step.get("p99Millis")?.as_f64()?));
-    let line = |figure: &Figure| {
-        let steps = figure.details.get("rates")?.as_array()?;
-        Some(Line { name: figure.database.to_owned(), points: steps.iter().filter_map(point).collect() })
-    };
-    let lines: Vec<Line> = figures.iter().filter_map(line).collect();
+    let lines = Line::of_each(figures, "rates", "rate", "p99Millis");
     (!lines.is_empty()).then(|| Chart {
         axes: Axes::PowersOfTen,
         title: "Match day: how long 99 of 100 requests take at most".to_owned(),

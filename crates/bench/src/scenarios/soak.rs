@@ -18,8 +18,8 @@ use std::time::{Duration, Instant};
 const PACE: f64 = 100.0;
 /// How often to look, in a whole run; a quick one looks as often within a minute.
 const LOOKS: usize = 60;
-/// How long the same fans watch, far less than the service lets a stream last.
-const WATCH: Duration = Duration::from_mins(10);
+/// How long the same fans watch: the service lets no stream last for less than five minutes.
+const WATCH: Duration = Duration::from_mins(4);
 /// What the last quarter may have more than the second one: what is kept in memory is full by then.
 const MEMORY: Target = Target::AtMost(1.05);
 const HANDLES: Target = Target::AtMost(1.0);
@@ -132,12 +132,7 @@ fn figures(kind: Kind, looks: &[Look], latency: &Histogram, length: Duration) ->
 
 /// The memory at each look.
 pub(super) fn chart(figures: &[Figure]) -> Option<Chart> {
-    let point = |look: &Value| Some((look.get("minutes")?.as_f64()?, look.get("ownMebibytes")?.as_f64()?));
-    let line = |figure: &Figure| {
-        let looks = figure.details.get("looks")?.as_array()?;
-        Some(Line { name: figure.database.to_owned(), points: looks.iter().filter_map(point).collect() })
-    };
-    let lines: Vec<Line> = figures.iter().filter_map(line).collect();
+    let lines = Line::of_each(figures, "looks", "minutes", "ownMebibytes");
     (!lines.is_empty()).then(|| Chart {
         axes: Axes::Even,
         title: "A long match day: memory of the server".to_owned(),

@@ -7,14 +7,9 @@ use crate::tx::DieselTx;
 use crate::types::{At, Key};
 use diesel::prelude::*;
 use diesel::query_dsl::methods::FilterDsl;
-use std::time::Duration;
-use terrace_app::store::{Lease, LeaseRead, LeaseWrite};
+use terrace_app::store::{ASTRAY, Lease, LeaseRead, LeaseWrite};
 use terrace_kernel::{StoreError, Timestamp};
 use uuid::Uuid;
-
-/// By how much no clock is thought to be wrong: a lease that would last longer than the one that is asked for and this is
-/// from a clock that was, and could last for ever.
-const ASTRAY: Duration = Duration::from_hours(1);
 
 impl LeaseRead for DieselTx<'_> {
     fn lease(&mut self, name: &str) -> Result<Option<Lease>, StoreError> {

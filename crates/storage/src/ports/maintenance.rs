@@ -1,14 +1,13 @@
 //! The journal of maintenance.
 
-use super::{corrupt, named, tally};
+use super::{corrupt, named};
 use crate::conn::on;
 use crate::error::broken;
 use crate::schema::{maintenance_runs, posts, users};
 use crate::tx::DieselTx;
-use crate::types::{At, Instant, Key};
+use crate::types::{At, Key};
 use diesel::dsl::max;
 use diesel::prelude::*;
-use diesel::sql_types::BigInt;
 use std::collections::BTreeMap;
 use terrace_app::maintenance::{Extent, MaintenanceRead, MaintenanceWrite, RunOutcome, RunRecord};
 use terrace_kernel::{StoreError, Timestamp};
@@ -156,14 +155,7 @@ impl MaintenanceWrite for DieselTx<'_> {
             "DELETE FROM maintenance_runs WHERE id IN \
              (SELECT r.id FROM maintenance_runs r WHERE {OLD_RUNS} ORDER BY r.started_at, r.id LIMIT $2)"
         );
-        on!(self.conn, |conn| {
-            diesel::sql_query(sql)
-                .bind::<Instant, _>(At(before))
-                .bind::<BigInt, _>(i64::from(limit))
-                .execute(conn)
-        })
-        .map(tally)
-        .map_err(broken("sweep the journal of maintenance"))
+        self.sweep("sweep the journal of maintenance", &sql, before, limit)
     }
 }
 

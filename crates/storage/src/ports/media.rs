@@ -196,14 +196,7 @@ impl MediaWrite for DieselTx<'_> {
     }
 
     fn sweep_uploads(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
-        on!(self.conn, |conn| {
-            diesel::sql_query(EXPIRED)
-                .bind::<Instant, _>(At(before))
-                .bind::<BigInt, _>(i64::from(limit))
-                .execute(conn)
-        })
-        .map(tally)
-        .map_err(broken("sweep uploads"))
+        self.sweep("sweep uploads", EXPIRED, before, limit)
     }
 
     fn unmark_used_media(&mut self, limit: u32) -> Result<u64, StoreError> {

@@ -320,14 +320,7 @@ impl RowsMend for DieselTx<'_> {
             "DELETE FROM payment_notices WHERE (provider, event_id) IN \
              (SELECT provider, event_id FROM payment_notices WHERE {OLD_NOTICES} LIMIT $2)"
         );
-        on!(self.conn, |conn| {
-            diesel::sql_query(sql)
-                .bind::<Instant, _>(At(before))
-                .bind::<BigInt, _>(i64::from(limit))
-                .execute(conn)
-        })
-        .map(tally)
-        .map_err(broken("sweep notices"))
+        self.sweep("sweep notices", &sql, before, limit)
     }
 
     fn open_missing_lanes(&mut self, fans: &[UserId], now: Timestamp) -> Result<u64, StoreError> {

@@ -63,16 +63,29 @@ impl SweepRead for DieselTx<'_> {
     }
 }
 
-impl SweepWrite for DieselTx<'_> {
-    fn sweep_idempotency(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+impl DieselTx<'_> {
+    /// Runs a statement that names an instant `$1` and how many rows at most `$2`; how many it was.
+    pub(super) fn sweep(
+        &mut self,
+        what: &'static str,
+        sql: &str,
+        at: Timestamp,
+        limit: u32,
+    ) -> Result<u64, StoreError> {
         on!(self.conn, |conn| {
-            diesel::sql_query(OLDEST_KEYS)
-                .bind::<Instant, _>(At(before))
+            diesel::sql_query(sql)
+                .bind::<Instant, _>(At(at))
                 .bind::<BigInt, _>(i64::from(limit))
                 .execute(conn)
         })
         .map(tally)
-        .map_err(broken("sweep idempotency keys"))
+        .map_err(broken(what))
+    }
+}
+
+impl SweepWrite for DieselTx<'_> {
+    fn sweep_idempotency(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+        self.sweep("sweep idempotency keys", OLDEST_KEYS, before, limit)
     }
 
     /// What goes is the log's beginning up to the first event that must stay, never one from its middle: a

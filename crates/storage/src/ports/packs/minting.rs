@@ -401,27 +401,13 @@ impl MintingUpkeep for DieselTx<'_> {
              UPDATE mint_lanes SET ready_at = $1 WHERE user_id IN (SELECT user_id FROM paused)",
             self.skipping_locked()
         );
-        on!(self.conn, |conn| {
-            diesel::sql_query(hasten)
-                .bind::<Instant, _>(At(now))
-                .bind::<BigInt, _>(i64::from(limit))
-                .execute(conn)
-        })
-        .map(tally)
-        .map_err(broken("hasten lanes to the minter"))
+        self.sweep("hasten lanes to the minter", &hasten, now, limit)
     }
 
     fn sweep_minting(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
         const OLDEST: &str = "DELETE FROM mint_messages WHERE seq IN \
             (SELECT seq FROM mint_messages WHERE state = 'delivered' AND ended_at < $1 ORDER BY ended_at LIMIT $2)";
-        on!(self.conn, |conn| {
-            diesel::sql_query(OLDEST)
-                .bind::<Instant, _>(At(before))
-                .bind::<BigInt, _>(i64::from(limit))
-                .execute(conn)
-        })
-        .map(tally)
-        .map_err(broken("sweep messages to the minter"))
+        self.sweep("sweep messages to the minter", OLDEST, before, limit)
     }
 }
 
