@@ -1,10 +1,12 @@
 //! Events have one public order that nobody misses anything of, whoever writes, relays or reads
 //! (docs/architecture.md, invariants 15 to 17).
 
-use anyhow::Result;
+use anyhow::{Result, anyhow, ensure};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 use terrace_testkit::app::commands::CreatePost;
 use terrace_testkit::app::queries::{FeedScope, ReadFeed};
 use terrace_testkit::app::store::{Store, Tx};
@@ -13,7 +15,7 @@ use terrace_testkit::kernel::{
     Ctx, Event, EventKind, Limit, NewEvent, Position, PostId, StoreError, TimeKey, Topic, UserId,
 };
 use terrace_testkit::social::NewComment;
-use terrace_testkit::{DatabaseKind, Gate, TestApp, body, on_each_database, pgtemp, question};
+use terrace_testkit::{DatabaseKind, Gate, TestApp, body, on, on_each_database, pgtemp, question};
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, yield_now};
 use tokio::time::timeout;
@@ -234,6 +236,48 @@ fn another_process_takes_the_relay_over(kind: DatabaseKind) -> Result<()> {
         second.clock().advance(Duration::from_secs(6));
         second.run(append_many(Arc::clone(second.app()), writers[1], 5, 1));
         assert_eq!(by_writer(&public(&second))[&writers[1]].len(), 30);
+    }
+    Ok(())
+}
+
+/// What somebody commits is public as soon as what was there before it is, also while others write faster than anybody
+/// gives out positions.
+#[test]
+fn whoever_writes_without_end_holds_nobody_up() -> Result<()> {
+    on(DatabaseKind::Postgres, |kind| {
+        let house = TestApp::start(kind)?;
+        let fan = house.fan("mia").id;
+        write_posts(&house, fan, 1);
+        house.settled();
+        let is_over = AtomicBool::new(false);
+        thread::scope(|scope| {
+            let floods = [(); 3].map(|()| scope.spawn(|| flood(house.url(), &is_over)));
+            let begun = Instant::now();
+            let waited = || begun.elapsed() > PATIENCE;
+            while house.ask(|tx| tx.unpublished()).is_none() && !waited() {}
+            write_posts(&house, fan, 1);
+            while house.run(house.storage().settled()).is_none() && !waited() {}
+            let is_behind = house.ask(|tx| tx.unpublished()).is_some();
+            is_over.store(true, Ordering::SeqCst);
+            for flood in floods {
+                flood.join().map_err(|_| anyhow!("a flood panicked"))??;
+            }
+            ensure!(!waited(), "it is not public yet");
+            ensure!(is_behind, "it was the others who waited");
+            Ok(())
+        })
+    })
+}
+
+/// Appends the first event again and again, as no command does.
+fn flood(url: &str, is_over: &AtomicBool) -> Result<()> {
+    let columns = "topic, kind, actor_id, subject_id, created_at, detail";
+    let many = format!(
+        "INSERT INTO outbox ({columns}) SELECT {columns} \
+         FROM (SELECT * FROM events ORDER BY position LIMIT 1) AS event, generate_series(1, 20000)"
+    );
+    while !is_over.load(Ordering::SeqCst) {
+        pgtemp::execute(url, &[&many])?;
     }
     Ok(())
 }

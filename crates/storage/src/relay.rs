@@ -39,6 +39,8 @@ const LEASE: Duration = Duration::from_secs(5);
 const RENEW: Duration = Duration::from_millis(1500);
 /// How many events get their positions in one transaction.
 const BATCH: i64 = 500;
+/// How many batches are moved before everything else is looked at again, however many wait.
+const BATCHES: u32 = 8;
 /// How long readers wait for positions that ought to be there within milliseconds.
 const SETTLING: Duration = Duration::from_millis(250);
 /// The longest pause before connecting again.
@@ -141,9 +143,11 @@ struct Watch {
     holds_lease: bool,
     lease_due: Instant,
     look_due: Instant,
-    /// What another process gives out the positions of: how many commits of this one there were when the newest row of
-    /// the outbox had this number.
+    /// What another process gives out the positions of, or this one behind many others: how many commits of this one
+    /// there were when the newest row of the outbox had this number.
     awaited: VecDeque<(u64, i64)>,
+    /// Whether there was more to move than was moved at once.
+    behind: bool,
 }
 
 #[derive(QueryableByName)]
@@ -192,12 +196,16 @@ impl Relay {
         pg(&mut session)?
             .batch_execute(&format!("LISTEN {OUTBOX_CHANNEL}; LISTEN {EVENTS_CHANNEL}"))
             .map_err(broken("listen"))?;
-        let mut watch =
-            Watch { session, holds_lease: false, lease_due: now, look_due: now, awaited: VecDeque::new() };
+        let (lease_due, look_due, awaited) = (now, now, VecDeque::new());
+        let mut watch = Watch { session, holds_lease: false, lease_due, look_due, awaited, behind: false };
         // What the last connection was in the middle of.
         self.turn(&mut watch, true)?;
         loop {
-            let patience = if watch.awaited.is_empty() { TICK } else { WATCHING };
+            let patience = match watch {
+                Watch { behind: true, holds_lease: true, .. } => Duration::ZERO,
+                Watch { ref awaited, .. } if awaited.is_empty() => TICK,
+                Watch { .. } => WATCHING,
+            };
             let (rung, stop) = self.call.wait(patience);
             self.turn(&mut watch, rung)?;
             if stop {
@@ -239,15 +247,33 @@ impl Relay {
             self.deal_with(&mut watch.awaited, look.oldest);
             wanted |= look.oldest.is_some() && watch.holds_lease;
         }
-        if wanted && watch.holds_lease {
-            while self.move_batch(pg(&mut watch.session)?)? == BATCH {}
-            watch.awaited.clear();
-            self.call.dealt.send_replace(committed);
+        if (wanted || watch.behind) && watch.holds_lease {
+            self.move_some(watch, committed)?;
         } else if !watch.awaited.is_empty() && rung {
             let conn = pg(&mut watch.session)?;
             quietly(conn, |conn| conn.batch_execute(&format!("NOTIFY {OUTBOX_CHANNEL}")))
                 .map_err(broken("notify"))?;
         }
+        Ok(())
+    }
+
+    /// Moves what waits in the outbox. Whoever writes faster than that keeps nobody waiting for more than what was there
+    /// before them.
+    fn move_some(&self, watch: &mut Watch, committed: u64) -> Result<(), StoreError> {
+        for nth in 0..BATCHES {
+            if self.move_batch(pg(&mut watch.session)?)? < BATCH {
+                watch.behind = false;
+                watch.awaited.clear();
+                self.call.dealt.send_replace(committed);
+                return Ok(());
+            }
+            let look = look(pg(&mut watch.session)?)?;
+            if nth == 0 {
+                watch.awaited.push_back((committed, look.newest.unwrap_or(0)));
+            }
+            self.deal_with(&mut watch.awaited, look.oldest);
+        }
+        watch.behind = true;
         Ok(())
     }
 
