@@ -1,11 +1,12 @@
 //! Giving points: the one way in which a record of points comes into the ledger.
 
 use crate::store::Tx;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, PoisonError, RwLock};
 use terrace_kernel::{Ctx, Failure, Outcome, StoreError, TeamId, UserId};
 use terrace_scoring::{
-    AwardOrder, AwardRefusal, Awarding, BoardOrder, NewAward, PointsRecord, ReversalRefusal, Seasons,
-    SourceKey, Stamp, TotalChanges, Writer,
+    AwardOrder, AwardRefusal, Awarding, Board, BoardOrder, BoardScope, NewAward, PointsRecord, RecordId,
+    ReversalRefusal, Seasons, SourceKey, Stamp, TeamBoardId, TotalChanges, Writer,
 };
 
 /// How often an award is tried anew before the seasons or boards that it meets are called a defect: each time something
@@ -91,6 +92,40 @@ impl Awards {
     ) -> Outcome<Given, GiveRefusal> {
         let board = activity.map_or(BoardOrder::AsRecorded, |team| BoardOrder::Of(Some(team)));
         self.give_on(tx, ctx, award, board, Writer::Maintenance)
+    }
+
+    /// The same for many at once, as far as the store gains by it: each with the team that it was for. Says of each whether it
+    /// was given; whatever was not is for [`Awards::give_for_the_past`]. The caller holds the fans, and brings their totals in
+    /// line afterwards.
+    pub(crate) fn give_at_once(
+        &self,
+        tx: &mut dyn Tx,
+        ctx: &mut Ctx,
+        past: &[(&NewAward, Option<TeamId>)],
+    ) -> Result<Vec<bool>, StoreError> {
+        let seasons = Arc::new(tx.seasons()?);
+        self.know(Arc::clone(&seasons));
+        let team_board = |board: &Board| match board.scope {
+            BoardScope::Team(team) => Some((team, TeamBoardId::from_uuid(board.id.as_uuid()))),
+            BoardScope::Global(_) => None,
+        };
+        let boards: HashMap<TeamId, TeamBoardId> = tx.every_board()?.iter().filter_map(team_board).collect();
+        let mut records: Vec<(PointsRecord, Option<TeamId>)> = Vec::new();
+        let mut ids: Vec<Option<RecordId>> = Vec::new();
+        for (award, team) in past {
+            let board = team.and_then(|team| boards.get(&team).copied());
+            let id = ctx.new_id();
+            // One at a time makes the board, or says what is wrong.
+            let record = (board.is_some() == team.is_some())
+                .then(|| (*award).clone().record(id, &seasons, board, Writer::Maintenance).ok());
+            ids.push(record.flatten().map(|record| {
+                let team = record.board.and(*team);
+                records.push((record, team));
+                id
+            }));
+        }
+        let written: HashSet<RecordId> = tx.record_held(&records, ctx.now())?.into_iter().collect();
+        Ok(ids.into_iter().map(|id| id.is_some_and(|id| written.contains(&id))).collect())
     }
 
     fn give_on(

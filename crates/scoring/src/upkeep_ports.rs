@@ -1,7 +1,7 @@
 //! What keeping the points in order needs from a store. It reads whole tables, in portions.
 
-use crate::{Board, BoardEntry, BoardId, FanPoints, Mend, RankKey, SeasonId};
-use terrace_kernel::{StoreError, Timestamp, UserId};
+use crate::{Board, BoardEntry, BoardId, FanPoints, Mend, PointsRecord, RankKey, RecordId, SeasonId};
+use terrace_kernel::{StoreError, TeamId, Timestamp, UserId};
 
 /// A line of a board as the database sorts it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,6 +57,16 @@ pub trait PointsMend: PointsAudit {
     /// Locks accounts in the order of their ids, until the transaction ends: nobody gets points meanwhile, nor joins,
     /// leaves or hides.
     fn hold_fans(&mut self, fans: &[UserId]) -> Result<(), StoreError>;
+
+    /// Writes records of accounts that are held, with the team that each was for, their spendable points and the events that
+    /// tell of them: those whose season is still theirs and whose fact has not paid, as far as the store gains by writing
+    /// them at once. Says which it wrote; what it left is for [`crate::PointsWrite::award`], which says why. Totals are not
+    /// touched: they are to be mended afterwards.
+    fn record_held(
+        &mut self,
+        records: &[(PointsRecord, Option<TeamId>)],
+        at: Timestamp,
+    ) -> Result<Vec<RecordId>, StoreError>;
 
     /// Writes what makes the rows of accounts that are held right, and tells of each fan's totals that changed.
     fn mend_points(&mut self, mends: &[Mend], at: Timestamp) -> Result<(), StoreError>;

@@ -295,12 +295,23 @@ impl App {
 
     /// Waits until everything that is committed by now has its public position, and says the last of them.
     async fn published(&self) -> Result<Position, StoreError> {
-        if let Some(last) = unrefused(self.query(Unpublished).await)? {
-            while unrefused(self.query(IsUnpublished(last)).await)? {
-                tokio::time::sleep(PUBLISHING).await;
-            }
+        if let Some(last) = self.unpublished().await? {
+            self.until_published(last).await?;
         }
         unrefused(self.query(Head).await)
+    }
+
+    /// The last event that is committed and has no public position yet.
+    pub(crate) async fn unpublished(&self) -> Result<Option<i64>, StoreError> {
+        unrefused(self.query(Unpublished).await)
+    }
+
+    /// Waits until everything up to this event has its public position.
+    pub(crate) async fn until_published(&self, last: i64) -> Result<(), StoreError> {
+        while unrefused(self.query(IsUnpublished(last)).await)? {
+            tokio::time::sleep(PUBLISHING).await;
+        }
+        Ok(())
     }
 
     /// Deals with the next events.

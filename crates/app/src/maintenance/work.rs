@@ -16,6 +16,8 @@ use tokio::sync::watch;
 
 /// The share of a batch's time for which others get their turn after it.
 const TURN: u32 = 10;
+/// How long a batch waits at most for the events of the one before the last to be told.
+const TELLING: Duration = Duration::from_secs(10);
 
 /// Why a task did not come to its end. What its batches wrote before stays.
 #[derive(Debug, thiserror::Error)]
@@ -92,6 +94,8 @@ struct Inner {
     expected: AtomicU64,
     /// How long the longest batch took, in microseconds.
     longest: AtomicU64,
+    /// The last event that nobody could be told of yet when the batch before ended.
+    untold: Mutex<Option<i64>>,
     observer: Arc<dyn Observer>,
 }
 
@@ -102,8 +106,8 @@ impl Pace {
 
     fn with(is_dry: bool, is_task: bool, stop: watch::Receiver<bool>, observer: Arc<dyn Observer>) -> Self {
         let (done, expected, longest) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
-        let counts = Mutex::default();
-        Self(Arc::new(Inner { is_dry, is_task, stop, counts, done, expected, longest, observer }))
+        let (counts, untold) = (Mutex::default(), Mutex::default());
+        Self(Arc::new(Inner { is_dry, is_task, stop, counts, done, expected, longest, untold, observer }))
     }
 
     /// For work that nobody looks at and nobody stops.
@@ -227,12 +231,29 @@ impl Pace {
         if self.0.is_task {
             // A server on the same embedded database looks only now and then whether it may write.
             tokio::time::sleep(took / TURN).await;
+            if !self.is_dry() {
+                self.let_servers_tell(app).await?;
+            }
         }
         match outcome {
             Ok(output) => Ok((Ok(output), took)),
             Err(Failure::Refused(refusal)) => Ok((Err(refusal), took)),
             Err(Failure::Broken(error)) => Err(error.into()),
         }
+    }
+
+    /// Waits until what was written before the last batch is told: servers show a board only as far as they were told of it,
+    /// and turn readers away where they hear of changes much later than those are in the tables. Where nobody tells of
+    /// anything, nobody shows it either.
+    async fn let_servers_tell(&self, app: &App) -> Result<(), StoreError> {
+        let last = app.unpublished().await?;
+        let before =
+            std::mem::replace(&mut *self.0.untold.lock().unwrap_or_else(PoisonError::into_inner), last);
+        if let Some(before) = before {
+            let told = tokio::time::timeout(TELLING, app.until_published(before)).await;
+            told.unwrap_or(Ok(()))?;
+        }
+        Ok(())
     }
 
     /// [`Work::drain`].

@@ -77,7 +77,7 @@ struct Missing {
     /// What its record is called in the report.
     kind: &'static str,
     award: NewAward,
-    /// The team of the quest that it belongs to.
+    /// The team of the quest that it belongs to; later the one on whose board it counts.
     team: Option<TeamId>,
 }
 
@@ -92,12 +92,17 @@ fn make_up_for(
     let (mut counts, mut concerned) = (Counts::new(), Vec::new());
     let Some(held) = hold(tx, suspects)? else { return Ok(counts) };
     let favorites = favorites(tx, &held)?;
-    for Missing { kind, award, team } in find(tx, &held)? {
-        if !held.contains(award.user) {
-            continue;
-        }
+    let mut found = find(tx, &held)?;
+    found.retain(|missing| held.contains(missing.award.user));
+    for Missing { award, team, .. } in &mut found {
         let favorite = favorites.get(&award.user).and_then(|known| known.at(award.at));
-        if let Some(given) = record(tx, ctx, awards, &award, board_team(team, favorite))? {
+        *team = board_team(*team, favorite);
+    }
+    let past: Vec<_> = found.iter().map(|missing| (&missing.award, missing.team)).collect();
+    let at_once = awards.give_at_once(tx, ctx, &past)?;
+    for (Missing { kind, award, team }, is_given) in found.iter().zip(at_once) {
+        let given = if is_given { Some(award.amount.get()) } else { record(tx, ctx, awards, award, *team)? };
+        if let Some(given) = given {
             count(&mut counts, kind, 1);
             count(&mut counts, "points", u64::try_from(given).unwrap_or(0));
             concerned.push(award.user);

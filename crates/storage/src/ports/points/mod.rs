@@ -3,6 +3,7 @@
 mod award;
 mod history;
 mod membership;
+mod record;
 mod upkeep;
 
 use super::corrupt;

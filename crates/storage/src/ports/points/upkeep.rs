@@ -15,10 +15,10 @@ use diesel::sql_types::{BigInt, Bool, Nullable, Text};
 use diesel::upsert::excluded;
 use std::collections::BTreeMap;
 use terrace_identity::AccountStatus;
-use terrace_kernel::{StoreError, Timestamp, UserId};
+use terrace_kernel::{StoreError, TeamId, Timestamp, UserId};
 use terrace_scoring::{
     Board, BoardCount, BoardEntry, BoardId, FanPoints, LedgerSum, Mend, Points, PointsAudit, PointsMend,
-    RankKey, RankLine, SeasonId, TotalChanges,
+    PointsRecord, RankKey, RankLine, RecordId, SeasonId, TotalChanges,
 };
 
 /// Rows that one statement writes at most, some thousands of arguments.
@@ -263,6 +263,14 @@ impl PointsMend for DieselTx<'_> {
             Conn::Sqlite(_) => Ok(()),
         }
         .map_err(broken("hold the accounts"))
+    }
+
+    fn record_held(
+        &mut self,
+        records: &[(PointsRecord, Option<TeamId>)],
+        at: Timestamp,
+    ) -> Result<Vec<RecordId>, StoreError> {
+        self.write_records(records, at)
     }
 
     fn mend_points(&mut self, mends: &[Mend], at: Timestamp) -> Result<(), StoreError> {
