@@ -1,7 +1,7 @@
 //! The bare limit of a read: a handler that returns bytes which lie ready, in a process of its own, on as many
 //! workers and with the same server settings as the service.
 
-use crate::client::Caller;
+use crate::client::{Caller, Served};
 use crate::http::{self, Response};
 use actix_web::http::StatusCode;
 use actix_web::http::header::{HeaderName, HeaderValue};
@@ -111,12 +111,8 @@ impl Bare {
         Ok(bare)
     }
 
-    pub(crate) const fn address(&self) -> SocketAddr {
-        self.address
-    }
-
-    pub(crate) fn pid(&self) -> u32 {
-        self.child.id()
+    pub(crate) fn served(&self) -> Served {
+        Served { address: self.address, pid: self.child.id(), database: None }
     }
 
     /// Fails unless it gives the same answer: the bytes, and as many headers of the same names.

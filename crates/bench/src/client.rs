@@ -42,12 +42,20 @@ pub(crate) fn in_turn(requests: Vec<Vec<u8>>) -> Script {
     })
 }
 
+/// A server that is measured.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Served {
+    pub(crate) address: SocketAddr,
+    /// Its process, whose CPU time is counted.
+    pub(crate) pid: u32,
+    /// The first process of its database, where that is a server of its own; its CPU time is counted apart.
+    pub(crate) database: Option<u32>,
+}
+
 /// A run against one server.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Load<'a> {
-    pub(crate) address: SocketAddr,
-    /// The server's process, whose CPU time is counted.
-    pub(crate) pid: u32,
+    pub(crate) server: Served,
     /// Before anything is counted.
     pub(crate) warm_up: Duration,
     /// While it is counted.
@@ -71,6 +79,8 @@ pub(crate) struct Sample {
     pub(crate) elapsed: Duration,
     /// CPU time of the server; `None` where the system does not tell.
     pub(crate) cpu: Option<Duration>,
+    /// CPU time of its database, likewise; `None` where the database is a part of the server, too.
+    pub(crate) database_cpu: Option<Duration>,
 }
 
 impl Sample {
@@ -86,7 +96,16 @@ impl Sample {
 
     /// CPU time of the server for one request, in microseconds; zero where the system does not tell.
     pub(crate) fn cpu_per_request(&self) -> f64 {
-        self.cpu.map_or(0.0, |cpu| cpu.as_secs_f64() * 1e6 / float(self.latency.count().max(1)))
+        self.cpu.map_or(0.0, |cpu| self.per_request(cpu))
+    }
+
+    /// CPU time of the database for one request, in microseconds, where it is a server of its own.
+    pub(crate) fn database_cpu_per_request(&self) -> Option<f64> {
+        self.database_cpu.map(|cpu| self.per_request(cpu))
+    }
+
+    fn per_request(&self, cpu: Duration) -> f64 {
+        cpu.as_secs_f64() * 1e6 / float(self.latency.count().max(1))
     }
 }
 
@@ -102,7 +121,7 @@ fn runtime() -> Result<Runtime> {
 async fn run(load: &Load<'_>, scripts: Vec<Script>) -> Result<Sample> {
     let mut connections = Vec::with_capacity(scripts.len());
     for script in scripts {
-        connections.push((Connection::open(load.address, load.measure).await?, script));
+        connections.push((Connection::open(load.server.address, load.measure).await?, script));
     }
     let begun = Instant::now();
     let from = begun + load.warm_up;
@@ -116,10 +135,11 @@ async fn run(load: &Load<'_>, scripts: Vec<Script>) -> Result<Sample> {
     }
     let meter = async {
         sleep_until(from).await;
-        let before = process::cpu(load.pid).ok();
+        let before = spent(load.server);
         sleep_until(until).await;
-        let after = process::cpu(load.pid).ok();
-        Ok::<_, anyhow::Error>(after.zip(before).map(|(after, before)| after.saturating_sub(before)))
+        let after = spent(load.server);
+        let since = |after: Option<Duration>, before| Some(after?.saturating_sub(before?));
+        Ok::<_, anyhow::Error>((since(after.0, before.0), since(after.1, before.1)))
     };
     let counts = async {
         let (mut latency, mut statuses, mut answered) = (Histogram::default(), BTreeMap::new(), 0);
@@ -134,9 +154,15 @@ async fn run(load: &Load<'_>, scripts: Vec<Script>) -> Result<Sample> {
         Ok((latency, statuses, answered))
     };
     // The first failure ends the run; a task that is not waited for goes with its set.
-    let (cpu, (latency, statuses, answered)) = tokio::try_join!(meter, counts)?;
+    let ((cpu, database_cpu), (latency, statuses, answered)) = tokio::try_join!(meter, counts)?;
     ensure!(latency.count() > 0, "nothing was answered within {:?}", load.duration);
-    Ok(Sample { latency, statuses, answered, elapsed: load.duration, cpu })
+    Ok(Sample { latency, statuses, answered, elapsed: load.duration, cpu, database_cpu })
+}
+
+/// What the server and its database have used so far, as far as the system tells.
+fn spent(server: Served) -> (Option<Duration>, Option<Duration>) {
+    let database = server.database.and_then(|first| process::cpu_of_family(first).ok());
+    (process::cpu(server.pid).ok(), database)
 }
 
 #[derive(Default)]
@@ -313,8 +339,7 @@ mod tests {
 
     fn load(address: SocketAddr) -> Load<'static> {
         Load {
-            address,
-            pid: std::process::id(),
+            server: Served { address, pid: std::process::id(), database: Some(std::process::id()) },
             warm_up: Duration::from_millis(1),
             duration: Duration::from_millis(50),
             statuses: &[200],
@@ -329,6 +354,7 @@ mod tests {
         let sample = drive(&load(address), vec![always(http::request("GET", "/", &[], None))]).unwrap();
         assert_eq!(sample.statuses.get(&200), Some(&sample.latency.count()));
         assert!(sample.answered > sample.latency.count());
+        assert!(sample.database_cpu >= sample.cpu && sample.database_cpu_per_request().is_some());
         assert!(sample.rate() > 0.0 && (sample.rate() - sample.rate_of(200)).abs() < 1e-9);
     }
 

@@ -123,7 +123,7 @@ fn main() -> Result<()> {
 fn run(bench: &Bench) -> Result<()> {
     let plan = if bench.quick { Plan::QUICK } else { Plan::FULL };
     let workers = std::thread::available_parallelism()?.get();
-    let program = Program { path: bench.terrace.clone(), workers };
+    let program = Program { path: bench.terrace.clone(), workers, postgres: None };
     let chosen = if bench.scenarios.is_empty() { &Scenario::ALL[..] } else { &bench.scenarios };
     let before = bench.compare.as_ref().map(|file| Earlier::read(file)).transpose()?;
     let mut results = Vec::new();

@@ -12,20 +12,36 @@ const TICK: Duration = Duration::from_millis(10);
 const LOOK: Duration = Duration::from_millis(250);
 const MOST_LOOKS: usize = 40;
 
+/// What is counted of a process: the time that it spent in user mode and in the kernel itself.
+const ITSELF: usize = 2;
+/// The same, and that of its children that have ended.
+const WITH_THE_ENDED: usize = 4;
+
 /// CPU time that the process has used so far, in user mode and in the kernel.
 pub(crate) fn cpu(pid: u32) -> Result<Duration> {
+    cpu_in(pid, ITSELF)
+}
+
+/// CPU time that a server of many processes has used so far: the first one, its children, and those that have ended.
+pub(crate) fn cpu_of_family(first: u32) -> Result<Duration> {
+    let before = cpu_in(first, WITH_THE_ENDED)?;
+    // One may have ended since.
+    let children = children(first)?.into_iter().filter_map(|pid| cpu(pid).ok());
+    Ok(before + children.sum::<Duration>())
+}
+
+fn cpu_in(pid: u32, counters: usize) -> Result<Duration> {
     let path = format!("/proc/{pid}/stat");
     let stat = fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))?;
-    let ticks = cpu_ticks(&stat).with_context(|| format!("{path} has another form"))?;
+    let ticks = cpu_ticks(&stat, counters).with_context(|| format!("{path} has another form"))?;
     Ok(TICK.saturating_mul(ticks))
 }
 
 /// The program's name stands in brackets and may hold anything, brackets and blanks included.
-fn cpu_ticks(stat: &str) -> Option<u32> {
+fn cpu_ticks(stat: &str, counters: usize) -> Option<u32> {
     let (_, fields) = stat.rsplit_once(')')?;
     let mut fields = fields.split_ascii_whitespace().skip(11);
-    let (user, kernel) = (fields.next()?.parse::<u32>().ok()?, fields.next()?.parse::<u32>().ok()?);
-    user.checked_add(kernel)
+    (0..counters).try_fold(0_u32, |all, _| all.checked_add(fields.next()?.parse().ok()?))
 }
 
 /// Memory of the process that is in RAM, in MiB.
@@ -115,8 +131,8 @@ mod tests {
     #[test]
     fn the_name_of_a_program_does_not_mislead() {
         let stat = "42 (a) b (c) S 1 2 3 4 5 6 7 8 9 10 250 50 0 0";
-        assert_eq!(cpu_ticks(stat), Some(300));
-        assert_eq!(cpu_ticks("42 (a) S 1"), None);
+        assert_eq!(cpu_ticks(stat, ITSELF), Some(300));
+        assert_eq!(cpu_ticks("42 (a) S 1", ITSELF), None);
     }
 
     #[test]
@@ -138,6 +154,7 @@ mod tests {
         let own = std::process::id();
         assert!(handles(own).unwrap() > 2);
         assert!(cpu(own).is_ok() && resident(own).unwrap() > 0.5);
-        assert!(cpu(u32::MAX).is_err());
+        assert!(cpu(u32::MAX).is_err() && cpu_of_family(u32::MAX).is_err());
+        assert!(cpu_of_family(own).unwrap() >= cpu(own).unwrap());
     }
 }

@@ -1,6 +1,6 @@
 //! The service as it is shipped: the `terrace` program in a process of its own.
 
-use crate::client::Caller;
+use crate::client::{Caller, Served};
 use crate::http;
 use crate::process;
 use anyhow::{Context, Result, bail, ensure};
@@ -27,6 +27,8 @@ pub(crate) const CRON_SECRET: &str = "the cron secret of the harness, which anyb
 pub(crate) struct Program {
     pub(crate) path: PathBuf,
     pub(crate) workers: usize,
+    /// The first process of the PostgreSQL server that its databases may be on.
+    pub(crate) postgres: Option<u32>,
 }
 
 impl Program {
@@ -100,6 +102,10 @@ impl Program {
         Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
     }
 
+    fn database_of(&self, url: &str) -> Option<u32> {
+        self.postgres.filter(|_| url.starts_with("postgres"))
+    }
+
     /// Starts it on a free port and waits until it is ready.
     pub(crate) fn serve(&self, data: &Path, url: &str) -> Result<Terrace> {
         let log = data.join("terrace.log");
@@ -112,7 +118,8 @@ impl Program {
             .with_context(|| format!("cannot run {}", self.path.display()))?;
         let mut output = BufReader::new(child.stdout.take().context("the program's output is elsewhere")?);
         let port = announced_port(&mut output);
-        let mut terrace = Terrace { child, address: SocketAddr::from(([127, 0, 0, 1], 0)), _output: output };
+        let (address, database) = (SocketAddr::from(([127, 0, 0, 1], 0)), self.database_of(url));
+        let mut terrace = Terrace { child, address, database, _output: output };
         let Some(port) = port? else {
             // It has ended, and its log says why.
             bail!("terrace does not start:\n{}", fs::read_to_string(&log)?);
@@ -134,7 +141,7 @@ impl Program {
             .spawn()
             .with_context(|| format!("cannot run {}", self.path.display()))?;
         let output = BufReader::new(child.stdout.take().context("the program's output is elsewhere")?);
-        let terrace = Terrace { child, address: free, _output: output };
+        let terrace = Terrace { child, address: free, database: self.database_of(url), _output: output };
         while TcpStream::connect(free).is_err() {
             ensure!(begun.elapsed() < PATIENCE, "terrace cannot be reached after {PATIENCE:?}");
             thread::sleep(CLOSE_LOOK);
@@ -178,6 +185,8 @@ fn announced_port(output: &mut impl BufRead) -> Result<Option<u16>> {
 pub(crate) struct Terrace {
     child: Child,
     address: SocketAddr,
+    /// The first process of its database, where that is a server of its own.
+    database: Option<u32>,
     // Kept open: a program that cannot print may fail.
     _output: BufReader<ChildStdout>,
 }
@@ -185,6 +194,10 @@ pub(crate) struct Terrace {
 impl Terrace {
     pub(crate) const fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    pub(crate) fn served(&self) -> Served {
+        Served { address: self.address, pid: self.pid(), database: self.database }
     }
 
     pub(crate) fn pid(&self) -> u32 {

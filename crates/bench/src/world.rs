@@ -57,10 +57,12 @@ pub(crate) struct Ground {
 }
 
 impl Ground {
-    pub(crate) fn new(program: Program, with_postgres: bool) -> Result<Self> {
+    pub(crate) fn new(mut program: Program, with_postgres: bool) -> Result<Self> {
         let postgres = with_postgres.then(|| ThrowawayPostgres::start_with(Options { fsync: true }));
+        let postgres = postgres.transpose()?;
+        program.postgres = postgres.as_ref().and_then(ThrowawayPostgres::pid);
         let folder = tempfile::Builder::new().prefix("terrace-bench-").tempdir()?;
-        Ok(Self { program, postgres: postgres.transpose()?, folder })
+        Ok(Self { program, postgres, folder })
     }
 
     pub(crate) fn folder(&self) -> &Path {

@@ -141,6 +141,11 @@ impl ThrowawayPostgres {
         self.start_server()
     }
 
+    /// The server's first process, whose children are all others; nothing where it does not run.
+    pub fn pid(&self) -> Option<u32> {
+        self.server.as_ref().map(std::process::Child::id)
+    }
+
     /// Stops all of the server's processes where they happen to be: connections stay open, new ones are taken by the
     /// kernel, and nobody answers. [`ThrowawayPostgres::thaw_server`] lets them go on. Linux only.
     pub fn freeze_server(&self) -> Result<()> {

@@ -42,7 +42,7 @@ fn session(plan: &Plan, world: &World, terrace: &Terrace, target: &str) -> Resul
     eprintln!("  what a session costs");
     let out = for_each_fan(|_| Ok(http::request("GET", target, &[], None)))?;
     let with = for_each_fan(|fan| Ok(http::request("GET", target, &[("Cookie", world.cookie(fan)?)], None)))?;
-    let load = plan.load(terrace.address(), terrace.pid(), &[200]);
+    let load = plan.load(terrace.served(), &[200]);
     let (mut without_session, mut with_session) = (Vec::new(), Vec::new());
     for _ in 0..plan.runs {
         without_session.push(drive(&load, out.iter().cloned().map(always).collect())?);
@@ -90,7 +90,7 @@ fn login(world: &World, fan: usize) -> Result<Vec<u8>> {
 /// Right passwords of many fans, with as many connections as there are fans.
 fn sign_ins(plan: &Plan, world: &World, terrace: &Terrace) -> Result<Figure> {
     eprintln!("  sign-ins");
-    let load = plan.load(terrace.address(), terrace.pid(), &[200]);
+    let load = plan.load(terrace.served(), &[200]);
     let requests = for_each_fan(|fan| login(world, fan))?;
     let mut samples = Vec::new();
     for _ in 0..plan.runs {
@@ -104,8 +104,8 @@ fn sign_ins(plan: &Plan, world: &World, terrace: &Terrace) -> Result<Figure> {
 /// Readers alone, and readers while more sign in than can be served: those may be told to come back.
 fn flood(plan: &Plan, world: &World, terrace: &Terrace, target: &str) -> Result<Vec<Figure>> {
     eprintln!("  reading during a flood of sign-ins");
-    let reads = plan.load(terrace.address(), terrace.pid(), &[200]);
-    let logins = plan.load(terrace.address(), terrace.pid(), &[200, 503]);
+    let reads = plan.load(terrace.served(), &[200]);
+    let logins = plan.load(terrace.served(), &[200, 503]);
     let read = http::request("GET", target, &[], None);
     let readers = || -> Vec<Script> { (0..FANS).map(|_| always(read.clone())).collect() };
     let requests = (0..FLOOD).map(|fan| login(world, fan)).collect::<Result<Vec<_>>>()?;

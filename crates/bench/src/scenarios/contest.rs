@@ -38,8 +38,8 @@ impl Read<'_> {
         let (mut ours, mut limit): (Vec<Sample>, Vec<Sample>) = (Vec::new(), Vec::new());
         for _ in 0..plan.runs {
             let scripts = || self.requests.iter().cloned().map(in_turn).collect();
-            ours.push(drive(&plan.load(terrace.address(), terrace.pid(), &statuses), scripts())?);
-            limit.push(drive(&plan.load(bare.address(), bare.pid(), &statuses), scripts())?);
+            ours.push(drive(&plan.load(terrace.served(), &statuses), scripts())?);
+            limit.push(drive(&plan.load(bare.served(), &statuses), scripts())?);
         }
         Ok(self.figures(plan, &ours, &limit, answer.body.len()))
     }

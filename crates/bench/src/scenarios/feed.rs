@@ -234,7 +234,7 @@ impl Part {
 
 /// Fails when the pages did not come from the database.
 fn one_reader(plan: &Plan, side: &Side, pages: Vec<Vec<u8>>) -> Result<Sample> {
-    let mut load = plan.load(side.terrace.address(), side.terrace.pid(), &[200]);
+    let mut load = plan.load(side.terrace.served(), &[200]);
     // One connection needs no long runs: the pages are many, and every one is a measurement.
     load.warm_up = load.warm_up.min(Duration::from_millis(500));
     load.duration = load.duration.min(Duration::from_secs(2));

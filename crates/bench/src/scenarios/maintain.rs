@@ -202,7 +202,7 @@ impl Beside {
     }
 
     fn of(plan: &Plan, terrace: &Terrace, world: &World, task: &str) -> Result<Self> {
-        let load = Load { pace: Some(PACE), ..plan.load(terrace.address(), terrace.pid(), &[200]) };
+        let load = Load { pace: Some(PACE), ..plan.load(terrace.served(), &[200]) };
         let read = || drive(&load, reading()?);
         let before: Vec<Sample> = (0..plan.runs).map(|_| read()).collect::<Result<_>>()?;
         let (during, chore) = thread::scope(|scope| {

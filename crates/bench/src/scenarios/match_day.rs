@@ -124,11 +124,7 @@ impl Day {
 
     /// Plays on for so long, at so many requests a second. Any answer but a good one fails.
     pub(super) fn play(&self, plan: &Plan, rate: f64, duration: Duration, number: usize) -> Result<Sample> {
-        let load = Load {
-            pace: Some(rate),
-            duration,
-            ..plan.load(self.terrace.address(), self.terrace.pid(), &[200, 201])
-        };
+        let load = Load { pace: Some(rate), duration, ..plan.load(self.terrace.served(), &[200, 201]) };
         drive(&load, (0..CONNECTIONS).map(|connection| self.deeds.script(number, connection)).collect())
     }
 
@@ -193,6 +189,7 @@ impl Step {
             "p99Millis": millis(self.slow()),
             "maxMillis": millis(self.sample.latency.max()),
             "cpuMicrosPerRequest": self.sample.cpu_per_request(),
+            "databaseCpuMicrosPerRequest": self.sample.database_cpu_per_request(),
             "kept": self.is_kept(),
         })
     }
@@ -293,6 +290,10 @@ fn figures(terrace: &Terrace, kind: Kind, steps: &[Step], plan: &Plan) -> Result
             database,
             Quantity::new(step.sample.cpu_per_request(), "µs"),
         ));
+        if let Some(spent) = step.sample.database_cpu_per_request() {
+            let what = format!("{what}: CPU time of the database for one request, at that rate");
+            figures.push(Figure::plain(what, database, Quantity::new(spent, "µs")));
+        }
     }
     let resident = process::resident(terrace.pid())?;
     figures.push(Figure::plain(

@@ -14,7 +14,7 @@ mod soak;
 mod streams;
 
 use crate::chart::Chart;
-use crate::client::{Load, Sample};
+use crate::client::{Load, Sample, Served};
 use crate::histogram::millis;
 use crate::http;
 use crate::numbers::{float, median};
@@ -25,7 +25,6 @@ use crate::world::{FANS, Ground, Kind};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -197,9 +196,9 @@ impl Plan {
         idle: &[1_000, 1_500],
     };
 
-    fn load<'a>(&self, address: SocketAddr, pid: u32, statuses: &'a [u16]) -> Load<'a> {
+    fn load<'a>(&self, server: Served, statuses: &'a [u16]) -> Load<'a> {
         let Self { warm_up, duration, .. } = *self;
-        Load { address, pid, warm_up, duration, statuses, measure: http::measure, pace: None }
+        Load { server, warm_up, duration, statuses, measure: http::measure, pace: None }
     }
 
     fn to_json(self) -> Value {
@@ -225,6 +224,12 @@ fn cpu(samples: &[Sample]) -> f64 {
     median(samples.iter().map(Sample::cpu_per_request))
 }
 
+/// The same of the database, where it is a server of its own.
+fn database_cpu(samples: &[Sample]) -> Option<f64> {
+    let each: Option<Vec<f64>> = samples.iter().map(Sample::database_cpu_per_request).collect();
+    each.map(median)
+}
+
 /// The median, over the runs, of a percentile in milliseconds.
 fn percentile(samples: &[Sample], per_mille: u64) -> f64 {
     median(samples.iter().map(|sample| millis(sample.latency.percentile(per_mille))))
@@ -240,6 +245,7 @@ fn shown(samples: &[Sample]) -> Value {
         "requestsPerSecond": rate(samples),
         "allRuns": samples.iter().map(Sample::rate).collect::<Vec<_>>(),
         "cpuMicrosPerRequest": cpu(samples),
+        "databaseCpuMicrosPerRequest": database_cpu(samples),
         "p50Millis": percentile(samples, 500),
         "p99Millis": percentile(samples, 990),
         "maxMillis": samples.iter().map(|sample| millis(sample.latency.max())).fold(0.0, f64::max),

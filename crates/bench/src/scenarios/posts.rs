@@ -95,7 +95,7 @@ pub(super) struct Seen {
 fn create(plan: &Plan, world: &World, terrace: &Terrace, run: usize) -> Result<(Sample, Seen)> {
     let before = terrace.metrics()?;
     let scripts = for_each_fan(|fan| Ok(posting(world.cookie(fan)?, u64::try_from(run * FANS + fan)?)))?;
-    let sample = drive(&plan.load(terrace.address(), terrace.pid(), &[201]), scripts)?;
+    let sample = drive(&plan.load(terrace.served(), &[201]), scripts)?;
     let seen = Seen::between(&before, &terrace.metrics()?);
     Ok((sample, seen))
 }

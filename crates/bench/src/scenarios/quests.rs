@@ -60,7 +60,7 @@ fn checks(plan: &Plan, world: &World, terrace: &Terrace) -> Result<Figure> {
     terrace.caller()?.expect(200, &check)?;
     let count = || terrace.metrics().map(|metrics| metrics.total("terrace_store_statement_seconds_count"));
     let before = count()?;
-    let sample = drive(&plan.load(terrace.address(), terrace.pid(), &[200]), vec![always(check)])?;
+    let sample = drive(&plan.load(terrace.served(), &[200]), vec![always(check)])?;
     let statements = (count()? - before) / float(sample.answered.max(1));
     let what = format!("statements of POST {CHECK} with nothing new");
     Ok(Figure::plain(what, world.kind().name(), Quantity::new(statements, "statements"))
@@ -96,7 +96,7 @@ fn steps(
         let unmeasured = terrace.metrics()?;
         let block = CROWD / runs;
         let scripts = for_each_fan(|connection| Ok(completing(run * block, block, connection)))?;
-        let sample = drive(&plan.load(terrace.address(), terrace.pid(), &[200]), scripts)?;
+        let sample = drive(&plan.load(terrace.served(), &[200]), scripts)?;
         ensure!(
             sample.answered < block * quests::STEPS,
             "there are more steps in a second than fans for them"

@@ -40,7 +40,7 @@ pub(super) fn run(
         let unmeasured = terrace.metrics()?;
         let series = u64::try_from(run)?;
         let scripts = for_each_fan(|connection| Ok(awarding(board, series, connection)))?;
-        ours.push(drive(&plan.load(terrace.address(), terrace.pid(), &[200]), scripts)?);
+        ours.push(drive(&plan.load(terrace.served(), &[200]), scripts)?);
         let seen = Seen::between(&unmeasured, &terrace.metrics()?);
         groups.push(seen.group);
         statements.push(seen.statements);

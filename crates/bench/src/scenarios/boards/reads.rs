@@ -101,8 +101,8 @@ pub(super) fn at_any_size(
                 let others = || (first..first + OF_ONE).map(|number| around_other(board, number)).collect();
                 if is_around { in_turn(others()) } else { always(read(&top(), &[])) }
             };
-            of_few.push(drive(&plan.load(small.address(), small.pid(), &[200]), vec![script(few)])?);
-            of_many.push(drive(&plan.load(large.address(), large.pid(), &[200]), vec![script(many)])?);
+            of_few.push(drive(&plan.load(small.served(), &[200]), vec![script(few)])?);
+            of_many.push(drive(&plan.load(large.served(), &[200]), vec![script(many)])?);
         }
         let details = json!({
             "many": shown(&of_many),
@@ -148,7 +148,7 @@ impl Readers {
 /// Reads alone, and reads while points are awarded at this pace, whether or not reads come through.
 pub(super) fn beside_awards(plan: &Plan, board: &Board, terrace: &Terrace, pace: f64) -> Result<Vec<Figure>> {
     eprintln!("  reading beside {pace:.0} awards a second");
-    let reads = plan.load(terrace.address(), terrace.pid(), &[200]);
+    let reads = plan.load(terrace.served(), &[200]);
     let writes = Load { pace: Some(pace), ..reads };
     let mut figures = Vec::new();
     for (place, readers) in (1..).zip(Readers::all(board)?) {

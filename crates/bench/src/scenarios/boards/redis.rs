@@ -3,7 +3,7 @@
 
 use super::awards::{self, awarding};
 use super::{AROUND, Board, PATH, TOP, around, read, top};
-use crate::client::{Caller, Load, Sample, Script, always, drive};
+use crate::client::{Caller, Load, Sample, Script, Served, always, drive};
 use crate::http::Extent;
 use crate::process;
 use crate::report::{Figure, Quantity, Target};
@@ -134,6 +134,10 @@ impl Redis {
         Ok(())
     }
 
+    fn served(&self) -> Served {
+        Served { address: self.address, pid: self.child.id(), database: None }
+    }
+
     /// Ours and theirs in turns, by the same loop.
     fn contest(
         &self,
@@ -144,8 +148,8 @@ impl Redis {
         (our_side, their_side): Sides<'_>,
     ) -> Result<Figure> {
         eprintln!("  {what}, and {theirs}");
-        let ours = plan.load(terrace.address(), terrace.pid(), &[200]);
-        let load = Load { measure, ..plan.load(self.address, self.child.id(), &[FINE]) };
+        let ours = plan.load(terrace.served(), &[200]);
+        let load = Load { measure, ..plan.load(self.served(), &[FINE]) };
         let (mut our_samples, mut their_samples): (Vec<Sample>, Vec<Sample>) = (Vec::new(), Vec::new());
         for run in 0..plan.runs {
             our_samples.push(drive(&ours, for_each_fan(|connection| our_side(run, connection))?)?);

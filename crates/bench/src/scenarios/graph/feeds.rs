@@ -111,7 +111,7 @@ impl Feed {
 
     /// Fails when the pages did not come from the database.
     fn read(&mut self, plan: &Plan, terrace: &Terrace, fewest: f64) -> Result<()> {
-        let mut load = plan.load(terrace.address(), terrace.pid(), &[200]);
+        let mut load = plan.load(terrace.served(), &[200]);
         // One connection needs no long runs: the pages are many, and every one is a measurement.
         load.warm_up = load.warm_up.min(Duration::from_secs(1));
         load.duration = load.duration.min(Duration::from_secs(4));

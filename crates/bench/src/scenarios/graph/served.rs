@@ -87,7 +87,7 @@ fn lists(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure>> {
     let loaded = terrace.metrics()?.total("terrace_live_load_seconds_sum");
     let requests =
         for_each_fan(|fan| Ok(http::request("GET", PATH, &[("Cookie", world.cookie(fan)?)], None)))?;
-    let load = plan.load(terrace.address(), terrace.pid(), &[200]);
+    let load = plan.load(terrace.served(), &[200]);
     let (mut alone, mut together) = (Vec::new(), Vec::new());
     for _ in 0..plan.runs {
         alone.push(drive(&load, vec![in_turn(requests.clone())])?);

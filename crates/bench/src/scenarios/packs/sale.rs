@@ -108,7 +108,7 @@ fn sell(
     for run in 0..plan.runs {
         let unmeasured = terrace.metrics()?;
         let scripts = for_each_fan(|connection| Ok(shopping(offer, run, connection)))?;
-        ours.push(drive(&plan.load(terrace.address(), terrace.pid(), &[200, 201]), scripts)?);
+        ours.push(drive(&plan.load(terrace.served(), &[200, 201]), scripts)?);
         let seen = Seen::between(&unmeasured, &terrace.metrics()?);
         groups.push(seen.group);
         statements.push(2.0 * seen.statements);

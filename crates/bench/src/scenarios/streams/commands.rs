@@ -36,7 +36,7 @@ impl Side {
         let series = self.series * fans;
         self.series += 1;
         let scripts = for_each_fan(|fan| Ok(posting(self.world.cookie(fan)?, series + u64::try_from(fan)?)))?;
-        let load = plan.load(self.terrace.address(), self.terrace.pid(), &[201]);
+        let load = plan.load(self.terrace.served(), &[201]);
         drive(&Load { pace, ..load }, scripts)
     }
 }
