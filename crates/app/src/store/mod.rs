@@ -4,6 +4,16 @@
 //! it, or rolls it back, whole. Its body may run more than once (after a deadlock, or because the group that
 //! it shared a commit with failed), so it does nothing that a rollback does not undo.
 
+mod idempotency;
+mod upkeep;
+
+pub use idempotency::{
+    IdempotencyRead, IdempotencyScope, IdempotencyWrite, KeptKey, KeyClaim, KeyPlace, StoredAnswer,
+};
+pub use upkeep::{
+    ASTRAY, Audit, CounterCheck, CounterMismatch, Lease, LeaseRead, LeaseWrite, Past, SweepRead, SweepWrite,
+};
+
 use crate::backfill::{BackfillRead, BackfillWrite};
 use crate::import::FollowImportWrite;
 use crate::import::legacy::{LegacyMove, LegacyStaging, LegacyStagingWrite};
@@ -14,12 +24,11 @@ use crate::minting::{MintingDelivery, MintingRead, MintingUpkeep, MintingWrite};
 use crate::payments::{PaymentRead, PaymentWrite, SandboxWrite};
 use std::future::Future;
 use std::pin::Pin;
-use std::time::Duration;
 use terrace_identity::{
     AccountRead, AccountWrite, AuthorCard, CardRead, PresenceWrite, SessionRead, SessionWrite, Team,
     TeamRead, TeamWrite,
 };
-use terrace_kernel::{Event, EventLog, Position, StoreError, Timestamp, UserId};
+use terrace_kernel::{Event, EventLog, Position, StoreError};
 use terrace_ledger::{LedgerAudit, LedgerMendWrite, LedgerRead, LedgerWrite};
 use terrace_packs::{CatalogueRead, CatalogueWrite, OpeningWrite, SaleRead, SaleWrite};
 use terrace_quests::{OwnQuestRead, QuestRead, QuestWrite, StandingsRead};
@@ -30,7 +39,6 @@ use terrace_social::{
     SuggestionRead, TeamFollowRead, TeamFollowWrite, TopicWrite, TrendRead, TrendWrite,
 };
 use tokio::sync::watch;
-use uuid::Uuid;
 
 /// A future that can be sent between threads and named in a trait object.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -63,219 +71,10 @@ pub trait ConsumerWrite: EventRead {
     fn set_consumer_position(&mut self, name: &str, position: Position) -> Result<(), StoreError>;
 }
 
-/// Whose idempotency key it is, and what it was sent to. Two accounts, or two routes, never share one.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct IdempotencyScope {
-    /// The account; none where there is no session yet (registration).
-    pub account: Option<UserId>,
-    /// The route's template, with its method: `POST /api/locker-room`.
-    pub route: &'static str,
-}
-
-/// An answer as it was given, so that it can be given again.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StoredAnswer {
-    /// The HTTP status, 200 to 299.
-    pub status: u16,
-    /// The `Location` header, when there was one.
-    pub location: Option<String>,
-    /// The body.
-    pub body: String,
-}
-
-/// An idempotency key that an account used, without the answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KeptKey {
-    /// What tells it from the account's others: where it was used, then the key itself.
-    pub place: KeyPlace,
-    /// When it was used.
-    pub created_at: Timestamp,
-}
-
-/// What tells an idempotency key from all others.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KeyPlace {
-    /// Account and route, as the store writes them.
-    pub scope: String,
-    /// The key.
-    pub key: String,
-}
-
-impl KeyPlace {
-    /// The route's template, with its method.
-    pub fn route(&self) -> &str {
-        self.scope.split_once(' ').map_or(&self.scope, |(_, route)| route)
-    }
-}
-
-/// Reads idempotency keys.
-pub trait IdempotencyRead {
-    /// Up to `limit` of the keys whose answers concern the account, in an order that never changes, after `after`.
-    fn keys_of(
-        &mut self,
-        account: UserId,
-        limit: u32,
-        after: Option<&KeyPlace>,
-    ) -> Result<Vec<KeptKey>, StoreError>;
-}
-
-/// What became of the attempt to claim a key.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum KeyClaim {
-    /// It was free, or its record was too old: it is ours now, until the transaction ends.
-    Fresh,
-    /// It was used before.
-    Used {
-        /// What it was used for.
-        fingerprint: [u8; 32],
-        /// What was answered then.
-        answer: StoredAnswer,
-    },
-}
-
-/// Keeps idempotency keys with their answers, in the transaction of their effect.
-pub trait IdempotencyWrite {
-    /// Claims `key` in `scope`, waiting for a transaction that claims it at the same time. A record made at or
-    /// before `expired` counts as free.
-    fn claim_key(
-        &mut self,
-        scope: &IdempotencyScope,
-        key: &str,
-        fingerprint: &[u8; 32],
-        now: Timestamp,
-        expired: Timestamp,
-    ) -> Result<KeyClaim, StoreError>;
-
-    /// Stores the answer under a key that this transaction claimed. `account` is whom the answer concerns, so
-    /// that it goes when the account goes.
-    fn store_answer(
-        &mut self,
-        scope: &IdempotencyScope,
-        key: &str,
-        account: Option<UserId>,
-        answer: &StoredAnswer,
-    ) -> Result<(), StoreError>;
-
-    /// Removes up to `limit` keys whose answers concern the account; says how many.
-    fn remove_keys_of(&mut self, account: UserId, limit: u32) -> Result<u64, StoreError>;
-}
-
 /// Keeps marks of secrets, which say nothing of them: by these processes find out that they hold the same ones.
 pub trait SecretMarks {
     /// The mark that is kept under this name: the one that is given, unless another came first.
     fn keep_mark(&mut self, name: &str, mark: &[u8]) -> Result<Vec<u8>, StoreError>;
-}
-
-/// Who does a job, and until when it is theirs if they say nothing more.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Lease {
-    /// Whoever has it.
-    pub holder: Uuid,
-    /// From when on others may take it.
-    pub expires_at: Timestamp,
-}
-
-/// Reads leases.
-pub trait LeaseRead {
-    /// The lease `name`; none when it was given back, or never taken.
-    fn lease(&mut self, name: &str) -> Result<Option<Lease>, StoreError>;
-}
-
-/// By how much no clock is thought to be wrong: what was to end or to come later than it could by this much was written
-/// by one that was, and would be waited for in vain.
-pub const ASTRAY: Duration = Duration::from_hours(1);
-
-/// Gives out leases, so that of many processes one does a job.
-pub trait LeaseWrite {
-    /// Takes or prolongs the lease `name` for `holder` until `until`, if it is free, over at `now`, or
-    /// already theirs; `false` when another holds it. One that lasts for more than [`ASTRAY`] beyond `until` counts as
-    /// free: whoever took it had a clock that was wrong.
-    fn take_lease(
-        &mut self,
-        name: &str,
-        holder: Uuid,
-        now: Timestamp,
-        until: Timestamp,
-    ) -> Result<bool, StoreError>;
-
-    /// Prolongs the lease until `until`, over or not, if `holder` still has it; `false` when another took it since,
-    /// or it was given back.
-    fn prolong_lease(&mut self, name: &str, holder: Uuid, until: Timestamp) -> Result<bool, StoreError>;
-
-    /// Gives the lease back if `holder` has it.
-    fn release_lease(&mut self, name: &str, holder: Uuid) -> Result<(), StoreError>;
-}
-
-/// Rows that end by themselves, and pictures that nothing shows any more.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Past {
-    /// Idempotency keys made at or before an instant.
-    IdempotencyKeys,
-    /// Sessions and tokens that ended before it.
-    Sessions,
-    /// The oldest events, from before it, that every durable consumer has dealt with.
-    Events,
-    /// Messages to the minter whose receipt is from before it.
-    Minting,
-    /// What payment providers told before it, but for payments of which something is open.
-    Notices,
-    /// What waits of imports that nobody has begun or gone on with since before it, and those imports.
-    Imports,
-    /// Runs of maintenance that began before it, but of each task the last of those, and the last that did its work.
-    Runs,
-    /// Uploads that no post took until it.
-    Uploads,
-    /// Pictures that were noted as unused at or before it and that nothing refers to.
-    Pictures,
-}
-
-/// Counts what is past its time.
-pub trait SweepRead {
-    /// How many rows of this kind would be removed, in as many portions as that takes, with this instant.
-    fn past_its_time(&mut self, what: Past, before: Timestamp) -> Result<u64, StoreError>;
-}
-
-/// Removes what is past its time, in bounded portions.
-pub trait SweepWrite {
-    /// Removes up to `limit` idempotency records made at or before `before`; says how many.
-    fn sweep_idempotency(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
-
-    /// Removes up to `limit` of the oldest events from before `before` that every durable consumer has dealt
-    /// with; says how many.
-    fn sweep_events(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
-}
-
-/// Looks at the store as a whole.
-pub trait Audit {
-    /// Whether any account exists, deleted ones included.
-    fn any_account(&mut self) -> Result<bool, StoreError>;
-
-    /// Compares every counter with the rows that it counts.
-    fn audit_counters(&mut self) -> Result<Vec<CounterCheck>, StoreError>;
-}
-
-/// What one comparison of counters with rows found.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CounterCheck {
-    /// The counter, as `table.column`.
-    pub counter: &'static str,
-    /// How many rows carry it.
-    pub checked: u64,
-    /// How many of them disagree with what they count.
-    pub wrong: u64,
-    /// Up to ten that disagree.
-    pub examples: Vec<CounterMismatch>,
-}
-
-/// One counter that disagrees with the rows that it counts.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CounterMismatch {
-    /// The row that carries the counter.
-    pub row: Uuid,
-    /// What the counter says.
-    pub stored: i64,
-    /// What there is.
-    pub counted: i64,
 }
 
 /// Everything that a query may ask.
