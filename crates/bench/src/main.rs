@@ -56,7 +56,7 @@ struct Bench {
     /// What to measure; everything when none is named.
     #[arg(value_enum)]
     scenarios: Vec<Scenario>,
-    /// Two short runs of each, on less data: shows that everything works, and leaves the documentation alone.
+    /// One short run of each, on less data: shows that everything works, and leaves the documentation alone.
     #[arg(long)]
     quick: bool,
     /// Write every figure and what was measured along with it into this file.
@@ -121,22 +121,28 @@ fn main() -> Result<()> {
 }
 
 fn run(bench: &Bench) -> Result<()> {
+    // What is being done, and since when: a run is long.
+    let filter = env_logger::Env::default().default_filter_or("info");
+    env_logger::Builder::from_env(filter).format_target(false).format_level(false).init();
     let plan = if bench.quick { Plan::QUICK } else { Plan::FULL };
     let workers = std::thread::available_parallelism()?.get();
     let program = Program { path: bench.terrace.clone(), workers, postgres: None };
     let chosen = if bench.scenarios.is_empty() { &Scenario::ALL[..] } else { &bench.scenarios };
     let before = bench.compare.as_ref().map(|file| Earlier::read(file)).transpose()?;
     let mut results = Vec::new();
+    let new_ground = || Ground::new(program.clone(), !bench.sqlite_only);
+    let shared = bench.quick.then(new_ground).transpose()?;
     for scenario in chosen {
-        // Ground of its own: what one scenario wrote does not weigh on the next.
-        let ground = Ground::new(program.clone(), !bench.sqlite_only)?;
-        let machine = Machine::look(&ground)?;
+        // Ground of its own, unless the figures mean nothing: what one scenario wrote does not weigh on the next.
+        let own = if shared.is_none() { Some(new_ground()?) } else { None };
+        let ground = shared.as_ref().or(own.as_ref()).context("there is either")?;
+        let machine = Machine::look(ground)?;
         if !machine.is_durable() {
-            eprintln!(
+            log::warn!(
                 "temporary files lie in memory: figures of writes mean nothing. Set TMPDIR to a folder on a disk."
             );
         }
-        let figures = scenario.run(&ground, &plan, &bench.inputs)?;
+        let figures = scenario.run(ground, &plan, &bench.inputs)?;
         show(*scenario, &machine, &figures)?;
         if let Some(before) = &before {
             writeln!(std::io::stdout().lock(), "{}", before.compare(scenario.name(), &figures))?;

@@ -4,12 +4,13 @@ use crate::client::Caller;
 use crate::http;
 use crate::rows;
 use crate::server::{Chore, Program, Started, Terrace};
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
 use diesel::connection::SimpleConnection;
 use diesel::sql_types::Text;
 use diesel::{Connection, QueryableByName, RunQueryDsl, SqliteConnection};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use terrace_pgtemp::{Options, ThrowawayPostgres, execute};
@@ -51,6 +52,8 @@ impl Kind {
 /// Where databases are made: a folder, and a PostgreSQL server of our own that forces writes to disk.
 pub(crate) struct Ground {
     program: Program,
+    /// Databases with the catalogue and [`FANS`] fans, of which others are copies.
+    origins: Mutex<Vec<World>>,
     // The server before the folder: dropped in this order.
     postgres: Option<ThrowawayPostgres>,
     folder: TempDir,
@@ -62,7 +65,7 @@ impl Ground {
         let postgres = postgres.transpose()?;
         program.postgres = postgres.as_ref().and_then(ThrowawayPostgres::pid);
         let folder = tempfile::Builder::new().prefix("terrace-bench-").tempdir()?;
-        Ok(Self { program, postgres, folder })
+        Ok(Self { program, origins: Mutex::default(), postgres, folder })
     }
 
     pub(crate) fn folder(&self) -> &Path {
@@ -91,7 +94,19 @@ impl Ground {
 
     /// A database with the catalogue, [`FANS`] fans who are signed in, and this many posts.
     pub(crate) fn world(&self, kind: Kind, name: &str, posts: u64) -> Result<World> {
-        eprintln!("  {}: a database with {posts} posts", kind.name());
+        log::info!("{}: a database with {posts} posts", kind.name());
+        let world = self.copy(&self.origin(kind)?, name)?;
+        world.fill(posts)?;
+        Ok(world)
+    }
+
+    /// A database with the catalogue and the fans; made once.
+    fn origin(&self, kind: Kind) -> Result<World> {
+        let mut origins = self.origins.lock().map_err(|_| anyhow!("a database could not be made before"))?;
+        if let Some(origin) = origins.iter().find(|origin| origin.kind == kind) {
+            return Ok(origin.clone());
+        }
+        let name = "origin";
         let data = self.folder().join(format!("{name}-{kind:?}"));
         fs::create_dir(&data)?;
         let url = match kind {
@@ -102,9 +117,9 @@ impl Ground {
         let terrace = self.program.serve(&data, &url)?;
         let fans = register(&mut terrace.caller()?)?;
         terrace.stop()?;
-        let world = World { kind, name: name.to_owned(), data, url, fans, program: self.program.clone() };
-        world.fill(posts)?;
-        Ok(world)
+        let origin = World { kind, name: name.to_owned(), data, url, fans, program: self.program.clone() };
+        origins.push(origin.clone());
+        Ok(origin)
     }
 
     /// Removes a database to which nobody is connected: large ones do not all fit beside each other.
@@ -231,9 +246,10 @@ impl World {
     }
 
     /// Writes posts of many authors, of whom one fan follows a thousand by how much they write, and another a thousand
-    /// quiet ones, whose posts all come after `deep` newer ones.
-    pub(crate) fn fill_followed(&self, posts: u64, deep: u64, popular: &Fan, quiet: &Fan) -> Result<()> {
-        self.write(&self.dialect().followed(posts, deep, &popular.digits(), &quiet.digits()))
+    /// quiet ones, whose posts all come after so many newer ones; see [`rows::Dialect::followed`].
+    pub(crate) fn fill_followed(&self, writers: u64, posts: (u64, u64), readers: [&Fan; 2]) -> Result<()> {
+        let [popular, quiet] = readers.map(Fan::digits);
+        self.write(&self.dialect().followed(writers, posts, [&popular, &quiet]))
     }
 
     /// Gives points to `fans` fans, those who are signed in included; see [`rows::Dialect::boards`].

@@ -3,8 +3,6 @@
 
 use super::{Dialect, EPOCH, post_millis};
 
-/// How many people write.
-pub(crate) const WRITERS: u64 = 100_000;
 /// How many of them each reader follows.
 pub(crate) const FOLLOWED: u64 = 1_000;
 /// How many each of the writers follows.
@@ -14,15 +12,20 @@ const FOLLOWED_BY_WRITERS: u64 = 5;
 const STEP: u64 = 618_033;
 
 impl Dialect {
-    /// Statements that write `posts` posts by [`WRITERS`] authors, follows among these, and those of two readers
+    /// Statements that write `posts` posts by so many authors, follows among these, and those of two readers
     /// (identifiers in hexadecimal digits): of `popular` by how much the authors write, of `quiet` those whose newest
     /// posts come right after `deep` newer ones of everybody.
-    pub(crate) fn followed(&self, posts: u64, deep: u64, popular: &str, quiet: &str) -> Vec<String> {
+    pub(crate) fn followed(
+        &self,
+        writers: u64,
+        (posts, deep): (u64, u64),
+        [popular, quiet]: [&str; 2],
+    ) -> Vec<String> {
         let mut statements: Vec<String> = self.before.iter().map(ToString::to_string).collect();
-        statements.push(self.writers());
-        statements.extend(self.who_wrote_what(posts));
+        statements.push(self.writers(writers));
+        statements.extend(self.who_wrote_what(writers, posts));
         statements.push(self.posts_of_writers());
-        statements.push(self.follows_of_writers());
+        statements.push(self.follows_of_writers(writers));
         // Whoever's post comes first in an order that has nothing to do with them: the more they write, the likelier.
         statements.push(self.follows_of(popular, &format!("min((n * {STEP}) % {posts})")));
         // The newest, of those who have none among the newer posts.
@@ -41,8 +44,8 @@ impl Dialect {
         self.id_of(&(EPOCH + 1).to_string(), number)
     }
 
-    fn writers(&self) -> String {
-        let seq = self.seq.replace("{count}", &WRITERS.to_string());
+    fn writers(&self, writers: u64) -> String {
+        let seq = self.seq.replace("{count}", &writers.to_string());
         let (id, at) = (self.writer("n"), self.at_of(&EPOCH.to_string()));
         format!(
             "INSERT INTO users (id, username, username_key, display_name, bio, time_zone, role, status, created_at, \
@@ -53,8 +56,8 @@ impl Dialect {
 
     /// Tables of who wrote which post. The writer of rank `r` wrote a share in proportion to `1/r`: a stretch of numbers,
     /// which are then spread over time.
-    fn who_wrote_what(&self, posts: u64) -> Vec<String> {
-        let ranks = self.seq.replace("{count}", &WRITERS.to_string());
+    fn who_wrote_what(&self, writers: u64, posts: u64) -> Vec<String> {
+        let ranks = self.seq.replace("{count}", &writers.to_string());
         let numbers = self.seq.replace("{count}", &posts.to_string());
         let share = |sum: &str| format!("CAST({posts} * {sum} / (SELECT max(upto) FROM shares) AS bigint)");
         vec![
@@ -63,7 +66,7 @@ impl Dialect {
                  SELECT n AS rank, sum(1.0 / (n + 1)) OVER (ORDER BY n) AS upto FROM seq"
             ),
             format!(
-                "CREATE TEMP TABLE stretches AS SELECT (rank * {STEP}) % {WRITERS} AS writer, \
+                "CREATE TEMP TABLE stretches AS SELECT (rank * {STEP}) % {writers} AS writer, \
                  {} AS first, {} AS next FROM shares",
                 share("(upto - 1.0 / (rank + 1))"),
                 share("upto")
@@ -90,12 +93,12 @@ impl Dialect {
         )
     }
 
-    fn follows_of_writers(&self) -> String {
-        let seq = self.seq.replace("{count}", &WRITERS.to_string());
+    fn follows_of_writers(&self, writers: u64) -> String {
+        let seq = self.seq.replace("{count}", &writers.to_string());
         let (from, to) = (self.writer("n"), self.writer("other"));
         let at = self.at_of(&EPOCH.to_string());
         let each: Vec<String> = (1..=FOLLOWED_BY_WRITERS)
-            .map(|k| format!("SELECT n, (n * 7919 + {}) % {WRITERS} AS other FROM seq", k * STEP))
+            .map(|k| format!("SELECT n, (n * 7919 + {}) % {writers} AS other FROM seq", k * STEP))
             .collect();
         format!(
             "INSERT INTO follows (follower_id, followee_id, created_at) {seq} \

@@ -39,7 +39,7 @@ fn a_team(terrace: &Terrace) -> Result<String> {
 
 /// The same cheap read with and without a session, each connection with a fan of its own.
 fn session(plan: &Plan, world: &World, terrace: &Terrace, target: &str) -> Result<Figure> {
-    eprintln!("  what a session costs");
+    log::info!("what a session costs");
     let out = for_each_fan(|_| Ok(http::request("GET", target, &[], None)))?;
     let with = for_each_fan(|fan| Ok(http::request("GET", target, &[("Cookie", world.cookie(fan)?)], None)))?;
     let load = plan.load(terrace.served(), &[200]);
@@ -89,7 +89,7 @@ fn login(world: &World, fan: usize) -> Result<Vec<u8>> {
 
 /// Right passwords of many fans, with as many connections as there are fans.
 fn sign_ins(plan: &Plan, world: &World, terrace: &Terrace) -> Result<Figure> {
-    eprintln!("  sign-ins");
+    log::info!("sign-ins");
     let load = plan.load(terrace.served(), &[200]);
     let requests = for_each_fan(|fan| login(world, fan))?;
     let mut samples = Vec::new();
@@ -103,7 +103,7 @@ fn sign_ins(plan: &Plan, world: &World, terrace: &Terrace) -> Result<Figure> {
 
 /// Readers alone, and readers while more sign in than can be served: those may be told to come back.
 fn flood(plan: &Plan, world: &World, terrace: &Terrace, target: &str) -> Result<Vec<Figure>> {
-    eprintln!("  reading during a flood of sign-ins");
+    log::info!("reading during a flood of sign-ins");
     let reads = plan.load(terrace.served(), &[200]);
     let logins = plan.load(terrace.served(), &[200, 503]);
     let read = http::request("GET", target, &[], None);

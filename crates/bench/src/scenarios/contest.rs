@@ -27,7 +27,7 @@ const CLIENT_DECIDES: f64 = 0.5;
 impl Read<'_> {
     /// Two figures: the rate against the bare handler's, and the time that 99 of 100 requests stay within.
     pub(super) fn run(self, ground: &Ground, plan: &Plan, terrace: &Terrace) -> Result<Vec<Figure>> {
-        eprintln!("  {}", self.what);
+        log::info!("{}", self.what);
         let Some(first) = self.requests.first().and_then(|requests| requests.first()) else {
             bail!("a read needs a request")
         };

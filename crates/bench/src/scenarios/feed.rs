@@ -28,13 +28,13 @@ const FEWEST_STATEMENTS: f64 = 1.8;
 const GROWTH: Target = Target::AtMost(1.3);
 
 pub(super) fn run(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure>> {
-    let small = Side::start(ground, kind, "small", plan.small)?;
+    let small = Side::start(ground, kind, "small", (plan.small, plan.small))?;
     let mut figures = Vec::new();
     for viewer in [Viewer::SignedOut, Viewer::SignedIn] {
         figures.extend(against_bare(ground, plan, &small, viewer)?);
     }
     figures.push(memory(&small.terrace, "these runs", kind.name())?);
-    let large = Side::start(ground, kind, "large", plan.large)?;
+    let large = Side::start(ground, kind, "large", (plan.large, plan.small))?;
     for viewer in [Viewer::SignedOut, Viewer::SignedIn] {
         figures.extend(at_any_depth(plan, &small, &large, viewer)?);
     }
@@ -73,10 +73,10 @@ struct Side {
 }
 
 impl Side {
-    fn start(ground: &Ground, kind: Kind, name: &str, posts: u64) -> Result<Self> {
+    fn start(ground: &Ground, kind: Kind, name: &str, (posts, cursors): (u64, u64)) -> Result<Self> {
         let world = ground.world(kind, &format!("feed_{name}"), posts)?;
         let terrace = world.serve()?;
-        let cursors = page_through(&mut terrace.caller()?, posts)?;
+        let cursors = page_through(&mut terrace.caller()?, posts, cursors)?;
         Ok(Self { world, terrace, posts, cursors })
     }
 
@@ -149,7 +149,7 @@ impl Depth {
 
     /// The part's cursors, of all.
     fn of<T>(self, cursors: &[T]) -> &[T] {
-        let count = CURSORS.min(cursors.len());
+        let count = CURSORS.min(cursors.len().div_ceil(Self::ALL.len()));
         let spare = cursors.len() - count;
         let from = match self {
             Self::Start => 0,
@@ -167,10 +167,10 @@ struct FeedPage {
     next_cursor: Option<String>,
 }
 
-/// Reads the whole feed and keeps the cursors that a whole page follows. Fails when it does not hold every post.
-fn page_through(caller: &mut Caller, posts: u64) -> Result<Vec<String>> {
-    // Some ten thousand cursors, however many posts there are.
-    let limit = (posts / 10_000).clamp(1, 100);
+/// Reads the whole feed and keeps the cursors that a whole page follows: some `count`, however many posts there are. Fails
+/// when it does not hold every post.
+fn page_through(caller: &mut Caller, posts: u64, count: u64) -> Result<Vec<String>> {
+    let limit = (posts / count).clamp(1, 100);
     let (mut cursors, mut seen) = (Vec::new(), 0);
     let mut target = format!("{PATH}?limit={limit}");
     loop {
@@ -190,7 +190,7 @@ fn page_through(caller: &mut Caller, posts: u64) -> Result<Vec<String>> {
 /// The time of a page for one connection that reads ever other pages, so that each comes from the database.
 /// All parts of both databases take turns.
 fn at_any_depth(plan: &Plan, small: &Side, large: &Side, viewer: Viewer) -> Result<Vec<Figure>> {
-    eprintln!("  a page at any depth, {}", viewer.name());
+    log::info!("a page at any depth, {}", viewer.name());
     let mut parts = Vec::new();
     for depth in Depth::ALL {
         let pages = [small.pages(viewer, 0, depth)?, large.pages(viewer, 0, depth)?];
@@ -262,7 +262,8 @@ mod tests {
         assert_eq!(ends(Depth::Start), (0, 2999));
         assert_eq!(ends(Depth::Middle), (3500, 6499));
         assert_eq!(ends(Depth::End), (7000, 9999));
-        assert_eq!(Depth::End.of(&[1, 2]), [1, 2]);
+        assert_eq!(Depth::ALL.map(|depth| depth.of(&[1, 2, 3, 4, 5, 6])[0]), [1, 3, 5]);
+        assert_eq!(Depth::End.of(&[1, 2]), [2]);
         assert_eq!(Depth::Middle.of::<u8>(&[]), [0; 0]);
     }
 }

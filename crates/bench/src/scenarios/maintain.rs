@@ -39,7 +39,7 @@ pub(super) fn run(ground: &Ground, plan: &Plan, inputs: &Inputs) -> Result<Vec<F
     let records = inputs.records.unwrap_or(plan.records);
     let mut figures = Vec::new();
     for kind in ground.kinds() {
-        eprintln!("maintenance of {records} records on {}", kind.name());
+        log::info!("maintenance of {records} records on {}", kind.name());
         figures.extend(on_database(ground, plan, kind, records)?);
     }
     Ok(figures)
@@ -50,11 +50,11 @@ fn on_database(ground: &Ground, plan: &Plan, kind: Kind, records: u64) -> Result
     let raw = Raw::measure(ground, &stock)?;
     let alone = ground.copy(&stock.world, "maintained_alone")?;
     let chores = one_after_the_other(|task| {
-        eprintln!("  {task}");
+        log::info!("{task}");
         alone.watch(&["run", task, "--only"])
     })?;
     stock.check(&alone, raw.sum)?;
-    eprintln!("  verify");
+    log::info!("verify");
     let verified = alone.watch(&["verify"])?;
     ground.discard(&alone)?;
     let live = Beside::measure(plan, &stock)?;
@@ -89,7 +89,7 @@ impl Stock {
         let fans = bulk + regulars;
         // Noted as done, so that each of the two can be run and measured alone.
         world.watch(&["run", "repair-quest-runs", "turn-seasons"])?;
-        eprintln!("  {}: {bulk} fans with {} records each", kind.name(), rows::RECORDS);
+        log::info!("{}: {bulk} fans with {} records each", kind.name(), rows::RECORDS);
         world.fill_boards(fans)?;
         world.fill_maintained(bulk)?;
         let stock = Self { world, bulk, fans };
@@ -169,7 +169,7 @@ struct Raw {
 
 impl Raw {
     fn measure(ground: &Ground, stock: &Stock) -> Result<Self> {
-        eprintln!("  one statement for each task");
+        log::info!("one statement for each task");
         let copy = ground.copy(&stock.world, "maintained_raw")?;
         let mended = copy.time(rows::REPAIR)?.as_secs_f64();
         let sum = copy.number(rows::SUM_OF_TOTALS)?;
@@ -194,7 +194,7 @@ impl Beside {
         let terrace = stock.world.serve()?;
         terrace.until_read("ranks")?;
         let measured = one_after_the_other(|task| {
-            eprintln!("  {task} beside readers");
+            log::info!("{task} beside readers");
             Self::of(plan, &terrace, &stock.world, task)
         })?;
         terrace.stop()?;

@@ -1,5 +1,6 @@
 //! What fans do on a match day, all at once: mostly they read, some react and comment, a few complete steps and visit, fewer
-//! buy and open packs, and two thousand watch the locker room. The rate rises until somebody has to wait.
+//! buy and open packs, and two thousand watch the locker room. The rate rises until somebody has to wait, and then is looked
+//! for between the last two.
 
 use super::{Plan, streams};
 use crate::chart::{Axes, Chart, Line};
@@ -31,8 +32,8 @@ pub(super) const WATCHING: usize = 2_000;
 /// The first rate, in requests a second, and how much higher the next one is.
 const FIRST: f64 = 250.0;
 const RISE: f64 = 1.4;
-/// Rates after which there is an end, whoever answers them.
-const RATES: usize = 20;
+/// Rates that are tried between the highest that was kept and the lowest that was not.
+const FINER: usize = 2;
 /// What 99 of 100 answers have to come within.
 const BOUND: Duration = Duration::from_millis(250);
 /// Of the requests that are due, the share that has to be answered in time for a rate to be one.
@@ -80,21 +81,44 @@ fn deed(mut chance: usize) -> Deed {
 }
 
 pub(super) fn run(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure>> {
-    let mut day = Day::begin(ground, plan, kind)?;
-    let mut steps = Vec::new();
-    let mut rate = FIRST;
-    for number in 0..RATES {
-        eprintln!("  {rate:.0} requests a second");
+    let mut day = Day::begin(ground, plan, kind, "match_day")?;
+    let (mut steps, mut climb) = (Vec::new(), Climb::default());
+    for number in 0..plan.rates {
+        let Some(rate) = climb.next() else { break };
+        log::info!("{rate:.0} requests a second");
+        // What a rate left behind that was too high is not the next one's.
+        process::until_quiet(&[day.terrace.pid()])?;
         let step = Step { rate, sample: day.play(plan, rate, plan.duration * LONG, number)? };
-        let is_kept = step.is_kept();
+        climb.went(rate, step.is_kept());
         steps.push(step);
-        if !is_kept {
-            break;
-        }
-        rate *= RISE;
     }
+    steps.sort_by(|one, other| one.rate.total_cmp(&other.rate));
     day.end()?;
     figures(&day.terrace, kind, &steps, plan)
+}
+
+/// Which rate is tried next.
+#[derive(Debug, Default)]
+struct Climb {
+    kept: Option<f64>,
+    lost: Option<f64>,
+    between: usize,
+}
+
+impl Climb {
+    fn next(&self) -> Option<f64> {
+        match (self.kept, self.lost) {
+            (None, None) => Some(FIRST),
+            (Some(kept), None) => Some(kept * RISE),
+            (Some(kept), Some(lost)) if self.between < FINER => Some((kept * lost).sqrt()),
+            (Some(_) | None, Some(_)) => None,
+        }
+    }
+
+    fn went(&mut self, rate: f64, is_kept: bool) {
+        self.between += usize::from(self.lost.is_some());
+        *if is_kept { &mut self.kept } else { &mut self.lost } = Some(rate);
+    }
 }
 
 /// A service with a crowd of fans, and everything that they find.
@@ -106,9 +130,9 @@ pub(super) struct Day {
 
 impl Day {
     /// Makes all of it, and has the first of them watch.
-    pub(super) fn begin(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Self> {
+    pub(super) fn begin(ground: &Ground, plan: &Plan, kind: Kind, name: &str) -> Result<Self> {
         handles::raise()?;
-        let world = ground.world(kind, "match_day", plan.crowded)?;
+        let world = ground.world(kind, name, plan.crowded)?;
         let regulars = u64::try_from(world.fans.len())?;
         world.fill_boards(CROWD + regulars)?;
         world.fill_packs(CROWD)?;
@@ -329,6 +353,21 @@ mod tests {
         assert_eq!(share(|deed| matches!(deed, Deed::React | Deed::Comment)), 60);
         assert_eq!(share(|deed| matches!(deed, Deed::Step | Deed::Visit)), 30);
         assert_eq!(share(|deed| matches!(deed, Deed::Buy | Deed::Open)), 10);
+    }
+
+    #[test]
+    fn the_rate_rises_and_is_then_looked_for_between() {
+        let tried = |bound: f64| {
+            let (mut climb, mut tried) = (Climb::default(), Vec::new());
+            while let Some(rate) = climb.next() {
+                tried.push(rate.round());
+                climb.went(rate, rate <= bound);
+            }
+            (tried, climb.kept.map(f64::round))
+        };
+        assert_eq!(tried(900.0), (vec![250.0, 350.0, 490.0, 686.0, 960.0, 812.0, 883.0], Some(883.0)));
+        assert_eq!(tried(800.0), (vec![250.0, 350.0, 490.0, 686.0, 960.0, 812.0, 746.0], Some(746.0)));
+        assert_eq!(tried(100.0), (vec![250.0], None));
     }
 
     #[test]

@@ -120,7 +120,7 @@ impl Scenario {
         };
         let mut figures = Vec::new();
         for kind in ground.kinds() {
-            eprintln!("{} on {}", self.name(), kind.name());
+            log::info!("{} on {}", self.name(), kind.name());
             figures.extend(on_database(ground, plan, kind)?);
         }
         Ok(figures)
@@ -142,7 +142,7 @@ pub(crate) struct Inputs {
     /// Records of points to maintain, ten for each fan; 10,000,000 when left out, and fewer in a quick run.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(10_000..=100_000_000))]
     pub(crate) records: Option<u64>,
-    /// How long the soak lasts; 60 when left out, and one in a quick run.
+    /// How long the soak lasts; 60 when left out, and ten seconds in a quick run.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..=600))]
     pub(crate) minutes: Option<u64>,
 }
@@ -163,6 +163,14 @@ pub(crate) struct Plan {
     pub(crate) records: u64,
     /// How long a match day is played to see whether anything grows.
     pub(crate) soak: Duration,
+    /// Authors whom two readers follow a thousand of, and follows of each fan to whom somebody is recommended over HTTP.
+    pub(crate) writers: u64,
+    pub(crate) follows: usize,
+    /// Fans in the quest whose steps are measured, and fans who buy packs.
+    pub(crate) questers: u64,
+    pub(crate) buyers: u64,
+    /// Rates of a match day after which there is an end, whoever answers them.
+    pub(crate) rates: usize,
     /// Readers of streams: who are told something, and who wait for it.
     pub(crate) crowds: &'static [usize],
     pub(crate) idle: &'static [usize],
@@ -178,22 +186,34 @@ impl Plan {
         crowded: 100_000,
         records: 10_000_000,
         soak: Duration::from_hours(1),
+        writers: 100_000,
+        follows: 500,
+        questers: 96_000,
+        buyers: 10_000,
+        rates: 20,
         crowds: &[100, 1_000, 10_000],
         idle: &[1_000, 5_000, 10_000, 15_000],
     };
 
     /// Shows that everything works; its figures are none to keep.
     pub(crate) const QUICK: Self = Self {
-        runs: 2,
-        warm_up: Duration::from_secs(1),
-        duration: Duration::from_secs(2),
-        small: 10_000,
-        large: 100_000,
-        crowded: 10_000,
-        records: 100_000,
-        soak: Duration::from_mins(1),
+        runs: 1,
+        warm_up: Duration::from_millis(100),
+        duration: Duration::from_millis(300),
+        // Fewer are not enough for different pages of every part.
+        small: 3_000,
+        // Nor for people who follow five hundred.
+        large: 40_000,
+        crowded: 2_000,
+        records: 20_000,
+        soak: Duration::from_secs(10),
+        writers: 10_000,
+        follows: 50,
+        questers: 10_000,
+        buyers: 1_000,
+        rates: 2,
         crowds: &[100, 1_000],
-        idle: &[1_000, 1_500],
+        idle: &[1_000],
     };
 
     fn load<'a>(&self, server: Served, statuses: &'a [u16]) -> Load<'a> {

@@ -27,14 +27,12 @@ const OF_BARE: Target = Target::AtLeast(0.6);
 /// Statements of a check that finds nothing.
 const STATEMENTS: f64 = 4.0;
 const WITHIN: Target = Target::AtMost(1.0);
-/// Fans in the quest that is measured: more than complete its steps.
-const CROWD: u64 = 96_000;
 
 pub(super) fn run(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure>> {
     let world = ground.world(kind, "quests", 0)?;
     let regulars = u64::try_from(world.fans.len())?;
-    world.fill_boards(CROWD + regulars)?;
-    world.fill_quests(CROWD)?;
+    world.fill_boards(plan.questers + regulars)?;
+    world.fill_quests(plan.questers)?;
     let copy = ground.copy(&world, "quests_raw")?;
     let terrace = world.serve()?;
     let list = Read {
@@ -55,7 +53,7 @@ pub(super) fn run(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure
 /// What a check costs that finds nothing, with whatever else the service asks meanwhile: who asks, the quests themselves
 /// each second, and its own looks.
 fn checks(plan: &Plan, world: &World, terrace: &Terrace) -> Result<Figure> {
-    eprintln!("  checks that find nothing");
+    log::info!("checks that find nothing");
     let check = http::request("POST", CHECK, &[("Cookie", world.cookie(0)?)], Some("{}"));
     terrace.caller()?.expect(200, &check)?;
     let count = || terrace.metrics().map(|metrics| metrics.total("terrace_store_statement_seconds_count"));
@@ -80,21 +78,21 @@ fn steps(
     (world, terrace): (&World, &Terrace),
     copy: &World,
 ) -> Result<Vec<Figure>> {
-    eprintln!("  steps");
+    log::info!("steps");
     let runs = u64::try_from(plan.runs)?;
     let mut limit = match world.kind() {
-        Kind::Sqlite => Limit::Raw(StepLoop::open(&copy.file(), CROWD)?),
+        Kind::Sqlite => Limit::Raw(StepLoop::open(&copy.file(), plan.questers)?),
         Kind::Postgres => {
             let season = copy.active_season()?;
             // Each of its runs warms up first, as a run of its own.
-            Limit::PgBench(PgBench::of_steps(ground.folder(), copy.url(), CROWD, &season, 2 * runs)?)
+            Limit::PgBench(PgBench::of_steps(ground.folder(), copy.url(), plan.questers, &season, 2 * runs)?)
         }
     };
     let (mut ours, mut groups, mut statements, mut bare) = (vec![], vec![], vec![], vec![]);
     let before = [world.count_steps()?, world.count_records()?];
     for run in 0..runs {
         let unmeasured = terrace.metrics()?;
-        let block = CROWD / runs;
+        let block = plan.questers / runs;
         let scripts = for_each_fan(|connection| Ok(completing(run * block, block, connection)))?;
         let sample = drive(&plan.load(terrace.served(), &[200]), scripts)?;
         ensure!(
@@ -118,7 +116,7 @@ fn steps(
     );
     if world.kind() == Kind::Postgres {
         let fastest = bare.iter().copied().fold(0.0, f64::max) * plan.duration.as_secs_f64();
-        let most = float(CROWD / (2 * runs) * quests::STEPS);
+        let most = float(plan.questers / (2 * runs) * quests::STEPS);
         ensure!(fastest < most, "pgbench did more steps than there are fans for");
     }
     let details = json!({

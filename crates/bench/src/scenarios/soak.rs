@@ -16,8 +16,10 @@ use std::time::{Duration, Instant};
 
 /// Requests a second, on each database.
 const PACE: f64 = 100.0;
-/// How often to look, in a whole run; a quick one looks as often within a minute.
-const LOOKS: usize = 60;
+/// How often to look, in a run of five minutes and more, and in the shortest: each look takes a while itself.
+const LOOKS: (usize, usize) = (60, 4);
+/// How long to play between two looks, where that many looks do not fit.
+const BETWEEN: Duration = Duration::from_secs(5);
 /// How long the same fans watch: the service lets no stream last for less than five minutes.
 const WATCH: Duration = Duration::from_mins(4);
 /// What the last quarter may have more than the second one: what is kept in memory is full by then.
@@ -26,7 +28,7 @@ const HANDLES: Target = Target::AtMost(1.0);
 
 pub(super) fn run(ground: &Ground, plan: &Plan, inputs: &Inputs) -> Result<Vec<Figure>> {
     let length = inputs.minutes.map_or(plan.soak, Duration::from_mins);
-    eprintln!("a match day for {} s, on every database at once", length.as_secs());
+    log::info!("{}, on every database at once", named(length));
     thread::scope(|scope| {
         let runs: Vec<_> = ground
             .kinds()
@@ -39,6 +41,20 @@ pub(super) fn run(ground: &Ground, plan: &Plan, inputs: &Inputs) -> Result<Vec<F
         }
         Ok(figures)
     })
+}
+
+/// What the figures are of.
+fn named(length: Duration) -> String {
+    match length.as_secs() {
+        seconds @ 0..60 => format!("{seconds} s of a match day"),
+        seconds => format!("{} min of a match day", seconds / 60),
+    }
+}
+
+/// How often to look in a run that is so long.
+fn looks_in(length: Duration) -> usize {
+    let (most, least) = LOOKS;
+    usize::try_from(length.as_secs() / BETWEEN.as_secs()).unwrap_or(most).clamp(least, most)
 }
 
 /// What one look found.
@@ -62,12 +78,13 @@ impl Look {
 }
 
 fn on_database(ground: &Ground, plan: &Plan, kind: Kind, length: Duration) -> Result<Vec<Figure>> {
-    let mut day = Day::begin(ground, plan, kind)?;
+    let mut day = Day::begin(ground, plan, kind, "soak")?;
     let plan = Plan { warm_up: Duration::ZERO, ..*plan };
-    let (pid, each) = (day.terrace.pid(), length / u32::try_from(LOOKS)?);
+    let (pid, count) = (day.terrace.pid(), looks_in(length));
+    let each = length / u32::try_from(count)?;
     let (mut looks, mut latency) = (Vec::new(), Histogram::default());
     let mut since = Instant::now();
-    for number in 1..=LOOKS {
+    for number in 1..=count {
         let sample = day.play(&plan, PACE, each, number)?;
         // The connections of the load are closed by now.
         process::until_quiet(&[pid])?;
@@ -92,10 +109,10 @@ fn on_database(ground: &Ground, plan: &Plan, kind: Kind, length: Duration) -> Re
 
 fn figures(kind: Kind, looks: &[Look], latency: &Histogram, length: Duration) -> Vec<Figure> {
     let database = kind.name();
-    let quarter = |number: usize| looks.iter().skip(number * LOOKS / 4).take(LOOKS / 4);
+    let quarter = |number: usize| looks.iter().skip(number * looks.len() / 4).take(looks.len() / 4);
     let memory = |number| median(quarter(number).map(|look| look.own));
     let handles = |number| median(quarter(number).map(|look| float(look.handles)));
-    let what = format!("{} min of a match day", length.as_secs() / 60);
+    let what = named(length);
     let before = "the second quarter";
     let details = json!({
         "pace": PACE,
@@ -155,7 +172,7 @@ mod tests {
             handles: 40,
             p99: Duration::from_millis(3),
         };
-        (1..=LOOKS).map(look).collect()
+        (1..=LOOKS.0).map(look).collect()
     }
 
     #[test]
@@ -177,6 +194,19 @@ mod tests {
         let figures =
             figures(Kind::Postgres, &looks(|_| 80.0), &Histogram::default(), Duration::from_mins(1));
         let chart = chart(&figures).unwrap();
-        assert_eq!((chart.lines.len(), chart.lines[0].points.len()), (1, LOOKS));
+        assert_eq!((chart.lines.len(), chart.lines[0].points.len()), (1, LOOKS.0));
+    }
+
+    #[test]
+    fn a_short_run_is_looked_at_less_often() {
+        for (seconds, count, name) in [
+            (3_600, 60, "60 min of a match day"),
+            (60, 12, "1 min of a match day"),
+            (20, 4, "20 s of a match day"),
+            (1, 4, "1 s of a match day"),
+        ] {
+            let length = Duration::from_secs(seconds);
+            assert_eq!((looks_in(length), named(length)), (count, name.to_owned()));
+        }
     }
 }

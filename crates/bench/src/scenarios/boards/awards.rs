@@ -26,7 +26,7 @@ pub(super) fn run(
     (board, terrace): (&Board, &Terrace),
     copy: &World,
 ) -> Result<(Vec<Figure>, f64)> {
-    eprintln!("  awards");
+    log::info!("awards");
     let mut limit = match board.world.kind() {
         Kind::Sqlite => Limit::Raw(AwardLoop::open(&copy.file(), board.in_bulk())?),
         Kind::Postgres => {

@@ -26,7 +26,7 @@ pub(super) fn run(ground: &Ground, plan: &Plan, inputs: &Inputs) -> Result<Vec<F
     let fans = inputs.fans.unwrap_or(plan.large);
     let mut figures = Vec::new();
     for kind in ground.kinds() {
-        eprintln!("leaderboard of {fans} fans on {}", kind.name());
+        log::info!("leaderboard of {fans} fans on {}", kind.name());
         figures.extend(on_database(ground, plan, kind, fans)?);
     }
     Ok(figures)
@@ -65,7 +65,7 @@ impl Board {
     fn make(ground: &Ground, kind: Kind, name: &str, fans: u64) -> Result<Self> {
         let world = ground.world(kind, name, 0)?;
         let empty = start::memory_of(&world)?;
-        eprintln!("  {}: {fans} fans with points", kind.name());
+        log::info!("{}: {fans} fans with points", kind.name());
         world.fill_boards(fans)?;
         let length = world.length_of_board()?;
         ensure!(length == fans, "{length} fans of {fans} are on the board");

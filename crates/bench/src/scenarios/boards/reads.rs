@@ -89,7 +89,7 @@ pub(super) fn at_any_size(
     (few, small): (&Board, &Terrace),
     (many, large): (&Board, &Terrace),
 ) -> Result<Vec<Figure>> {
-    eprintln!("  a page of many fans and of few");
+    log::info!("a page of many fans and of few");
     let mut figures = Vec::new();
     for (what, is_around) in
         [(format!("the first {TOP}"), false), (format!("{AROUND} around ever other fans"), true)]
@@ -147,7 +147,7 @@ impl Readers {
 
 /// Reads alone, and reads while points are awarded at this pace, whether or not reads come through.
 pub(super) fn beside_awards(plan: &Plan, board: &Board, terrace: &Terrace, pace: f64) -> Result<Vec<Figure>> {
-    eprintln!("  reading beside {pace:.0} awards a second");
+    log::info!("reading beside {pace:.0} awards a second");
     let reads = plan.load(terrace.served(), &[200]);
     let writes = Load { pace: Some(pace), ..reads };
     let mut figures = Vec::new();

@@ -33,10 +33,10 @@ const REFUSED: u16 = 400;
 /// Figures; none where Redis is not installed, which is said.
 pub(super) fn run(ground: &Ground, plan: &Plan, board: &Board, terrace: &Terrace) -> Result<Vec<Figure>> {
     let Some(redis) = Redis::start(ground)? else {
-        eprintln!("  {PROGRAM} is not installed: nothing is held against it");
+        log::info!("{PROGRAM} is not installed: nothing is held against it");
         return Ok(Vec::new());
     };
-    eprintln!("  {}: {} fans", redis.version, board.fans);
+    log::info!("{}: {} fans", redis.version, board.fans);
     redis.load(board.fans)?;
     let fans = board.fans;
     let page = command(&["ZREVRANGE", SET, "0", &(TOP - 1).to_string(), "WITHSCORES"]);
@@ -147,7 +147,7 @@ impl Redis {
         (what, theirs): (String, &str),
         (our_side, their_side): Sides<'_>,
     ) -> Result<Figure> {
-        eprintln!("  {what}, and {theirs}");
+        log::info!("{what}, and {theirs}");
         let ours = plan.load(terrace.served(), &[200]);
         let load = Load { measure, ..plan.load(self.served(), &[FINE]) };
         let (mut our_samples, mut their_samples): (Vec<Sample>, Vec<Sample>) = (Vec::new(), Vec::new());

@@ -53,7 +53,7 @@ pub(super) fn memory_of(world: &World) -> Result<Memory> {
 }
 
 pub(super) fn run(plan: &Plan, board: &Board) -> Result<Vec<Figure>> {
-    eprintln!("  starting with {} fans", board.fans);
+    log::info!("starting with {} fans", board.fans);
     let expected = Expected::of(&board.world)?;
     let (mut warm, mut reading, mut first, mut since_begun) = (vec![], vec![], vec![], vec![]);
     let mut memory = Vec::new();

@@ -5,7 +5,7 @@ use crate::client::{Sample, drive, in_turn};
 use crate::http;
 use crate::numbers::float;
 use crate::report::{Figure, Quantity, Target};
-use crate::rows::followed::{FOLLOWED, WRITERS};
+use crate::rows::followed::FOLLOWED;
 use crate::server::Terrace;
 use crate::world::{Fan, Ground, Kind};
 use anyhow::{Context, Result, ensure};
@@ -31,10 +31,10 @@ const TARGETS: [Target; 2] = [Target::AtMost(3.0), Target::AtMost(10.0)];
 pub(super) fn run(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure>> {
     let (posts, deep) = (plan.large, plan.large / 2);
     let world = ground.world(kind, "followed", 0)?;
-    eprintln!("  {}: {posts} posts by {WRITERS} authors", kind.name());
+    log::info!("{}: {posts} posts by {} authors", kind.name(), plan.writers);
     let [popular, quiet] = [world.fans.first(), world.fans.get(1)].map(|fan| fan.context("two readers"));
     let (popular, quiet) = (popular?, quiet?);
-    world.fill_followed(posts, deep, popular, quiet)?;
+    world.fill_followed(plan.writers, (posts, deep), [popular, quiet])?;
     let terrace = world.serve()?;
     let mut feeds = [
         Feed::of(&terrace, popular, "all")?,
@@ -44,7 +44,7 @@ pub(super) fn run(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure
     let newer = feeds[0].newest.since(feeds[2].newest);
     // Posts are a second apart.
     ensure!(newer >= Duration::from_secs(deep), "the quiet ones posted {newer:?} before the newest post");
-    eprintln!("  pages of everybody's posts and of those whom one follows");
+    log::info!("pages of everybody's posts and of those whom one follows");
     for _ in 0..plan.runs {
         for (feed, fewest) in feeds.iter_mut().zip(FEWEST_STATEMENTS) {
             feed.read(plan, &terrace, fewest)?;

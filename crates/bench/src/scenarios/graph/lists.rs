@@ -34,7 +34,7 @@ pub(super) fn run(plan: &Plan) -> Result<Vec<Figure>> {
 
 fn measure(plan: &Plan, name: &str, are_mutual: bool) -> Result<Vec<Figure>> {
     let follows = u32::try_from(plan.large)?;
-    eprintln!("  lists on a graph of {follows} follows, {name}");
+    log::info!("lists on a graph of {follows} follows, {name}");
     let each = u32::try_from(FOLLOWS)? * if are_mutual { 2 } else { 1 };
     let people = follows / each;
     let pairs = generated::preferential(people, FOLLOWS);

@@ -123,7 +123,7 @@ fn shown(edges: &Edges, scores: &Scores) -> Value {
 
 /// As many seeds as there are runs.
 fn judge(plan: &Plan, edges: &Edges) -> Scores {
-    eprintln!("  recommendations on {}: {} edges", edges.name, edges.pairs.len());
+    log::info!("recommendations on {}: {} edges", edges.name, edges.pairs.len());
     let mut sums = Scores::default();
     for seed in (1..).take(plan.runs) {
         let scores = judge_once(edges, seed);

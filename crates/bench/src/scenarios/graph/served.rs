@@ -27,8 +27,6 @@ const IMPORT_SECONDS: f64 = 30.0;
 const WITHIN: Target = Target::AtMost(1.0);
 /// Of each person when they came.
 const EACH: usize = 10;
-/// Of each fan who asks.
-const FOLLOWS: usize = 500;
 /// How long the graph may take to be read.
 const PATIENCE: Duration = Duration::from_mins(2);
 
@@ -57,7 +55,7 @@ fn edge_list(ground: &Ground, name: &str, edges: u64) -> Result<(PathBuf, Vec<(u
 /// Bringing a graph into an empty database.
 fn import(ground: &Ground, plan: &Plan) -> Result<Figure> {
     let edges = IMPORTED.min(plan.large);
-    eprintln!("  bringing {edges} mutual follows in");
+    log::info!("bringing {edges} mutual follows in");
     let (file, pairs) = edge_list(ground, "import.csv", edges)?;
     let mut seconds = Vec::new();
     for run in 0..plan.runs.min(3) {
@@ -75,10 +73,10 @@ fn lists(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure>> {
     // Two follows for each line.
     let (file, pairs) = edge_list(ground, &format!("graph-{kind:?}.csv"), plan.large / 2)?;
     let world = ground.world(kind, "graph_served", 0)?;
-    eprintln!("  bringing {} mutual follows in", pairs.len());
+    log::info!("bringing {} mutual follows in", pairs.len());
     world.bring_in(&file)?;
     let terrace = world.serve()?;
-    follow(&world, &terrace, &pairs)?;
+    follow(plan.follows, &world, &terrace, &pairs)?;
     terrace.stop()?;
 
     // Begun anew, so that the graph is read as a whole.
@@ -104,7 +102,7 @@ fn lists(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure>> {
     });
     Ok(vec![
         figure(
-            format!("GET {PATH}, {FOLLOWS} follows of one's own among {follows}, p99"),
+            format!("GET {PATH}, {} follows of one's own among {follows}, p99", plan.follows),
             percentile(&alone, 990),
             "ms",
         )
@@ -122,13 +120,13 @@ fn imported(number: u32) -> String {
     format!("016f5e66-e800-7000-8000-{number:012x}")
 }
 
-/// Everybody who is signed in follows many, and the more likely whom more follow.
-fn follow(world: &World, terrace: &Terrace, pairs: &[(u32, u32)]) -> Result<()> {
+/// Everybody who is signed in follows that many, and the more likely whom more follow.
+fn follow(many: usize, world: &World, terrace: &Terrace, pairs: &[(u32, u32)]) -> Result<()> {
     let mut numbers = Numbers::new(99);
     let mut caller = terrace.caller()?;
     for fan in 0..FANS {
         let mut own = BTreeSet::new();
-        while own.len() < FOLLOWS {
+        while own.len() < many {
             own.extend(numbers.one_of(pairs).map(|(_, followed)| followed));
         }
         let headers = [("Cookie", world.cookie(fan)?)];

@@ -10,14 +10,11 @@ use crate::report::Figure;
 use crate::world::{Ground, Kind};
 use anyhow::{Result, ensure};
 
-/// Fans in bulk, who are signed in and can pay.
-const BUYERS: u64 = 10_000;
-
 pub(super) fn run(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure>> {
     let world = ground.world(kind, "packs", 0)?;
     let regulars = u64::try_from(world.fans.len())?;
-    world.fill_boards(BUYERS + regulars)?;
-    world.fill_packs(BUYERS)?;
+    world.fill_boards(plan.buyers + regulars)?;
+    world.fill_packs(plan.buyers)?;
     // Counts that the database keeps by itself, and not while rows are written in bulk.
     let (is_well, said) = world.maintain(&["repair"])?;
     ensure!(is_well, "terrace maintain repair: {said}");
@@ -32,7 +29,7 @@ pub(super) fn run(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure
     figures.extend(sale::run(ground, plan, (&world, &terrace), &raw)?);
     figures.push(memory(&terrace, "these runs", kind.name())?);
     terrace.stop()?;
-    figures.extend(race::run(&raced, race::Course::Undisturbed)?);
-    figures.extend(race::run(&killed, race::Course::Killed)?);
+    figures.extend(race::run(plan, &raced, race::Course::Undisturbed)?);
+    figures.extend(race::run(plan, &killed, race::Course::Killed)?);
     Ok(figures)
 }

@@ -28,7 +28,7 @@ const PORTION: u64 = 1_000;
 pub(super) fn run(plan: &Plan, world: &World, terrace: &Terrace) -> Result<Vec<Figure>> {
     let mut figures = Vec::new();
     for pack in packs(world)? {
-        eprintln!("  {} draws from {}", plan.large, pack.key);
+        log::info!("{} draws from {}", plan.large, pack.key);
         let published = Published::read(terrace, &pack)?;
         figures.extend(try_out(plan.large, &pack, &published)?);
     }

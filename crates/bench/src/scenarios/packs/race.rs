@@ -1,13 +1,13 @@
 //! A crowd that races for numbered editions: no more are sold than there are, each serial is given once, and everybody has
 //! what they paid for and nothing else, whether or not the service is killed in the middle of it.
 
-use super::BUYERS;
 use crate::client::crowd::{Heard, send_each};
 use crate::http::{self, Response};
 use crate::numbers::float;
 use crate::report::{Figure, Quantity, Target};
 use crate::rows::packs::{EDITIONS, Offer, numbered};
 use crate::rows::quests;
+use crate::scenarios::Plan;
 use crate::server::{Terrace, kill};
 use crate::world::{Kind, World};
 use anyhow::{Context, Result, ensure};
@@ -44,11 +44,12 @@ impl Course {
     }
 }
 
-pub(super) fn run(world: &World, course: Course) -> Result<Vec<Figure>> {
-    eprintln!("  {BUYERS} buyers race for {EDITIONS} editions{}", course.name());
+pub(super) fn run(plan: &Plan, world: &World, course: Course) -> Result<Vec<Figure>> {
+    let buyers = plan.buyers;
+    log::info!("{buyers} buyers race for {EDITIONS} editions{}", course.name());
     let terrace = world.serve()?;
     let begun = Instant::now();
-    let everybody: Vec<u64> = (0..BUYERS).collect();
+    let everybody: Vec<u64> = (0..buyers).collect();
     let (terrace, bought) = ask(world, terrace, course, "purchase", &everybody)?;
     let seconds = begun.elapsed().as_secs_f64();
     let mut winners = Vec::new();
@@ -66,7 +67,7 @@ pub(super) fn run(world: &World, course: Course) -> Result<Vec<Figure>> {
     let checked = check(world)?;
     let rightful = serials.iter().filter(|serial| (1..=EDITIONS).contains(*serial)).count();
     ensure!(winners.len() == opened.len(), "not everybody opened what they bought");
-    let what = format!("{BUYERS} buyers race for {EDITIONS} editions{}", course.name());
+    let what = format!("{buyers} buyers race for {EDITIONS} editions{}", course.name());
     let database = world.kind().name();
     let figure = |name: &str, value, unit| {
         Figure::plain(format!("{what}: {name}"), database, Quantity::new(value, unit))
@@ -115,7 +116,7 @@ fn ask(
     }
     let unanswered = first.iter().filter(|answer| answer.is_none()).count();
     ensure!(unanswered > 0, "it was not killed in the middle");
-    eprintln!("    killed; {unanswered} had no answer");
+    log::info!("killed; {unanswered} had no answer");
     // Nothing of it is left but the database.
     drop(terrace);
     let terrace = world.serve()?;

@@ -1,6 +1,5 @@
 //! Buying and opening, durably: every answer is sent after its commit has reached the disk.
 
-use super::BUYERS;
 use crate::client::{Script, drive};
 use crate::http;
 use crate::numbers::{float, median};
@@ -34,12 +33,12 @@ pub(super) fn run(
 ) -> Result<Vec<Figure>> {
     let mut figures = Vec::new();
     for (offer, first) in [(Offer::Plain, 0), (Offer::Counted, APART)] {
-        eprintln!("  buying and opening {}", offer.name());
+        log::info!("buying and opening {}", offer.name());
         let example = example(world, terrace, offer)?;
         let limit = match world.kind() {
-            Kind::Sqlite => Limit::Raw(Box::new(PackLoop::open(&raw.file(), BUYERS, first, example)?)),
+            Kind::Sqlite => Limit::Raw(Box::new(PackLoop::open(&raw.file(), plan.buyers, first, example)?)),
             Kind::Postgres => {
-                Limit::PgBench(PgBench::of_packs(ground.folder(), raw.url(), BUYERS, first, &example)?)
+                Limit::PgBench(PgBench::of_packs(ground.folder(), raw.url(), plan.buyers, first, &example)?)
             }
         };
         figures.extend(sell(plan, world, terrace, offer, limit)?);
@@ -107,7 +106,7 @@ fn sell(
     let before = [sold()?, world.number(ROWS)?];
     for run in 0..plan.runs {
         let unmeasured = terrace.metrics()?;
-        let scripts = for_each_fan(|connection| Ok(shopping(offer, run, connection)))?;
+        let scripts = for_each_fan(|connection| Ok(shopping(plan.buyers, offer, run, connection)))?;
         ours.push(drive(&plan.load(terrace.served(), &[200, 201]), scripts)?);
         let seen = Seen::between(&unmeasured, &terrace.metrics()?);
         groups.push(seen.group);
@@ -149,14 +148,14 @@ fn sell(
     ])
 }
 
-/// Fans who buy a copy and open it, each connection ever other fans.
-fn shopping(offer: Offer, run: usize, connection: usize) -> Script {
+/// So many fans who buy a copy and open it, each connection ever other fans.
+fn shopping(buyers: u64, offer: Offer, run: usize, connection: usize) -> Script {
     let at = u64::try_from(connection).unwrap_or(0);
     let connections = u64::try_from(FANS).unwrap_or(1);
     let mut next: u64 = 0;
     Box::new(move |buffer| {
         let pack = next / 2;
-        let cookie = quests::cookie((pack * connections + at) % BUYERS);
+        let cookie = quests::cookie((pack * connections + at) % buyers);
         let key = format!("{}-{run}-{connection}-{pack}", offer.key());
         let headers = [("Cookie", cookie.as_str()), ("Idempotency-Key", &key)];
         let (what, body) = if next.is_multiple_of(2) {
@@ -176,7 +175,7 @@ mod tests {
 
     #[test]
     fn what_is_bought_is_opened_next() {
-        let mut script = shopping(Offer::Plain, 1, 2);
+        let mut script = shopping(10_000, Offer::Plain, 1, 2);
         let mut requests = Vec::new();
         for _ in 0..4 {
             let mut request = Vec::new();

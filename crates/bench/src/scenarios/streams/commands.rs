@@ -56,7 +56,7 @@ pub(super) fn run(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure
 
 /// As many commands as there can be: for nobody, and for one reader.
 fn throughput(plan: &Plan, (told, untold): (&mut Side, &mut Side), readers: &mut Readers) -> Result<Figure> {
-    eprintln!("  posts, for nobody and for a reader");
+    log::info!("posts, for nobody and for a reader");
     readers.open(1)?;
     let (mut ours, mut alone) = (Vec::new(), Vec::new());
     for _ in 0..runs(plan) {
@@ -73,7 +73,7 @@ fn throughput(plan: &Plan, (told, untold): (&mut Side, &mut Side), readers: &mut
 /// A pace that is easily kept: for nobody, and for many.
 fn beside_many(plan: &Plan, (told, untold): (&mut Side, &mut Side), readers: &mut Readers) -> Result<Figure> {
     let many = plan.crowds.last().context("somebody reads")? / SHARE;
-    eprintln!("  {PACE} posts a second, for nobody and for {many} readers");
+    log::info!("{PACE} posts a second, for nobody and for {many} readers");
     // Those who were told something before are others: everybody begins here.
     *readers = Readers::of(told.terrace.address(), PATH, many)?;
     let (mut ours, mut alone) = (Vec::new(), Vec::new());

@@ -5,7 +5,7 @@ use super::PATH;
 use super::paced::{self, Posted};
 use crate::clock;
 use crate::histogram::{Histogram, millis};
-use crate::numbers::float;
+use crate::numbers::{float, whole};
 use crate::process;
 use crate::readers::{Delivery, Readers};
 use crate::report::{Figure, Quantity, Target};
@@ -45,7 +45,7 @@ fn measure(
 ) -> Result<Vec<Figure>> {
     let is_one = writing.pid() == reading.pid();
     let place = if is_one { "" } else { " to another process" };
-    eprintln!("  {rate} posts a second to {READERS} readers{place}");
+    log::info!("{rate} posts a second to {READERS} readers{place}");
     // A process that has only just begun tells of what was before it, too.
     process::until_quiet(&[reading.pid()])?;
     let mut readers = Readers::of(reading.address(), PATH, READERS)?;
@@ -55,7 +55,7 @@ fn measure(
         paced::post(writing.address(), &cookies, rate, plan.warm_up + plan.duration.saturating_mul(runs))?;
     readers.settle(u64::try_from(posted.len())?)?;
     let deliveries = readers.journal(&ground.folder().join("journal"))?;
-    let first = u64::from(rate) * plan.warm_up.as_secs();
+    let first = whole(f64::from(rate) * plan.warm_up.as_secs_f64());
     let Delays { of_commit, of_request, answer } = delays(&posted, &deliveries, first)?;
     let kept = pace(&posted, first);
     let asked = f64::from(rate);

@@ -76,7 +76,7 @@ pub(super) fn run(ground: &Ground, plan: &Plan) -> Result<Vec<Figure>> {
     let nobody = Held::look(0, pid)?;
     let (mut held, mut busy) = (Vec::new(), 0.0);
     for count in plan.idle {
-        eprintln!("  {count} readers who wait, past a sign of life");
+        log::info!("{count} readers who wait, past a sign of life");
         readers.open(*count)?;
         process::until_quiet(&[pid])?;
         let (from, cpu) = (Instant::now(), process::cpu(pid)?);

@@ -32,7 +32,7 @@ pub(crate) enum Part {
 }
 
 pub(super) fn run(ground: &Ground, plan: &Plan, inputs: &Inputs) -> Result<Vec<Figure>> {
-    eprintln!("streams, with at most {} handles in a process", handles::raise()?);
+    log::info!("streams, with at most {} handles in a process", handles::raise()?);
     let wants = |part| inputs.part.is_empty() || inputs.part.contains(&part);
     let mut figures = Vec::new();
     if wants(Part::Saturated) {
@@ -50,7 +50,7 @@ pub(super) fn run(ground: &Ground, plan: &Plan, inputs: &Inputs) -> Result<Vec<F
         }
     }
     if !ground.kinds().contains(&Kind::Postgres) {
-        eprintln!("  without PostgreSQL there is no second process");
+        log::info!("without PostgreSQL there is no second process");
     }
     Ok(figures)
 }

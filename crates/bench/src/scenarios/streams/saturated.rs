@@ -86,7 +86,7 @@ pub(super) fn run(ground: &Ground, plan: &Plan) -> Result<Vec<Figure>> {
 /// One worker and two; nothing where it is not installed, which is said.
 fn nchan(ground: &Ground, plan: &Plan, size: usize) -> Result<Vec<Theirs>> {
     let Some(installed) = Nchan::installed()? else {
-        eprintln!("  nginx with nchan is not installed: nothing is held against it");
+        log::info!("nginx with nchan is not installed: nothing is held against it");
         return Ok(Vec::new());
     };
     let mut theirs = Vec::new();
@@ -108,7 +108,7 @@ fn for_crowds(plan: &Plan, name: &str, server: &mut impl Publisher) -> Result<Ve
     plan.crowds
         .iter()
         .map(|crowd| {
-            eprintln!("  {crowd} readers: {name}");
+            log::info!("{crowd} readers: {name}");
             measure(plan, *crowd, server).with_context(|| format!("{crowd} readers of {name}"))
         })
         .collect()
