@@ -28,13 +28,13 @@ const FEWEST_STATEMENTS: f64 = 1.8;
 const GROWTH: Target = Target::AtMost(1.3);
 
 pub(super) fn run(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure>> {
-    let small = Side::start(ground, kind, "small", (plan.small, plan.small))?;
+    let small = Side::start(ground, plan, kind, "small", plan.small)?;
     let mut figures = Vec::new();
     for viewer in [Viewer::SignedOut, Viewer::SignedIn] {
         figures.extend(against_bare(ground, plan, &small, viewer)?);
     }
     figures.push(memory(&small.terrace, "these runs", kind.name())?);
-    let large = Side::start(ground, kind, "large", (plan.large, plan.small))?;
+    let large = Side::start(ground, plan, kind, "large", plan.large)?;
     for viewer in [Viewer::SignedOut, Viewer::SignedIn] {
         figures.extend(at_any_depth(plan, &small, &large, viewer)?);
     }
@@ -73,10 +73,11 @@ struct Side {
 }
 
 impl Side {
-    fn start(ground: &Ground, kind: Kind, name: &str, (posts, cursors): (u64, u64)) -> Result<Self> {
+    fn start(ground: &Ground, plan: &Plan, kind: Kind, name: &str, posts: u64) -> Result<Self> {
         let world = ground.world(kind, &format!("feed_{name}"), posts)?;
         let terrace = world.serve()?;
-        let cursors = page_through(&mut terrace.caller()?, posts, cursors)?;
+        // As many on either side: the small one has a cursor for each post.
+        let cursors = page_through(&mut terrace.caller()?, posts, plan.small)?;
         Ok(Self { world, terrace, posts, cursors })
     }
 
