@@ -2,10 +2,10 @@
 
 use anyhow::{Context, Result, ensure};
 use serde_json::json;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
-use terrace_testkit::{DatabaseKind, Invocation, Program, TestDatabase, on_each_database};
+use terrace_testkit::{DatabaseKind, Invocation, Program, TestDatabase, on_each_database, read_some};
 
 on_each_database! {
     a_stop_lets_requests_in_flight_end,
@@ -50,7 +50,7 @@ impl Begun {
     fn read_until(&mut self, end: &str) -> Result<String> {
         let (mut read, mut byte) = (Vec::new(), [0]);
         while !read.ends_with(end.as_bytes()) {
-            let count = self.stream.read(&mut byte)?;
+            let count = read_some(&mut self.stream, &mut byte)?;
             ensure!(count == 1, "the connection ended after {:?}", String::from_utf8_lossy(&read));
             read.extend_from_slice(&byte);
         }

@@ -4,11 +4,11 @@
 use super::streams::{BOARD, OWN, ROOM, lasting, since};
 use anyhow::{Context, Result, ensure};
 use serde_json::json;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 use terrace_testkit::web::LimitConfig;
-use terrace_testkit::{Client, DatabaseKind, EventStream, TestService, raw};
+use terrace_testkit::{Client, DatabaseKind, EventStream, TestService, raw, read_some};
 
 /// Longer than anything here may take.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -104,7 +104,7 @@ fn a_client_that_sends_a_body_is_a_client_like_any_other() -> Result<()> {
     let mut wait_for = |words: &str| -> Result<()> {
         while !String::from_utf8_lossy(&read).contains(words) {
             let mut part = [0; 4096];
-            let count = connection.read(&mut part)?;
+            let count = read_some(&mut connection, &mut part)?;
             ensure!(count > 0, "{}", String::from_utf8_lossy(&read));
             read.extend_from_slice(&part[..count]);
         }

@@ -3,10 +3,10 @@
 use super::streams::{BOARD, OWN, ROOM, give, lasting, position, since};
 use anyhow::{Context, Result, ensure};
 use serde_json::json;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::net::TcpStream;
 use std::time::Duration;
-use terrace_testkit::{DatabaseKind, TestService, on_each_database};
+use terrace_testkit::{DatabaseKind, TestService, on_each_database, read_some};
 
 on_each_database! {
     ids_that_cannot_be_are_one_resync_on_every_stream,
@@ -57,7 +57,7 @@ fn first_event(service: &TestService, headers: &[u8]) -> Result<String> {
             return Ok(name.to_owned());
         }
         ensure!(!text.contains("\r\n0\r\n\r\n"), "{text}");
-        let count = connection.read(&mut part)?;
+        let count = read_some(&mut connection, &mut part)?;
         ensure!(count > 0, "{text}");
         read.extend_from_slice(part.get(..count).context("read")?);
     }

@@ -2,10 +2,11 @@
 
 use anyhow::{Context, Result, ensure};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use std::io::{ErrorKind, Read, Write};
+use std::io::{ErrorKind, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use terrace_testkit::read_some;
 
 /// Longer than anything may take on a machine that has other things to do.
 const PATIENCE: Duration = Duration::from_mins(2);
@@ -71,13 +72,7 @@ impl Asked {
     /// Waits for more to come; says how much came.
     pub(super) fn more(&mut self) -> Result<usize> {
         let mut part = [0; 16 * 1024];
-        // A read with a time limit does not go on by itself where the process was stopped and went on.
-        let count = loop {
-            match self.connection.read(&mut part) {
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                read => break read?,
-            }
-        };
+        let count = read_some(&mut self.connection, &mut part)?;
         self.come.extend_from_slice(&part[..count]);
         Ok(count)
     }

@@ -23,7 +23,7 @@ pub use database::{TestDatabase, databases};
 pub use each::on;
 pub use improvised::{Asked, Gate, Improvised, SaidNo, body, question};
 pub use program::{Chore, Ended, Invocation, Program, terrace_program};
-pub use raw::raw;
+pub use raw::{raw, read_some};
 pub use service::{CRON_SECRET, PACKS, PASSWORD, ServiceBuilder, TestService, sandbox_secret};
 pub use stream::{EventStream, Told};
 pub use terrace_app as app;

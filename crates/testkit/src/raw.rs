@@ -2,7 +2,7 @@
 
 use crate::answer::Answer;
 use anyhow::{Context, Result, ensure};
-use std::io::{Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::thread;
 use std::time::Duration;
@@ -49,16 +49,33 @@ fn read_answer(reader: &mut impl Read) -> Result<Option<Answer>> {
     Ok(Some(Answer { status, headers, body }))
 }
 
-/// Whether there was more. A connection that is reset has said what it had to say.
-fn read_more(reader: &mut impl Read, into: &mut Vec<u8>) -> Result<bool> {
-    let mut part = [0; 4096];
-    match reader.read(&mut part) {
+/// Reads whatever is available into the buffer and returns the number of bytes; 0 at the end of the stream.
+///
+/// Linux does not restart a read of a socket with a receive timeout when a signal arrives or the process is stopped
+/// and continued; the call then fails with EINTR, and this function repeats it.
+///
+/// # Errors
+///
+/// Every error of the reader except `Interrupted`.
+pub fn read_some(reader: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+    loop {
+        match reader.read(buffer) {
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            read => return read,
+        }
+    }
+}
+
+/// Appends what is available; `false` at the end of the stream. A reset connection counts as ended.
+pub(crate) fn read_more(reader: &mut impl Read, into: &mut Vec<u8>) -> io::Result<bool> {
+    let mut part = [0; 8192];
+    match read_some(reader, &mut part) {
         Ok(count) => {
             into.extend_from_slice(part.get(..count).unwrap_or_default());
             Ok(count > 0)
         }
-        Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => Ok(false),
-        Err(error) => Err(error.into()),
+        Err(error) if error.kind() == ErrorKind::ConnectionReset => Ok(false),
+        Err(error) => Err(error),
     }
 }
 
@@ -77,6 +94,22 @@ fn parse_head(head: &str) -> Result<(u16, HeaderMap)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_read_continues_after_a_signal() {
+        struct Interrupted<'b>(usize, &'b [u8]);
+        impl Read for Interrupted<'_> {
+            fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+                if self.0 > 0 {
+                    self.0 -= 1;
+                    return Err(ErrorKind::Interrupted.into());
+                }
+                self.1.read(buffer)
+            }
+        }
+        let mut bytes = Interrupted(3, b"HTTP/1.1 204 No Content\r\nContent-Length: 0\r\n\r\n");
+        assert_eq!(read_answer(&mut bytes).unwrap().unwrap().status, 204);
+    }
 
     #[test]
     fn an_answer_ends_where_it_says() {

@@ -1,9 +1,10 @@
 //! A client of streams: one connection, read event by event.
 #![expect(clippy::missing_panics_doc, reason = "a stream on which nothing comes fails its test")]
 
+use crate::raw::read_more;
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
-use std::io::{ErrorKind, Read, Write};
+use std::io::Write;
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
@@ -51,7 +52,7 @@ impl EventStream {
             if let Some(end) = raw.windows(4).position(|four| four == b"\r\n\r\n") {
                 break end + 4;
             }
-            ensure!(more(&mut connection, &mut raw)?, "the connection ended");
+            ensure!(read_more(&mut connection, &mut raw)?, "the connection ended");
         };
         let rest = raw.split_off(end);
         let head = String::from_utf8(raw)?.to_ascii_lowercase();
@@ -176,7 +177,7 @@ impl EventStream {
         if self.unchunk()? || self.ended {
             return Ok(());
         }
-        if !more(&mut self.connection, &mut self.raw)? {
+        if !read_more(&mut self.connection, &mut self.raw)? {
             bail!("the connection broke");
         }
         self.unchunk().map(drop)
@@ -201,17 +202,5 @@ impl EventStream {
                 return Ok(true);
             }
         }
-    }
-}
-
-fn more(connection: &mut TcpStream, into: &mut Vec<u8>) -> Result<bool> {
-    let mut part = [0; 8192];
-    match connection.read(&mut part) {
-        Ok(count) => {
-            into.extend_from_slice(part.get(..count).unwrap_or_default());
-            Ok(count > 0)
-        }
-        Err(error) if error.kind() == ErrorKind::ConnectionReset => Ok(false),
-        Err(error) => Err(error.into()),
     }
 }

@@ -382,12 +382,23 @@ impl AccountWrite for DieselTx<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::harness::{Database, at, fan, new_account, run, team, uuid};
+    use super::super::harness::{
+        Database, DatabaseKind, at, fan, new_account, on_each_database, run, team, uuid,
+    };
     use super::*;
 
-    #[test]
-    fn a_name_is_given_out_once_whatever_its_case() {
-        let mut database = Database::new();
+    on_each_database! {
+        a_name_is_given_out_once_whatever_its_case,
+        a_change_leaves_alone_what_it_does_not_name,
+        only_active_accounts_are_shown_and_changed,
+        a_password_is_replaced_only_where_it_was_not_meanwhile,
+        a_closed_account_is_blank_and_its_name_stays_taken,
+        a_status_changes_from_what_it_is,
+        a_value_that_was_never_written_is_named,
+    }
+
+    fn a_name_is_given_out_once_whatever_its_case(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
         let tx = &mut database.tx();
         assert!(!terrace_app::store::Audit::any_account(tx).unwrap());
         let first = new_account(1, "Zé.Povo");
@@ -403,9 +414,8 @@ mod tests {
         assert!(account.leaderboard_visible);
     }
 
-    #[test]
-    fn a_change_leaves_alone_what_it_does_not_name() {
-        let mut database = Database::new();
+    fn a_change_leaves_alone_what_it_does_not_name(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
         let tx = &mut database.tx();
         let (ana, red) = (fan(tx, 1), team(tx, 1));
         let change = ProfileChange {
@@ -432,9 +442,8 @@ mod tests {
         assert_eq!(tx.account(ana).unwrap().unwrap().card.picture, None);
     }
 
-    #[test]
-    fn only_active_accounts_are_shown_and_changed() {
-        let mut database = Database::new();
+    fn only_active_accounts_are_shown_and_changed(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
         let tx = &mut database.tx();
         let ana = fan(tx, 1);
         run(tx, "UPDATE users SET status = 'suspended'");
@@ -449,9 +458,8 @@ mod tests {
         assert!(!tx.insert_account(&new_account(2, "fan1")).unwrap(), "the name is not given out again");
     }
 
-    #[test]
-    fn a_password_is_replaced_only_where_it_was_not_meanwhile() {
-        let mut database = Database::new();
+    fn a_password_is_replaced_only_where_it_was_not_meanwhile(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
         let tx = &mut database.tx();
         let ana = fan(tx, 1);
         let [old, new, other] = ["hash 1", "new", "other"].map(|phc| PasswordHash::from_phc(phc.to_owned()));
@@ -463,9 +471,8 @@ mod tests {
         assert_eq!(tx.lock_credentials(UserId::from(uuid(9))).unwrap(), None);
     }
 
-    #[test]
-    fn a_closed_account_is_blank_and_its_name_stays_taken() {
-        let mut database = Database::new();
+    fn a_closed_account_is_blank_and_its_name_stays_taken(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
         let tx = &mut database.tx();
         let (ana, red) = (fan(tx, 1), team(tx, 1));
         let change = ProfileChange {
@@ -492,10 +499,9 @@ mod tests {
         assert!(!tx.set_status(ana, AccountStatus::Suspended, AccountStatus::Active, at(3)).unwrap());
     }
 
-    #[test]
-    fn a_status_changes_from_what_it_is() {
+    fn a_status_changes_from_what_it_is(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
         use AccountStatus::{Active, Suspended};
-        let mut database = Database::new();
         let tx = &mut database.tx();
         let ana = fan(tx, 1);
         assert!(tx.set_status(ana, Active, Suspended, at(1)).unwrap());
@@ -506,9 +512,8 @@ mod tests {
         assert_eq!(tx.account(ana).unwrap().map(|account| account.role), Some(Role::TeamManager));
     }
 
-    #[test]
-    fn a_value_that_was_never_written_is_named() {
-        let mut database = Database::new();
+    fn a_value_that_was_never_written_is_named(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
         let tx = &mut database.tx();
         let ana = fan(tx, 1);
         run(tx, "UPDATE users SET time_zone = 'Mars/Olympus_Mons'");

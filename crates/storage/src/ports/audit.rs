@@ -138,11 +138,16 @@ impl Audit for DieselTx<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::harness::{Database, at, fan, post, run, team, uuid};
+    use super::super::harness::{Database, DatabaseKind, at, fan, on_each_database, post, run, team, uuid};
     use super::*;
     use terrace_social::{
         GraphWrite, PostWrite, ReactionCounts, ReactionKind, ReactionWrite, TeamFollowWrite,
     };
+
+    on_each_database! {
+        a_counter_that_lies_is_found,
+        a_graph_that_lies_is_found,
+    }
 
     #[test]
     fn every_kind_of_reaction_has_its_check() {
@@ -153,9 +158,8 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_counter_that_lies_is_found() {
-        let mut database = Database::new();
+    fn a_counter_that_lies_is_found(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
         let tx = &mut database.tx();
         let none_wrong = |checks: &[CounterCheck]| checks.iter().all(|check| check.wrong == 0);
         let empty = tx.audit_counters().unwrap();
@@ -187,9 +191,8 @@ mod tests {
         assert!(checks.iter().filter(|check| check.wrong > 0).count() == 2);
     }
 
-    #[test]
-    fn a_graph_that_lies_is_found() {
-        let mut database = Database::new();
+    fn a_graph_that_lies_is_found(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
         let tx = &mut database.tx();
         let ids = [1, 2, 3].map(|n| fan(tx, n));
         let red = team(tx, 1);

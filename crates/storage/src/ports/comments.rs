@@ -159,9 +159,15 @@ impl CommentWrite<AuthorCard> for DieselTx<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::harness::{Database, at, fan, post, team, uuid};
+    use super::super::harness::{Database, DatabaseKind, at, fan, on_each_database, post, team, uuid};
     use super::*;
     use terrace_social::PostWrite;
+
+    on_each_database! {
+        comments_page_oldest_first_through_one_instant,
+        comments_count_on_posts_that_are_shown,
+        a_comment_is_its_posts_and_its_authors,
+    }
 
     fn comment(tx: &mut DieselTx<'_>, n: u128, post: PostId, author: UserId, micros: i64) -> CommentId {
         let (id, body) = (CommentId::from(uuid(n)), format!("comment {n}"));
@@ -169,9 +175,8 @@ mod tests {
         id
     }
 
-    #[test]
-    fn comments_page_oldest_first_through_one_instant() {
-        let mut database = Database::new();
+    fn comments_page_oldest_first_through_one_instant(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
         let tx = &mut database.tx();
         let ana = fan(tx, 1);
         let (id, other) = (post(tx, 10, ana, None, 0), post(tx, 11, ana, None, 0));
@@ -191,9 +196,8 @@ mod tests {
         assert_eq!(seen, [5, 2, 3, 4, 1]);
     }
 
-    #[test]
-    fn comments_count_on_posts_that_are_shown() {
-        let mut database = Database::new();
+    fn comments_count_on_posts_that_are_shown(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
         let tx = &mut database.tx();
         let ana = fan(tx, 1);
         let red = team(tx, 1);
@@ -208,9 +212,8 @@ mod tests {
         assert_eq!(tx.count_comment(PostId::from(uuid(99)), ana).unwrap(), None);
     }
 
-    #[test]
-    fn a_comment_is_its_posts_and_its_authors() {
-        let mut database = Database::new();
+    fn a_comment_is_its_posts_and_its_authors(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
         let tx = &mut database.tx();
         let (ana, bea) = (fan(tx, 1), fan(tx, 2));
         let (id, other) = (post(tx, 10, ana, None, 0), post(tx, 11, ana, None, 0));

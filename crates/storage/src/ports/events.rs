@@ -286,12 +286,16 @@ impl ConsumerWrite for DieselTx<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::harness::{Database, at, event, publish};
+    use super::super::harness::{Database, DatabaseKind, at, event, on_each_database, publish};
     use super::*;
 
-    #[test]
-    fn events_are_read_in_the_order_of_their_positions() {
-        let mut database = Database::new();
+    on_each_database! {
+        events_are_read_in_the_order_of_their_positions,
+        a_consumer_begins_at_the_start_and_moves,
+    }
+
+    fn events_are_read_in_the_order_of_their_positions(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
         let tx = &mut database.tx();
         assert_eq!(tx.head().unwrap(), Position::START);
         assert!(tx.appended().is_empty());
@@ -312,9 +316,8 @@ mod tests {
         assert_eq!(tx.head().unwrap(), Position::new(4).unwrap());
     }
 
-    #[test]
-    fn a_consumer_begins_at_the_start_and_moves() {
-        let mut database = Database::new();
+    fn a_consumer_begins_at_the_start_and_moves(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
         let tx = &mut database.tx();
         let seven = Position::new(7).unwrap();
         assert_eq!(tx.consumer_position("mint").unwrap(), Position::START);

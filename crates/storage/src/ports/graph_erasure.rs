@@ -197,11 +197,18 @@ impl GraphErasure for DieselTx<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::harness::{Database, at, fan, plans_of, run, team, uuid};
+    use super::super::harness::{
+        Database, DatabaseKind, at, fan, on_each_database, plans_of, run, team, uuid,
+    };
     use super::*;
     use terrace_app::store::Audit;
     use terrace_identity::TeamRead;
     use terrace_social::{GraphRead, GraphWrite, TeamFollowWrite};
+
+    on_each_database! {
+        edges_go_in_portions_with_both_counters,
+        teams_blocks_and_dismissals_go_in_portions,
+    }
 
     fn counters_agree(tx: &mut DieselTx<'_>) -> bool {
         tx.audit_counters().unwrap().iter().all(|check| check.wrong == 0)
@@ -212,9 +219,8 @@ mod tests {
         tx.add_to_follow_counts(from, to, 1).unwrap();
     }
 
-    #[test]
-    fn edges_go_in_portions_with_both_counters() {
-        let mut database = Database::new();
+    fn edges_go_in_portions_with_both_counters(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
         let tx = &mut database.tx();
         let ana = fan(tx, 5);
         let others = [1, 2, 8, 9, 10].map(|n| fan(tx, n));
@@ -246,9 +252,8 @@ mod tests {
         assert!(tx.ties(others[0], others[1]).unwrap().following);
     }
 
-    #[test]
-    fn teams_blocks_and_dismissals_go_in_portions() {
-        let mut database = Database::new();
+    fn teams_blocks_and_dismissals_go_in_portions(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
         let tx = &mut database.tx();
         let (ana, bea, zoe) = (fan(tx, 1), fan(tx, 2), fan(tx, 3));
         let teams = [1, 2, 3].map(|n| team(tx, n));
@@ -277,7 +282,7 @@ mod tests {
 
     #[test]
     fn portions_are_found_by_their_indexes() {
-        let mut database = Database::new();
+        let mut database = Database::sqlite();
         let ana = UserId::from(uuid(1));
         let plans = plans_of(&mut database, |tx| {
             tx.erase_followed(ana, 2).unwrap();
@@ -286,7 +291,7 @@ mod tests {
             tx.erase_blocks(ana, 2).unwrap();
             tx.erase_dismissals(ana, 2).unwrap();
         });
-        for plan in plans.iter().flatten() {
+        for plan in &plans {
             assert!(!plan.contains("SCAN") && !plan.contains("TEMP B-TREE"), "{plan}");
         }
     }

@@ -1,11 +1,13 @@
-//! A throwaway database for the tests of this folder: a SQLite file of its own, or, where
-//! `TERRACE_PORTS_TEST_URL` names a PostgreSQL database, a schema of its own there. Both vanish with the test.
+//! Throwaway databases for the tests of this folder: a SQLite file of the test's own, and a schema of its own in the
+//! PostgreSQL database that `TEST_DATABASE_URL` names. Both vanish with the test.
 
+pub(super) use crate::config::DatabaseKind;
 use crate::conn::{Conn, on};
 use crate::tx::DieselTx;
 use diesel::connection::{Connection, InstrumentationEvent, SimpleConnection};
 use diesel::{PgConnection, RunQueryDsl, SqliteConnection};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
+use std::env;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use tempfile::TempDir;
@@ -25,19 +27,48 @@ pub(super) enum Database {
     Sqlite { conn: SqliteConnection, _folder: TempDir },
 }
 
-impl Database {
-    /// An empty database with a transaction open on it.
-    pub(super) fn new() -> Self {
-        if let Ok(url) = std::env::var("TERRACE_PORTS_TEST_URL") {
-            let mut conn = PgConnection::establish(&url).unwrap();
-            // Never committed: the schema goes when the connection does.
-            conn.begin_test_transaction().unwrap();
-            let schema = format!("ports_{}_{}", std::process::id(), SCHEMAS.fetch_add(1, Ordering::Relaxed));
-            conn.batch_execute(&format!("CREATE SCHEMA {schema}; SET LOCAL search_path TO {schema}"))
-                .unwrap();
-            conn.run_pending_migrations(POSTGRES).unwrap();
-            return Self::Postgres(conn);
+/// Makes two tests of each function: `sqlite::name` and `postgres::name`.
+macro_rules! on_each_database {
+    ($($name:ident),+ $(,)?) => {
+        mod sqlite {
+            $(#[test]
+            fn $name() {
+                $crate::ports::harness::run_on($crate::config::DatabaseKind::Sqlite, super::$name);
+            })+
         }
+        mod postgres {
+            $(#[test]
+            fn $name() {
+                $crate::ports::harness::run_on($crate::config::DatabaseKind::Postgres, super::$name);
+            })+
+        }
+    };
+}
+pub(super) use on_each_database;
+
+/// Runs a test on a kind of database, unless `TERRACE_TEST_DATABASES` leaves that kind out of the run.
+pub(super) fn run_on(kind: DatabaseKind, test: fn(DatabaseKind)) {
+    let covered = env::var("TERRACE_TEST_DATABASES").unwrap_or_else(|_| "sqlite,postgres".to_owned());
+    let name = match kind {
+        DatabaseKind::Sqlite => "sqlite",
+        DatabaseKind::Postgres => "postgres",
+    };
+    if covered.split(',').any(|word| word.trim() == name) {
+        test(kind);
+    }
+}
+
+impl Database {
+    /// An empty database of this kind with a transaction open on it.
+    pub(super) fn on(kind: DatabaseKind) -> Self {
+        match kind {
+            DatabaseKind::Sqlite => Self::sqlite(),
+            DatabaseKind::Postgres => Self::postgres(),
+        }
+    }
+
+    /// For tests of SQLite's query plans.
+    pub(super) fn sqlite() -> Self {
         let folder = TempDir::new().unwrap();
         let file = folder.path().join("terrace.db");
         let mut conn = SqliteConnection::establish(file.to_str().unwrap()).unwrap();
@@ -45,6 +76,20 @@ impl Database {
         conn.run_pending_migrations(SQLITE).unwrap();
         conn.batch_execute("BEGIN IMMEDIATE").unwrap();
         Self::Sqlite { conn, _folder: folder }
+    }
+
+    fn postgres() -> Self {
+        let url = env::var("TEST_DATABASE_URL").expect(
+            "this test needs PostgreSQL: run `cargo xtask test`, which starts a server, or set TEST_DATABASE_URL, or \
+             leave PostgreSQL out with TERRACE_TEST_DATABASES=sqlite",
+        );
+        let mut conn = PgConnection::establish(&url).unwrap();
+        // Never committed: the schema goes when the connection does.
+        conn.begin_test_transaction().unwrap();
+        let schema = format!("ports_{}_{}", std::process::id(), SCHEMAS.fetch_add(1, Ordering::Relaxed));
+        conn.batch_execute(&format!("CREATE SCHEMA {schema}; SET LOCAL search_path TO {schema}")).unwrap();
+        conn.run_pending_migrations(POSTGRES).unwrap();
+        Self::Postgres(conn)
     }
 
     pub(super) fn tx(&mut self) -> DieselTx<'_> {
@@ -66,25 +111,25 @@ struct PlanRow {
     detail: String,
 }
 
-/// How SQLite carries out each statement of `work`, a plan in one line; none on PostgreSQL, whose plans depend
-/// on what the tables hold.
-pub(super) fn plans_of(database: &mut Database, work: impl FnOnce(&mut DieselTx<'_>)) -> Option<Vec<String>> {
+/// SQLite's plan of each statement of `work`, one line a plan. Plans of PostgreSQL depend on what the tables hold and
+/// are not tested.
+pub(super) fn plans_of(database: &mut Database, work: impl FnOnce(&mut DieselTx<'_>)) -> Vec<String> {
     let statements = Arc::new(Mutex::new(Vec::new()));
     let log = Arc::clone(&statements);
-    let Database::Sqlite { conn, .. } = database else { return None };
+    let Database::Sqlite { conn, .. } = database else { panic!("plans are tested on SQLite") };
     conn.set_instrumentation(move |event: InstrumentationEvent<'_>| {
         if let InstrumentationEvent::StartQuery { query, .. } = event {
             log.lock().unwrap().push(query.to_string());
         }
     });
     work(&mut database.tx());
-    let Database::Sqlite { conn, .. } = database else { return None };
+    let Database::Sqlite { conn, .. } = database else { panic!("plans are tested on SQLite") };
     conn.set_instrumentation(|_: InstrumentationEvent<'_>| {});
     let plan = |sql: &String| {
         let steps: Vec<PlanRow> = diesel::sql_query(format!("EXPLAIN QUERY PLAN {sql}")).load(conn).unwrap();
         steps.iter().map(|step| step.detail.as_str()).collect::<Vec<_>>().join(" | ")
     };
-    Some(statements.lock().unwrap().iter().map(plan).collect())
+    statements.lock().unwrap().iter().map(plan).collect()
 }
 
 /// Makes what was appended public, as the relay does on PostgreSQL.

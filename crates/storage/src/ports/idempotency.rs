@@ -134,15 +134,20 @@ impl IdempotencyWrite for DieselTx<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::harness::{Database, at, fan};
+    use super::super::harness::{Database, DatabaseKind, at, fan, on_each_database};
     use super::*;
     use terrace_app::store::SweepWrite;
 
+    on_each_database! {
+        a_key_is_fresh_then_used_then_fresh_again_when_it_is_old,
+        accounts_and_routes_do_not_share_keys,
+        old_keys_go_in_bounded_portions,
+    }
+
     const ROUTE: &str = "POST /api/locker-room";
 
-    #[test]
-    fn a_key_is_fresh_then_used_then_fresh_again_when_it_is_old() {
-        let mut database = Database::new();
+    fn a_key_is_fresh_then_used_then_fresh_again_when_it_is_old(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
         let tx = &mut database.tx();
         let ana = fan(tx, 1);
         let scope = IdempotencyScope { account: Some(ana), route: ROUTE };
@@ -164,9 +169,8 @@ mod tests {
         assert_eq!(tx.claim_key(&scope, "k", &[3; 32], at(22), at(10)).unwrap(), used);
     }
 
-    #[test]
-    fn accounts_and_routes_do_not_share_keys() {
-        let mut database = Database::new();
+    fn accounts_and_routes_do_not_share_keys(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
         let tx = &mut database.tx();
         let scopes =
             [(None, ROUTE), (Some(fan(tx, 1)), ROUTE), (Some(fan(tx, 2)), ROUTE), (None, "POST /other")];
@@ -179,9 +183,8 @@ mod tests {
         assert!(tx.store_answer(&unclaimed, "k", None, &answer).is_err());
     }
 
-    #[test]
-    fn old_keys_go_in_bounded_portions() {
-        let mut database = Database::new();
+    fn old_keys_go_in_bounded_portions(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
         let tx = &mut database.tx();
         let scope = IdempotencyScope { account: None, route: ROUTE };
         for (key, micros) in [("a", 3), ("b", 1), ("c", 2), ("d", 4)] {

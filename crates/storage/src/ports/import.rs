@@ -117,14 +117,20 @@ impl FollowImportWrite for DieselTx<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::harness::{Database, at, fan, new_account, plans_of, run, uuid};
+    use super::super::harness::{
+        Database, DatabaseKind, at, fan, new_account, on_each_database, plans_of, run, uuid,
+    };
     use super::*;
     use crate::schema::blocks;
     use terrace_identity::AccountRead;
 
-    #[test]
-    fn accounts_are_made_whose_ids_and_names_are_free() {
-        let mut database = Database::new();
+    on_each_database! {
+        accounts_are_made_whose_ids_and_names_are_free,
+        follows_are_made_once_and_counted_and_never_beside_a_block,
+    }
+
+    fn accounts_are_made_whose_ids_and_names_are_free(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
         let tx = &mut database.tx();
         let ana = fan(tx, 1);
         let accounts = [new_account(1, "other"), new_account(2, "FAN1"), new_account(3, "new")];
@@ -140,9 +146,8 @@ mod tests {
         assert_eq!(tx.lock_active(&[new, ana, UserId::from(uuid(2))]).unwrap(), [ana]);
     }
 
-    #[test]
-    fn follows_are_made_once_and_counted_and_never_beside_a_block() {
-        let mut database = Database::new();
+    fn follows_are_made_once_and_counted_and_never_beside_a_block(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
         let tx = &mut database.tx();
         let [ana, bea, cal] = [1, 2, 3].map(|n| fan(tx, n));
         let row = (
@@ -165,7 +170,7 @@ mod tests {
 
     #[test]
     fn whoever_is_counted_is_looked_up() {
-        let mut database = Database::new();
+        let mut database = Database::sqlite();
         let (ana, bea) = {
             let tx = &mut database.tx();
             (fan(tx, 1), fan(tx, 2))
@@ -174,7 +179,7 @@ mod tests {
             tx.insert_follows(&[(ana, bea), (bea, ana)], at(1)).unwrap();
             tx.count_follows(&[(ana, bea), (bea, ana)]).unwrap();
         });
-        for plan in plans.unwrap_or_default() {
+        for plan in plans {
             assert!(!plan.contains("SCAN users") && !plan.contains("SCAN blocks"), "{plan}");
         }
     }

@@ -83,12 +83,15 @@ impl JobWrite for DieselTx<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::harness::{Database, at};
+    use super::super::harness::{Database, DatabaseKind, at, on_each_database};
     use super::*;
 
-    #[test]
-    fn a_record_replaces_the_one_before_it_whole() {
-        let mut database = Database::new();
+    on_each_database! {
+        a_record_replaces_the_one_before_it_whole,
+    }
+
+    fn a_record_replaces_the_one_before_it_whole(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
         let tx = &mut database.tx();
         assert_eq!(tx.job("sweep").unwrap(), None);
         let first = JobRecord {

@@ -63,12 +63,16 @@ impl LeaseWrite for DieselTx<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::harness::{Database, at, uuid};
+    use super::super::harness::{Database, DatabaseKind, at, on_each_database, uuid};
     use super::*;
 
-    #[test]
-    fn a_lease_has_one_holder_until_it_is_over_or_given_back() {
-        let mut database = Database::new();
+    on_each_database! {
+        a_lease_has_one_holder_until_it_is_over_or_given_back,
+        a_lease_of_a_clock_that_was_wrong_is_to_be_had,
+    }
+
+    fn a_lease_has_one_holder_until_it_is_over_or_given_back(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
         let tx = &mut database.tx();
         let (ours, theirs) = (uuid(1), uuid(2));
         assert_eq!(tx.lease("jobs").unwrap(), None);
@@ -87,9 +91,8 @@ mod tests {
         assert!(!tx.prolong_lease("jobs", theirs, at(40)).unwrap());
         assert!(tx.take_lease("jobs", ours, at(21), at(31)).unwrap());
     }
-    #[test]
-    fn a_lease_of_a_clock_that_was_wrong_is_to_be_had() {
-        let mut database = Database::new();
+    fn a_lease_of_a_clock_that_was_wrong_is_to_be_had(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
         let tx = &mut database.tx();
         let (minute, day) = (60_000_000, 24 * 60 * 60_000_000);
         assert!(tx.take_lease("jobs", uuid(1), at(day), at(day + 10)).unwrap());

@@ -161,8 +161,12 @@ impl MaintenanceWrite for DieselTx<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::harness::{Database, at, uuid};
+    use super::super::harness::{Database, DatabaseKind, at, on_each_database, uuid};
     use super::*;
+
+    on_each_database! {
+        a_run_is_noted_when_it_begins_and_once_when_it_ends,
+    }
 
     fn run(n: u128, task: &str, second: i64) -> RunRecord {
         RunRecord {
@@ -179,9 +183,8 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_run_is_noted_when_it_begins_and_once_when_it_ends() {
-        let mut database = Database::new();
+    fn a_run_is_noted_when_it_begins_and_once_when_it_ends(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
         let tx = &mut database.tx();
         let (first, second) = (run(1, "seasons", 1), RunRecord { holder: uuid(101), ..run(2, "teams", 2) });
         tx.begin_maintenance(&first).unwrap();

@@ -233,12 +233,19 @@ impl MediaWrite for DieselTx<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::harness::{Database, at, fan, plans_of, run, uuid};
+    use super::super::harness::{Database, DatabaseKind, at, fan, on_each_database, plans_of, run, uuid};
     use super::*;
     use terrace_app::media::ImageType;
     use terrace_identity::AccountWrite;
     use terrace_kernel::PostId;
     use terrace_social::{NewPost, PostWrite};
+
+    on_each_database! {
+        a_picture_is_there_while_something_refers_to_it,
+        an_upload_is_taken_once_by_its_owner_in_time,
+        the_same_bytes_stay_in_their_first_object,
+        only_what_was_unused_for_a_while_goes,
+    }
 
     fn hash(n: u8) -> MediaHash {
         MediaHash::from_bytes([n; 32])
@@ -266,9 +273,8 @@ mod tests {
         (0..=u8::MAX).map(|shard| tx.mark_unused_media(shard, at(now)).unwrap()).sum()
     }
 
-    #[test]
-    fn a_picture_is_there_while_something_refers_to_it() {
-        let mut database = Database::new();
+    fn a_picture_is_there_while_something_refers_to_it(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
         let tx = &mut database.tx();
         let ana = fan(tx, 1);
         store(tx, ana, object(7, 1));
@@ -305,9 +311,8 @@ mod tests {
         assert_eq!(tx.media(hash(8), at(57)).unwrap(), None);
     }
 
-    #[test]
-    fn an_upload_is_taken_once_by_its_owner_in_time() {
-        let mut database = Database::new();
+    fn an_upload_is_taken_once_by_its_owner_in_time(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
         let tx = &mut database.tx();
         let (ana, bea) = (fan(tx, 1), fan(tx, 2));
         store(tx, ana, object(7, 1));
@@ -320,9 +325,8 @@ mod tests {
         assert_eq!((tx.remove_uploads_of(bea).unwrap(), tx.remove_uploads_of(ana).unwrap()), (0, 1));
     }
 
-    #[test]
-    fn the_same_bytes_stay_in_their_first_object() {
-        let mut database = Database::new();
+    fn the_same_bytes_stay_in_their_first_object(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
         let tx = &mut database.tx();
         let ana = fan(tx, 1);
         assert!(!tx.hold_media(hash(7)).unwrap());
@@ -334,9 +338,8 @@ mod tests {
         assert_eq!(tx.known_objects(&[]).unwrap(), []);
     }
 
-    #[test]
-    fn only_what_was_unused_for_a_while_goes() {
-        let mut database = Database::new();
+    fn only_what_was_unused_for_a_while_goes(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
         let tx = &mut database.tx();
         let ana = fan(tx, 1);
         for n in [0, 7, 8, 9, 255] {
@@ -368,7 +371,7 @@ mod tests {
 
     #[test]
     fn no_look_at_a_picture_reads_a_whole_table() {
-        let mut database = Database::new();
+        let mut database = Database::sqlite();
         let plans = plans_of(&mut database, |tx| {
             tx.media(hash(7), at(1)).unwrap();
             tx.hold_media(hash(7)).unwrap();
@@ -377,7 +380,7 @@ mod tests {
             tx.remove_unused_media(at(1), 10).unwrap();
             tx.sweep_uploads(at(1), 10).unwrap();
         });
-        for plan in plans.iter().flatten() {
+        for plan in &plans {
             let scans_index =
                 plan.split(" | ").all(|step| !step.starts_with("SCAN") || step.contains("INDEX"));
             assert!(scans_index, "{plan}");

@@ -231,14 +231,17 @@ impl PostWrite<AuthorCard> for DieselTx<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::harness::{Database, at, fan, post, uuid};
+    use super::super::harness::{Database, DatabaseKind, at, fan, on_each_database, post, uuid};
     use super::*;
     use terrace_kernel::{CommentId, Limit};
     use terrace_social::{CommentRead, CommentWrite, NewComment, ReactionKind, ReactionWrite, ReportWrite};
 
-    #[test]
-    fn a_deleted_post_goes_in_bounded_portions() {
-        let mut database = Database::new();
+    on_each_database! {
+        a_deleted_post_goes_in_bounded_portions,
+    }
+
+    fn a_deleted_post_goes_in_bounded_portions(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
         let tx = &mut database.tx();
         let (ana, bea) = (fan(tx, 1), fan(tx, 2));
         let (id, other) = (post(tx, 10, ana, None, 0), post(tx, 11, ana, None, 0));

@@ -56,8 +56,12 @@ impl PresenceWrite for DieselTx<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::harness::{Database, at, fan, run};
+    use super::super::harness::{Database, DatabaseKind, at, fan, on_each_database, run};
     use super::*;
+
+    on_each_database! {
+        sign_ins_are_noted_exactly_and_use_only_when_it_is_stale,
+    }
 
     fn seen(tx: &mut DieselTx<'_>, user: UserId) -> Option<Timestamp> {
         let row = on!(tx.conn, |conn| {
@@ -66,9 +70,8 @@ mod tests {
         row.unwrap().map(|at| at.0)
     }
 
-    #[test]
-    fn sign_ins_are_noted_exactly_and_use_only_when_it_is_stale() {
-        let mut database = Database::new();
+    fn sign_ins_are_noted_exactly_and_use_only_when_it_is_stale(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
         let tx = &mut database.tx();
         let ana = fan(tx, 1);
         assert!(!tx.note_use(ana, at(9), at(8)).unwrap(), "nobody who never signed in has a session");

@@ -85,13 +85,17 @@ impl ReactionWrite for DieselTx<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::harness::{Database, at, fan, post, run};
+    use super::super::harness::{Database, DatabaseKind, at, fan, on_each_database, post, run};
     use super::*;
     use terrace_social::PostWrite;
 
-    #[test]
-    fn a_fan_has_one_reaction_which_another_replaces() {
-        let mut database = Database::new();
+    on_each_database! {
+        a_fan_has_one_reaction_which_another_replaces,
+        an_account_that_is_not_active_sets_no_reaction,
+    }
+
+    fn a_fan_has_one_reaction_which_another_replaces(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
         let tx = &mut database.tx();
         let ana = fan(tx, 1);
         let id = post(tx, 10, ana, None, 0);
@@ -110,9 +114,8 @@ mod tests {
         }
     }
 
-    #[test]
-    fn an_account_that_is_not_active_sets_no_reaction() {
-        let mut database = Database::new();
+    fn an_account_that_is_not_active_sets_no_reaction(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
         let tx = &mut database.tx();
         let (ana, bea) = (fan(tx, 1), fan(tx, 2));
         let id = post(tx, 10, ana, None, 0);

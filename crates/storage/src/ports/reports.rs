@@ -49,18 +49,21 @@ impl ReportWrite for DieselTx<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::harness::{Database, at, fan, post, run};
+    use super::super::harness::{Database, DatabaseKind, at, fan, on_each_database, post, run};
     use super::*;
     use crate::schema::reports;
     use terrace_social::PostWrite;
+
+    on_each_database! {
+        a_fan_reports_a_post_once_and_none_that_is_deleted,
+    }
 
     fn reasons(tx: &mut DieselTx<'_>) -> Vec<String> {
         on!(tx.conn, |conn| reports::table.select(reports::reason).load(conn)).unwrap()
     }
 
-    #[test]
-    fn a_fan_reports_a_post_once_and_none_that_is_deleted() {
-        let mut database = Database::new();
+    fn a_fan_reports_a_post_once_and_none_that_is_deleted(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
         let tx = &mut database.tx();
         let (ana, bea) = (fan(tx, 1), fan(tx, 2));
         let id = post(tx, 10, ana, None, 0);

@@ -361,9 +361,18 @@ impl SessionWrite for DieselTx<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::harness::{Database, at, fan, run, uuid};
+    use super::super::harness::{Database, DatabaseKind, at, fan, on_each_database, run, uuid};
     use super::*;
     use terrace_identity::SessionKind;
+
+    on_each_database! {
+        a_token_proves_its_owner_only_while_everything_holds,
+        sessions_end_once_and_only_their_owners,
+        a_touch_prolongs_only_when_told_to_and_wakes_nothing_that_ended,
+        a_refresh_token_tells_its_whole_state,
+        ended_sessions_go_in_bounded_portions,
+        an_accounts_sessions_are_listed_ended_or_not_and_removed_in_portions,
+    }
 
     fn token(kind: TokenKind, n: u8) -> Token {
         Token { kind, hash: TokenHash::from_bytes([n; 32]) }
@@ -388,9 +397,8 @@ mod tests {
         page.items.iter().map(|device| device.id.as_uuid().as_u128()).collect()
     }
 
-    #[test]
-    fn a_token_proves_its_owner_only_while_everything_holds() {
-        let mut database = Database::new();
+    fn a_token_proves_its_owner_only_while_everything_holds(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
         let tx = &mut database.tx();
         let ana = fan(tx, 1);
         let session = open(tx, 1, ana, 0);
@@ -415,9 +423,8 @@ mod tests {
         assert_eq!(tx.viewer(&access, at(51)).unwrap(), None, "the session was ended");
     }
 
-    #[test]
-    fn sessions_end_once_and_only_their_owners() {
-        let mut database = Database::new();
+    fn sessions_end_once_and_only_their_owners(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
         let tx = &mut database.tx();
         let (ana, bea) = (fan(tx, 1), fan(tx, 2));
         let [first, second, third] = [(1, 5), (2, 5), (3, 4)].map(|(n, created)| open(tx, n, ana, created));
@@ -437,9 +444,8 @@ mod tests {
         assert_eq!(live_sessions(tx, bea, 1000), [0; 0]);
     }
 
-    #[test]
-    fn a_touch_prolongs_only_when_told_to_and_wakes_nothing_that_ended() {
-        let mut database = Database::new();
+    fn a_touch_prolongs_only_when_told_to_and_wakes_nothing_that_ended(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
         let tx = &mut database.tx();
         let ana = fan(tx, 1);
         let session = open(tx, 1, ana, 0);
@@ -455,9 +461,8 @@ mod tests {
         assert_eq!(live_sessions(tx, ana, 50), [0; 0]);
     }
 
-    #[test]
-    fn a_refresh_token_tells_its_whole_state() {
-        let mut database = Database::new();
+    fn a_refresh_token_tells_its_whole_state(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
         let tx = &mut database.tx();
         let ana = fan(tx, 1);
         let session = open(tx, 1, ana, 0);
@@ -482,9 +487,8 @@ mod tests {
         assert_eq!(tx.lock_refresh_token(&refresh.hash).unwrap(), Some(spent));
     }
 
-    #[test]
-    fn ended_sessions_go_in_bounded_portions() {
-        let mut database = Database::new();
+    fn ended_sessions_go_in_bounded_portions(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
         let tx = &mut database.tx();
         let ana = fan(tx, 1);
         let (ended, kept) = (open(tx, 1, ana, 0), open(tx, 2, ana, 0));
@@ -507,9 +511,8 @@ mod tests {
         );
     }
 
-    #[test]
-    fn an_accounts_sessions_are_listed_ended_or_not_and_removed_in_portions() {
-        let mut database = Database::new();
+    fn an_accounts_sessions_are_listed_ended_or_not_and_removed_in_portions(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
         let tx = &mut database.tx();
         let (ana, bea) = (fan(tx, 1), fan(tx, 2));
         let of_bea = open(tx, 9, bea, 0);

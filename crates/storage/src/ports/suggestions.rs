@@ -155,10 +155,15 @@ impl DismissalWrite for DieselTx<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::harness::{Database, at, fan, plans_of, run, team};
+    use super::super::harness::{Database, DatabaseKind, at, fan, on_each_database, plans_of, run, team};
     use super::*;
     use crate::schema::{blocks, team_follows};
     use terrace_identity::PresenceWrite;
+
+    on_each_database! {
+        who_may_not_be_recommended_is_not,
+        those_about_one_are_told_with_the_reason,
+    }
 
     fn edge(tx: &mut DieselTx<'_>, one: UserId, other: UserId) {
         let row = (
@@ -178,9 +183,8 @@ mod tests {
         on!(tx.conn, |conn| diesel::insert_into(blocks::table).values(row).execute(conn)).unwrap();
     }
 
-    #[test]
-    fn who_may_not_be_recommended_is_not() {
-        let mut database = Database::new();
+    fn who_may_not_be_recommended_is_not(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
         let tx = &mut database.tx();
         let fans: Vec<UserId> = (1..=10).map(|n| fan(tx, n)).collect();
         let [me, fine, followed, blocked, hostile, dismissed, gone, suspended, admirer, never] = fans[..]
@@ -217,9 +221,8 @@ mod tests {
         }
     }
 
-    #[test]
-    fn those_about_one_are_told_with_the_reason() {
-        let mut database = Database::new();
+    fn those_about_one_are_told_with_the_reason(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
         let tx = &mut database.tx();
         let [me, admirer, supporter, favorer] = [1, 2, 3, 4].map(|n| fan(tx, n));
         let red = team(tx, 1);
@@ -247,7 +250,7 @@ mod tests {
 
     #[test]
     fn nobody_is_looked_for_in_whole_tables() {
-        let mut database = Database::new();
+        let mut database = Database::sqlite();
         let (me, other) = {
             let tx = &mut database.tx();
             let fans = (fan(tx, 1), fan(tx, 2));
@@ -258,7 +261,7 @@ mod tests {
             tx.suggestible(me, &[me, other], at(0)).unwrap();
             tx.people_about(me, 10).unwrap();
         });
-        for plan in plans.unwrap_or_default() {
+        for plan in plans {
             for table in ["follows", "presence", "dismissals", "blocks", "team_follows"] {
                 assert!(!plan.contains(&format!("SCAN {table}")), "{plan}");
             }

@@ -118,19 +118,23 @@ impl SweepWrite for DieselTx<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::harness::{Database, at, event, publish};
+    use super::super::harness::{Database, DatabaseKind, at, event, on_each_database, publish};
     use super::*;
     use terrace_app::store::{ConsumerWrite, EventRead};
     use terrace_kernel::{EventLog, Position};
+
+    on_each_database! {
+        events_go_oldest_first_and_never_before_their_consumers_had_them,
+        the_log_loses_its_beginning_only_and_keeps_its_head,
+    }
 
     fn left(tx: &mut DieselTx<'_>) -> Vec<i64> {
         let events = tx.events_after(Position::START, 100).unwrap();
         events.iter().map(|event| event.position.get()).collect()
     }
 
-    #[test]
-    fn events_go_oldest_first_and_never_before_their_consumers_had_them() {
-        let mut database = Database::new();
+    fn events_go_oldest_first_and_never_before_their_consumers_had_them(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
         let tx = &mut database.tx();
         for micros in 1..=6 {
             tx.append(&event(1), at(micros)).unwrap();
@@ -150,9 +154,8 @@ mod tests {
         assert_eq!(left(tx), [6]);
     }
 
-    #[test]
-    fn the_log_loses_its_beginning_only_and_keeps_its_head() {
-        let mut database = Database::new();
+    fn the_log_loses_its_beginning_only_and_keeps_its_head(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
         let tx = &mut database.tx();
         for micros in [1, 9, 2] {
             tx.append(&event(1), at(micros)).unwrap();

@@ -80,13 +80,16 @@ impl TeamFollowWrite for DieselTx<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::harness::{Database, at, fan, run, team, uuid};
+    use super::super::harness::{Database, DatabaseKind, at, fan, on_each_database, run, team, uuid};
     use super::*;
     use terrace_identity::TeamRead;
 
-    #[test]
-    fn a_team_is_followed_once_by_who_is_active_and_only_if_there_is_one() {
-        let mut database = Database::new();
+    on_each_database! {
+        a_team_is_followed_once_by_who_is_active_and_only_if_there_is_one,
+    }
+
+    fn a_team_is_followed_once_by_who_is_active_and_only_if_there_is_one(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
         let tx = &mut database.tx();
         let (ana, bea) = (fan(tx, 1), fan(tx, 2));
         let (red, blue) = (team(tx, 1), team(tx, 2));

@@ -191,12 +191,16 @@ impl TeamWrite for DieselTx<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::harness::{Database, at, run, team, uuid};
+    use super::super::harness::{Database, DatabaseKind, at, on_each_database, run, team, uuid};
     use super::*;
 
-    #[test]
-    fn an_upsert_keeps_ids_and_counters() {
-        let mut database = Database::new();
+    on_each_database! {
+        an_upsert_keeps_ids_and_counters,
+        lists_follow_the_keys,
+    }
+
+    fn an_upsert_keeps_ids_and_counters(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
         let tx = &mut database.tx();
         let id = team(tx, 1);
         run(tx, "UPDATE teams SET follower_count = 3");
@@ -219,9 +223,8 @@ mod tests {
         assert_eq!(tx.league(league.id).unwrap(), Some(League { id: league.id, ..renamed }));
     }
 
-    #[test]
-    fn lists_follow_the_keys() {
-        let mut database = Database::new();
+    fn lists_follow_the_keys(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
         let tx = &mut database.tx();
         for n in [3, 1, 2] {
             team(tx, n);

@@ -111,10 +111,15 @@ impl BackfillWrite for DieselTx<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::harness::{Database, at, fan, plans_of, post, uuid};
+    use super::super::harness::{Database, DatabaseKind, at, fan, on_each_database, plans_of, post, uuid};
     use super::*;
     use terrace_identity::AuthorCard;
     use terrace_social::{PostWrite, TrendRead};
+
+    on_each_database! {
+        tags_are_noted_once_and_go_with_their_post_in_portions,
+        a_backfill_is_found_where_it_was_left,
+    }
 
     fn tag(text: &str) -> Tag {
         Tag::stored(text.to_owned())
@@ -127,9 +132,8 @@ mod tests {
         tags
     }
 
-    #[test]
-    fn tags_are_noted_once_and_go_with_their_post_in_portions() {
-        let mut database = Database::new();
+    fn tags_are_noted_once_and_go_with_their_post_in_portions(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
         let tx = &mut database.tx();
         let ana = fan(tx, 1);
         let (id, other) = (post(tx, 10, ana, None, 0), post(tx, 11, ana, None, 0));
@@ -146,7 +150,7 @@ mod tests {
 
     #[test]
     fn posts_are_held_newest_first_and_without_the_deleted() {
-        let mut database = Database::new();
+        let mut database = Database::sqlite();
         {
             let tx = &mut database.tx();
             let ana = fan(tx, 1);
@@ -162,12 +166,11 @@ mod tests {
             assert_eq!(second[1].body, "post 12");
         }
         let plans = plans_of(&mut database, |tx| drop(tx.hold_posts(None, 2).unwrap()));
-        assert!(plans.iter().flatten().all(|plan| plan.contains("INDEX posts_newest")), "{plans:?}");
+        assert!(plans.iter().all(|plan| plan.contains("INDEX posts_newest")), "{plans:?}");
     }
 
-    #[test]
-    fn a_backfill_is_found_where_it_was_left() {
-        let mut database = Database::new();
+    fn a_backfill_is_found_where_it_was_left(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
         let tx = &mut database.tx();
         assert_eq!(tx.backfill("topics").unwrap(), None);
         assert_eq!(tx.lock_backfill("topics").unwrap(), Backfill::default());

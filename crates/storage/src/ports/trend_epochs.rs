@@ -164,11 +164,17 @@ impl TrendWrite for DieselTx<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::harness::{Database, at, uuid};
+    use super::super::harness::{Database, DatabaseKind, at, on_each_database, uuid};
     use super::*;
     use terrace_identity::AuthorCard;
     use terrace_kernel::PostId;
     use terrace_social::{Tag, TrendEpoch, TrendRead, TrendsKept};
+
+    on_each_database! {
+        an_epoch_counts_once_it_is_published,
+        a_run_that_was_taken_for_dead_takes_nobodys_place,
+        what_nobody_needs_goes_in_portions_and_the_current_one_stays,
+    }
 
     fn posts(count: i64) -> Vec<RankedPost> {
         let post = |rank: i64| RankedPost {
@@ -194,9 +200,8 @@ mod tests {
         TrendRead::<AuthorCard>::trends_kept(tx).unwrap()
     }
 
-    #[test]
-    fn an_epoch_counts_once_it_is_published() {
-        let mut database = Database::new();
+    fn an_epoch_counts_once_it_is_published(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
         let tx = &mut database.tx();
         assert_eq!(current(tx), None);
         let first = tx.begin_epoch(at(1)).unwrap();
@@ -222,9 +227,8 @@ mod tests {
         assert_eq!(TrendRead::<AuthorCard>::epoch(tx, first).unwrap(), old, "it was replaced once");
     }
 
-    #[test]
-    fn a_run_that_was_taken_for_dead_takes_nobodys_place() {
-        let mut database = Database::new();
+    fn a_run_that_was_taken_for_dead_takes_nobodys_place(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
         let tx = &mut database.tx();
         let (slow, fast) = (tx.begin_epoch(at(1)).unwrap(), tx.begin_epoch(at(2)).unwrap());
         assert!(slow < fast);
@@ -237,9 +241,8 @@ mod tests {
         assert!(!tx.publish_epoch(slow, at(5)).unwrap());
     }
 
-    #[test]
-    fn what_nobody_needs_goes_in_portions_and_the_current_one_stays() {
-        let mut database = Database::new();
+    fn what_nobody_needs_goes_in_portions_and_the_current_one_stays(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
         let tx = &mut database.tx();
         let old = tx.begin_epoch(at(1)).unwrap();
         tx.add_trend_posts(old, &posts(3)).unwrap();

@@ -236,7 +236,9 @@ impl TrendRead<AuthorCard> for DieselTx<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::harness::{Database, at, fan, plans_of, post, run, team, uuid};
+    use super::super::harness::{
+        Database, DatabaseKind, at, fan, on_each_database, plans_of, post, run, team, uuid,
+    };
     use super::*;
     use crate::schema::blocks;
     use terrace_kernel::{CommentId, TeamId};
@@ -244,6 +246,12 @@ mod tests {
         CommentWrite, NewComment, PostWrite, RankedPost, ReactionCounts, ReactionKind, ReactionWrite,
         TopicWrite, TrendWrite,
     };
+
+    on_each_database! {
+        who_is_hidden_is_passed_over_and_pages_stay_full,
+        a_room_has_its_own_and_everybodys_list_ends,
+        a_candidate_counts_who_reacted_and_who_else_commented,
+    }
 
     /// An epoch of posts in this order.
     fn epoch_of(tx: &mut DieselTx<'_>, order: &[(u128, Option<TeamId>)]) -> EpochId {
@@ -288,9 +296,8 @@ mod tests {
         on!(tx.conn, |conn| diesel::insert_into(blocks::table).values(row).execute(conn)).unwrap();
     }
 
-    #[test]
-    fn who_is_hidden_is_passed_over_and_pages_stay_full() {
-        let mut database = Database::new();
+    fn who_is_hidden_is_passed_over_and_pages_stay_full(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
         let tx = &mut database.tx();
         let [ana, bea, zoe] = [1, 2, 3].map(|n| fan(tx, n));
         for (n, author) in [(10, ana), (11, bea), (12, ana), (13, zoe), (14, bea), (15, zoe), (16, ana)] {
@@ -309,9 +316,8 @@ mod tests {
         assert_eq!(read_through(tx, epoch, &all, Some(zoe)), [13]);
     }
 
-    #[test]
-    fn a_room_has_its_own_and_everybodys_list_ends() {
-        let mut database = Database::new();
+    fn a_room_has_its_own_and_everybodys_list_ends(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
         let tx = &mut database.tx();
         let ana = fan(tx, 1);
         let (red, blue) = (team(tx, 1), team(tx, 2));
@@ -328,9 +334,8 @@ mod tests {
         assert_eq!(of(vec![]), [0; 0]);
     }
 
-    #[test]
-    fn a_candidate_counts_who_reacted_and_who_else_commented() {
-        let mut database = Database::new();
+    fn a_candidate_counts_who_reacted_and_who_else_commented(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
         let tx = &mut database.tx();
         let [ana, bea, zoe] = [1, 2, 3].map(|n| fan(tx, n));
         let red = team(tx, 1);
@@ -378,7 +383,7 @@ mod tests {
 
     #[test]
     fn a_page_is_one_statement_that_begins_with_the_ranks() {
-        let mut database = Database::new();
+        let mut database = Database::sqlite();
         let (epoch, red) = {
             let tx = &mut database.tx();
             let red = team(tx, 1);
@@ -403,14 +408,13 @@ mod tests {
                 let plans = plans_of(&mut database, |tx| {
                     tx.trending_posts(epoch, &room, reader, Limit::default(), 3).unwrap();
                 });
-                let Some(plans) = plans else { return };
                 let [plan] = plans.as_slice() else { panic!("one statement: {plans:?}") };
                 assert!(plan.contains(index), "{plan}");
                 assert!(!plan.contains("TEMP B-TREE") && !plan.contains("SCAN"), "{plan}");
             }
         }
         let plans = plans_of(&mut database, |tx| drop(tx.trend_candidates(at(5), 9, None).unwrap()));
-        for plan in plans.iter().flatten() {
+        for plan in &plans {
             assert!(plan.contains("INDEX posts_newest "), "{plan}");
             let (posts, authors) = (plan.find(" posts "), plan.find(" users "));
             // What is scanned is the bounded list of a post's last comments.

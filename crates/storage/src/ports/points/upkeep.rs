@@ -420,11 +420,15 @@ impl DieselTx<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ports::harness::{Database, at, fan, plans_of, run, uuid};
+    use crate::ports::harness::{Database, DatabaseKind, at, fan, on_each_database, plans_of, run, uuid};
     use terrace_scoring::{
         BoardOrder, BoardRead, BoardWrite, Books, NewAward, PointsCheck, PointsWrite, Season, SeasonStatus,
         SourceKey, Writer,
     };
+
+    on_each_database! {
+        rows_that_are_gone_are_written_again,
+    }
 
     /// A season with a global board, and fans who have points: of the nth n + 1.
     fn stadium(tx: &mut DieselTx<'_>, fans: u128) -> Vec<UserId> {
@@ -468,9 +472,8 @@ mod tests {
         (faults.collect(), audits.iter().filter_map(|audit| audit.mend.clone()).collect())
     }
 
-    #[test]
-    fn rows_that_are_gone_are_written_again() {
-        let mut database = Database::new();
+    fn rows_that_are_gone_are_written_again(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
         let tx = &mut database.tx();
         let fans = stadium(tx, 4);
         assert_eq!(audit(tx), (vec![], vec![]));
@@ -494,7 +497,7 @@ mod tests {
 
     #[test]
     fn accounts_are_walked_in_portions_by_keys() {
-        let mut database = Database::new();
+        let mut database = Database::sqlite();
         {
             let tx = &mut database.tx();
             let fans = stadium(tx, 5);
@@ -515,7 +518,7 @@ mod tests {
             tx.points_between(one, other).unwrap();
             tx.entries_of(one).unwrap();
         });
-        for plan in plans.into_iter().flatten() {
+        for plan in plans {
             // Of seasons and boards there are few.
             for table in ["users", "t", "points_history", "e", "leaderboard_entries"] {
                 assert!(!format!("{plan} ").contains(&format!("SCAN {table} ")), "{plan}");
