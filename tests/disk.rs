@@ -6,6 +6,20 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// Makes tests of functions that mount a [`Disk`], in a module by whose name `cargo xtask test` leaves them out where the
+/// account may not mount one.
+macro_rules! needs_mount {
+    ($($name:ident),+ $(,)?) => {
+        mod needs_mount {
+            $(#[test]
+            fn $name() -> ::anyhow::Result<()> {
+                super::$name()
+            })+
+        }
+    };
+}
+pub(crate) use needs_mount;
+
 /// A small file system in memory, which goes with the value.
 pub(crate) struct Disk {
     folder: PathBuf,
@@ -14,18 +28,19 @@ pub(crate) struct Disk {
 }
 
 impl Disk {
-    /// One of so many MiB in a folder, which every account may enter; none, and a loud word of it, where one may not mount anything.
-    pub(crate) fn mount(folder: &Path, size: u32) -> Result<Option<Self>> {
+    /// A file system of `size` MiB in a folder, which every account may enter. Fails where the account may not mount one.
+    pub(crate) fn mount(folder: &Path, size: u32) -> Result<Self> {
         let folder = folder.join("disk");
         fs::create_dir(&folder)?;
         let options = format!("size={size}m,mode=755");
         let mounted =
-            Command::new("mount").args(["-t", "tmpfs", "-o", &options, "tmpfs"]).arg(&folder).output();
-        if !mounted.is_ok_and(|output| output.status.success()) {
-            println!("LEFT OUT: a disk of its own needs an account that may mount one (root)");
-            return Ok(None);
-        }
-        Ok(Some(Self { ballast: folder.join("ballast"), folder }))
+            Command::new("mount").args(["-t", "tmpfs", "-o", &options, "tmpfs"]).arg(&folder).output()?;
+        ensure!(
+            mounted.status.success(),
+            "cannot mount a tmpfs: {}; `cargo xtask test` leaves these tests out where the account may not",
+            String::from_utf8_lossy(&mounted.stderr).trim()
+        );
+        Ok(Self { ballast: folder.join("ballast"), folder })
     }
 
     pub(crate) fn folder(&self) -> &Path {

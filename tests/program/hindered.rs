@@ -2,7 +2,7 @@
 //! says what to do, ends with 1 and changes nothing; where the disk is right again, the same command does its work.
 
 use crate::contract::mended::{Stored, differences, kept};
-use crate::disk::Disk;
+use crate::disk::{Disk, needs_mount};
 use anyhow::{Context, Result};
 use std::fmt::Write;
 use std::fs;
@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use terrace_testkit::storage::{Storage, StorageConfig};
 use terrace_testkit::{DatabaseKind, Ended, Invocation, ManualClock, SeededEntropy, on};
+
+needs_mount! { a_disk_that_can_only_be_read_is_named, a_disk_without_room_is_named, room_that_ends_on_the_way_is_named_and_the_next_run_does_the_rest, an_import_that_finds_no_room_is_seen_by_nobody_and_goes_on }
 
 const READ_ONLY: &str = "is on a file system that can only be read: mount it for writing";
 const NO_ROOM: &str = " KiB of room left: make room, and give the command again";
@@ -32,10 +34,9 @@ struct Place {
 }
 
 impl Place {
-    /// None where one may not mount a disk.
-    fn new(size: u32) -> Result<Option<Self>> {
+    fn new(size: u32) -> Result<Self> {
         let bare = Invocation::new()?;
-        let Some(disk) = Disk::mount(bare.folder(), size)? else { return Ok(None) };
+        let disk = Disk::mount(bare.folder(), size)?;
         let data = disk.folder().join("data");
         let url = format!("sqlite:{}", data.join("terrace.db").display());
         let terrace = bare.args([Path::new("--data-dir"), &data]);
@@ -44,7 +45,7 @@ impl Place {
         terrace.clone().args(["backup", "whole.db"]).run()?.succeeded()?;
         let place = Self { disk, terrace, url };
         place.users(1)?;
-        Ok(Some(place))
+        Ok(place)
     }
 
     /// Writes a file of so many fans to be brought in.
@@ -116,10 +117,9 @@ fn slices<'a>(commands: &'a [Vec<&'a str>]) -> Vec<&'a [&'a str]> {
     commands.iter().map(Vec::as_slice).collect()
 }
 
-#[test]
 fn a_disk_that_can_only_be_read_is_named() -> Result<()> {
     on(DatabaseKind::Sqlite, |_| {
-        let Some(place) = Place::new(32)? else { return Ok(()) };
+        let place = Place::new(32)?;
         let copy = place.beside("copy.db");
         let commands = commands(&copy);
         let (before, names) = (place.kept(&[])?, place.names()?);
@@ -148,10 +148,9 @@ fn a_disk_that_can_only_be_read_is_named() -> Result<()> {
     })
 }
 
-#[test]
 fn a_disk_without_room_is_named() -> Result<()> {
     on(DatabaseKind::Sqlite, |_| {
-        let Some(place) = Place::new(32)? else { return Ok(()) };
+        let place = Place::new(32)?;
         let copy = place.beside("copy.db");
         let commands = commands(&copy);
         let (before, names) = (place.kept(&[])?, place.names()?);
@@ -178,11 +177,10 @@ fn a_disk_without_room_is_named() -> Result<()> {
 }
 
 /// There is room to begin, and not to end: what a batch wrote goes with it, and the run is noted as one that failed.
-#[test]
 fn room_that_ends_on_the_way_is_named_and_the_next_run_does_the_rest() -> Result<()> {
     on(DatabaseKind::Sqlite, |_| {
         let bare = Invocation::new()?;
-        let Some(disk) = Disk::mount(bare.folder(), 32)? else { return Ok(()) };
+        let disk = Disk::mount(bare.folder(), 32)?;
         let data = disk.folder().join("data");
         let url = format!("sqlite:{}", data.join("terrace.db").display());
         let terrace = bare.args([Path::new("--data-dir"), &data]);
@@ -205,11 +203,10 @@ fn room_that_ends_on_the_way_is_named_and_the_next_run_does_the_rest() -> Result
 }
 
 /// Nobody sees anything of an import that found no room, and it goes on where it stopped.
-#[test]
 fn an_import_that_finds_no_room_is_seen_by_nobody_and_goes_on() -> Result<()> {
     const WAITING: [&str; 2] = ["imports", "legacy_users"];
     on(DatabaseKind::Sqlite, |_| {
-        let Some(place) = Place::new(64)? else { return Ok(()) };
+        let place = Place::new(64)?;
         place.users(10_000)?;
         let before = place.kept(&WAITING)?;
         place.disk.leave(1_024)?;

@@ -6,6 +6,7 @@ mod bench;
 mod cargo;
 mod ci;
 mod fuzz;
+mod licences;
 mod maintain;
 mod migrate;
 mod prove;
@@ -27,8 +28,8 @@ struct Chores {
 enum Chore {
     /// Run every test on both databases; PostgreSQL is started for the run and goes with it
     Test(test::Test),
-    /// Run what a change must pass: formatting, lints, documentation, tests
-    Ci,
+    /// Run what a change must pass: formatting, lints, documentation, licences, tests
+    Ci(ci::Ci),
     /// Measure the release build against the limits of what it stands on; `--help` says what there is
     Bench(Passed),
     /// Hold the service's promises against the real program for as long as one likes; `--help` says which
@@ -55,7 +56,7 @@ struct Passed {
 fn main() -> Result<ExitCode> {
     match Chores::parse().chore {
         Chore::Test(test) => test::run(&test),
-        Chore::Ci => ci::run(),
+        Chore::Ci(ci) => ci::run(&ci),
         Chore::Bench(passed) => bench::run(&passed.arguments),
         Chore::Prove(prove) => prove::run(&prove),
         Chore::Migrate(passed) => migrate::run(&passed.arguments),

@@ -1,7 +1,7 @@
 //! `cargo xtask test`: every test, on both databases.
 
 use crate::cargo::{self, Built};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use clap::Args;
 use std::env;
 use std::path::Path;
@@ -17,6 +17,10 @@ pub(crate) struct Test {
     #[arg(long)]
     sqlite_only: bool,
 
+    /// Fail where something would have to be left out
+    #[arg(long, conflicts_with = "sqlite_only")]
+    complete: bool,
+
     /// Passed on to `cargo test`; with `-p`, only that package is built and tested
     #[arg(last = true, value_name = "ARGS")]
     arguments: Vec<String>,
@@ -30,7 +34,12 @@ impl Test {
     /// A run with these arguments.
     pub(crate) fn new(sqlite_only: bool, arguments: &[&str]) -> Self {
         let arguments = arguments.iter().map(ToString::to_string).collect();
-        Self { sqlite_only, arguments, environment: Vec::new() }
+        Self { sqlite_only, complete: false, arguments, environment: Vec::new() }
+    }
+
+    /// A run of everything; `complete` fails where something would have to be left out.
+    pub(crate) fn whole(complete: bool) -> Self {
+        Self { complete, ..Self::default() }
     }
 
     /// The same with this variable in the environment of the tests.
@@ -42,6 +51,8 @@ impl Test {
 
 /// Runs the tests. PostgreSQL ends with them, however they end.
 pub(crate) fn run(test: &Test) -> Result<ExitCode> {
+    let mounts = may_mount();
+    ensure!(mounts || !test.complete, "the tests of full disks mount a tmpfs, which this account may not");
     // Before the build: who lacks a server need not wait to hear it.
     let postgres = if test.sqlite_only { Postgres::LeftOut } else { Postgres::obtain()? };
     let terrace = match build(test)?.map(|mut build| cargo::build_terrace(&mut build)).transpose()? {
@@ -49,7 +60,7 @@ pub(crate) fn run(test: &Test) -> Result<ExitCode> {
         Some(Built::Failed(status)) => return Ok(cargo::exit_code(status)),
         None => None,
     };
-    let status = cargo::status(&mut cargo_test(test, terrace.as_deref(), &postgres)?)?;
+    let status = cargo::status(&mut cargo_test(test, terrace.as_deref(), &postgres, mounts)?)?;
     let left_out = matches!(postgres, Postgres::LeftOut);
     if let Postgres::Ours(server) = postgres {
         server.stop()?;
@@ -59,7 +70,25 @@ pub(crate) fn run(test: &Test) -> Result<ExitCode> {
             "\nLEFT OUT: every test on PostgreSQL. `cargo xtask test` without --sqlite-only runs them too."
         );
     }
+    if !mounts {
+        println!(
+            "\nLEFT OUT: every test on a disk that is full or read-only (`{NEEDS_MOUNT}`). They mount a tmpfs, which this \
+             account may not: run them as root, on Linux."
+        );
+    }
     Ok(cargo::exit_code(status))
+}
+
+/// In the names of the tests that mount a file system.
+const NEEDS_MOUNT: &str = "needs_mount::";
+
+/// Whether this account may mount a tmpfs, found by mounting one.
+fn may_mount() -> bool {
+    let Ok(folder) = tempfile::tempdir() else { return false };
+    let mount =
+        |command: &mut Command| command.arg(folder.path()).output().is_ok_and(|done| done.status.success());
+    mount(Command::new("mount").args(["-t", "tmpfs", "-o", "size=1m", "tmpfs"]))
+        && mount(&mut Command::new("umount"))
 }
 
 /// Which PostgreSQL the tests run on.
@@ -114,12 +143,18 @@ fn build(test: &Test) -> Result<Option<Command>> {
     Ok(Some(build))
 }
 
-fn cargo_test(test: &Test, terrace: Option<&Path>, postgres: &Postgres) -> Result<Command> {
+fn cargo_test(test: &Test, terrace: Option<&Path>, postgres: &Postgres, mounts: bool) -> Result<Command> {
     let mut tests = cargo::cargo("test")?;
     if !is_narrowed(test) {
         tests.arg("--workspace");
     }
     tests.arg("--no-fail-fast").args(&test.arguments);
+    if !mounts {
+        if !test.arguments.iter().any(|argument| argument == "--") {
+            tests.arg("--");
+        }
+        tests.args(["--skip", NEEDS_MOUNT]);
+    }
     tests.envs(test.environment.iter().map(|(name, value)| (name, value)));
     if let Some(terrace) = terrace {
         tests.env("TERRACE_BIN", terrace);

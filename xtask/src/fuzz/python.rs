@@ -16,7 +16,7 @@ const INSTALLED: &str = "installed.txt";
 const PYTHON: &str = "PYTHON";
 
 /// Installs it into `folder` unless it is there, and returns the path of its program. Fails, and says what is
-/// missing, where there is no Python 3.10 or newer with `venv`, or where its packages cannot be had.
+/// missing, where there is no Python 3.11 or newer with `venv`, or where its packages cannot be had.
 pub(super) fn schemathesis(folder: &Path) -> Result<PathBuf> {
     let program = folder.join("bin").join("schemathesis");
     let installed = folder.join(INSTALLED);
@@ -28,16 +28,24 @@ pub(super) fn schemathesis(folder: &Path) -> Result<PathBuf> {
         fs::remove_dir_all(folder).with_context(|| format!("cannot remove {}", folder.display()))?;
     }
     let python = env::var_os(PYTHON).unwrap_or_else(|| "python3".into());
-    let enough = "import sys; sys.exit(sys.version_info < (3, 10))";
+    let enough = "import sys; sys.exit(sys.version_info < (3, 11))";
     run(Command::new(&python).args(["-c", enough])).with_context(|| {
-        format!("Python 3.10 or newer is needed (apt-get install python3, or name one in {PYTHON})")
+        format!("Python 3.11 or newer is needed (apt-get install python3, or name one in {PYTHON})")
     })?;
     run(Command::new(&python).args(["-m", "venv"]).arg(folder))
         .context("Python's module `venv` is needed (apt-get install python3-venv)")?;
     let requirements = folder.join("requirements.txt");
     fs::write(&requirements, REQUIREMENTS)?;
     let mut pip = Command::new(folder.join("bin").join("python"));
-    pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"]);
+    pip.args([
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--require-hashes",
+        "--requirement",
+    ]);
     run(pip.arg(&requirements))
         .context("Schemathesis could not be installed: it takes the network, or an index that pip knows")?;
     ensure!(program.is_file(), "pip installed no {}", program.display());
@@ -58,9 +66,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_installed_is_named_to_the_last_version() {
-        let packages: Vec<_> = REQUIREMENTS.lines().filter(|line| !line.starts_with('#')).collect();
-        assert!(packages.first().is_some_and(|first| first.starts_with("schemathesis==")));
-        assert!(packages.iter().all(|package| package.contains("==")), "{packages:?}");
+    fn every_package_is_pinned_by_version_and_hash() {
+        let (hashes, packages): (Vec<_>, Vec<_>) = REQUIREMENTS
+            .lines()
+            .filter(|line| !line.starts_with('#'))
+            .partition(|line| line.starts_with("    --hash=sha256:"));
+        assert!(packages.iter().any(|package| package.starts_with("schemathesis==")));
+        assert!(
+            packages.iter().all(|package| package.contains("==") && package.ends_with(" \\")),
+            "{packages:?}"
+        );
+        assert!(hashes.len() >= packages.len());
     }
 }
