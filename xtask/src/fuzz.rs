@@ -5,10 +5,10 @@
 //! Two send at once, to a service each: one who is signed in and one who is not, one on PostgreSQL and one on SQLite. From
 //! two minutes on they do it once more the other way round.
 
-mod python;
 mod service;
 
 use crate::cargo::{self, Built};
+use crate::python;
 use anyhow::{Context, Result};
 use clap::Args;
 use service::{CRON_SECRET, Service};
@@ -20,6 +20,8 @@ use terrace_pgtemp::ThrowawayPostgres;
 
 /// How requests are made up and what is held of the answers.
 const CONFIGURATION: &str = include_str!("../fuzz/schemathesis.toml");
+/// What makes the requests up: [Schemathesis](https://schemathesis.readthedocs.io) and all that it depends on.
+pub(crate) const REQUIREMENTS: &str = include_str!("../fuzz/requirements.txt");
 /// What is put into requests of what there is.
 const HOOKS: &str = include_str!("../fuzz/hooks.py");
 /// Who signs in, for one of the two who send.
@@ -43,6 +45,12 @@ pub(crate) struct Fuzz {
     sqlite_only: bool,
 }
 
+impl Fuzz {
+    pub(crate) fn is_sqlite_only(&self) -> bool {
+        self.sqlite_only
+    }
+}
+
 /// Sends the requests. The reports stay under the target folder; everything else goes.
 pub(crate) fn run(fuzz: &Fuzz) -> Result<ExitCode> {
     let postgres = if fuzz.sqlite_only { None } else { Some(ThrowawayPostgres::start()?) };
@@ -53,7 +61,9 @@ pub(crate) fn run(fuzz: &Fuzz) -> Result<ExitCode> {
         Built::Failed(status) => return Ok(cargo::exit_code(status)),
     };
     let folder = terrace.parent().context("the program lies in no folder")?.join("fuzz");
-    let schemathesis = python::schemathesis(&folder.join("python"))?;
+    let environment = folder.join("python");
+    python::install(&environment, REQUIREMENTS).context("Schemathesis could not be installed")?;
+    let schemathesis = environment.join("bin").join("schemathesis");
     let seed = fuzz.seed.unwrap_or_else(any_seed);
     let rounds = if fuzz.seconds < TWO_ROUNDS { 1 } else { 2 };
     let run = Run {

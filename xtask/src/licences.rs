@@ -34,11 +34,13 @@ pub(crate) fn check() -> Result<usize> {
     let output = command.output().context("cannot run cargo metadata")?;
     ensure!(output.status.success(), "cargo metadata: {}", String::from_utf8_lossy(&output.stderr).trim());
     let metadata: Value = serde_json::from_slice(&output.stdout)?;
-    let packages = metadata["packages"].as_array().context("cargo metadata names no packages")?;
-    let text = |package: &Value, key: &str| package[key].as_str().unwrap_or_default().to_owned();
+    let packages =
+        metadata.get("packages").and_then(Value::as_array).context("cargo metadata names no packages")?;
+    let text =
+        |package: &Value, key: &str| package.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
     let refused: Vec<String> = packages
         .iter()
-        .filter(|package| !is_permissive(package["license"].as_str()))
+        .filter(|package| !is_permissive(package.get("license").and_then(Value::as_str)))
         .map(|package| {
             format!("{} {}: {:?}", text(package, "name"), text(package, "version"), text(package, "license"))
         })

@@ -10,8 +10,10 @@ mod licences;
 mod maintain;
 mod migrate;
 mod prove;
+mod python;
 mod seed;
 mod test;
+mod tools;
 
 use anyhow::Result;
 use clap::{Args, Parser, Subcommand};
@@ -20,6 +22,9 @@ use std::process::ExitCode;
 #[derive(Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask", about = "The workspace's chores")]
 struct Chores {
+    #[command(flatten)]
+    tools: tools::Tools,
+
     #[command(subcommand)]
     chore: Chore,
 }
@@ -43,6 +48,18 @@ enum Chore {
     Maintain(Passed),
 }
 
+impl Chore {
+    fn needs_postgres(&self) -> bool {
+        match self {
+            Self::Test(test) => !test.is_sqlite_only(),
+            Self::Ci(_) => true,
+            Self::Prove(prove) => !prove.is_sqlite_only(),
+            Self::Bench(passed) => !passed.arguments.iter().any(|argument| argument == "--sqlite-only"),
+            Self::Migrate(_) | Self::Seed(_) | Self::Maintain(_) => false,
+        }
+    }
+}
+
 /// Arguments that the program behind the command reads itself.
 #[derive(Args)]
 #[command(disable_help_flag = true)]
@@ -54,7 +71,13 @@ struct Passed {
 
 /// The exit code is that of the program that failed, so that scripts can tell.
 fn main() -> Result<ExitCode> {
-    match Chores::parse().chore {
+    let Chores { chore, tools } = Chores::parse();
+    if chore.needs_postgres()
+        && let Some(code) = tools::provide(tools)?
+    {
+        return Ok(code);
+    }
+    match chore {
         Chore::Test(test) => test::run(&test),
         Chore::Ci(ci) => ci::run(&ci),
         Chore::Bench(passed) => bench::run(&passed.arguments),

@@ -82,6 +82,17 @@ pub(crate) fn run(prove: &Prove) -> Result<ExitCode> {
     test::run(&test)
 }
 
+impl Prove {
+    pub(crate) fn is_sqlite_only(&self) -> bool {
+        match self {
+            Self::Crash(Crash { common, .. })
+            | Self::Security(Security { common })
+            | Self::Faults(Faults { common }) => common.sqlite_only,
+            Self::Fuzz(fuzz) => fuzz.is_sqlite_only(),
+        }
+    }
+}
+
 impl Common {
     /// The tests whose names hold one of these, one after the other, with what they say.
     fn test(&self, filters: &[&str]) -> Test {

@@ -1,7 +1,7 @@
 //! `cargo xtask test`: every test, on both databases.
 
 use crate::cargo::{self, Built};
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use clap::Args;
 use std::env;
 use std::path::Path;
@@ -35,6 +35,10 @@ impl Test {
     pub(crate) fn new(sqlite_only: bool, arguments: &[&str]) -> Self {
         let arguments = arguments.iter().map(ToString::to_string).collect();
         Self { sqlite_only, complete: false, arguments, environment: Vec::new() }
+    }
+
+    pub(crate) fn is_sqlite_only(&self) -> bool {
+        self.sqlite_only
     }
 
     /// A run of everything; `complete` fails where something would have to be left out.
@@ -105,13 +109,7 @@ impl Postgres {
         if env::var_os(SERVER).is_some() {
             return Ok(Self::Theirs);
         }
-        let server = ThrowawayPostgres::start().with_context(|| {
-            format!(
-                "the tests need PostgreSQL, and none could be started. Install it (Debian, Ubuntu: apt-get install \
-                 postgresql; macOS: brew install postgresql), or set {SERVER} to the URL of a server whose account \
-                 may create databases, or leave PostgreSQL out with --sqlite-only"
-            )
-        })?;
+        let server = ThrowawayPostgres::start()?;
         Ok(Self::Ours(Box::new(server)))
     }
 }
