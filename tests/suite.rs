@@ -129,6 +129,7 @@ mod http {
     mod stream_readers;
     mod streams;
     mod trends;
+    mod uploads;
     mod wallets;
     mod watching;
 }

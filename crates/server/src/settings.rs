@@ -363,6 +363,13 @@ pub(crate) struct MediaSettings {
         value_name = "BYTES"
     )]
     pub(crate) picture_limit: usize,
+    /// How many MiB all uploaded pictures may take in memory that arrive or wait for their rendering; more uploads
+    /// are answered 503.
+    #[arg(long, env = "TERRACE_PICTURE_MEMORY_MIB", global = true, default_value_t = 128, value_name = "MIB")]
+    pub(crate) picture_memory_mib: usize,
+    /// Pictures of one account among them; more uploads of the account are answered 429.
+    #[arg(long, env = "TERRACE_PICTURES_PER_ACCOUNT", global = true, default_value_t = 2, value_name = "COUNT")]
+    pub(crate) pictures_per_account: usize,
     /// Pictures that are rendered at once; one can take half a gigabyte for a moment.
     #[arg(long, env = "TERRACE_MEDIA_WORKERS", global = true, default_value_t = 2, value_name = "COUNT")]
     pub(crate) media_workers: usize,
@@ -444,6 +451,9 @@ pub(crate) struct LimitSettings {
     /// Exports of one account.
     #[arg(long = "limit-export", env = "TERRACE_LIMIT_EXPORT", global = true, default_value = "5/3600", value_name = "COUNT/SECONDS", value_parser = rate)]
     pub(crate) export: Rate,
+    /// Uploads of pictures of one account.
+    #[arg(long = "limit-uploads", env = "TERRACE_LIMIT_UPLOADS", global = true, default_value = "30/600", value_name = "COUNT/SECONDS", value_parser = rate)]
+    pub(crate) uploads: Rate,
 }
 
 impl Settings {
@@ -538,6 +548,7 @@ impl Settings {
             login_address,
             login_name,
             export,
+            uploads,
         } = self.limits;
         LimitConfig {
             enabled: self.rate_limits == Switch::On,
@@ -550,6 +561,7 @@ impl Settings {
             login_address,
             login_name,
             export,
+            uploads,
         }
     }
 

@@ -67,6 +67,8 @@ pub struct LimitConfig {
     pub login_name: Rate,
     /// Exports of one account: each reads everything that it has.
     pub export: Rate,
+    /// Uploads of pictures of one account.
+    pub uploads: Rate,
 }
 
 impl Default for LimitConfig {
@@ -82,6 +84,7 @@ impl Default for LimitConfig {
             login_address: Rate::new(60, 60),
             login_name: Rate::new(10, 60),
             export: Rate::new(5, 3600),
+            uploads: Rate::new(30, 600),
         }
     }
 }
@@ -156,6 +159,7 @@ impl<K: Hash + Eq + Clone> Keyed<K> {
 struct Limiters {
     address: Keyed<Address>,
     export: Keyed<UserId>,
+    uploads: Keyed<UserId>,
     account_reads: Keyed<UserId>,
     account_writes: Keyed<UserId>,
     anonymous_reads: Keyed<Address>,
@@ -184,6 +188,7 @@ impl RateLimits {
         Self(config.enabled.then(|| Limiters {
             address: Keyed::new(config.address),
             export: Keyed::new(config.export),
+            uploads: Keyed::new(config.uploads),
             account_reads: Keyed::new(config.account_reads),
             account_writes: Keyed::new(config.account_writes),
             anonymous_reads: Keyed::new(config.anonymous_reads),
@@ -245,6 +250,11 @@ impl RateLimits {
         self.0.as_ref().map_or(Ok(()), |limiters| limiters.export.check(&account))
     }
 
+    /// An upload of a picture, before its body is read.
+    pub(crate) fn check_upload(&self, account: UserId) -> Result<(), ApiError> {
+        self.0.as_ref().map_or(Ok(()), |limiters| limiters.uploads.check(&account))
+    }
+
     /// An exchange of a refresh token.
     pub(crate) fn check_refresh(&self, address: Address) -> Result<(), ApiError> {
         self.0.as_ref().map_or(Ok(()), |limiters| limiters.login_address.check(&address))
@@ -256,6 +266,7 @@ impl RateLimits {
         let Limiters {
             address,
             export,
+            uploads,
             account_reads,
             account_writes,
             anonymous_reads,
@@ -270,6 +281,7 @@ impl RateLimits {
             limiter.prune();
         }
         export.prune();
+        uploads.prune();
         account_reads.prune();
         account_writes.prune();
         login_name.prune();
