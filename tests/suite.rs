@@ -60,7 +60,7 @@ mod contract {
     mod maintenance_load;
     mod maintenance_packs;
     mod maintenance_rows;
-    mod media;
+    pub(crate) mod media;
     pub(crate) mod mended;
     mod minting;
     mod once;
@@ -82,6 +82,7 @@ mod contract {
     mod schema;
     mod trends;
     mod upkeep;
+    mod upload_quota;
     mod watched;
     mod work;
 }

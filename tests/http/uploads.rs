@@ -2,6 +2,7 @@
 
 use super::pictures::png;
 use anyhow::{Context, Result};
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -16,6 +17,7 @@ on_each_database! {
     the_memory_of_all_uploads_is_bounded,
     a_body_that_times_out_frees_its_place,
     an_account_uploads_only_so_often,
+    uploads_that_no_post_takes_have_a_quota,
 }
 
 const MEDIA: &str = "/api/media";
@@ -142,5 +144,17 @@ fn an_account_uploads_only_so_often(kind: DatabaseKind) -> Result<()> {
     waits(&upload(&mia, 4).problem(429, "rate_limited"));
     waits(&mia.ask("PUT", PICTURE).body("image/png", png(4)).send().problem(429, "rate_limited"));
     upload(&bo, 1).expect(201);
+    Ok(())
+}
+
+fn uploads_that_no_post_takes_have_a_quota(kind: DatabaseKind) -> Result<()> {
+    let service = TestService::start(kind)?;
+    let mia = service.fan("mia");
+    let uploads: Vec<_> = (0..10).map(|shade| upload(&mia, shade).expect(201).str_at("/mediaId")).collect();
+    upload(&mia, 10).problem(409, "too_many_uploads");
+    // A picture of the profile waits for nothing.
+    mia.ask("PUT", PICTURE).body("image/png", png(11)).send().expect(200);
+    mia.post("/api/locker-room", &json!({"body": "Look!", "mediaId": uploads[0]})).expect(201);
+    upload(&mia, 10).expect(201);
     Ok(())
 }

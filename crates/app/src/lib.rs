@@ -131,6 +131,10 @@ pub struct AppConfig {
     pub media_queue: usize,
     /// How long an uploaded picture waits for its post.
     pub upload_life: Duration,
+    /// How much may wait of one account.
+    pub upload_quota: media::UploadQuota,
+    /// How many bytes a stored picture has at most; a larger one is encoded anew with fewer pixels.
+    pub stored_picture_limit: usize,
     /// How many recommendations are made at once.
     pub recommend_workers: usize,
     /// How many more may wait for their turn before the service says that it is overloaded.
@@ -163,6 +167,8 @@ impl Default for AppConfig {
             media_workers: 2,
             media_queue: 16,
             upload_life: DAY,
+            upload_quota: media::UploadQuota { count: 10, bytes: 25 * 1024 * 1024 },
+            stored_picture_limit: 5 * 1024 * 1024,
             recommend_workers: 4,
             recommend_queue: 256,
             trend_period: Duration::from_mins(2),

@@ -16,6 +16,7 @@ use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
+use terrace_app::media::UploadQuota;
 use terrace_app::{AppConfig, PasswordCost};
 use terrace_storage::{MediaObjects, StorageConfig};
 use terrace_web::{LimitConfig, Rate};
@@ -376,6 +377,15 @@ pub(crate) struct MediaSettings {
     /// Pictures that may wait for a worker before new ones are answered 503.
     #[arg(long, env = "TERRACE_MEDIA_QUEUE", global = true, default_value_t = 16, value_name = "COUNT")]
     pub(crate) media_queue: usize,
+    /// The largest picture that is stored, in bytes; one that is larger once it is rendered gets fewer pixels.
+    #[arg(long, env = "TERRACE_STORED_PICTURE_LIMIT", global = true, default_value_t = 5_242_880, value_name = "BYTES")]
+    pub(crate) stored_picture_limit: usize,
+    /// Uploads of one account that may wait for posts.
+    #[arg(long, env = "TERRACE_WAITING_UPLOADS", global = true, default_value_t = 10, value_name = "COUNT")]
+    pub(crate) waiting_uploads: u32,
+    /// How many MiB they may have together.
+    #[arg(long, env = "TERRACE_WAITING_UPLOAD_MIB", global = true, default_value_t = 25, value_name = "MIB")]
+    pub(crate) waiting_upload_mib: u64,
 }
 
 /// The HTTP server.
@@ -530,6 +540,11 @@ impl Settings {
             password_queue: self.accounts.password_queue,
             media_workers: self.media.media_workers,
             media_queue: self.media.media_queue,
+            upload_quota: UploadQuota {
+                count: self.media.waiting_uploads,
+                bytes: self.media.waiting_upload_mib.saturating_mul(1024 * 1024),
+            },
+            stored_picture_limit: self.media.stored_picture_limit,
             ..AppConfig::default()
         };
         self.trends.apply(&mut config);

@@ -104,6 +104,8 @@ codes! {
     PurchaseCancelled = "purchase_cancelled", CONFLICT, "The purchase was cancelled";
     /// What was paid was given back.
     PurchaseRefunded = "purchase_refunded", CONFLICT, "The purchase was refunded";
+    /// As many uploads wait for posts as the account may have.
+    TooManyUploads = "too_many_uploads", CONFLICT, "Too many uploads wait for a post";
     /// The season is closed: it stays as it is.
     SeasonClosed = "season_closed", CONFLICT, "The season is closed";
     /// A rule about state said no and has no name of its own.

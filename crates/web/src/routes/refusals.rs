@@ -285,6 +285,10 @@ impl From<UploadRefusal> for ApiError {
             UploadRefusal::NotAnImage(NotAnImage(why)) => Self::new(Code::NotAnImage, why),
             UploadRefusal::Busy => Self::unavailable("too many pictures wait to be rendered", 2),
             UploadRefusal::NoAccount => Code::NotFound.into(),
+            UploadRefusal::TooManyUploads => Self::new(
+                Code::TooManyUploads,
+                "the account's uploads that no post has taken have reached their quota; they expire after a day",
+            ),
         }
     }
 }
