@@ -75,6 +75,7 @@ mod contract {
     mod points;
     mod points_crowd;
     mod points_histories;
+    mod purchase_holds;
     mod quests;
     mod quests_kept_up;
     mod recommended;

@@ -4,8 +4,8 @@ use super::media::{answer, file, objects, post, sweep, upload};
 use anyhow::Result;
 use std::sync::Arc;
 use std::time::Duration;
-use terrace_testkit::app::media::{UploadQuota, UploadRefusal};
 use terrace_testkit::app::OnceRefusal;
+use terrace_testkit::app::media::{UploadQuota, UploadRefusal};
 use terrace_testkit::kernel::{Failure, UserId};
 use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
 

@@ -38,7 +38,12 @@ fn waits(answer: &Answer) {
 type Outcome = (&'static str, Option<u16>);
 
 /// Begins an upload of 5 MiB, sends a little of it, and reports its outcome when there is one.
-fn stall(service: &TestService, fan: &'static str, client: &Client, tell: &Sender<Outcome>) -> Result<TcpStream> {
+fn stall(
+    service: &TestService,
+    fan: &'static str,
+    client: &Client,
+    tell: &Sender<Outcome>,
+) -> Result<TcpStream> {
     let cookie = client.cookie("session").context("no session")?;
     let head = format!(
         "POST {MEDIA} HTTP/1.1\r\nHost: x\r\nCookie: session={cookie}\r\nContent-Type: image/png\r\n\
@@ -84,7 +89,12 @@ fn stalled_uploads_hold_a_bounded_number_of_files(kind: DatabaseKind) -> Result<
     waits(&upload(&fans[0], 1).problem(429, "rate_limited"));
     waits(&fans[0].ask("PUT", PICTURE).body("image/png", png(1)).send().problem(429, "rate_limited"));
     upload(&dee, 1).expect(201);
-    service.client().ask("POST", MEDIA).body("image/png", png(1)).send().problem(401, "authentication_required");
+    service
+        .client()
+        .ask("POST", MEDIA)
+        .body("image/png", png(1))
+        .send()
+        .problem(401, "authentication_required");
     assert!(ended.try_recv().is_err(), "the held uploads are not answered");
 
     // A client that hangs up frees its places.
@@ -110,9 +120,14 @@ fn the_memory_of_all_uploads_is_bounded(kind: DatabaseKind) -> Result<()> {
     outcomes(&ended, 1)?;
     // Five of six MiB are reserved: a small file fits beside them, a large one does not.
     upload(&bo, 1).expect(201);
-    let large = bo.ask("POST", MEDIA).body("image/png", vec![0; 2 << 20]).send();
+    let large = bo.ask("POST", MEDIA).body("image/png", vec![0; 2 << 20]).may_break().send();
     waits(&large.problem(503, "unavailable"));
-    service.client().ask("POST", MEDIA).body("image/png", png(1)).send().problem(401, "authentication_required");
+    service
+        .client()
+        .ask("POST", MEDIA)
+        .body("image/png", png(1))
+        .send()
+        .problem(401, "authentication_required");
     for stream in &stalled {
         let _ = stream.shutdown(Shutdown::Write);
     }

@@ -333,6 +333,15 @@ pub(crate) struct AccountSettings {
     /// Days that a refresh token is good for.
     #[arg(long, env = "TERRACE_REFRESH_DAYS", global = true, default_value_t = 60, value_name = "DAYS")]
     pub(crate) refresh_days: u64,
+    /// Hours after its registration in which an account may hold little of limited packs without paying; 0 lifts that.
+    #[arg(
+        long,
+        env = "TERRACE_NEW_ACCOUNT_HOURS",
+        global = true,
+        default_value_t = 24,
+        value_name = "HOURS"
+    )]
+    pub(crate) new_account_hours: u64,
     /// Passwords that are hashed at once.
     #[arg(long, env = "TERRACE_PASSWORD_WORKERS", global = true, default_value_t = 2, value_name = "COUNT")]
     pub(crate) password_workers: usize,
@@ -366,10 +375,22 @@ pub(crate) struct MediaSettings {
     pub(crate) picture_limit: usize,
     /// How many MiB all uploaded pictures may take in memory that arrive or wait for their rendering; more uploads
     /// are answered 503.
-    #[arg(long, env = "TERRACE_PICTURE_MEMORY_MIB", global = true, default_value_t = 128, value_name = "MIB")]
+    #[arg(
+        long,
+        env = "TERRACE_PICTURE_MEMORY_MIB",
+        global = true,
+        default_value_t = 128,
+        value_name = "MIB"
+    )]
     pub(crate) picture_memory_mib: usize,
     /// Pictures of one account among them; more uploads of the account are answered 429.
-    #[arg(long, env = "TERRACE_PICTURES_PER_ACCOUNT", global = true, default_value_t = 2, value_name = "COUNT")]
+    #[arg(
+        long,
+        env = "TERRACE_PICTURES_PER_ACCOUNT",
+        global = true,
+        default_value_t = 2,
+        value_name = "COUNT"
+    )]
     pub(crate) pictures_per_account: usize,
     /// Pictures that are rendered at once; one can take half a gigabyte for a moment.
     #[arg(long, env = "TERRACE_MEDIA_WORKERS", global = true, default_value_t = 2, value_name = "COUNT")]
@@ -378,7 +399,13 @@ pub(crate) struct MediaSettings {
     #[arg(long, env = "TERRACE_MEDIA_QUEUE", global = true, default_value_t = 16, value_name = "COUNT")]
     pub(crate) media_queue: usize,
     /// The largest picture that is stored, in bytes; one that is larger once it is rendered gets fewer pixels.
-    #[arg(long, env = "TERRACE_STORED_PICTURE_LIMIT", global = true, default_value_t = 5_242_880, value_name = "BYTES")]
+    #[arg(
+        long,
+        env = "TERRACE_STORED_PICTURE_LIMIT",
+        global = true,
+        default_value_t = 5_242_880,
+        value_name = "BYTES"
+    )]
     pub(crate) stored_picture_limit: usize,
     /// Uploads of one account that may wait for posts.
     #[arg(long, env = "TERRACE_WAITING_UPLOADS", global = true, default_value_t = 10, value_name = "COUNT")]
@@ -464,6 +491,9 @@ pub(crate) struct LimitSettings {
     /// Uploads of pictures of one account.
     #[arg(long = "limit-uploads", env = "TERRACE_LIMIT_UPLOADS", global = true, default_value = "30/600", value_name = "COUNT/SECONDS", value_parser = rate)]
     pub(crate) uploads: Rate,
+    /// Purchases for money that are started from one address.
+    #[arg(long = "limit-purchases", env = "TERRACE_LIMIT_PURCHASES", global = true, default_value = "10/1800", value_name = "COUNT/SECONDS", value_parser = rate)]
+    pub(crate) purchases: Rate,
 }
 
 impl Settings {
@@ -545,6 +575,7 @@ impl Settings {
                 bytes: self.media.waiting_upload_mib.saturating_mul(1024 * 1024),
             },
             stored_picture_limit: self.media.stored_picture_limit,
+            new_account_age: Duration::from_secs(self.accounts.new_account_hours.saturating_mul(HOUR)),
             ..AppConfig::default()
         };
         self.trends.apply(&mut config);
@@ -564,6 +595,7 @@ impl Settings {
             login_name,
             export,
             uploads,
+            purchases,
         } = self.limits;
         LimitConfig {
             enabled: self.rate_limits == Switch::On,
@@ -577,6 +609,7 @@ impl Settings {
             login_name,
             export,
             uploads,
+            purchases,
         }
     }
 

@@ -69,6 +69,8 @@ pub struct LimitConfig {
     pub export: Rate,
     /// Uploads of pictures of one account.
     pub uploads: Rate,
+    /// Purchases for money that are started from one address.
+    pub purchases: Rate,
 }
 
 impl Default for LimitConfig {
@@ -85,6 +87,7 @@ impl Default for LimitConfig {
             login_name: Rate::new(10, 60),
             export: Rate::new(5, 3600),
             uploads: Rate::new(30, 600),
+            purchases: Rate::new(10, 1800),
         }
     }
 }
@@ -160,6 +163,7 @@ struct Limiters {
     address: Keyed<Address>,
     export: Keyed<UserId>,
     uploads: Keyed<UserId>,
+    purchases: Keyed<Address>,
     account_reads: Keyed<UserId>,
     account_writes: Keyed<UserId>,
     anonymous_reads: Keyed<Address>,
@@ -189,6 +193,7 @@ impl RateLimits {
             address: Keyed::new(config.address),
             export: Keyed::new(config.export),
             uploads: Keyed::new(config.uploads),
+            purchases: Keyed::new(config.purchases),
             account_reads: Keyed::new(config.account_reads),
             account_writes: Keyed::new(config.account_writes),
             anonymous_reads: Keyed::new(config.anonymous_reads),
@@ -255,6 +260,11 @@ impl RateLimits {
         self.0.as_ref().map_or(Ok(()), |limiters| limiters.uploads.check(&account))
     }
 
+    /// The start of a purchase for money.
+    pub(crate) fn check_purchase(&self, address: Address) -> Result<(), ApiError> {
+        self.0.as_ref().map_or(Ok(()), |limiters| limiters.purchases.check(&address))
+    }
+
     /// An exchange of a refresh token.
     pub(crate) fn check_refresh(&self, address: Address) -> Result<(), ApiError> {
         self.0.as_ref().map_or(Ok(()), |limiters| limiters.login_address.check(&address))
@@ -267,6 +277,7 @@ impl RateLimits {
             address,
             export,
             uploads,
+            purchases,
             account_reads,
             account_writes,
             anonymous_reads,
@@ -282,6 +293,7 @@ impl RateLimits {
         }
         export.prune();
         uploads.prune();
+        purchases.prune();
         account_reads.prune();
         account_writes.prune();
         login_name.prune();

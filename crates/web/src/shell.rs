@@ -160,6 +160,11 @@ impl Shell {
         self.limits.check_request(None, address_of(req), true)
     }
 
+    /// Whether another purchase for money from here is too much.
+    pub(crate) fn check_purchase(&self, req: &HttpRequest) -> Result<(), ApiError> {
+        self.limits.check_purchase(address_of(req))
+    }
+
     /// Whether an exchange of a refresh token from here is too much.
     pub(crate) fn check_refresh(&self, req: &HttpRequest) -> Result<(), ApiError> {
         self.limits.check_refresh(address_of(req))

@@ -240,7 +240,11 @@ mod tests {
             let bounds = Bounds { side: 256, bytes };
             let rendered = render(declared, file, bounds).unwrap();
             assert!(rendered.bytes.len() <= bytes, "{} bytes", rendered.bytes.len());
-            assert_eq!(render(declared, file, bounds).unwrap(), rendered, "the same file gives the same bytes");
+            assert_eq!(
+                render(declared, file, bounds).unwrap(),
+                rendered,
+                "the same file gives the same bytes"
+            );
             decoded(&rendered);
             (rendered.kind, rendered.width, rendered.height)
         };
@@ -333,7 +337,10 @@ mod tests {
             Err(NotAnImage("the picture has more than 10000 pixels on a side"))
         );
         let deep = png_raw(&vec![0; 4000 * 4000 * 8], 4000, 4000, image::ExtendedColorType::Rgba16);
-        assert_eq!(render(Png, &deep, within(512)), Err(NotAnImage("the picture has more than 25 million pixels")));
+        assert_eq!(
+            render(Png, &deep, within(512)),
+            Err(NotAnImage("the picture has more than 25 million pixels"))
+        );
         // The frame header of a JPEG can be made to say anything.
         let mut file = jpeg(16, 16);
         let frame = file.windows(2).position(|pair| pair == [0xff, 0xc0]).unwrap();
