@@ -68,10 +68,9 @@ fn drop_shop(kind: DatabaseKind) -> Result<(TestApp, Arc<Cashier>, PackId)> {
 }
 
 fn refusal(house: &TestApp, command: PurchasePack) -> SaleRefusal {
-    match house.refused(command) {
-        PurchasePackRefusal::Rule(refusal) => refusal,
-        other => panic!("{other:?}"),
-    }
+    let refused = house.refused(command);
+    let PurchasePackRefusal::Rule(refusal) = refused else { panic!("{refused:?}") };
+    refusal
 }
 
 fn new_accounts_hold_a_quarter_of_what_is_left(kind: DatabaseKind) -> Result<()> {

@@ -51,8 +51,8 @@ async fn own_checkout(
         Failure::Broken(error) => error.into(),
     })?;
     let checkout = sandbox.checkout(purchase).await?.ok_or_else(no_checkout)?;
-    let used = copies.iter().any(|copy| copy.state == UserPackState::Opened);
-    Ok((sandbox, checkout, Used(used)))
+    let any_opened = copies.iter().any(|copy| copy.state == UserPackState::Opened);
+    Ok((sandbox, checkout, Used(any_opened)))
 }
 
 async fn show(
