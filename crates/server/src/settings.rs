@@ -6,6 +6,7 @@ use crate::edge_settings::EdgeSettings;
 use crate::hidden::Hidden;
 use crate::legacy::Import;
 use crate::maintenance::{RunArgs, Which};
+use crate::media_settings::MediaSettings;
 use crate::minting::MintSettings;
 use crate::stream_settings::StreamSettings;
 use crate::trend_settings::TrendSettings;
@@ -16,7 +17,6 @@ use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
-use terrace_app::media::UploadQuota;
 use terrace_app::{AppConfig, PasswordCost};
 use terrace_storage::{MediaObjects, StorageConfig};
 use terrace_web::{LimitConfig, Rate};
@@ -356,65 +356,6 @@ pub(crate) struct AccountSettings {
     pub(crate) password_passes: u32,
 }
 
-/// Pictures.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Pictures")]
-pub(crate) struct MediaSettings {
-    /// Where pictures lie: `file:FOLDER`, or `s3://BUCKET/PREFIX` where the program was built with it; by default
-    /// the folder `media` in the data folder.
-    #[arg(long, env = "TERRACE_MEDIA_URL", global = true, value_name = "URL")]
-    pub(crate) media_url: Option<String>,
-    /// The largest picture that is taken, in bytes.
-    #[arg(
-        long,
-        env = "TERRACE_PICTURE_LIMIT",
-        global = true,
-        default_value_t = 5_242_880,
-        value_name = "BYTES"
-    )]
-    pub(crate) picture_limit: usize,
-    /// How many MiB all uploaded pictures may take in memory that arrive or wait for their rendering; more uploads
-    /// are answered 503.
-    #[arg(
-        long,
-        env = "TERRACE_PICTURE_MEMORY_MIB",
-        global = true,
-        default_value_t = 128,
-        value_name = "MIB"
-    )]
-    pub(crate) picture_memory_mib: usize,
-    /// Pictures of one account among them; more uploads of the account are answered 429.
-    #[arg(
-        long,
-        env = "TERRACE_PICTURES_PER_ACCOUNT",
-        global = true,
-        default_value_t = 2,
-        value_name = "COUNT"
-    )]
-    pub(crate) pictures_per_account: usize,
-    /// Pictures that are rendered at once; one can take half a gigabyte for a moment.
-    #[arg(long, env = "TERRACE_MEDIA_WORKERS", global = true, default_value_t = 2, value_name = "COUNT")]
-    pub(crate) media_workers: usize,
-    /// Pictures that may wait for a worker before new ones are answered 503.
-    #[arg(long, env = "TERRACE_MEDIA_QUEUE", global = true, default_value_t = 16, value_name = "COUNT")]
-    pub(crate) media_queue: usize,
-    /// The largest picture that is stored, in bytes; one that is larger once it is rendered gets fewer pixels.
-    #[arg(
-        long,
-        env = "TERRACE_STORED_PICTURE_LIMIT",
-        global = true,
-        default_value_t = 5_242_880,
-        value_name = "BYTES"
-    )]
-    pub(crate) stored_picture_limit: usize,
-    /// Uploads of one account that may wait for posts.
-    #[arg(long, env = "TERRACE_WAITING_UPLOADS", global = true, default_value_t = 10, value_name = "COUNT")]
-    pub(crate) waiting_uploads: u32,
-    /// How many MiB they may have together.
-    #[arg(long, env = "TERRACE_WAITING_UPLOAD_MIB", global = true, default_value_t = 25, value_name = "MIB")]
-    pub(crate) waiting_upload_mib: u64,
-}
-
 /// The HTTP server.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "HTTP")]
@@ -568,17 +509,11 @@ impl Settings {
             },
             password_workers: self.accounts.password_workers,
             password_queue: self.accounts.password_queue,
-            media_workers: self.media.media_workers,
-            media_queue: self.media.media_queue,
-            upload_quota: UploadQuota {
-                count: self.media.waiting_uploads,
-                bytes: self.media.waiting_upload_mib.saturating_mul(1024 * 1024),
-            },
-            stored_picture_limit: self.media.stored_picture_limit,
             new_account_age: Duration::from_secs(self.accounts.new_account_hours.saturating_mul(HOUR)),
             ..AppConfig::default()
         };
         self.trends.apply(&mut config);
+        self.media.apply(&mut config);
         config
     }
 

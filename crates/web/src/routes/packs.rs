@@ -102,8 +102,9 @@ pub(crate) async fn get_pack(
 ///
 /// What is paid with points or coins completes at once. Each copy comes with the hash of the server's half of its draw. What
 /// costs money stays `pending` for 30 minutes and is paid at its `checkoutUrl`; meanwhile it holds its stock. At most 3
-/// purchases of a fan wait at once. An account that is less than a day old holds one copy of a limited pack, and all such
-/// accounts together a quarter of what is left; three purchases of limited packs that were not paid in a day are enough.
+/// purchases of a fan wait at once. An account that is less than a day old holds at most one unpaid copy of a limited pack, and all
+/// such accounts together a quarter of what is left. After three unpaid purchases of limited packs within a day, further
+/// ones are 429 `too_many_abandoned`.
 #[utoipa::path(
     tag = "Packs",
     operation_id = "purchasePack",
