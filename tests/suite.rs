@@ -60,7 +60,7 @@ mod contract {
     mod maintenance_load;
     mod maintenance_packs;
     mod maintenance_rows;
-    mod media;
+    pub(crate) mod media;
     pub(crate) mod mended;
     mod minting;
     mod once;
@@ -75,6 +75,7 @@ mod contract {
     mod points;
     mod points_crowd;
     mod points_histories;
+    mod purchase_holds;
     mod quests;
     mod quests_kept_up;
     mod recommended;
@@ -82,6 +83,7 @@ mod contract {
     mod schema;
     mod trends;
     mod upkeep;
+    mod upload_quota;
     mod watched;
     mod work;
 }
@@ -129,6 +131,7 @@ mod http {
     mod stream_readers;
     mod streams;
     mod trends;
+    mod uploads;
     mod wallets;
     mod watching;
 }

@@ -86,7 +86,12 @@ fn milestones_of_daily_visits_give_coins_once(kind: DatabaseKind) -> Result<()> 
         for _ in 0..2 {
             house.done(VisitDaily { user: mia, awards: house.app().awards() });
         }
-        assert_eq!(balance(&house, mia, AccountKind::Coins), if day < 7 { 0 } else { 10 }, "day {day}");
+        let coins = match day {
+            1 => 0,
+            2..7 => 10,
+            _ => 20,
+        };
+        assert_eq!(balance(&house, mia, AccountKind::Coins), coins, "day {day}");
         house.clock().advance(Duration::from_hours(24));
     }
     // The bonus of points comes beside them.

@@ -35,7 +35,7 @@ const HOUR: Duration = Duration::from_hours(1);
 const NEARLY: Duration = Duration::from_hours(23);
 
 /// A picture of one shade.
-fn file(user: UserId, shade: u8) -> PictureUpload {
+pub(crate) fn file(user: UserId, shade: u8) -> PictureUpload {
     let mut file = Vec::new();
     PngEncoder::new(&mut file).write_image(&[shade; 64], 8, 8, ExtendedColorType::L8).expect("a picture");
     PictureUpload { user, kind: ImageType::Png, file: file.into() }
@@ -47,21 +47,21 @@ fn set(house: &TestApp, user: UserId, shade: u8) -> MediaHash {
 }
 
 /// The answer names the upload, so that it can be read from it.
-fn answer(uploaded: &Uploaded) -> StoredAnswer {
+pub(crate) fn answer(uploaded: &Uploaded) -> StoredAnswer {
     StoredAnswer { status: 201, location: Some(uploaded.hash.to_string()), body: uploaded.id.to_string() }
 }
 
-fn upload(house: &TestApp, user: UserId, shade: u8) -> (MediaId, MediaHash) {
+pub(crate) fn upload(house: &TestApp, user: UserId, shade: u8) -> (MediaId, MediaHash) {
     let answered = house.run(house.app().upload_media(file(user, shade), None, answer)).expect("an upload");
     let hash = answered.answer.location.expect("a hash");
     (answered.answer.body.parse().expect("an id"), hash.parse().expect("a hash"))
 }
 
-fn post(author: UserId, media: MediaId) -> CreatePost {
+pub(crate) fn post(author: UserId, media: MediaId) -> CreatePost {
     CreatePost { author, team: None, body: "Look!".to_owned(), media: Some(media) }
 }
 
-fn sweep(house: &TestApp) -> Swept {
+pub(crate) fn sweep(house: &TestApp) -> Swept {
     house.run(house.app().sweep()).expect("a sweep")
 }
 
@@ -78,7 +78,7 @@ fn is_there(house: &TestApp, hash: MediaHash) -> bool {
 }
 
 /// How many objects lie in the folder.
-fn objects(house: &TestApp) -> usize {
+pub(crate) fn objects(house: &TestApp) -> usize {
     let folders = fs::read_dir(house.pictures()).expect("the folder");
     folders.map(|folder| fs::read_dir(folder.expect("a folder").path()).expect("a folder").count()).sum()
 }

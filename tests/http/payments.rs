@@ -14,6 +14,9 @@ use terrace_testkit::{
 on_each_database! {
     spec_1_rule_8_what_is_approved_on_the_sandboxs_page_becomes_the_fans,
     what_is_declined_is_cancelled_and_what_is_given_back_is_taken_back,
+    what_is_sealed_can_be_returned_by_its_buyer,
+    what_holds_stock_unpaid_is_bounded,
+    an_address_starts_only_so_many_purchases_for_money,
     spec_4_completing_a_purchase_is_replayed_and_nobody_elses,
     at_most_three_purchases_wait,
     spec_3_rule_4_what_is_not_paid_expires_and_late_money_goes_back,
@@ -145,12 +148,82 @@ fn what_is_declined_is_cancelled_and_what_is_given_back_is_taken_back(kind: Data
     let open = path(&mia, "gala").replace("/purchase", "/open");
     mia.ask("POST", &open).header("idempotency-key", "one").json(&json!({})).send().expect(200);
     assert_eq!(mia.get("/api/user/collectibles").expect(200).list("/collectibles").len(), 1);
-    decide(&mia, &page, "refund").expect(303);
+    // What was opened is not returned on the buyer's wish, and is taken back when the provider refunds it.
+    decide(&mia, &page, "refund").problem(409, "goods_used");
+    assert_eq!(status(&mia, &purchase), "completed");
+    let shown = mia.get(&page).expect(200).text();
+    assert!(shown.contains("cannot be returned") && !shown.contains("<button"), "{shown}");
+    tell(&service, &message(&bought, "refunded", "by-the-provider")).expect(204);
     complete(&mia, "gala", &purchase).problem(409, "purchase_refunded");
     let copies = mia.get("/api/user/packs").expect(200).list("/packs");
     assert!(copies.len() == 4 && copies.iter().all(|copy| copy["status"] == "revoked"), "{copies:?}");
     assert_eq!(mia.get("/api/user/collectibles").expect(200).list("/collectibles"), Vec::<Value>::new());
     mia.post(&open, &json!({"userPackId": copies[0]["id"]})).problem(409, "conflict");
+    Ok(())
+}
+
+fn what_is_sealed_can_be_returned_by_its_buyer(kind: DatabaseKind) -> Result<()> {
+    let service = service(kind)?;
+    let mia = fan(&service, "mia");
+    let open = path(&mia, "gala").replace("/purchase", "/open");
+    for round in 0..2 {
+        let bought = buy(&mia, "gala", 4, &format!("four-{round}")).expect(201);
+        let (purchase, page) = (bought.str_at("/purchase/id"), page(&service, &bought));
+        decide(&mia, &page, "refund").problem(409, "conflict");
+        decide(&mia, &page, "approve").expect(303);
+        assert!(mia.get(&page).expect(200).text().contains("value=\"refund\""));
+        for _ in 0..2 {
+            decide(&mia, &page, "refund").expect(303);
+            assert_eq!(status(&mia, &purchase), "refunded");
+        }
+        mia.ask("POST", &open)
+            .header("idempotency-key", "none")
+            .json(&json!({}))
+            .send()
+            .problem(404, "not_found");
+    }
+    // The provider has given back what it owed.
+    let timer = service.client().with_bearer(CRON_SECRET);
+    assert_eq!(timer.ask("POST", RECONCILE).send().expect(200).at("/lookedAt"), 0);
+    Ok(())
+}
+
+fn what_holds_stock_unpaid_is_bounded(kind: DatabaseKind) -> Result<()> {
+    const DAY: Duration = Duration::from_hours(24);
+    let service = TestService::builder(kind).with_sandbox().app(|app| app.new_account_age = DAY).start()?;
+    let (mia, bo) = (fan(&service, "mia"), fan(&service, "bo_"));
+    // Five copies are left: new accounts hold one of them.
+    buy(&mia, "gala", 2, "two").problem(409, "account_too_new");
+    let held = buy(&mia, "gala", 1, "one").expect(201);
+    buy(&bo, "gala", 1, "one").problem(409, "account_too_new");
+    buy(&bo, "paid", 20, "many").expect(201);
+    decide(&mia, &page(&service, &held), "decline").expect(303);
+    let again = buy(&bo, "gala", 1, "again").expect(201);
+    decide(&bo, &page(&service, &again), "decline").expect(303);
+
+    for key in ["second", "third"] {
+        let held = buy(&mia, "gala", 1, key).expect(201);
+        decide(&mia, &page(&service, &held), "decline").expect(303);
+    }
+    let refused = buy(&mia, "gala", 1, "fourth").problem(429, "too_many_abandoned");
+    let wait: u64 = refused.header("retry-after").context("no Retry-After")?.parse()?;
+    assert!((80_000..=86_401).contains(&wait), "{wait}");
+    buy(&mia, "paid", 1, "other").expect(201);
+    Ok(())
+}
+
+fn an_address_starts_only_so_many_purchases_for_money(kind: DatabaseKind) -> Result<()> {
+    let limits = LimitConfig { purchases: Rate::new(2, 3600), ..LimitConfig::default() };
+    let service = TestService::builder(kind).with_sandbox().limits(limits).start()?;
+    let (mia, bo) = (fan(&service, "mia"), fan(&service, "bo_"));
+    buy(&mia, "gala", 1, "one").expect(201);
+    buy(&bo, "paid", 1, "one").expect(201);
+    for client in [&mia, &bo] {
+        let refused = buy(client, "paid", 1, "two").problem(429, "rate_limited");
+        assert!(refused.header("retry-after").is_some());
+        // What costs points is not concerned.
+        buy(client, "day", 1, "points").problem(409, "insufficient_balance");
+    }
     Ok(())
 }
 

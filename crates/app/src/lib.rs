@@ -131,6 +131,12 @@ pub struct AppConfig {
     pub media_queue: usize,
     /// How long an uploaded picture waits for its post.
     pub upload_life: Duration,
+    /// How much may wait of one account.
+    pub upload_quota: media::UploadQuota,
+    /// How many bytes a stored picture has at most; a larger one is encoded anew with fewer pixels.
+    pub stored_picture_limit: usize,
+    /// How long after its registration an account is new, and may hold little of limited packs without paying.
+    pub new_account_age: Duration,
     /// How many recommendations are made at once.
     pub recommend_workers: usize,
     /// How many more may wait for their turn before the service says that it is overloaded.
@@ -163,6 +169,9 @@ impl Default for AppConfig {
             media_workers: 2,
             media_queue: 16,
             upload_life: DAY,
+            upload_quota: media::UploadQuota { count: 10, bytes: 25 * 1024 * 1024 },
+            stored_picture_limit: 5 * 1024 * 1024,
+            new_account_age: DAY,
             recommend_workers: 4,
             recommend_queue: 256,
             trend_period: Duration::from_mins(2),

@@ -12,6 +12,7 @@ mod draw;
 mod fit;
 #[cfg(test)]
 mod fixtures;
+pub mod holds;
 mod ids;
 mod odds;
 mod pack;

@@ -117,6 +117,18 @@ pub trait SaleWrite: SaleRead {
     /// What counts of what a fan bought before. Hold the fan's account locked, or the count may be of yesterday.
     fn bought(&mut self, user: UserId, pack: PackId) -> Result<Bought, StoreError>;
 
+    /// When the fan's purchases for money of counted packs were started, after `since`, that expired, or that were
+    /// cancelled after their checkout was begun: up to `limit`, the newest first. Hold the fan's account locked.
+    fn abandoned(&mut self, user: UserId, since: Timestamp, limit: u32)
+    -> Result<Vec<Timestamp>, StoreError>;
+
+    /// How many purchases of counted packs of the fan wait for their payment. Hold the fan's account locked.
+    fn pending_holds(&mut self, user: UserId) -> Result<u32, StoreError>;
+
+    /// How many copies of a pack wait for their payment by accounts that were registered after `since`. Hold the pack's
+    /// stock locked.
+    fn new_account_holds(&mut self, pack: PackId, since: Timestamp) -> Result<u32, StoreError>;
+
     /// What stands of a counted pack ([`Pack::is_counted`]), and lets nobody else sell or open a copy of it until the
     /// transaction ends; read [`CatalogueRead::minted`] after it.
     fn lock_stock(&mut self, pack: PackId) -> Result<Stock, StoreError>;

@@ -1,5 +1,6 @@
 //! What may be sold: as much as every sealed copy can be filled with, whatever it will turn out to hold.
 
+use crate::holds::MAX_ABANDONED;
 use crate::{Bought, Minted, Pack, PriceKind, Quantity, Rarity};
 use std::time::Duration;
 use terrace_kernel::Timestamp;
@@ -108,6 +109,20 @@ pub enum SaleRefusal {
     SoldOut {
         /// How many are left.
         remaining: u32,
+    },
+    /// The account has started too many purchases that it did not pay.
+    #[error("{MAX_ABANDONED} purchases of limited packs were not paid within a day")]
+    TooManyAbandoned {
+        /// When it may start another.
+        wait: Duration,
+    },
+    /// The account is too new for so much stock that is not paid.
+    #[error(
+        "the account is new: it may have one unpaid copy of a limited pack while there are enough, and more from {until}"
+    )]
+    AccountTooNew {
+        /// When it is new no longer.
+        until: Timestamp,
     },
 }
 

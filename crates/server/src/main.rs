@@ -11,6 +11,7 @@ mod hidden;
 mod legacy;
 mod machine;
 mod maintenance;
+mod media_settings;
 mod minting;
 mod payments;
 mod place;

@@ -134,6 +134,8 @@ pub(crate) fn web_config(settings: &Settings) -> anyhow::Result<WebConfig> {
         public_url,
         json_limit: settings.web.json_limit,
         picture_limit: settings.media.picture_limit,
+        picture_memory: settings.media.picture_memory_mib.saturating_mul(1024 * 1024),
+        pictures_per_account: settings.media.pictures_per_account,
         body_timeout: Duration::from_secs(settings.web.body_timeout),
         cookie_life: settings.app().session_life,
         limits: settings.limits(),

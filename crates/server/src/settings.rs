@@ -6,6 +6,7 @@ use crate::edge_settings::EdgeSettings;
 use crate::hidden::Hidden;
 use crate::legacy::Import;
 use crate::maintenance::{RunArgs, Which};
+use crate::media_settings::MediaSettings;
 use crate::minting::MintSettings;
 use crate::stream_settings::StreamSettings;
 use crate::trend_settings::TrendSettings;
@@ -332,6 +333,15 @@ pub(crate) struct AccountSettings {
     /// Days that a refresh token is good for.
     #[arg(long, env = "TERRACE_REFRESH_DAYS", global = true, default_value_t = 60, value_name = "DAYS")]
     pub(crate) refresh_days: u64,
+    /// Hours after its registration in which an account may hold little of limited packs without paying; 0 lifts that.
+    #[arg(
+        long,
+        env = "TERRACE_NEW_ACCOUNT_HOURS",
+        global = true,
+        default_value_t = 24,
+        value_name = "HOURS"
+    )]
+    pub(crate) new_account_hours: u64,
     /// Passwords that are hashed at once.
     #[arg(long, env = "TERRACE_PASSWORD_WORKERS", global = true, default_value_t = 2, value_name = "COUNT")]
     pub(crate) password_workers: usize,
@@ -344,31 +354,6 @@ pub(crate) struct AccountSettings {
     /// Passes of one Argon2id hash.
     #[arg(long, env = "TERRACE_PASSWORD_PASSES", global = true, default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(crate) password_passes: u32,
-}
-
-/// Pictures.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Pictures")]
-pub(crate) struct MediaSettings {
-    /// Where pictures lie: `file:FOLDER`, or `s3://BUCKET/PREFIX` where the program was built with it; by default
-    /// the folder `media` in the data folder.
-    #[arg(long, env = "TERRACE_MEDIA_URL", global = true, value_name = "URL")]
-    pub(crate) media_url: Option<String>,
-    /// The largest picture that is taken, in bytes.
-    #[arg(
-        long,
-        env = "TERRACE_PICTURE_LIMIT",
-        global = true,
-        default_value_t = 5_242_880,
-        value_name = "BYTES"
-    )]
-    pub(crate) picture_limit: usize,
-    /// Pictures that are rendered at once; one can take half a gigabyte for a moment.
-    #[arg(long, env = "TERRACE_MEDIA_WORKERS", global = true, default_value_t = 2, value_name = "COUNT")]
-    pub(crate) media_workers: usize,
-    /// Pictures that may wait for a worker before new ones are answered 503.
-    #[arg(long, env = "TERRACE_MEDIA_QUEUE", global = true, default_value_t = 16, value_name = "COUNT")]
-    pub(crate) media_queue: usize,
 }
 
 /// The HTTP server.
@@ -444,6 +429,12 @@ pub(crate) struct LimitSettings {
     /// Exports of one account.
     #[arg(long = "limit-export", env = "TERRACE_LIMIT_EXPORT", global = true, default_value = "5/3600", value_name = "COUNT/SECONDS", value_parser = rate)]
     pub(crate) export: Rate,
+    /// Uploads of pictures of one account.
+    #[arg(long = "limit-uploads", env = "TERRACE_LIMIT_UPLOADS", global = true, default_value = "30/600", value_name = "COUNT/SECONDS", value_parser = rate)]
+    pub(crate) uploads: Rate,
+    /// Purchases for money that are started from one address.
+    #[arg(long = "limit-purchases", env = "TERRACE_LIMIT_PURCHASES", global = true, default_value = "10/1800", value_name = "COUNT/SECONDS", value_parser = rate)]
+    pub(crate) purchases: Rate,
 }
 
 impl Settings {
@@ -518,11 +509,11 @@ impl Settings {
             },
             password_workers: self.accounts.password_workers,
             password_queue: self.accounts.password_queue,
-            media_workers: self.media.media_workers,
-            media_queue: self.media.media_queue,
+            new_account_age: Duration::from_secs(self.accounts.new_account_hours.saturating_mul(HOUR)),
             ..AppConfig::default()
         };
         self.trends.apply(&mut config);
+        self.media.apply(&mut config);
         config
     }
 
@@ -538,6 +529,8 @@ impl Settings {
             login_address,
             login_name,
             export,
+            uploads,
+            purchases,
         } = self.limits;
         LimitConfig {
             enabled: self.rate_limits == Switch::On,
@@ -550,6 +543,8 @@ impl Settings {
             login_address,
             login_name,
             export,
+            uploads,
+            purchases,
         }
     }
 

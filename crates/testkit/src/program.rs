@@ -40,7 +40,7 @@ pub struct Invocation {
 }
 
 impl Invocation {
-    /// The program without demo content, without rate limits, on any free port, with passwords that are cheap to
+    /// The program without demo content, without rate limits, without bounds for new accounts, on any free port, with passwords that are cheap to
     /// check, and with its data in its folder. All of that is said in the environment, so that arguments override
     /// it.
     ///
@@ -58,6 +58,7 @@ impl Invocation {
             .env("TERRACE_LISTEN", "127.0.0.1:0")
             .env("TERRACE_DEMO", "never")
             .env("TERRACE_RATE_LIMITS", "off")
+            .env("TERRACE_NEW_ACCOUNT_HOURS", "0")
             .env("TERRACE_WORKERS", "2")
             .env("TERRACE_PASSWORD_MEMORY_KIB", "8")
             .env("TERRACE_PASSWORD_PASSES", "1"))

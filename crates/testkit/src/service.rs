@@ -195,6 +195,8 @@ impl TestService {
             kind,
             app: AppConfig {
                 password_cost: PasswordCost { memory_kib: 8, passes: 1 },
+                // The fans of tests register and buy at once.
+                new_account_age: Duration::ZERO,
                 ..AppConfig::default()
             },
             web: WebConfig {

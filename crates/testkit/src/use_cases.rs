@@ -106,6 +106,20 @@ impl TestApp {
         Self::built(kind, |_, _| (), Some(provider))
     }
 
+    /// A process that is otherwise than usual, as are the others on its database, whose packs for money are paid to
+    /// `provider`.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such database to be had.
+    pub fn adjusted_and_paid_to(
+        kind: DatabaseKind,
+        adjust: Adjust,
+        provider: Arc<dyn PaymentProvider>,
+    ) -> Result<Self> {
+        Self::built(kind, adjust, Some(provider))
+    }
+
     fn built(kind: DatabaseKind, adjust: Adjust, payments: Option<Arc<dyn PaymentProvider>>) -> Result<Self> {
         let database = TestDatabase::migrated(kind, |url| {
             let storage = open(StorageConfig::new(url), &ManualClock::default(), 0)?;
@@ -161,6 +175,8 @@ impl TestApp {
             password_cost: PasswordCost { memory_kib: 64, passes: 1 },
             password_queue: 1000,
             session_memory: Duration::ZERO,
+            // The fans of tests register and buy at once.
+            new_account_age: Duration::ZERO,
             ..AppConfig::default()
         };
         (place.adjust)(&mut storage, &mut app);

@@ -23,6 +23,10 @@ pub struct WebConfig {
     pub json_limit: usize,
     /// How many bytes a picture may hold.
     pub picture_limit: usize,
+    /// How many bytes all pictures may hold that arrive or wait for their rendering.
+    pub picture_memory: usize,
+    /// How many of them may be of one account.
+    pub pictures_per_account: usize,
     /// How long a body may take to arrive once its head is there.
     pub body_timeout: Duration,
     /// How long a browser keeps the session's cookie; the session's own life decides.
@@ -66,6 +70,8 @@ impl Default for WebConfig {
             head_limit: 32 * 1024,
             json_limit: 64 * 1024,
             picture_limit: 5 * 1024 * 1024,
+            picture_memory: 128 * 1024 * 1024,
+            pictures_per_account: 2,
             body_timeout: SECOND * 30,
             cookie_life: SECOND * 90 * 24 * 3600,
             cron_secret: None,

@@ -104,6 +104,12 @@ codes! {
     PurchaseCancelled = "purchase_cancelled", CONFLICT, "The purchase was cancelled";
     /// What was paid was given back.
     PurchaseRefunded = "purchase_refunded", CONFLICT, "The purchase was refunded";
+    /// As many uploads wait for posts as the account may have.
+    TooManyUploads = "too_many_uploads", CONFLICT, "Too many uploads wait for a post";
+    /// An account that was registered a short while ago would hold too much of a limited pack without paying.
+    AccountTooNew = "account_too_new", CONFLICT, "The account is too new for that";
+    /// What is to be returned was used.
+    GoodsUsed = "goods_used", CONFLICT, "What was opened cannot be returned";
     /// The season is closed: it stays as it is.
     SeasonClosed = "season_closed", CONFLICT, "The season is closed";
     /// A rule about state said no and has no name of its own.
@@ -128,6 +134,8 @@ codes! {
     PaymentMismatch = "payment_mismatch", UNPROCESSABLE_ENTITY, "The payment does not fit the purchase";
     /// Too many requests.
     RateLimited = "rate_limited", TOO_MANY_REQUESTS, "Too many requests";
+    /// Too many purchases of limited packs were started and not paid.
+    TooManyAbandoned = "too_many_abandoned", TOO_MANY_REQUESTS, "Too many purchases were not paid";
     /// The header is larger than is read.
     HeaderTooLarge = "header_too_large", REQUEST_HEADER_FIELDS_TOO_LARGE, "The header is too large";
     /// A defect of ours.

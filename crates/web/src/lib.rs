@@ -33,6 +33,7 @@ mod origin;
 mod pack_page;
 mod parameters;
 mod patience;
+mod picture_bodies;
 mod problem;
 mod quest_page;
 mod request_id;

@@ -67,6 +67,10 @@ pub struct LimitConfig {
     pub login_name: Rate,
     /// Exports of one account: each reads everything that it has.
     pub export: Rate,
+    /// Uploads of pictures of one account.
+    pub uploads: Rate,
+    /// Purchases for money that are started from one address.
+    pub purchases: Rate,
 }
 
 impl Default for LimitConfig {
@@ -82,6 +86,8 @@ impl Default for LimitConfig {
             login_address: Rate::new(60, 60),
             login_name: Rate::new(10, 60),
             export: Rate::new(5, 3600),
+            uploads: Rate::new(30, 600),
+            purchases: Rate::new(10, 1800),
         }
     }
 }
@@ -156,6 +162,8 @@ impl<K: Hash + Eq + Clone> Keyed<K> {
 struct Limiters {
     address: Keyed<Address>,
     export: Keyed<UserId>,
+    uploads: Keyed<UserId>,
+    purchases: Keyed<Address>,
     account_reads: Keyed<UserId>,
     account_writes: Keyed<UserId>,
     anonymous_reads: Keyed<Address>,
@@ -184,6 +192,8 @@ impl RateLimits {
         Self(config.enabled.then(|| Limiters {
             address: Keyed::new(config.address),
             export: Keyed::new(config.export),
+            uploads: Keyed::new(config.uploads),
+            purchases: Keyed::new(config.purchases),
             account_reads: Keyed::new(config.account_reads),
             account_writes: Keyed::new(config.account_writes),
             anonymous_reads: Keyed::new(config.anonymous_reads),
@@ -245,6 +255,16 @@ impl RateLimits {
         self.0.as_ref().map_or(Ok(()), |limiters| limiters.export.check(&account))
     }
 
+    /// An upload of a picture, before its body is read.
+    pub(crate) fn check_upload(&self, account: UserId) -> Result<(), ApiError> {
+        self.0.as_ref().map_or(Ok(()), |limiters| limiters.uploads.check(&account))
+    }
+
+    /// The start of a purchase for money.
+    pub(crate) fn check_purchase(&self, address: Address) -> Result<(), ApiError> {
+        self.0.as_ref().map_or(Ok(()), |limiters| limiters.purchases.check(&address))
+    }
+
     /// An exchange of a refresh token.
     pub(crate) fn check_refresh(&self, address: Address) -> Result<(), ApiError> {
         self.0.as_ref().map_or(Ok(()), |limiters| limiters.login_address.check(&address))
@@ -256,6 +276,8 @@ impl RateLimits {
         let Limiters {
             address,
             export,
+            uploads,
+            purchases,
             account_reads,
             account_writes,
             anonymous_reads,
@@ -270,6 +292,8 @@ impl RateLimits {
             limiter.prune();
         }
         export.prune();
+        uploads.prune();
+        purchases.prune();
         account_reads.prune();
         account_writes.prune();
         login_name.prune();

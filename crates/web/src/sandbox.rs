@@ -9,10 +9,12 @@ use actix_web::{HttpRequest, HttpResponse};
 use serde::Deserialize;
 use std::fmt::Write;
 use terrace_app::App;
-use terrace_app::payments::{Money, Payments, Sandbox, SandboxCheckout, SandboxRefusal, SandboxState};
+use terrace_app::payments::{
+    Money, Payments, Sandbox, SandboxCheckout, SandboxDecision, SandboxRefusal, SandboxState,
+};
 use terrace_app::queries::{GetPurchase, NotFound};
 use terrace_kernel::{Failure, UserId};
-use terrace_packs::PurchaseId;
+use terrace_packs::{PurchaseId, UserPackState};
 
 /// The page of a purchase.
 pub(crate) const PAGE: &str = "/sandbox/checkout/{id}";
@@ -33,19 +35,24 @@ fn no_checkout() -> ApiError {
     ApiError::new(Code::NotFound, "you have no such checkout")
 }
 
+/// Whether a copy of the purchase was opened.
+#[derive(Clone, Copy)]
+struct Used(bool);
+
 /// The checkout of a purchase of the viewer's own; anybody else's is not there.
 async fn own_checkout(
     app: &App,
     user: UserId,
     purchase: PurchaseId,
-) -> Result<(&Sandbox, SandboxCheckout), ApiError> {
+) -> Result<(&Sandbox, SandboxCheckout, Used), ApiError> {
     let sandbox = app.sandbox().ok_or_else(no_checkout)?;
-    app.query(GetPurchase { user, purchase }).await.map_err(|failure| match failure {
+    let (_, copies) = app.query(GetPurchase { user, purchase }).await.map_err(|failure| match failure {
         Failure::Refused(NotFound) => no_checkout(),
         Failure::Broken(error) => error.into(),
     })?;
     let checkout = sandbox.checkout(purchase).await?.ok_or_else(no_checkout)?;
-    Ok((sandbox, checkout))
+    let any_opened = copies.iter().any(|copy| copy.state == UserPackState::Opened);
+    Ok((sandbox, checkout, Used(any_opened)))
 }
 
 async fn show(
@@ -53,13 +60,13 @@ async fn show(
     PathId(purchase): PathId<PurchaseId>,
     app: Data<App>,
 ) -> Result<HttpResponse, ApiError> {
-    let (_, checkout) = own_checkout(&app, viewer.user_id, purchase).await?;
+    let (_, checkout, used) = own_checkout(&app, viewer.user_id, purchase).await?;
     let is_over = checkout.expires_at.is_over(app.now());
     Ok(HttpResponse::Ok()
         .insert_header(ContentType::html())
         .insert_header((header::CONTENT_SECURITY_POLICY, POLICY))
         .insert_header((header::CACHE_CONTROL, "no-store"))
-        .body(page(&checkout, is_over)))
+        .body(page(&checkout, is_over, used)))
 }
 
 /// What a form says.
@@ -79,14 +86,24 @@ async fn decide(
     is_form(&req)?;
     let form: Form = serde_html_form::from_bytes(&body)
         .map_err(|_| ApiError::invalid_part("/decision", "a form with one decision is wanted"))?;
-    let decision = form
+    let decision: SandboxDecision = form
         .decision
         .parse()
         .map_err(|_| ApiError::invalid_part("/decision", "a decision is approve, decline or refund"))?;
-    let (sandbox, _) = own_checkout(&app, viewer.user_id, purchase).await?;
+    let (sandbox, checkout, _) = own_checkout(&app, viewer.user_id, purchase).await?;
+    let too_late = || ApiError::new(Code::Conflict, "it is too late for that");
+    if decision == SandboxDecision::Refund {
+        match checkout.state {
+            // The buyer's own wish, unlike what a provider does: it is granted only while nothing was opened.
+            SandboxState::Approved => app.return_purchase(viewer.user_id, purchase).await?,
+            SandboxState::Refunded => {}
+            // Decided by the state that was read: what is approved from here on was not returned by this request.
+            SandboxState::Open | SandboxState::Declined | SandboxState::Closed => return Err(too_late()),
+        }
+    }
     sandbox.decide(purchase, decision).await.map_err(|failure| match failure {
         Failure::Refused(SandboxRefusal::UnknownCheckout) => no_checkout(),
-        Failure::Refused(SandboxRefusal::TooLate) => ApiError::new(Code::Conflict, "it is too late for that"),
+        Failure::Refused(SandboxRefusal::TooLate) => too_late(),
         Failure::Broken(error) => error.into(),
     })?;
     // Within the origin that the buyer is on, whatever it is called.
@@ -96,12 +113,15 @@ async fn decide(
         .finish())
 }
 
-fn page(checkout: &SandboxCheckout, is_over: bool) -> String {
+fn page(checkout: &SandboxCheckout, is_over: bool, Used(used): Used) -> String {
     let (what, price) = (escaped(&checkout.description), price(checkout.price));
     let (words, decisions): (&str, &[(&str, &str)]) = match checkout.state {
         SandboxState::Open if is_over => ("It is too late to pay this.", &[]),
         SandboxState::Open => {
             ("Approve or decline the payment.", &[("approve", "Approve"), ("decline", "Decline")])
+        }
+        SandboxState::Approved if used => {
+            ("You have approved this payment, and opened what it was for: it cannot be returned.", &[])
         }
         SandboxState::Approved => ("You have approved this payment.", &[("refund", "Have it back")]),
         SandboxState::Declined => ("You have declined this payment.", &[]),
@@ -179,16 +199,17 @@ mod tests {
 
     #[test]
     fn a_page_offers_what_can_be_decided_and_runs_nothing() {
-        let open = page(&checkout(SandboxState::Open), false);
+        let open = page(&checkout(SandboxState::Open), false, Used(false));
         assert!(open.contains("12.05 EUR") && open.contains("No money moves here"));
         assert!(open.contains("1 × &lt;b&gt;&quot;Pack&quot;&lt;/b&gt; &amp; &#39;more&#39;"), "{open}");
         assert!(open.contains("value=\"approve\"") && open.contains("value=\"decline\""));
         assert!(!open.contains("<script") && !open.contains("style"));
-        let over = page(&checkout(SandboxState::Open), true);
-        for closed in [over, page(&checkout(SandboxState::Declined), false)] {
+        let over = page(&checkout(SandboxState::Open), true, Used(false));
+        let used = page(&checkout(SandboxState::Approved), false, Used(true));
+        for closed in [over, used, page(&checkout(SandboxState::Declined), false, Used(false))] {
             assert!(!closed.contains("<button"), "{closed}");
         }
-        assert!(page(&checkout(SandboxState::Approved), true).contains("value=\"refund\""));
+        assert!(page(&checkout(SandboxState::Approved), true, Used(false)).contains("value=\"refund\""));
     }
 
     #[test]

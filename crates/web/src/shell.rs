@@ -26,6 +26,7 @@ use crate::feed_pages::FeedPages;
 use crate::limits::{Address, ClientAddress, RateLimits};
 use crate::observe::Series;
 use crate::pack_page::PackPage;
+use crate::picture_bodies::PictureBodies;
 use crate::quest_page::QuestPage;
 use crate::streams::{Hub, Streams};
 use crate::{auth, crosssite, edge, etag, fallback, health, in_time, parameters, problem, sandbox};
@@ -66,6 +67,7 @@ pub(crate) struct Shell {
     pub(crate) entropy: Arc<dyn Entropy>,
     pub(crate) metrics: Option<PrometheusHandle>,
     pub(crate) limits: RateLimits,
+    pub(crate) picture_bodies: Arc<PictureBodies>,
     pub(crate) document: Document,
     pub(crate) feed_pages: FeedPages,
     pub(crate) board_pages: BoardPages,
@@ -93,6 +95,7 @@ impl Shell {
         document: Document,
     ) -> Self {
         let limits = RateLimits::new(&config.limits);
+        let picture_bodies = PictureBodies::new(config.picture_memory, config.pictures_per_account);
         let streams = Arc::new(Streams::new(config.streams.clone(), config.limits.enabled));
         Self {
             backend,
@@ -100,6 +103,7 @@ impl Shell {
             entropy,
             metrics,
             limits,
+            picture_bodies: Arc::new(picture_bodies),
             document,
             feed_pages: FeedPages::new(),
             board_pages: BoardPages::new(),
@@ -154,6 +158,11 @@ impl Shell {
     /// Whether messages from here that are nobody's have become too many.
     pub(crate) fn check_forgery(&self, req: &HttpRequest) -> Result<(), ApiError> {
         self.limits.check_request(None, address_of(req), true)
+    }
+
+    /// Whether another purchase for money from here is too much.
+    pub(crate) fn check_purchase(&self, req: &HttpRequest) -> Result<(), ApiError> {
+        self.limits.check_purchase(address_of(req))
     }
 
     /// Whether an exchange of a refresh token from here is too much.

@@ -5,11 +5,12 @@ use crate::packs::{PackBook, SeedSafe, limited, sealed_copies};
 use crate::payments::{CLAIM, Payment, settle};
 use crate::store::Tx;
 use std::sync::Arc;
-use terrace_kernel::{Ctx, Failure, Outcome, StoreError, UserId};
+use std::time::Duration;
+use terrace_kernel::{Ctx, Failure, Outcome, StoreError, Timestamp, UserId};
 use terrace_ledger::{AccountKind, Amount, Holder, House, Moved, Transfer, TransferSource};
 use terrace_packs::{
     Bought, Minted, PAYMENT_LIFE, Pack, PackId, PriceKind, Purchase, PurchaseState, Quantity, SaleRefusal,
-    Stock, StockChange, UserPack, can_sell,
+    Stock, StockChange, UserPack, can_sell, holds,
 };
 
 /// Buys copies of a pack. For points or coins it completes at once; for money it holds the stock and waits for the payment.
@@ -27,6 +28,8 @@ pub struct PurchasePack {
     pub safe: Arc<SeedSafe>,
     /// Who takes money, by their name; without one nothing is sold for money.
     pub provider: Option<&'static str>,
+    /// How long after its registration an account is new.
+    pub new_account_age: Duration,
 }
 
 /// What was bought.
@@ -81,6 +84,7 @@ impl Command for PurchasePack {
         // All rules but the stock's, whose row everybody waits for who buys the pack: it is locked last.
         can_sell(pack, self.quantity, ctx.now(), bought, Stock::default(), &Minted::default())
             .map_err(rule)?;
+        let new_until = if for_money && pack.is_counted() { self.check_holds(tx, ctx)? } else { None };
         let purchase = self.purchase(pack, ctx);
         let provider = match self.pay(tx, ctx, pack, &purchase)? {
             Paid::Now => None,
@@ -106,6 +110,12 @@ impl Command for PurchasePack {
             let stock = tx.lock_stock(pack.id)?;
             let minted = tx.minted(&limited([pack]))?;
             can_sell(pack, self.quantity, ctx.now(), bought, stock, &minted).map_err(rule)?;
+            if let Some(until) = new_until {
+                // With this purchase, and with all that were started before the stock was locked.
+                let held = tx.new_account_holds(pack.id, ctx.now().minus(self.new_account_age))?;
+                let left = pack.remaining(stock, &minted).unwrap_or(u32::MAX);
+                holds::check_share(held, left.saturating_sub(self.quantity.copies()), until).map_err(rule)?;
+            }
             tx.count_stock(pack.id, StockChange::purchased(self.quantity))?;
         }
         let copies = copies.into_iter().map(|(copy, _)| copy).collect();
@@ -136,6 +146,28 @@ fn awaited(purchase: &Purchase, provider: &str) -> Payment {
 }
 
 impl PurchasePack {
+    /// Whether the pack costs money.
+    pub fn is_for_money(&self) -> bool {
+        self.book.pack(self.pack).is_some_and(|pack| pack.price.kind() == PriceKind::Money)
+    }
+
+    /// Whether the fan may hold stock without paying it yet, as far as their own purchases decide. Returns until when the
+    /// account is new, if it is.
+    fn check_holds(&self, tx: &mut dyn Tx, ctx: &Ctx) -> Outcome<Option<Timestamp>, PurchasePackRefusal> {
+        let rule = |refusal| Failure::Refused(PurchasePackRefusal::Rule(refusal));
+        let since = ctx.now().minus(holds::ABANDONED_WINDOW);
+        let abandoned = tx.abandoned(self.user, since, holds::MAX_ABANDONED)?;
+        holds::check_abandoned(&abandoned, ctx.now()).map_err(rule)?;
+        let profile = tx.public_profile(self.user)?;
+        let profile = profile.ok_or(Failure::Refused(PurchasePackRefusal::NotActive))?;
+        let until = profile.created_at.plus(self.new_account_age);
+        if until.is_over(ctx.now()) {
+            return Ok(None);
+        }
+        holds::check_new_account(self.quantity, tx.pending_holds(self.user)?, until).map_err(rule)?;
+        Ok(Some(until))
+    }
+
     fn purchase(&self, pack: &Pack, ctx: &mut Ctx) -> Purchase {
         let waits = pack.price.kind() == PriceKind::Money;
         Purchase {

@@ -20,6 +20,8 @@ pub(crate) enum StorePictureRefusal {
     Unknown,
     /// The account is gone.
     NoAccount,
+    /// The account's uploads that wait for posts have reached their quota.
+    TooManyUploads,
 }
 
 impl StorePicture {

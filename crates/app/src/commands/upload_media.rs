@@ -2,10 +2,10 @@
 
 use super::{StorePicture, StorePictureRefusal};
 use crate::execute::Command;
-use crate::media::{NewUpload, Uploaded};
+use crate::media::{NewUpload, UploadQuota, Uploaded};
 use crate::store::Tx;
 use std::time::Duration;
-use terrace_kernel::{Ctx, Outcome, UserId};
+use terrace_kernel::{Ctx, Failure, Outcome, UserId};
 
 /// Keeps a stored picture for a post.
 pub(crate) struct UploadMedia {
@@ -13,6 +13,8 @@ pub(crate) struct UploadMedia {
     pub(crate) picture: StorePicture,
     /// How long it waits.
     pub(crate) life: Duration,
+    /// How much may wait.
+    pub(crate) quota: UploadQuota,
 }
 
 impl Command for UploadMedia {
@@ -21,7 +23,16 @@ impl Command for UploadMedia {
     type Refusal = StorePictureRefusal;
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Uploaded, StorePictureRefusal> {
+        let refused = |refusal| Err(Failure::Refused(refusal));
+        // Refuses early, so that no object is stored for an account that has reached its quota. The insert decides.
+        let waiting = tx.waiting_uploads(self.user)?;
+        if waiting.count >= self.quota.count || waiting.bytes >= self.quota.bytes {
+            return refused(StorePictureRefusal::TooManyUploads);
+        }
         let hash = self.picture.keep(tx, ctx)?;
+        if tx.lock_fan(self.user)?.is_none() {
+            return refused(StorePictureRefusal::NoAccount);
+        }
         let upload = NewUpload {
             id: ctx.new_id(),
             hash,
@@ -29,7 +40,9 @@ impl Command for UploadMedia {
             created_at: ctx.now(),
             expires_at: ctx.now().plus(self.life),
         };
-        tx.insert_upload(&upload)?;
+        if !tx.insert_upload(&upload, self.quota)? {
+            return refused(StorePictureRefusal::TooManyUploads);
+        }
         Ok(Uploaded { id: upload.id, hash })
     }
 }

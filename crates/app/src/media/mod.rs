@@ -17,7 +17,7 @@ mod upload;
 
 pub(crate) use object::NoMediaStore;
 pub use object::{ByteStream, MediaStore, ObjectKey};
-pub use ports::{MediaRead, MediaWrite, NewMedia, NewUpload, StoredMedia};
+pub use ports::{MediaRead, MediaWrite, NewMedia, NewUpload, StoredMedia, UploadQuota, WaitingUploads};
 pub use serve::ServedMedia;
 pub(crate) use sweep::{Shards, SweptMedia};
 pub use upload::{PictureUpload, UploadRefusal, Uploaded};

@@ -36,6 +36,24 @@ pub struct NewUpload {
     pub expires_at: Timestamp,
 }
 
+/// How much of an account may wait for posts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UploadQuota {
+    /// Pictures.
+    pub count: u32,
+    /// Bytes of all of them.
+    pub bytes: u64,
+}
+
+/// What waits for posts of an account.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct WaitingUploads {
+    /// Pictures.
+    pub count: u32,
+    /// Bytes of all of them.
+    pub bytes: u64,
+}
+
 /// A picture that is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StoredMedia {
@@ -54,6 +72,9 @@ pub trait MediaRead {
 
     /// Those of the objects that a picture lies in.
     fn known_objects(&mut self, objects: &[ObjectKey]) -> Result<Vec<ObjectKey>, StoreError>;
+
+    /// The uploads of an account that no post has taken and that have not been swept.
+    fn waiting_uploads(&mut self, uploader: UserId) -> Result<WaitingUploads, StoreError>;
 }
 
 /// Writes what is known of pictures.
@@ -65,8 +86,9 @@ pub trait MediaWrite: MediaRead {
     /// Notes a picture. One that is known already is held, and stays in the object that it lies in.
     fn insert_media(&mut self, media: &NewMedia, at: Timestamp) -> Result<(), StoreError>;
 
-    /// Notes that a picture waits for a post. The picture is held.
-    fn insert_upload(&mut self, upload: &NewUpload) -> Result<(), StoreError>;
+    /// Writes an upload unless the account would exceed the quota; `false` where it would. The picture is held, and
+    /// the uploader's account is locked.
+    fn insert_upload(&mut self, upload: &NewUpload, quota: UploadQuota) -> Result<bool, StoreError>;
 
     /// Takes a waiting picture away for a post; `None` when `uploader` has none of this id that is still good.
     /// Of two that take it at once, one gets it.

@@ -33,8 +33,17 @@ pub(crate) struct Rendered {
     pub(crate) height: u32,
 }
 
-/// Renders a file that is declared to be of this type, at most `side` pixels wide and high.
-pub(crate) fn render(declared: ImageType, file: &[u8], side: u32) -> Result<Rendered, NotAnImage> {
+/// How large a rendered picture may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Bounds {
+    /// Pixels on a side.
+    pub(crate) side: u32,
+    /// Bytes of the encoded picture. One of a single pixel may have more.
+    pub(crate) bytes: usize,
+}
+
+/// Renders a file that is declared to be of this type.
+pub(crate) fn render(declared: ImageType, file: &[u8], bounds: Bounds) -> Result<Rendered, NotAnImage> {
     container::check(declared, file).map_err(NotAnImage)?;
     let (image, orientation) = match declared {
         ImageType::Png => decode(PngDecoder::with_limits(Cursor::new(file), limits()).map_err(broken)?)?,
@@ -42,9 +51,9 @@ pub(crate) fn render(declared: ImageType, file: &[u8], side: u32) -> Result<Rend
         ImageType::WebP => decode(WebPDecoder::new(Cursor::new(file)).map_err(broken)?)?,
     };
     // Small before upright: turning takes a second copy.
-    let mut image = fit(image, side);
+    let mut image = fit(image, bounds.side);
     image.apply_orientation(orientation);
-    encode(declared, &image).map_err(broken)
+    encode_within(declared, image, bounds.bytes).map_err(broken)
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is what map_err gives")]
@@ -86,11 +95,34 @@ fn fit(image: DynamicImage, side: u32) -> DynamicImage {
     image.resize(side, side, FilterType::CatmullRom)
 }
 
+/// Encodes a picture in at most `limit` bytes. An opaque one that is too large as PNG becomes JPEG. What is still too
+/// large loses a quarter of its width and height until it fits.
+fn encode_within(declared: ImageType, mut image: DynamicImage, limit: usize) -> ImageResult<Rendered> {
+    let mut from = declared;
+    loop {
+        let rendered = encode(from, &image)?;
+        let (width, height) = (image.width(), image.height());
+        if rendered.bytes.len() <= limit || (width, height) == (1, 1) {
+            return Ok(rendered);
+        }
+        if rendered.kind == ImageType::Png && from == ImageType::Png && !is_transparent(&image) {
+            from = ImageType::Jpeg;
+            continue;
+        }
+        let smaller = |side: u32| (side - side.div_ceil(4)).max(1);
+        image = image.resize_exact(smaller(width), smaller(height), FilterType::CatmullRom);
+    }
+}
+
+fn is_transparent(image: &DynamicImage) -> bool {
+    image.color().has_alpha()
+        && image.to_rgba8().pixels().any(|pixel| matches!(pixel.0, [.., alpha] if alpha < u8::MAX))
+}
+
 /// JPEG stays JPEG and PNG stays PNG. WebP becomes PNG where pixels are transparent, else JPEG: there is no encoder
 /// for WebP with losses in Rust, and without losses a photo grows to many times what was sent.
 fn encode(from: ImageType, image: &DynamicImage) -> ImageResult<Rendered> {
-    let transparent = image.color().has_alpha()
-        && image.to_rgba8().pixels().any(|pixel| matches!(pixel.0, [.., alpha] if alpha < u8::MAX));
+    let transparent = is_transparent(image);
     let kind = match from {
         ImageType::Png => ImageType::Png,
         ImageType::WebP if transparent => ImageType::Png,
@@ -123,6 +155,10 @@ mod tests {
     use super::*;
     use ImageType::{Jpeg, Png, WebP};
     use image::{GenericImageView, ImageFormat, Rgba};
+
+    fn within(side: u32) -> Bounds {
+        Bounds { side, bytes: 5 << 20 }
+    }
 
     fn decoded(rendered: &Rendered) -> DynamicImage {
         let format = match rendered.kind {
@@ -159,16 +195,16 @@ mod tests {
             (WebP, webp_of(&half_transparent(60, 40)), Png),
             (Png, png_of(&half_transparent(60, 40)), Png),
         ] {
-            let rendered = render(kind, &file, 512).unwrap();
+            let rendered = render(kind, &file, within(512)).unwrap();
             assert_eq!(rendered.kind, becomes);
             assert_eq!((rendered.width, rendered.height), (60, 40));
-            assert_eq!(render(kind, &file, 512).unwrap(), rendered);
+            assert_eq!(render(kind, &file, within(512)).unwrap(), rendered);
             let hash: [u8; 32] = Sha256::digest(&rendered.bytes).into();
             assert_eq!(rendered.hash, MediaHash::from_bytes(hash));
             assert_eq!(container::check(becomes, &rendered.bytes), Ok(()));
             decoded(&rendered);
         }
-        let kept = decoded(&render(WebP, &webp_of(&half_transparent(60, 40)), 512).unwrap());
+        let kept = decoded(&render(WebP, &webp_of(&half_transparent(60, 40)), within(512)).unwrap());
         assert_eq!([kept.get_pixel(2, 2).0[3], kept.get_pixel(57, 2).0[3]], [0, 255]);
     }
 
@@ -181,11 +217,58 @@ mod tests {
             (512, 100, 512, (512, 100)),
             (10_000, 1, 2048, (2048, 1)),
         ] {
-            let rendered = render(Png, &png(width, height), side).unwrap();
+            let rendered = render(Png, &png(width, height), within(side)).unwrap();
             assert_eq!((rendered.width, rendered.height), expected);
         }
-        let scaled = decoded(&render(Jpeg, &jpeg(3000, 1000), 512).unwrap());
+        let scaled = decoded(&render(Jpeg, &jpeg(3000, 1000), within(512)).unwrap());
         assert_eq!(corners(&scaled), ["red", "green", "blue", "white"]);
+    }
+
+    /// Pixels that no lossless encoding makes smaller.
+    fn noise(side: u32, alpha: u8) -> DynamicImage {
+        let mut state = 1_u32;
+        let mut next = move || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            state.to_be_bytes()[0]
+        };
+        image::RgbaImage::from_fn(side, side, |_, _| Rgba([next(), next(), next(), alpha])).into()
+    }
+
+    #[test]
+    fn what_is_stored_is_bounded_in_bytes() {
+        let rendered = |declared, file: &[u8], bytes| {
+            let bounds = Bounds { side: 256, bytes };
+            let rendered = render(declared, file, bounds).unwrap();
+            assert!(rendered.bytes.len() <= bytes, "{} bytes", rendered.bytes.len());
+            assert_eq!(
+                render(declared, file, bounds).unwrap(),
+                rendered,
+                "the same file gives the same bytes"
+            );
+            decoded(&rendered);
+            (rendered.kind, rendered.width, rendered.height)
+        };
+        // A transparent picture stays without losses, and has fewer pixels.
+        for (kind, file) in [(WebP, webp_of(&noise(256, 128))), (Png, png_of(&noise(256, 9)))] {
+            let (kind, width, height) = rendered(kind, &file, 66_000);
+            assert!(kind == Png && width == height && (100..=192).contains(&width), "{width}");
+        }
+        // An opaque one becomes JPEG, and keeps its pixels where that is enough.
+        assert_eq!(rendered(Png, &png_of(&noise(160, 255)), 66_000), (Jpeg, 160, 160));
+        let (kind, width, _) = rendered(Jpeg, &jpeg_of(&noise(256, 255)), 20_000);
+        assert!(kind == Jpeg && width < 256, "{width}");
+        // What fits is left as it is.
+        assert_eq!(rendered(Png, &png(200, 100), 66_000), (Png, 200, 100));
+        let tiny = Bounds { side: 256, bytes: 1 };
+        let least = render(Png, &png_of(&noise(9, 1)), tiny).unwrap();
+        assert_eq!((least.width, least.height), (1, 1));
+    }
+
+    fn jpeg_of(image: &DynamicImage) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let encoder = JpegEncoder::new_with_quality(&mut bytes, 100);
+        DynamicImage::from(image.to_rgb8()).write_with_encoder(encoder).unwrap();
+        bytes
     }
 
     #[test]
@@ -202,7 +285,7 @@ mod tests {
             (9, ["red", "green", "blue", "white"]),
         ] {
             let file = jpeg_with(64, 32, &exif(orientation));
-            let rendered = render(Jpeg, &file, 512).unwrap();
+            let rendered = render(Jpeg, &file, within(512)).unwrap();
             let turned = (5..=8).contains(&orientation);
             assert_eq!((rendered.width, rendered.height), if turned { (32, 64) } else { (64, 32) });
             assert_eq!(corners(&decoded(&rendered)), expected, "orientation {orientation}");
@@ -225,7 +308,7 @@ mod tests {
             (Png, b"GIF89a\x01\0\x01\0\0\0\0;".to_vec()),
             (WebP, b"RIFF\x04\0\0\0WEBP".to_vec()),
         ] {
-            assert!(render(kind, &file, 512).is_err(), "{kind:?}");
+            assert!(render(kind, &file, within(512)).is_err(), "{kind:?}");
         }
     }
 
@@ -241,25 +324,28 @@ mod tests {
             (u32::MAX >> 1, u32::MAX >> 1),
             (0, 5),
         ] {
-            assert!(render(Png, &png_that_says(width, height), 512).is_err(), "{width} x {height}");
+            assert!(render(Png, &png_that_says(width, height), within(512)).is_err(), "{width} x {height}");
         }
         // One that may be decoded, and holds no pixels.
         assert_eq!(
-            render(Png, &png_that_says(5000, 5000), 512),
+            render(Png, &png_that_says(5000, 5000), within(512)),
             Err(NotAnImage("the picture cannot be decoded"))
         );
         let wide = png_raw(&vec![0; 20_000], 20_000, 1, image::ExtendedColorType::L8);
         assert_eq!(
-            render(Png, &wide, 512),
+            render(Png, &wide, within(512)),
             Err(NotAnImage("the picture has more than 10000 pixels on a side"))
         );
         let deep = png_raw(&vec![0; 4000 * 4000 * 8], 4000, 4000, image::ExtendedColorType::Rgba16);
-        assert_eq!(render(Png, &deep, 512), Err(NotAnImage("the picture has more than 25 million pixels")));
+        assert_eq!(
+            render(Png, &deep, within(512)),
+            Err(NotAnImage("the picture has more than 25 million pixels"))
+        );
         // The frame header of a JPEG can be made to say anything.
         let mut file = jpeg(16, 16);
         let frame = file.windows(2).position(|pair| pair == [0xff, 0xc0]).unwrap();
         file[frame + 5..frame + 9].copy_from_slice(&[0x4e, 0x20, 0x4e, 0x20]);
-        assert!(render(Jpeg, &file, 512).is_err());
+        assert!(render(Jpeg, &file, within(512)).is_err());
     }
 
     #[test]
@@ -268,14 +354,14 @@ mod tests {
         for (pixels, color) in
             [(vec![7; 64], L8), (vec![7; 128], La8), (vec![7; 128], L16), (vec![7; 64 * 6], Rgb16)]
         {
-            let rendered = render(Png, &png_raw(&pixels, 8, 8, color), 512).unwrap();
+            let rendered = render(Png, &png_raw(&pixels, 8, 8, color), within(512)).unwrap();
             assert_eq!((rendered.width, rendered.height), (8, 8), "{color:?}");
         }
     }
 
     /// Whatever is sent: a refusal or a whole picture within its bounds, and no panic.
     fn refused_or_right(kind: ImageType, file: &[u8]) -> bool {
-        let Ok(rendered) = render(kind, file, 32) else { return false };
+        let Ok(rendered) = render(kind, file, within(32)) else { return false };
         assert!(rendered.width.max(rendered.height) <= 32);
         decoded(&rendered);
         true

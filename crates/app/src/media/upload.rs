@@ -1,6 +1,6 @@
 //! Takes pictures in.
 
-use super::render::{Rendered, render};
+use super::render::{Bounds, Rendered, render};
 use super::{ImageType, MediaStore, NewMedia, NotAnImage, ObjectKey};
 use crate::App;
 use crate::commands::{SetPicture, StorePicture, StorePictureRefusal, UploadMedia};
@@ -37,6 +37,8 @@ pub enum UploadRefusal {
     Busy,
     /// The account is gone.
     NoAccount,
+    /// The account's uploads that wait for posts have reached their quota.
+    TooManyUploads,
 }
 
 /// A picture that waits for a post.
@@ -78,19 +80,20 @@ impl App {
         let user = upload.user;
         let rendered =
             self.render(upload, POST_SIDE).await.map_err(|failure| failure.map(OnceRefusal::Refused))?;
-        let life = self.config.upload_life;
-        let known = UploadMedia { user, picture: StorePicture::Known(rendered.hash), life };
+        let (life, quota) = (self.config.upload_life, self.config.upload_quota);
+        let known = UploadMedia { user, picture: StorePicture::Known(rendered.hash), life, quota };
         match self.execute_once(known, request.clone(), answer).await {
             Err(Failure::Refused(OnceRefusal::Refused(StorePictureRefusal::Unknown))) => {}
             outcome => return outcome.map_err(refused),
         }
         let picture = self.put(rendered, user).await?;
-        self.execute_once(UploadMedia { user, picture, life }, request, answer).await.map_err(refused)
+        self.execute_once(UploadMedia { user, picture, life, quota }, request, answer).await.map_err(refused)
     }
 
     async fn render(&self, upload: PictureUpload, side: u32) -> Outcome<Rendered, UploadRefusal> {
         let PictureUpload { kind, file, .. } = upload;
-        match self.renderers.run(move || render(kind, &file, side)).await {
+        let bounds = Bounds { side, bytes: self.config.stored_picture_limit };
+        match self.renderers.run(move || render(kind, &file, bounds)).await {
             Ok(rendered) => rendered.map_err(|reason| Failure::Refused(UploadRefusal::NotAnImage(reason))),
             Err(NotDone::Busy) => Err(Failure::Refused(UploadRefusal::Busy)),
             Err(NotDone::Panicked(error)) => {
@@ -123,5 +126,6 @@ fn final_refusal(refusal: StorePictureRefusal) -> UploadRefusal {
     match refusal {
         // What was put a moment ago is known to the transaction that notes it.
         StorePictureRefusal::Unknown | StorePictureRefusal::NoAccount => UploadRefusal::NoAccount,
+        StorePictureRefusal::TooManyUploads => UploadRefusal::TooManyUploads,
     }
 }

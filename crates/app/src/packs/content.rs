@@ -229,6 +229,16 @@ mod tests {
     }
 
     #[test]
+    fn the_coins_of_the_first_two_days_buy_a_pack() {
+        let rules = terrace_quests::VisitRules::default();
+        let earned: i64 = rules.coins.iter().filter(|(streak, _)| *streak <= 2).map(|(_, coins)| coins).sum();
+        let Catalogue { packs, .. } = planned(&PackContent::embedded().unwrap()).unwrap();
+        let coins = packs.iter().filter(|pack| pack.price.kind() == PriceKind::Coins);
+        let least = coins.map(|pack| pack.price.total(terrace_packs::Quantity::ONE)).min();
+        assert!(least.is_some_and(|price| price <= earned), "{least:?} of {earned}");
+    }
+
+    #[test]
     fn what_is_wrong_is_said_with_its_line() {
         let text = include_str!("../../content/packs.toml");
         let wrong = text

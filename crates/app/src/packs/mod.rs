@@ -97,7 +97,8 @@ impl App {
     ) -> Result<PurchasePack, StoreError> {
         let (book, safe) = (self.pack_book().await?, self.seed_safe()?);
         let provider = self.payments.as_ref().map(|payments| payments.provider.name());
-        Ok(PurchasePack { user, pack, quantity, book, safe, provider })
+        let new_account_age = self.config.new_account_age;
+        Ok(PurchasePack { user, pack, quantity, book, safe, provider, new_account_age })
     }
 
     /// The command by which a fan opens a copy of a pack.

@@ -65,7 +65,7 @@ impl Default for VisitRules {
         Self {
             points: 10,
             milestones: vec![(7, 50), (30, 250), (100, 1_000)],
-            coins: vec![(7, 10), (30, 50), (100, 200)],
+            coins: vec![(2, 10), (7, 10), (30, 50), (100, 200)],
             freeze_every: 7,
             max_freezes: 2,
         }

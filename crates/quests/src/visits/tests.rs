@@ -106,7 +106,7 @@ fn dates_in_a_row_are_a_streak_with_milestones_and_capped_freezes() {
         assert_eq!(state.freezes, (n / 7).min(2), "day {n}");
     }
     assert_eq!(milestones, [7, 30, 100]);
-    assert_eq!(coins, [10, 50, 200]);
+    assert_eq!(coins, [10, 10, 50, 200]);
     assert_eq!(points, 107 * 10 + 50 + 250 + 1_000);
 }
 

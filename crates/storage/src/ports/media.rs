@@ -8,7 +8,9 @@ use crate::tx::DieselTx;
 use crate::types::{At, Instant, Key, Uid};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Binary, Text};
-use terrace_app::media::{MediaRead, MediaWrite, NewMedia, NewUpload, ObjectKey, StoredMedia};
+use terrace_app::media::{
+    MediaRead, MediaWrite, NewMedia, NewUpload, ObjectKey, StoredMedia, UploadQuota, WaitingUploads,
+};
 use terrace_kernel::{MediaHash, MediaId, StoreError, Timestamp, UserId};
 
 /// Whether anything refers to a picture: also a profile or a post that an operator may show again, and an upload that
@@ -55,6 +57,17 @@ const INSERT: &str = "INSERT INTO media \
     (hash, object_id, content_type, byte_size, width, height, uploader_id, created_at) \
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (hash) DO UPDATE SET unused_since = NULL";
 
+const WAITING: &str = "SELECT count(*) AS uploads, CAST(coalesce(sum(media.byte_size), 0) AS bigint) AS bytes \
+    FROM media_uploads JOIN media ON media.hash = media_uploads.hash WHERE media_uploads.uploader_id = $1";
+
+const INSERT_UPLOAD: &str = "INSERT INTO media_uploads (id, hash, uploader_id, created_at, expires_at) \
+    SELECT $1, $2, $3, $4, $5 FROM ( \
+        SELECT count(*) AS uploads, coalesce(sum(media.byte_size), 0) AS bytes \
+        FROM media_uploads JOIN media ON media.hash = media_uploads.hash \
+        WHERE media_uploads.uploader_id = $3) AS waiting \
+    WHERE waiting.uploads < $6 \
+        AND waiting.bytes + (SELECT media.byte_size FROM media WHERE media.hash = $2) <= $7";
+
 const EXPIRED: &str = "DELETE FROM media_uploads WHERE id IN \
     (SELECT id FROM media_uploads WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2)";
 
@@ -92,14 +105,12 @@ impl ObjectRow {
     }
 }
 
-#[derive(Insertable)]
-#[diesel(table_name = media_uploads)]
-struct NewUploadRow<'a> {
-    id: Key,
-    hash: &'a [u8],
-    uploader_id: Key,
-    created_at: At,
-    expires_at: At,
+#[derive(QueryableByName)]
+struct WaitingRow {
+    #[diesel(sql_type = BigInt)]
+    uploads: i64,
+    #[diesel(sql_type = BigInt)]
+    bytes: i64,
 }
 
 impl MediaRead for DieselTx<'_> {
@@ -128,6 +139,17 @@ impl MediaRead for DieselTx<'_> {
         .map_err(broken("look objects up"))?;
         let known = rows.into_iter().map(ObjectRow::into_key).collect::<Result<Vec<_>, _>>()?;
         Ok(objects.iter().copied().filter(|object| known.contains(object)).collect())
+    }
+
+    fn waiting_uploads(&mut self, uploader: UserId) -> Result<WaitingUploads, StoreError> {
+        let WaitingRow { uploads, bytes } = on!(self.conn, |conn| {
+            diesel::sql_query(WAITING).bind::<Uid, _>(Key::of(uploader)).get_result(conn)
+        })
+        .map_err(broken("count the uploads of an account"))?;
+        Ok(WaitingUploads {
+            count: u32::try_from(uploads).map_err(|error| corrupt("media_uploads", "id", &error))?,
+            bytes: u64::try_from(bytes).map_err(|error| corrupt("media", "byte_size", &error))?,
+        })
     }
 }
 
@@ -158,17 +180,20 @@ impl MediaWrite for DieselTx<'_> {
         .map_err(broken("insert a picture"))
     }
 
-    fn insert_upload(&mut self, upload: &NewUpload) -> Result<(), StoreError> {
-        let row = NewUploadRow {
-            id: Key::of(upload.id),
-            hash: upload.hash.as_bytes().as_slice(),
-            uploader_id: Key::of(upload.uploader),
-            created_at: At(upload.created_at),
-            expires_at: At(upload.expires_at),
-        };
-        on!(self.conn, |conn| diesel::insert_into(media_uploads::table).values(&row).execute(conn))
-            .map(drop)
-            .map_err(broken("insert an upload"))
+    fn insert_upload(&mut self, upload: &NewUpload, quota: UploadQuota) -> Result<bool, StoreError> {
+        on!(self.conn, |conn| {
+            diesel::sql_query(INSERT_UPLOAD)
+                .bind::<Uid, _>(Key::of(upload.id))
+                .bind::<Binary, _>(upload.hash.as_bytes().as_slice())
+                .bind::<Uid, _>(Key::of(upload.uploader))
+                .bind::<Instant, _>(At(upload.created_at))
+                .bind::<Instant, _>(At(upload.expires_at))
+                .bind::<BigInt, _>(i64::from(quota.count))
+                .bind::<BigInt, _>(i64::try_from(quota.bytes).unwrap_or(i64::MAX))
+                .execute(conn)
+        })
+        .map(|rows| rows == 1)
+        .map_err(broken("insert an upload"))
     }
 
     fn take_upload(
@@ -264,7 +289,8 @@ mod tests {
     fn upload(tx: &mut DieselTx<'_>, uploader: UserId, n: u8, id: u128, until: i64) -> MediaId {
         let id = MediaId::from(uuid(id));
         let upload = NewUpload { id, hash: hash(n), uploader, created_at: at(0), expires_at: at(until) };
-        tx.insert_upload(&upload).unwrap();
+        let quota = UploadQuota { count: 10, bytes: 100_000 };
+        assert!(tx.insert_upload(&upload, quota).unwrap());
         id
     }
 
@@ -379,6 +405,7 @@ mod tests {
             tx.unmark_used_media(10).unwrap();
             tx.remove_unused_media(at(1), 10).unwrap();
             tx.sweep_uploads(at(1), 10).unwrap();
+            tx.waiting_uploads(UserId::from(uuid(1))).unwrap();
         });
         for plan in &plans {
             let scans_index =

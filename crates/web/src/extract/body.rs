@@ -87,15 +87,25 @@ fn check_json(req: &HttpRequest) -> Result<(), ApiError> {
     }
 }
 
-fn declared_length(req: &HttpRequest) -> Option<u64> {
+pub(super) fn declared_length(req: &HttpRequest) -> Option<u64> {
     req.headers().get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
 /// What reads a body of up to `limit` bytes, within the time that a body may take.
 pub(super) fn read(
     req: &HttpRequest,
+    payload: Payload,
+    limit: usize,
+) -> Result<impl Future<Output = Result<Bytes, ApiError>> + use<>, ApiError> {
+    read_into(req, payload, limit, 0)
+}
+
+/// The same into a buffer that has room for `capacity` bytes from the start.
+pub(super) fn read_into(
+    req: &HttpRequest,
     mut payload: Payload,
     limit: usize,
+    capacity: usize,
 ) -> Result<impl Future<Output = Result<Bytes, ApiError>> + use<>, ApiError> {
     let (declared, awaited) = (declared_length(req), BodyAwaited::of(req));
     let timeout = shell_of(req)?.config().body_timeout;
@@ -105,7 +115,7 @@ pub(super) fn read(
     }
     Ok(async move {
         let collect = async {
-            let mut bytes = BytesMut::new();
+            let mut bytes = BytesMut::with_capacity(capacity);
             while let Some(chunk) = payload.next().await {
                 let chunk = chunk.map_err(|_| ApiError::invalid_request("the body ended before its end"))?;
                 if bytes.len() + chunk.len() > limit {

@@ -1,6 +1,7 @@
 //! Pictures as bodies.
 
-use super::body::{Extracting, media_type, read, shell_of, uncoded};
+use super::body::{Extracting, declared_length, media_type, read_into, shell_of, uncoded};
+use super::viewer_of;
 use crate::error::{ApiError, Code};
 use actix_web::dev::Payload;
 use actix_web::{FromRequest, HttpRequest};
@@ -9,12 +10,12 @@ use sha2::{Digest, Sha256};
 use terrace_app::media::ImageType;
 
 /// A body that is declared to be a picture. Another content type is 415, too many bytes are 413; what it really
-/// holds is looked at later.
+/// holds is looked at later. Memory is reserved before the body is read ([`crate::picture_bodies`]).
 #[derive(Debug)]
 pub(crate) struct ImageBody {
     /// What it is declared to be.
     pub(crate) kind: ImageType,
-    /// The bytes that were sent.
+    /// The bytes that were sent, with the permit for them.
     pub(crate) file: Bytes,
 }
 
@@ -30,13 +31,23 @@ impl FromRequest for ImageBody {
     type Future = Extracting<Self>;
 
     fn from_request(req: &HttpRequest, payload: &mut Payload) -> Self::Future {
-        let bytes = declared(req).and_then(|kind| {
-            let limit = shell_of(req)?.config().picture_limit;
-            Ok((kind, read(req, payload.take(), limit)?))
+        let upload = declared(req).and_then(|kind| {
+            let shell = shell_of(req)?.clone();
+            let limit = shell.config().picture_limit;
+            let most = declared_length(req).and_then(|length| usize::try_from(length).ok()).unwrap_or(limit);
+            // The buffer never grows, so that it takes no more than is reserved.
+            let body = read_into(req, payload.take(), limit, most)?;
+            Ok((kind, shell, most, body))
         });
+        let viewer = viewer_of(req);
+        // The extractors before this one have not refused the request once this future is polled.
         Box::pin(async move {
-            let (kind, bytes) = bytes?;
-            Ok(Self { kind, file: bytes.await? })
+            let (kind, shell, most, body) = upload?;
+            let account = viewer.ok_or(Code::AuthenticationRequired)?.user_id;
+            shell.limits.check_upload(account)?;
+            let permit = shell.picture_bodies.reserve(account, most)?;
+            let file = body.await?;
+            Ok(Self { kind, file: permit.attach(file) })
         })
     }
 }

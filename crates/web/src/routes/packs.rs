@@ -11,7 +11,7 @@ use crate::extract::{IdempotencyKey, JsonBody, MaybeSignedIn, PathId, Query, Sig
 use crate::pack_page::Shown;
 use crate::shell::Shell;
 use actix_web::web::Data;
-use actix_web::{HttpResponse, get, post, put};
+use actix_web::{HttpRequest, HttpResponse, get, post, put};
 use serde::Deserialize;
 use terrace_app::commands::{PackOpened, PackPurchased, PackWish};
 use terrace_app::queries::ReadSupply;
@@ -102,7 +102,9 @@ pub(crate) async fn get_pack(
 ///
 /// What is paid with points or coins completes at once. Each copy comes with the hash of the server's half of its draw. What
 /// costs money stays `pending` for 30 minutes and is paid at its `checkoutUrl`; meanwhile it holds its stock. At most 3
-/// purchases of a fan wait at once.
+/// purchases of a fan wait at once. An account that is less than a day old holds at most one unpaid copy of a limited pack, and all
+/// such accounts together a quarter of what is left. After three unpaid purchases of limited packs within a day, further
+/// ones are 429 `too_many_abandoned`.
 #[utoipa::path(
     tag = "Packs",
     operation_id = "purchasePack",
@@ -120,7 +122,9 @@ pub(crate) async fn purchase_pack(
     PathId(pack): PathId<PackId>,
     key: IdempotencyKey,
     body: JsonBody<PurchaseBody>,
+    req: HttpRequest,
     app: Data<App>,
+    shell: Data<Shell>,
 ) -> Result<HttpResponse, ApiError> {
     const ROUTE: &str = "POST /api/packs/{id}/purchase";
     needed(&key)?;
@@ -128,6 +132,9 @@ pub(crate) async fn purchase_pack(
     let quantity = body.into_inner().quantity.map_or(Ok(Quantity::ONE), Quantity::new);
     let quantity = quantity.map_err(|error| Invalid::at("/quantity", error.to_string()))?;
     let command = app.purchase_pack(viewer.user_id, pack, quantity).await?;
+    if command.is_for_money() {
+        shell.check_purchase(&req)?;
+    }
     let mut answered = app.execute_once(command, request.clone(), purchased).await?;
     if let Some(purchase) = without_checkout(&app, &answered.answer) {
         // Between the transactions: the answer that is kept from here on tells where to pay.

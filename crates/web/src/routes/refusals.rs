@@ -6,7 +6,7 @@ use terrace_app::commands::{
     BlockRefusal, ChangeProfileRefusal, CompletePurchaseRefusal, CompleteStepRefusal, CreateCommentRefusal,
     CreatePostRefusal, DeleteCommentRefusal, DeletePostRefusal, DismissRefusal, EndSessionRefusal,
     FollowRefusal, FollowTeamRefusal, MembershipRefusal, OpenPackRefusal, PurchasePackRefusal, ReactRefusal,
-    ReportPostRefusal, StartQuestRefusal,
+    ReportPostRefusal, ReturnPurchaseRefusal, StartQuestRefusal,
 };
 use terrace_app::media::{NotAnImage, UploadRefusal};
 use terrace_app::payments::CheckoutRefusal;
@@ -116,6 +116,11 @@ impl From<PurchasePackRefusal> for ApiError {
                     SaleRefusal::PackClosed => Code::PackClosed,
                     SaleRefusal::LimitReached { .. } | SaleRefusal::TooManyPending => Code::LimitReached,
                     SaleRefusal::SoldOut { .. } => Code::SoldOut,
+                    SaleRefusal::AccountTooNew { .. } => Code::AccountTooNew,
+                    SaleRefusal::TooManyAbandoned { wait } => {
+                        let wait = wait.as_secs().saturating_add(1);
+                        return Self::new(Code::TooManyAbandoned, rule.to_string()).retry_after(wait);
+                    }
                 };
                 Self::new(code, rule.to_string())
             }
@@ -124,6 +129,18 @@ impl From<PurchasePackRefusal> for ApiError {
             }
             PurchasePackRefusal::PaymentUnavailable => Code::PaymentUnavailable.into(),
             PurchasePackRefusal::NotActive => no_longer(),
+        }
+    }
+}
+
+impl From<ReturnPurchaseRefusal> for ApiError {
+    fn from(refusal: ReturnPurchaseRefusal) -> Self {
+        match refusal {
+            ReturnPurchaseRefusal::UnknownPurchase => Self::new(Code::NotFound, "you have no such purchase"),
+            ReturnPurchaseRefusal::Used => {
+                Self::new(Code::GoodsUsed, "a copy of this purchase was opened; it cannot be returned")
+            }
+            ReturnPurchaseRefusal::NotActive => no_longer(),
         }
     }
 }
@@ -285,6 +302,10 @@ impl From<UploadRefusal> for ApiError {
             UploadRefusal::NotAnImage(NotAnImage(why)) => Self::new(Code::NotAnImage, why),
             UploadRefusal::Busy => Self::unavailable("too many pictures wait to be rendered", 2),
             UploadRefusal::NoAccount => Code::NotFound.into(),
+            UploadRefusal::TooManyUploads => Self::new(
+                Code::TooManyUploads,
+                "the account's uploads that no post has taken have reached their quota; they expire after a day",
+            ),
         }
     }
 }

@@ -6,9 +6,9 @@ use crate::conn::{Conn, on};
 use crate::error::broken;
 use crate::schema::{pack_purchases, pack_stock, user_packs};
 use crate::tx::DieselTx;
-use crate::types::{At, Key, Uid};
+use crate::types::{At, Instant, Key, Uid};
 use diesel::prelude::*;
-use diesel::sql_types::Integer;
+use diesel::sql_types::{BigInt, Integer};
 use terrace_kernel::{StoreError, Timestamp, UserId};
 use terrace_packs::{
     Bought, PackId, Purchase, PurchaseId, PurchaseState, SaleWrite, SealedSeed, Stock, StockChange,
@@ -20,6 +20,36 @@ const BOUGHT: &str = "\
     SELECT CAST((SELECT coalesce(sum(quantity), 0) FROM pack_purchases \
             WHERE user_id = $1 AND pack_id = $2 AND state IN ('pending', 'completed')) AS integer) AS copies, \
         CAST((SELECT count(*) FROM pack_purchases WHERE user_id = $1 AND state = 'pending') AS integer) AS pending";
+
+/// What of an account counts as abandoned. A purchase that is cancelled without a reference was refused by the provider.
+const ABANDONED: &str = "\
+    SELECT created_at FROM pack_purchases \
+    WHERE user_id = $1 AND created_at > $2 AND price_kind = 'money' AND state IN ('expired', 'cancelled') \
+        AND EXISTS (SELECT 1 FROM pack_stock WHERE pack_stock.pack_id = pack_purchases.pack_id) \
+        AND (state = 'expired' OR EXISTS (SELECT 1 FROM payments \
+            WHERE payments.purchase_id = pack_purchases.id AND payments.reference IS NOT NULL)) \
+    ORDER BY created_at DESC LIMIT $3";
+
+const PENDING_HOLDS: &str = "\
+    SELECT CAST(count(*) AS integer) AS number FROM pack_purchases WHERE user_id = $1 AND state = 'pending' \
+        AND EXISTS (SELECT 1 FROM pack_stock WHERE pack_stock.pack_id = pack_purchases.pack_id)";
+
+const NEW_ACCOUNT_HOLDS: &str = "\
+    SELECT CAST(coalesce(sum(pack_purchases.quantity), 0) AS integer) AS number FROM pack_purchases \
+    JOIN users ON users.id = pack_purchases.user_id \
+    WHERE pack_purchases.pack_id = $1 AND pack_purchases.state = 'pending' AND users.created_at > $2";
+
+#[derive(QueryableByName)]
+struct StartedRow {
+    #[diesel(sql_type = Instant)]
+    created_at: At,
+}
+
+#[derive(QueryableByName)]
+struct NumberRow {
+    #[diesel(sql_type = Integer)]
+    number: i32,
+}
 
 #[derive(QueryableByName)]
 struct BoughtRow {
@@ -72,6 +102,42 @@ impl SaleWrite for DieselTx<'_> {
         .map_err(broken("count what a fan bought"))?;
         let number = |number| count("pack_purchases", "quantity", number);
         Ok(Bought { copies: number(row.copies)?, pending: number(row.pending)? })
+    }
+
+    fn abandoned(
+        &mut self,
+        user: UserId,
+        since: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<Timestamp>, StoreError> {
+        let rows: Vec<StartedRow> = on!(self.conn, |conn| {
+            diesel::sql_query(ABANDONED)
+                .bind::<Uid, _>(Key::of(user))
+                .bind::<Instant, _>(At(since))
+                .bind::<BigInt, _>(i64::from(limit))
+                .load(conn)
+        })
+        .map_err(broken("read abandoned purchases"))?;
+        Ok(rows.into_iter().map(|row| row.created_at.0).collect())
+    }
+
+    fn pending_holds(&mut self, user: UserId) -> Result<u32, StoreError> {
+        let NumberRow { number } = on!(self.conn, |conn| {
+            diesel::sql_query(PENDING_HOLDS).bind::<Uid, _>(Key::of(user)).get_result(conn)
+        })
+        .map_err(broken("count the unpaid purchases of a fan"))?;
+        count("pack_purchases", "id", number)
+    }
+
+    fn new_account_holds(&mut self, pack: PackId, since: Timestamp) -> Result<u32, StoreError> {
+        let NumberRow { number } = on!(self.conn, |conn| {
+            diesel::sql_query(NEW_ACCOUNT_HOLDS)
+                .bind::<Uid, _>(Key::of(pack))
+                .bind::<Instant, _>(At(since))
+                .get_result(conn)
+        })
+        .map_err(broken("count the copies that new accounts hold"))?;
+        count("pack_purchases", "quantity", number)
     }
 
     fn lock_stock(&mut self, pack: PackId) -> Result<Stock, StoreError> {

@@ -1,0 +1,73 @@
+//! How fans return what they have bought for money.
+
+use crate::App;
+use crate::execute::Command;
+use crate::packs::PackBook;
+use crate::payments::{RefundState, settle};
+use crate::store::Tx;
+use std::sync::Arc;
+use terrace_kernel::{Ctx, Failure, Outcome, UserId};
+use terrace_packs::{PurchaseId, PurchaseState, UserPackState};
+
+/// Returns a purchase for money while none of its copies is opened: the copies are taken back, and the provider owes the
+/// refund. One that was refunded already stays as it is.
+#[derive(Debug, Clone)]
+pub struct ReturnPurchase {
+    /// The buyer.
+    pub user: UserId,
+    /// The purchase.
+    pub purchase: PurchaseId,
+    /// The packs.
+    pub book: Arc<PackBook>,
+}
+
+/// Why a purchase is not returned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReturnPurchaseRefusal {
+    /// The fan has no such purchase for money.
+    UnknownPurchase,
+    /// A copy was opened.
+    Used,
+    /// The account was deleted or suspended meanwhile.
+    NotActive,
+}
+
+impl Command for ReturnPurchase {
+    const NAME: &'static str = "return_purchase";
+    type Output = ();
+    type Refusal = ReturnPurchaseRefusal;
+
+    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<(), ReturnPurchaseRefusal> {
+        let refused = |refusal| Failure::Refused(refusal);
+        // An opening locks the account too, so that no copy is opened from here on.
+        tx.lock_fan(self.user)?.ok_or(refused(ReturnPurchaseRefusal::NotActive))?;
+        let unknown = || refused(ReturnPurchaseRefusal::UnknownPurchase);
+        let purchase = tx.lock_purchase(self.purchase)?.filter(|purchase| purchase.user == self.user);
+        let (mut purchase, payment) = (purchase.ok_or_else(unknown)?, tx.payment(self.purchase)?);
+        let mut payment = payment.ok_or_else(unknown)?;
+        if purchase.state == PurchaseState::Refunded {
+            return Ok(());
+        }
+        let opened = UserPackState::Opened;
+        if tx.copies_of(purchase.id)?.iter().any(|copy| copy.state == opened) {
+            return Err(refused(ReturnPurchaseRefusal::Used));
+        }
+        Ok(settle::refund(tx, ctx, &mut purchase, &mut payment, &self.book, RefundState::Owed)?)
+    }
+}
+
+impl App {
+    /// The command by which a fan returns what they have paid for.
+    ///
+    /// # Errors
+    ///
+    /// When the packs cannot be read.
+    pub async fn return_purchase(
+        &self,
+        user: UserId,
+        purchase: PurchaseId,
+    ) -> Outcome<(), ReturnPurchaseRefusal> {
+        let book = self.pack_book().await?;
+        self.execute(ReturnPurchase { user, purchase, book }).await
+    }
+}

@@ -1,0 +1,1 @@
+DROP INDEX pack_purchases_unpaid_of_pack;
