@@ -37,6 +37,7 @@ mod recommended;
 pub mod store;
 pub mod streams;
 mod trends;
+mod unshown;
 mod upkeep;
 mod viewers;
 mod walked;
@@ -87,11 +88,11 @@ use crate::minting::Minter;
 use crate::workers::Workers;
 use moka::sync::Cache;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU64};
 use std::time::Duration;
 use store::Store;
-use terrace_kernel::{Clock, CtxSeed, Entropy, Position, StoreError, Timestamp};
+use terrace_kernel::{Clock, CtxSeed, Entropy, StoreError, Timestamp};
 use terrace_scoring::SeasonId;
+use unshown::Unshown;
 use viewers::Viewers;
 
 /// How many boards are remembered by what they were asked for.
@@ -185,12 +186,8 @@ pub struct App {
     graph: Arc<Live<Graph>>,
     recommenders: Workers,
     ranks: Arc<Live<Ranks>>,
-    /// The place in the log as of which pages of the active season were last read from the tables.
-    tables_told: AtomicI64,
-    /// Up to where somebody was told of what boards show.
-    acknowledged: AtomicI64,
-    /// How many were told of something before the place in the log was known as of which boards show it.
-    unsettled: AtomicU64,
+    /// Whose writes the boards in memory may not show yet.
+    unshown: Unshown,
     awards: Awards,
     found_boards: Cache<(BoardChoice, SeasonId), Arc<ShownBoard>>,
     quest_books: Cache<(), Arc<QuestBook>>,
@@ -237,9 +234,7 @@ impl App {
             graph,
             recommenders,
             ranks: Arc::default(),
-            tables_told: AtomicI64::new(Position::START.get()),
-            acknowledged: AtomicI64::new(Position::START.get()),
-            unsettled: AtomicU64::new(0),
+            unshown: Unshown::default(),
             awards: Awards::default(),
             found_boards,
             quest_books: Cache::builder().max_capacity(1).time_to_live(BOARD_MEMORY).build(),

@@ -130,7 +130,7 @@ impl App {
 
     /// A fan's rank on the global board of the active season.
     async fn global_rank(&self, user: UserId) -> Result<Option<u64>, StoreError> {
-        let now = self.boards_now().await;
+        let now = self.boards_now(Some(user)).await;
         let shown = match self.find_board(now, crate::commands::BoardChoice::Global, None).await {
             Ok(shown) => shown,
             Err(Failure::Refused(_)) => return Ok(None),

@@ -110,7 +110,7 @@ pub(crate) async fn read_leaderboard(
     let around = query.around(reader)?;
     // Checked as far as it can be before the board is known: a bad request makes no board.
     let page = asked::<terrace_scoring::RankKey>(query.limit, None, LEADERBOARD, "")?;
-    let now = app.boards_now().await;
+    let now = app.boards_now(reader).await;
     let shown = app.find_board(now, board, season).await?;
     let after = match query.cursor.as_deref() {
         Some(cursor) => asked(query.limit, Some(cursor), LEADERBOARD, &BoardPages::filter(&shown))?.after,
@@ -160,7 +160,7 @@ async fn change_membership(
 ) -> Result<Json<JoinedBoard>, ApiError> {
     let board = body.choice()?;
     let joined = app.execute(ChangeBoardMembership { user, board, joins }).await?;
-    let now = app.boards_now().await;
+    let now = app.boards_now(Some(user)).await;
     let shown = app.find_board(now, BoardChoice::Board(joined.board.id), Some(joined.season.id)).await?;
     let me = app.standing(now, &shown, user).await.map_err(ApiError::from)?;
     Ok(Json(JoinedBoard {
@@ -225,8 +225,8 @@ pub(crate) async fn read_points(
     let page = query.asked(POINTS, &filter)?;
     let points =
         app.query(ReadOwnPoints { user: viewer.user_id, limit: page.limit, after: page.after }).await?;
-    // Whoever sees points here finds them on the boards.
-    app.boards_show().await;
+    // Points that are seen here are on the boards, too.
+    app.boards_show_points_of(viewer.user_id).await;
     let next = next_cursor(points.page.next.as_ref(), POINTS, &filter);
     Ok(Json(PointsPage::new(&points, next)))
 }
