@@ -34,6 +34,7 @@ pub mod payments;
 pub mod queries;
 mod quests;
 mod recommended;
+mod sealed;
 pub mod store;
 pub mod streams;
 mod trends;
@@ -71,6 +72,7 @@ pub use quests::{
     Checked, NotActive, QuestBook, QuestContent, QuestContentError, QuestSummary, QuestSweep, QuestsSynced,
 };
 pub use recommended::{RecommendRefusal, Suggestion, SuggestionReason};
+pub use sealed::CursorSeal;
 /// The words of operators, for a program that names no domain.
 pub use terrace_identity::{Password, Role};
 pub use terrace_ledger::{Amount, LedgerCheck, TransferSource, reason as transfer_reason};
@@ -192,6 +194,8 @@ pub struct App {
     found_boards: Cache<(BoardChoice, SeasonId), Arc<ShownBoard>>,
     quest_books: Cache<(), Arc<QuestBook>>,
     pack_books: Cache<(), Arc<PackBook>>,
+    /// What seals the cursors of lists.
+    cursors: CursorSeal,
     /// What encrypts seeds, and the mark of the secret behind it.
     seed_safe: Option<(Arc<SeedSafe>, [u8; 32])>,
     /// Who is told of what fans come to own; without one nobody is.
@@ -222,6 +226,8 @@ impl App {
         let recommenders =
             Workers::new("terrace_recommend_queue", config.recommend_workers, config.recommend_queue);
         let graph = Arc::default();
+        // Of this process alone, until it is given the secret that processes share.
+        let cursors = CursorSeal::new(&SecretKey::from_bytes(ctx.random_bytes()));
         let found_boards = Cache::builder().max_capacity(FOUND_BOARDS).time_to_live(BOARD_MEMORY).build();
         Self {
             store,
@@ -239,6 +245,7 @@ impl App {
             found_boards,
             quest_books: Cache::builder().max_capacity(1).time_to_live(BOARD_MEMORY).build(),
             pack_books: Cache::builder().max_capacity(1).time_to_live(BOARD_MEMORY).build(),
+            cursors,
             seed_safe: None,
             minter: None,
             payments: None,
@@ -250,6 +257,11 @@ impl App {
     /// The bounds that it goes by.
     pub fn config(&self) -> &AppConfig {
         &self.config
+    }
+
+    /// What seals the cursors of lists.
+    pub fn cursors(&self) -> &CursorSeal {
+        &self.cursors
     }
 
     /// What time it is for the service.
