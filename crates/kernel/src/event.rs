@@ -137,6 +137,8 @@ named! {
         ScoreChanged = "score.changed",
         /// A season was announced, began, or was closed. Subject: the season.
         SeasonChanged = "season.changed",
+        /// A fan started a quest. Actor: the fan; subject: the quest.
+        QuestStarted = "quest.started",
         /// A fan completed a step of a quest. Actor: the fan; subject: the step.
         StepCompleted = "step.completed",
         /// A fan completed a quest. Actor: the fan; subject: the quest.
