@@ -65,7 +65,7 @@ pub use quests::{
 };
 pub use react::{React, ReactRefusal};
 pub(crate) use refresh_session::{RefreshSession, Refreshed};
-pub(crate) use register::{Register, RegisterOutcome, RegisterRuleRefusal};
+pub(crate) use register::{Register, RegisterOutcome, RegisterRuleRefusal, start_onboarding};
 pub use report_post::{ReportPost, ReportPostRefusal};
 pub use reverse_points::ReversePoints;
 pub use seasons::{CloseSeason, StartSeason};
