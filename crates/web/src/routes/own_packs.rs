@@ -68,12 +68,12 @@ async fn copies(
     (list, name): (CopyList, &'static str),
 ) -> Result<Json<UserPackList>, ApiError> {
     let filter = user.to_string();
-    let page = query.asked(&app, name, &filter)?;
+    let page = query.asked(app, name, &filter)?;
     let found = app.query(ListCopies { user, list, limit: page.limit, after: page.after }).await?;
     let book = app.pack_book().await?;
     Ok(Json(UserPackList {
         packs: found.items.iter().map(|copy| UserPack::new(copy, &book)).collect(),
-        next_cursor: next_cursor(&app, found.next.as_ref(), name, &filter),
+        next_cursor: next_cursor(app, found.next.as_ref(), name, &filter),
     }))
 }
 
