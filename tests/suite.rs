@@ -115,6 +115,7 @@ mod http {
     mod pictures;
     mod problems;
     mod quests;
+    mod quests_noticed;
     mod recommended;
     mod sample;
     /// What the service keeps from whom.

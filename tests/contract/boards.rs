@@ -8,14 +8,18 @@ use anyhow::Result;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::{Duration, Instant};
 use terrace_testkit::app::commands::{
     AwardPoints, BoardChoice, ChangeBoardMembership, ChangeProfile, CloseSeason, ReversePoints,
 };
+use terrace_testkit::app::store::Store;
 use terrace_testkit::app::{BoardPage, BoardRefusal, ReadBoard, ShownBoard};
 use terrace_testkit::identity::ProfileChange;
-use terrace_testkit::kernel::{Entropy, Limit, TeamId, UserId};
+use terrace_testkit::kernel::{Entropy, Limit, Position, TeamId, UserId};
 use terrace_testkit::scoring::{RankKey, Ranked, SeasonId, Standing, Writer};
-use terrace_testkit::{DatabaseKind, SeededEntropy, TestApp, on_each_database};
+use terrace_testkit::{DatabaseKind, SeededEntropy, TestApp, on_each_database, pgtemp};
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::watch;
 
 on_each_database! {
     memory_says_of_a_board_what_the_tables_say,
@@ -23,7 +27,11 @@ on_each_database! {
     every_page_is_a_sort_of_what_was_told_up_to_its_version,
     while_boards_are_loaded_pages_are_right,
     a_season_that_begins_is_seen_at_once,
+    a_board_that_is_behind_is_answered,
 }
+
+/// How long a test waits for what has to come.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Numbers that follow from a seed.
 struct Dice(SeededEntropy);
@@ -50,8 +58,9 @@ fn found(house: &TestApp, board: BoardChoice, season: Option<SeasonId>) -> Arc<S
 fn read(house: &TestApp, asked: &ReadBoard) -> (Arc<ShownBoard>, BoardPage) {
     let shown = found(house, asked.board, asked.season);
     let app = house.app();
-    let page =
-        house.run(async { app.read_board(app.boards_now().await, &shown, asked).await }).expect("a page");
+    let page = house
+        .run(async { app.read_board(app.boards_now(asked.reader).await, &shown, asked).await })
+        .expect("a page");
     (shown, page)
 }
 
@@ -166,7 +175,8 @@ fn after_an_award_the_next_read_shows_it(kind: DatabaseKind) -> Result<()> {
     // So does one who leaves, and comes back.
     for (joins, expected) in [(false, 0), (true, 1), (false, 0)] {
         house.done(ChangeBoardMembership { user: fan, board: BoardChoice::Team(team), joins });
-        assert_eq!(read(house, &top(BoardChoice::Team(team))).1.total, expected);
+        let asked = ReadBoard { reader: Some(fan), ..top(BoardChoice::Team(team)) };
+        assert_eq!(read(house, &asked).1.total, expected);
     }
     Ok(())
 }
@@ -388,5 +398,97 @@ fn a_season_that_begins_is_seen_at_once(kind: DatabaseKind) -> Result<()> {
     let unknown: SeasonId = "0190a6f2-7c1e-7000-8000-000000000000".parse()?;
     let refused = points::found(house, BoardChoice::Global, Some(unknown));
     assert_eq!(refused.err(), Some(BoardRefusal::UnknownSeason));
+    Ok(())
+}
+
+/// Live models that come further only while they are driven.
+struct HeldModels {
+    runtime: Runtime,
+    house: TestApp,
+    _stop: watch::Sender<bool>,
+}
+
+impl HeldModels {
+    fn on(house: TestApp) -> Result<Self> {
+        let runtime = Builder::new_current_thread().enable_all().build()?;
+        let (stop, stopped) = watch::channel(false);
+        drop(runtime.spawn(Arc::clone(house.app()).run_live_models(stopped)));
+        Ok(Self { runtime, house, _stop: stop })
+    }
+
+    /// Drives them until they know of everything that has committed by now.
+    fn catch_up(&self) {
+        let head = self.house.settled();
+        let reached = self.house.app().live_models_reach(head);
+        let known = async { tokio::time::timeout(PATIENCE, reached).await };
+        assert!(self.runtime.block_on(known).is_ok(), "the live models do not hear of {head}");
+    }
+}
+
+/// Gives the relay of PostgreSQL to a process that does not exist, so that nothing that commits becomes public.
+fn stop_relay(house: &TestApp, fan: UserId) -> Result<()> {
+    if house.kind() == DatabaseKind::Sqlite {
+        return Ok(());
+    }
+    let gone = "UPDATE leases SET holder = gen_random_uuid() WHERE name = 'event-relay' RETURNING 1";
+    assert_eq!(pgtemp::execute(house.url(), &[gone])?, "1");
+    let begun = Instant::now();
+    for n in 0.. {
+        house.done(award(house, fan, 1, &format!("before/{n}")));
+        if house.run(house.storage().settled()).is_none() {
+            break;
+        }
+        assert!(begun.elapsed() < PATIENCE, "the relay goes on");
+    }
+    Ok(())
+}
+
+/// Neither boards in memory that are held up, nor tables that always hold more than the log tells, keep readers from an
+/// answer: it is right as of its version, which does not go back.
+fn a_board_that_is_behind_is_answered(kind: DatabaseKind) -> Result<()> {
+    let held = HeldModels::on(founded(kind)?)?;
+    let (house, tables) = (&held.house, held.house.another()?);
+    let fans = house.crowd("fan", 3);
+    house.done(award(house, fans[0], 1, "first"));
+    held.catch_up();
+    let (_, first) = read(house, &top(BoardChoice::Global));
+    stop_relay(&tables, fans[1])?;
+    let over = AtomicBool::new(false);
+    let kept: Vec<Kept> = thread::scope(|scope| {
+        let (fans, over, tables) = (&fans, &over, &tables);
+        let ending = Ends(over);
+        for (n, writer) in [house, tables].into_iter().enumerate() {
+            scope.spawn(move || {
+                for nth in 0.. {
+                    writer.done(award(writer, fans[nth % 3], 2, &format!("{n}/{nth}")));
+                    if over.load(Ordering::SeqCst) {
+                        break;
+                    }
+                }
+            });
+        }
+        let (mut kept, mut last) = (Vec::new(), [Position::START; 2]);
+        for reader in [None, Some(fans[0]), Some(fans[2]), None, Some(fans[0])] {
+            for (reading, last) in [house, tables].into_iter().zip(&mut last) {
+                let asked = ReadBoard { reader, ..top(BoardChoice::Global) };
+                let (shown, page) = read(reading, &asked);
+                assert_eq!(page.stamp.is_some(), std::ptr::eq(reading, house));
+                assert!(page.version >= std::mem::replace(last, page.version), "a version went back");
+                kept.push(Kept { shown, asked, page });
+            }
+        }
+        drop(ending);
+        kept
+    });
+    let in_memory = |kept: &&Kept| kept.page.stamp.is_some();
+    assert!(kept.iter().filter(in_memory).all(|kept| lines(&kept.page) == lines(&first)));
+    house.clock().advance(SECOND * 6);
+    held.catch_up();
+    check_all(&tables, &kept);
+    // A reader finds what they wrote, as soon as the boards know of it.
+    let asked = ReadBoard { reader: Some(fans[0]), ..top(BoardChoice::Global) };
+    let (shown, page) = read(house, &asked);
+    assert!(page.version > first.version && page.stamp.is_some());
+    check_all(&tables, &[Kept { shown, asked, page }]);
     Ok(())
 }

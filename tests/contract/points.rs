@@ -128,7 +128,7 @@ pub(super) fn found(
     season: Option<SeasonId>,
 ) -> Result<Arc<ShownBoard>, BoardRefusal> {
     let app = house.app();
-    unbroken(house.run(async { app.find_board(app.boards_now().await, board, season).await }))
+    unbroken(house.run(async { app.find_board(app.boards_now(None).await, board, season).await }))
 }
 
 /// A fan's totals of a season, by board.

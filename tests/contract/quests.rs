@@ -185,7 +185,9 @@ fn spec_3_rule_2_a_failure_between_step_and_reward_leaves_neither(kind: Database
     let put = |season: Season| {
         house.write(move |tx, ctx| Ok(tx.put_seasons(&[(season.clone(), ctx.new_id())], ctx.now())?));
         // No season opens again, so that a process has to be told.
-        house.run(async { house.app().seasons(house.app().boards_now().await).await }).expect("the seasons");
+        house
+            .run(async { house.app().seasons(house.app().boards_now(None).await).await })
+            .expect("the seasons");
     };
     let ends_at = Some(house.app().now().plus(Duration::from_hours(1)));
     put(Season { status: SeasonStatus::Closed, ends_at, ..active.clone() });

@@ -218,7 +218,7 @@ fn damage_is_found_and_mended_once(kind: DatabaseKind) -> Result<()> {
 /// Rank and points of everybody on the global board, as it is served.
 fn served(house: &TestApp) -> Vec<(UserId, i64)> {
     let app = house.app();
-    let now = house.run(app.boards_now());
+    let now = house.run(app.boards_now(None));
     let shown = house.run(app.find_board(now, BoardChoice::Global, None)).expect("a board");
     let asked = ReadBoard {
         board: BoardChoice::Global,

@@ -101,6 +101,31 @@ fn demo_content_is_lively_and_lets_one_in(kind: DatabaseKind) -> Result<()> {
     let ledger = service.run(service.app().verify_ledger())?;
     assert_eq!(ledger.wrong(), 0, "{ledger:?}");
 
+    // They are as far in the onboarding quest as a fan who registered and did the same.
+    let list = client.get("/api/quests").expect(200).list("/quests");
+    let welcome = list.iter().find(|quest| quest["key"] == "welcome").cloned().unwrap_or_default();
+    let states: Vec<_> = welcome["steps"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|step| (step["key"].as_str().unwrap_or_default(), step["status"].as_str().unwrap_or_default()))
+        .collect();
+    assert_eq!(
+        states,
+        [
+            ("favorite-team", "completed"),
+            ("picture", "available"),
+            ("profile", "available"),
+            ("first-follow", "completed"),
+            ("board", "completed"),
+        ]
+    );
+    assert_eq!(welcome["status"], "active");
+    let checked = client.post("/api/quests/check-progress", &json!({})).expect(200);
+    assert_eq!(checked.at("/pointsAwarded"), 0, "nothing was left to be noticed");
+    let sweep = service.run(service.app().sync_quests())?.sweep.unwrap_or_default();
+    assert_eq!((sweep.steps, sweep.quests, sweep.achievements), (0, 0, 0), "{sweep:?}");
+
     // And is shown whom to follow, as soon as the graph in memory has heard of all this.
     let asked = Instant::now();
     loop {

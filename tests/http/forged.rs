@@ -1,6 +1,5 @@
-//! A cursor's digest is no secret: anybody can make cursors of whatever values they like. The service answers with a page
-//! or refuses them, whatever they say; and stream positions that nobody gave out are answered, too (`docs/http-api.md`,
-//! "Lists").
+//! Cursors are opaque: nothing of the values in them can be read (`docs/http-api.md`, "Lists"). Whatever values a cursor
+//! holds that was sealed with the service's secret, by another version perhaps, the answer is a page or a refusal.
 
 use super::sample::Sample;
 use anyhow::Result;
@@ -9,9 +8,8 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use sha2::{Digest, Sha256};
 use std::cell::Cell;
-use terrace_testkit::{Client, DatabaseKind, on_each_database};
+use terrace_testkit::{Client, DatabaseKind, cursor_seal, on_each_database};
 
 on_each_database! {
     forged_cursors_are_a_page_or_a_refusal,
@@ -53,15 +51,14 @@ fn lists(sample: &Sample, client: &Client) -> Vec<List> {
     own.into_iter().chain(others).map(|(target, name, filter)| List { target, name, filter }).collect()
 }
 
+/// What a list's cursors are sealed for.
+fn context(list: &List) -> Vec<u8> {
+    [list.name.as_bytes(), &[0], list.filter.as_bytes()].concat()
+}
+
 /// A cursor of these values, as the service would make it.
 fn forge(list: &List, values: &[u8]) -> String {
-    let mut digest = Sha256::new();
-    for part in [b"terrace cursor".as_slice(), list.name.as_bytes(), list.filter.as_bytes(), values] {
-        digest.update((part.len() as u64).to_be_bytes());
-        digest.update(part);
-    }
-    let digest = digest.finalize();
-    URL_SAFE_NO_PAD.encode([[1].as_slice(), &digest[..8], values].concat())
+    URL_SAFE_NO_PAD.encode([[2].as_slice(), &cursor_seal().seal(&context(list), values)].concat())
 }
 
 /// Numbers, instants and ids at their ends and beyond, texts, and bytes of any kind.
@@ -103,7 +100,9 @@ fn forged_cursors_are_a_page_or_a_refusal(kind: DatabaseKind) -> Result<()> {
         // Else nothing would be tested: what is forged is what the service makes.
         let genuine = sample.mia.get(&format!("{}?limit=1", list.target)).expect(200).str_at("/nextCursor");
         let bytes = URL_SAFE_NO_PAD.decode(&genuine)?;
-        assert_eq!(forge(list, &bytes[9..]), genuine, "{}", list.target);
+        let values = cursor_seal().open(&context(list), &bytes[1..]).expect("a cursor of the service");
+        assert_eq!(forge(list, &values), genuine, "{}", list.target);
+        assert!(values.windows(6).all(|part| bytes.windows(6).all(|other| other != part)), "{}", list.target);
     }
     let before = sample.dump();
     let pages = Cell::new(0);

@@ -2,7 +2,10 @@
 
 use super::sample::UNKNOWN;
 use anyhow::Result;
+use base64::Engine;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use serde_json::{Value, json};
+use terrace_testkit::kernel::Uuid;
 use terrace_testkit::{Answer, CRON_SECRET, Client, DatabaseKind, TestService, on_each_database};
 
 on_each_database! {
@@ -14,6 +17,7 @@ on_each_database! {
     joining_lists_with_zero_and_leaving_closes_the_ranks,
     who_is_not_to_be_seen_leaves_the_list_at_once,
     a_block_takes_the_name_and_nothing_else,
+    a_cursor_says_nothing_of_a_fan_who_is_hidden,
     pages_go_to_the_end_and_around,
     own_points_are_listed_with_their_sums,
     a_page_that_did_not_change_is_304,
@@ -266,6 +270,38 @@ fn a_block_takes_the_name_and_nothing_else(kind: DatabaseKind) -> Result<()> {
     assert_eq!(lines(&around(&bo, &mia_id)), []);
     mia.ask("DELETE", "/api/user/block").json(&json!({"userId": bo_id})).send().expect(200);
     assert_eq!(lines(&bo.get(BOARD).expect(200)), [line(1, 20, "mia"), line(2, 10, "bo_")]);
+    Ok(())
+}
+
+/// The last line of a page is of a fan who is hidden from the reader: the cursor after it does not say who that is.
+fn a_cursor_says_nothing_of_a_fan_who_is_hidden(kind: DatabaseKind) -> Result<()> {
+    let service = TestService::start(kind)?;
+    let ((mia, mia_id), (_tom, tom_id), (_ida, ida_id)) =
+        (joined(&service, "mia"), joined(&service, "tom"), joined(&service, "ida"));
+    for (fan, points) in [(&mia_id, 30), (&tom_id, 20), (&ida_id, 10)] {
+        give(&service, fan, points, "one");
+    }
+    mia.post("/api/user/block", &json!({"userId": tom_id})).expect(200);
+    let page = mia.get(&format!("{BOARD}?limit=2")).expect(200);
+    assert_eq!(lines(&page), [line(1, 30, "mia"), line(2, 20, "-")]);
+    let cursor = page.str_at("/nextCursor");
+    let bytes = URL_SAFE_NO_PAD.decode(&cursor)?;
+    let id: Uuid = tom_id.parse()?;
+    let forms = [
+        id.hyphenated().to_string().into_bytes(),
+        id.simple().to_string().into_bytes(),
+        id.as_bytes()[..6].to_vec(),
+        id.as_bytes()[10..].to_vec(),
+        URL_SAFE_NO_PAD.encode(id.as_bytes()).into_bytes(),
+        STANDARD.encode(id.as_bytes()).into_bytes(),
+    ];
+    for form in &forms {
+        for place in [bytes.as_slice(), cursor.as_bytes(), &page.json().to_string().into_bytes()] {
+            assert!(!place.windows(form.len()).any(|part| part == form), "{form:?}");
+        }
+    }
+    let rest = mia.get(&format!("{BOARD}?limit=2&cursor={cursor}")).expect(200);
+    assert_eq!(lines(&rest), [line(3, 10, "ida")]);
     Ok(())
 }
 

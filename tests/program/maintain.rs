@@ -9,6 +9,7 @@ on_each_database! {
     seasons_turn_beside_a_server,
     what_cannot_be_done_to_seasons_says_why,
     points_are_verified_and_repaired_beside_a_server,
+    a_fresh_demo_database_needs_no_repair,
 }
 
 /// On one SQLite file a process looks for what others wrote every few seconds.
@@ -143,5 +144,14 @@ fn points_are_verified_and_repaired_beside_a_server(kind: DatabaseKind) -> Resul
         maintain(&invocation, &["verify"])?.succeeded()?;
         assert_eq!(board().at("/entries"), right.at("/entries"));
     }
+    Ok(())
+}
+
+fn a_fresh_demo_database_needs_no_repair(kind: DatabaseKind) -> Result<()> {
+    let database = TestDatabase::empty(kind)?;
+    let invocation = Invocation::on(database.url())?.env("TERRACE_DEMO", "always");
+    invocation.clone().args(["seed"]).run()?.succeeded()?;
+    let verified = maintain(&invocation, &["verify"])?.succeeded()?;
+    assert!(!verified.is_empty());
     Ok(())
 }

@@ -4,24 +4,23 @@
 use crate::App;
 use crate::commands::{BoardChoice, EnsureTeamBoard};
 use crate::execute::unrefused;
-use crate::live::{BoardStamp, Hidden};
+use crate::live::{BoardStamp, Hidden, Ranks};
 use crate::queries::{
-    FindBoard, HiddenAmong, HiddenFrom, ListBoards, ReadCards, ReadRows, ReadSeasons, ReadStanding,
+    FindBoard, HiddenAmong, HiddenFrom, ListBoards, Published, ReadCards, ReadRows, ReadSeasons, ReadStanding,
 };
+use crate::unshown::{Concerned, Note};
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use terrace_identity::AuthorCard;
 use terrace_kernel::{Failure, Limit, Outcome, Position, StoreError, UserId};
 use terrace_scoring::{Board, BoardScope, RankIndex, RankKey, Ranked, Season, SeasonId, Seasons, Standing};
 
-/// How long a reader waits for the boards in memory to hear of what was committed before it asked; then the tables are
-/// asked.
+/// How long a reader waits for the boards in memory to show what the reader wrote; then they are shown as they are.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// How long a reader waits for the tables to hold no more of a board than the event log tells; it rarely takes
-/// milliseconds, and the boards in memory may be there before.
-const PUBLISHING: Duration = Duration::from_secs(5);
+/// How long a reader of the tables waits for them to hold no more of a board than the event log tells; then the events
+/// that wait get their positions in the transaction of the read.
+const PUBLISHING: Duration = Duration::from_millis(500);
 /// How often it is looked whether they do.
 const PAUSE: Duration = Duration::from_millis(5);
 
@@ -92,27 +91,14 @@ pub struct BoardPage {
     pub stamp: Option<BoardStamp>,
 }
 
-/// Whether the boards in memory know of everything that somebody was told of here before some moment. A request finds that
-/// out once, waiting for it, and goes by it to its end.
+/// Up to where the boards in memory know the log, once they show what the reader wrote, or the reader has waited for that
+/// long enough. A request finds that out once and goes by it to its end.
 #[derive(Debug, Clone, Copy)]
 pub struct BoardsNow {
-    /// Up to where they know the log; none where the tables have to be asked.
+    /// None where the tables have to be asked.
     known: Option<Position>,
     /// Up to where pages from the tables told of boards before; the boards in memory know of that, too.
     told: Position,
-}
-
-/// Leaves a wait to readers where it does not come to its end.
-struct Waiting<'a> {
-    unsettled: Option<&'a AtomicU64>,
-}
-
-impl Drop for Waiting<'_> {
-    fn drop(&mut self) {
-        if let Some(unsettled) = self.unsettled {
-            unsettled.fetch_add(1, Ordering::AcqRel);
-        }
-    }
 }
 
 impl App {
@@ -131,40 +117,45 @@ impl App {
         unrefused(self.execute(crate::commands::TurnSeasons).await)
     }
 
-    /// Waits until the boards in memory know of everything that somebody was told of here: outcomes of commands, and pages
-    /// from the tables. Commands wait for that before they answer, so that it rarely takes any time.
-    pub async fn boards_now(&self) -> BoardsNow {
-        let place =
-            |place: &AtomicI64| Position::new(place.load(Ordering::Acquire)).unwrap_or(Position::START);
-        let told = place(&self.tables_told);
-        let from_tables = BoardsNow { known: None, told };
-        if self.ranks.known().is_none() {
-            return from_tables;
+    /// Waits until the boards in memory show what the reader wrote here, for half a second at most. Commands wait for that
+    /// before they answer, so that a reader rarely has to.
+    pub async fn boards_now(&self, reader: Option<UserId>) -> BoardsNow {
+        let unshown = self.unshown.of(reader);
+        if !unshown.is_empty() && self.ranks.known().is_some() {
+            let shown = async {
+                let settled = self.store.settled().await?;
+                self.ranks.comes_up_to(settled, PATIENCE).await.then_some(())
+            };
+            if let Ok(Some(())) = tokio::time::timeout(PATIENCE, shown).await {
+                self.unshown.strike_out(unshown);
+            }
         }
-        let unsettled = self.unsettled.load(Ordering::Acquire);
-        if unsettled > 0 {
-            let Some(settled) = self.store.settled().await else { return from_tables };
-            self.acknowledged.fetch_max(settled.get(), Ordering::AcqRel);
-            // Where another one came meanwhile, the next reader does the same.
-            let _ = self.unsettled.compare_exchange(unsettled, 0, Ordering::AcqRel, Ordering::Acquire);
-        }
-        let is_current = self.ranks.comes_up_to(told.max(place(&self.acknowledged)), PATIENCE).await;
-        let known = self.ranks.known().filter(|_| is_current);
-        BoardsNow { known, told }
+        self.boards_as_they_are()
     }
 
-    /// Waits until the boards show everything that was committed here before now. To be called before anybody is told of
-    /// it; where it takes too long, or whoever waits for it goes away, readers wait instead.
-    pub async fn boards_show(&self) {
-        let mut waiting = Waiting { unsettled: Some(&self.unsettled) };
-        // While boards are loaded they are asked for in the tables, but nobody knows for how long.
+    fn boards_as_they_are(&self) -> BoardsNow {
+        let known = self.ranks.known();
+        let told = self.ranks.floor();
+        BoardsNow { known, told: known.map_or(told, |known| told.min(known)) }
+    }
+
+    /// Waits until the boards show everything that was committed here before now. To be called before the accounts that it
+    /// concerns can know of it; where it takes too long, or the wait is cut short, they wait when they read a board.
+    pub(crate) async fn boards_show(&self, concerned: Vec<Concerned>) {
+        let mut note = Note { unshown: &self.unshown, concerned };
+        // While boards are loaded they are read from the tables, but not for how long.
         if self.ranks.known().is_none() {
             return;
         }
         let Some(settled) = self.store.settled().await else { return };
-        self.ranks.comes_up_to(settled, PATIENCE).await;
-        self.acknowledged.fetch_max(settled.get(), Ordering::AcqRel);
-        waiting.unsettled = None;
+        if self.ranks.comes_up_to(settled, PATIENCE).await {
+            note.concerned.clear();
+        }
+    }
+
+    /// Waits until the boards show the points that the reader is about to see.
+    pub async fn boards_show_points_of(&self, reader: UserId) {
+        self.boards_show(vec![Concerned::Account(reader)]).await;
     }
 
     /// Every season.
@@ -242,7 +233,7 @@ impl App {
     /// What tells the state of a board from others; none where it is not kept in memory, or not now.
     pub fn board_stamp(&self, now: BoardsNow, shown: &ShownBoard) -> Option<BoardStamp> {
         now.known?;
-        let is_kept = |ranks: &crate::live::Ranks| ranks.season() == Some(shown.season.id);
+        let is_kept = |ranks: &Ranks| ranks.season() == Some(shown.season.id);
         let stamp = self.ranks.read(|ranks| is_kept(ranks).then(|| ranks.stamp(shown.board.id))).flatten()?;
         Some(stamp.after(now.told))
     }
@@ -275,14 +266,12 @@ impl App {
             if let Some(page) = self.page_in_memory(now, shown, asked).await? {
                 return Ok(page);
             }
-            if let Some(page) = self.page_in_tables(shown, asked).await? {
+            let publishes = begun.elapsed() > PUBLISHING;
+            if let Some(page) = self.page_in_tables(shown, asked, publishes).await? {
                 return Ok(page);
             }
-            if begun.elapsed() > PUBLISHING {
-                return Err(StoreError::Contended("the board changes faster than it is told of".to_owned()));
-            }
-            tokio::time::sleep(PAUSE).await;
-            now = self.boards_now().await;
+            self.ranks.changes_within(PAUSE).await;
+            now = self.boards_as_they_are();
         }
     }
 
@@ -327,16 +316,19 @@ impl App {
     }
 
     /// The page as the tables have it; nothing where they have more than the event log tells, so that it is right as of
-    /// no place in the log.
+    /// no place in the log, and where the boards in memory have come to be there.
     async fn page_in_tables(
         &self,
         shown: &ShownBoard,
         asked: &ReadBoard,
+        publishes: bool,
     ) -> Result<Option<BoardPage>, StoreError> {
         let query = ReadRows { season: shown.season.id, board: shown.board.id, asked: asked.clone() };
-        let Some((rows, head)) = unrefused(self.query(query).await)? else { return Ok(None) };
-        if shown.season.is_active() {
-            self.tables_told.fetch_max(head.get(), Ordering::AcqRel);
+        let found = if publishes { self.query(Published(query)).await } else { self.query(query).await };
+        let Some((rows, head)) = unrefused(found)? else { return Ok(None) };
+        let is_kept = |ranks: &Ranks| ranks.season() == Some(shown.season.id);
+        if shown.season.is_active() && !self.ranks.is_replaced_at(head, is_kept) {
+            return Ok(None);
         }
         let users: Vec<UserId> = rows.lines.iter().map(|line| line.user).collect();
         let cards = unrefused(self.query(ReadCards(users.clone())).await)?;
@@ -397,7 +389,7 @@ impl App {
         &self,
         reader: Option<UserId>,
     ) -> Outcome<(Season, Vec<(Board, String)>), BoardRefusal> {
-        let now = self.boards_now().await;
+        let now = self.boards_now(reader).await;
         let seasons = self.seasons(now).await.map_err(Failure::Broken)?;
         let season = seasons.shown().ok_or(Failure::Refused(BoardRefusal::UnknownSeason))?.clone();
         let boards = unrefused(self.query(ListBoards { season: season.id, reader }).await);

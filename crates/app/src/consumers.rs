@@ -59,8 +59,11 @@ pub(crate) const CONSUMERS: &[Consumer] = &[
         follows: &[
             EventKind::UserFollowed,
             EventKind::ProfileChanged,
+            EventKind::AccountRestored,
             EventKind::ScoreChanged,
             EventKind::PointsAwarded,
+            EventKind::QuestStarted,
+            EventKind::StepCompleted,
         ],
         handle: Handle::Many(check_after),
     },

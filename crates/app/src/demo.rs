@@ -4,14 +4,14 @@
 use crate::App;
 use crate::awards::{Awards, Given};
 use crate::catalogue::Catalogue;
-use crate::commands::{LoadPacks, LoadQuests};
+use crate::commands::{LoadPacks, LoadQuests, start_onboarding};
 use crate::demo_graph;
 use crate::demo_points;
 use crate::execute::Command;
 use crate::import::follows_imported;
 use crate::packs::PackContent;
 use crate::passwords::PasswordFailure;
-use crate::quests::QuestContent;
+use crate::quests::{QuestBook, QuestContent, check_fan};
 use crate::store::Tx;
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap};
@@ -161,6 +161,7 @@ impl Command for LoadDemo {
             comments += post.comments.len();
         }
         let awards = self.load_points(tx, ctx, &teams, &fans)?;
+        self.load_progress(tx, ctx, &fans)?;
         Ok(DemoOutcome::Loaded { fans: fans.len(), posts: self.demo.post.len(), comments, awards })
     }
 }
@@ -175,7 +176,7 @@ impl LoadDemo {
     ) -> Result<Option<HashMap<&str, UserId>>, StoreError> {
         let mut fans = HashMap::new();
         for fan in &self.demo.fan {
-            let created_at = ctx.now().minus(Duration::from_hours(21 * 24));
+            let created_at = joined_at(ctx);
             let account = NewAccount {
                 id: ctx.new_id_at(created_at),
                 username: Username::parse(&fan.username).map_err(wrong)?,
@@ -253,6 +254,26 @@ impl LoadDemo {
         Ok(given)
     }
 
+    /// Starts the onboarding quest for the fans, as their registration would have, and completes what they have
+    /// fulfilled of it.
+    fn load_progress(
+        &self,
+        tx: &mut dyn Tx,
+        ctx: &mut Ctx,
+        fans: &HashMap<&str, UserId>,
+    ) -> Result<(), StoreError> {
+        let book = QuestBook::new(tx.quests()?);
+        for fan in &self.demo.fan {
+            let user = find(fans, &fan.username)?;
+            start_onboarding(tx, book.quests(), user, joined_at(ctx))?;
+            check_fan(tx, ctx, &self.awards, &book, (user, None)).map_err(|failure| match failure {
+                Failure::Refused(refusal) => wrong(format!("{refusal:?}")),
+                Failure::Broken(error) => error,
+            })?;
+        }
+        Ok(())
+    }
+
     fn load_post(
         &self,
         tx: &mut dyn Tx,
@@ -313,6 +334,11 @@ impl LoadDemo {
         }
         Ok(())
     }
+}
+
+/// When the demo fans joined.
+fn joined_at(ctx: &Ctx) -> Timestamp {
+    ctx.now().minus(Duration::from_hours(21 * 24))
 }
 
 fn minutes(count: u32) -> Duration {

@@ -10,7 +10,7 @@ const FACTS: [(&str, i64); 8] = [
     ("Checked in at the ground", 50),
     ("Called the score right", 30),
     ("Watched the match with friends", 20),
-    ("Finished the welcome quest", 40),
+    ("Brought a friend along", 40),
     ("Won a round of trivia", 25),
     ("Away day", 75),
 ];

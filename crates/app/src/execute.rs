@@ -3,6 +3,7 @@
 use crate::App;
 use crate::live::shows_on_boards;
 use crate::store::{IdempotencyScope, KeyClaim, ReadJob, ReadTx, Store, StoredAnswer, Tx, Verdict, WriteJob};
+use crate::unshown::Concerned;
 use std::convert::Infallible;
 use terrace_kernel::{Ctx, CtxSeed, Failure, Outcome, StoreError, Timestamp};
 use tokio::sync::oneshot;
@@ -33,6 +34,10 @@ pub trait Query: Send + 'static {
     const MAY_BE_OLD: bool = false;
     /// Whether all its statements have to see one state of the database. On PostgreSQL that costs two round trips.
     const IN_ONE_STATE: bool = false;
+    /// Whether all committed events are given their public positions in the transaction of the query, so that the rows
+    /// that it reads are those as of the head of the log. On PostgreSQL it holds the relay up meanwhile: only for what
+    /// has waited for positions in vain.
+    const PUBLISHES: bool = false;
     /// What is found.
     type Output: Send + 'static;
     /// The rules that can say no.
@@ -74,25 +79,21 @@ pub enum OnceRefusal<R> {
 impl App {
     /// Does `command` in one transaction and says what it came to after the commit.
     pub async fn execute<C: Command>(&self, command: C) -> Outcome<C::Output, C::Refusal> {
-        let answer = self.submit(command, true).await.unwrap_or_else(|_| Err(gone()));
+        let Ok((answer, concerned)) = self.submit(command, true).await else { return Err(gone()) };
         if C::SHOWS_ON_BOARDS {
-            self.boards_show().await;
+            self.boards_show(concerned).await;
         }
         answer
     }
 
     /// Does `command` in one transaction, of whose outcome nobody is told outside: boards show it a moment later.
     pub(crate) async fn execute_unheard<C: Command>(&self, command: C) -> Outcome<C::Output, C::Refusal> {
-        self.submit(command, false).await.unwrap_or_else(|_| Err(gone()))
+        self.submit(command, false).await.map_or_else(|_| Err(gone()), |(answer, _)| answer)
     }
 
-    fn submit<C: Command>(
-        &self,
-        command: C,
-        heard: bool,
-    ) -> oneshot::Receiver<Outcome<C::Output, C::Refusal>> {
+    fn submit<C: Command>(&self, command: C, heard: bool) -> oneshot::Receiver<Replied<C>> {
         let (reply, answer) = oneshot::channel();
-        self.store.submit(Box::new(CommandJob { command, seed: self.seed(), result: None, heard, reply }));
+        self.store.submit(Box::new(CommandJob::new(command, self.seed(), heard, reply)));
         answer
     }
 
@@ -129,8 +130,8 @@ pub(crate) async fn execute_beside<C: Command>(
     command: C,
 ) -> Outcome<C::Output, C::Refusal> {
     let (reply, answer) = oneshot::channel();
-    store.submit(Box::new(CommandJob { command, seed, result: None, heard: false, reply }));
-    answer.await.unwrap_or_else(|_| Err(gone()))
+    store.submit(Box::new(CommandJob::new(command, seed, false, reply)));
+    answer.await.map_or_else(|_| Err(gone()), |(answer, _)| answer)
 }
 
 /// The store dropped a job without finishing it: it is shutting down, or a thread of its died.
@@ -150,13 +151,23 @@ pub fn unrefused<T>(outcome: Outcome<T, Infallible>) -> Result<T, StoreError> {
     })
 }
 
+/// What a command came to, and whom it concerns of what boards show.
+type Replied<C> = (Outcome<<C as Command>::Output, <C as Command>::Refusal>, Vec<Concerned>);
+
 struct CommandJob<C: Command> {
     command: C,
     seed: CtxSeed,
     result: Option<Result<C::Output, C::Refusal>>,
+    concerned: Vec<Concerned>,
     /// Whether somebody is told of the outcome.
     heard: bool,
-    reply: oneshot::Sender<Outcome<C::Output, C::Refusal>>,
+    reply: oneshot::Sender<Replied<C>>,
+}
+
+impl<C: Command> CommandJob<C> {
+    fn new(command: C, seed: CtxSeed, heard: bool, reply: oneshot::Sender<Replied<C>>) -> Self {
+        Self { command, seed, result: None, concerned: Vec::new(), heard, reply }
+    }
 }
 
 impl<C: Command> WriteJob for CommandJob<C> {
@@ -169,10 +180,15 @@ impl<C: Command> WriteJob for CommandJob<C> {
         match self.command.run(tx, &mut self.seed.open()) {
             Ok(output) => {
                 debug_assert!(
-                    C::SHOWS_ON_BOARDS || !self.heard || !tx.appended().iter().copied().any(shows_on_boards),
+                    C::SHOWS_ON_BOARDS
+                        || !self.heard
+                        || !tx.appended().iter().any(|event| shows_on_boards(event.kind)),
                     "{} shows on boards and does not say so",
                     C::NAME
                 );
+                if C::SHOWS_ON_BOARDS {
+                    self.concerned = Concerned::by(tx.appended());
+                }
                 self.result = Some(Ok(output));
                 Ok(Verdict::Commit)
             }
@@ -193,7 +209,7 @@ impl<C: Command> WriteJob for CommandJob<C> {
             }
             (Err(error), _) => Err(Failure::Broken(error)),
         };
-        if let Err(Err(Failure::Broken(error))) = self.reply.send(answer) {
+        if let Err((Err(Failure::Broken(error)), _)) = self.reply.send((answer, self.concerned)) {
             log::warn!("{} failed and nobody waited for it: {error}", C::NAME);
         }
     }
@@ -216,6 +232,10 @@ impl<Q: Query> ReadJob for QueryJob<Q> {
 
     fn in_one_state(&self) -> bool {
         Q::IN_ONE_STATE
+    }
+
+    fn publishes(&self) -> bool {
+        Q::PUBLISHES
     }
 
     fn run_on_replica(self: Box<Self>, tx: &mut dyn ReadTx) -> Option<Box<dyn ReadJob>> {

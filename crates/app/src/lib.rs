@@ -34,9 +34,11 @@ pub mod payments;
 pub mod queries;
 mod quests;
 mod recommended;
+mod sealed;
 pub mod store;
 pub mod streams;
 mod trends;
+mod unshown;
 mod upkeep;
 mod viewers;
 mod walked;
@@ -70,6 +72,7 @@ pub use quests::{
     Checked, NotActive, QuestBook, QuestContent, QuestContentError, QuestSummary, QuestSweep, QuestsSynced,
 };
 pub use recommended::{RecommendRefusal, Suggestion, SuggestionReason};
+pub use sealed::CursorSeal;
 /// The words of operators, for a program that names no domain.
 pub use terrace_identity::{Password, Role};
 pub use terrace_ledger::{Amount, LedgerCheck, TransferSource, reason as transfer_reason};
@@ -87,11 +90,11 @@ use crate::minting::Minter;
 use crate::workers::Workers;
 use moka::sync::Cache;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU64};
 use std::time::Duration;
 use store::Store;
-use terrace_kernel::{Clock, CtxSeed, Entropy, Position, StoreError, Timestamp};
+use terrace_kernel::{Clock, CtxSeed, Entropy, StoreError, Timestamp};
 use terrace_scoring::SeasonId;
+use unshown::Unshown;
 use viewers::Viewers;
 
 /// How many boards are remembered by what they were asked for.
@@ -194,16 +197,14 @@ pub struct App {
     graph: Arc<Live<Graph>>,
     recommenders: Workers,
     ranks: Arc<Live<Ranks>>,
-    /// The place in the log as of which pages of the active season were last read from the tables.
-    tables_told: AtomicI64,
-    /// Up to where somebody was told of what boards show.
-    acknowledged: AtomicI64,
-    /// How many were told of something before the place in the log was known as of which boards show it.
-    unsettled: AtomicU64,
+    /// Whose writes the boards in memory may not show yet.
+    unshown: Unshown,
     awards: Awards,
     found_boards: Cache<(BoardChoice, SeasonId), Arc<ShownBoard>>,
     quest_books: Cache<(), Arc<QuestBook>>,
     pack_books: Cache<(), Arc<PackBook>>,
+    /// What seals the cursors of lists.
+    cursors: CursorSeal,
     /// What encrypts seeds, and the mark of the secret behind it.
     seed_safe: Option<(Arc<SeedSafe>, [u8; 32])>,
     /// Who is told of what fans come to own; without one nobody is.
@@ -234,6 +235,8 @@ impl App {
         let recommenders =
             Workers::new("terrace_recommend_queue", config.recommend_workers, config.recommend_queue);
         let graph = Arc::default();
+        // Of this process alone, until it is given the secret that processes share.
+        let cursors = CursorSeal::new(&SecretKey::from_bytes(ctx.random_bytes()));
         let found_boards = Cache::builder().max_capacity(FOUND_BOARDS).time_to_live(BOARD_MEMORY).build();
         Self {
             store,
@@ -246,13 +249,12 @@ impl App {
             graph,
             recommenders,
             ranks: Arc::default(),
-            tables_told: AtomicI64::new(Position::START.get()),
-            acknowledged: AtomicI64::new(Position::START.get()),
-            unsettled: AtomicU64::new(0),
+            unshown: Unshown::default(),
             awards: Awards::default(),
             found_boards,
             quest_books: Cache::builder().max_capacity(1).time_to_live(BOARD_MEMORY).build(),
             pack_books: Cache::builder().max_capacity(1).time_to_live(BOARD_MEMORY).build(),
+            cursors,
             seed_safe: None,
             minter: None,
             payments: None,
@@ -264,6 +266,11 @@ impl App {
     /// The bounds that it goes by.
     pub fn config(&self) -> &AppConfig {
         &self.config
+    }
+
+    /// What seals the cursors of lists.
+    pub fn cursors(&self) -> &CursorSeal {
+        &self.cursors
     }
 
     /// What time it is for the service.

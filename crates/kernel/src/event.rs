@@ -137,6 +137,8 @@ named! {
         ScoreChanged = "score.changed",
         /// A season was announced, began, or was closed. Subject: the season.
         SeasonChanged = "season.changed",
+        /// A fan started a quest. Actor: the fan; subject: the quest.
+        QuestStarted = "quest.started",
         /// A fan completed a step of a quest. Actor: the fan; subject: the step.
         StepCompleted = "step.completed",
         /// A fan completed a quest. Actor: the fan; subject: the quest.
@@ -182,6 +184,15 @@ pub struct Event {
     pub detail: Option<Box<str>>,
 }
 
+/// Kind and actor of an event that the current transaction appended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Appended {
+    /// What happened.
+    pub kind: EventKind,
+    /// The account that did it, or that it happened to; see [`NewEvent::actor`].
+    pub actor: Option<UserId>,
+}
+
 /// Appends events to the log, in the transaction of the command that causes them.
 pub trait EventLog {
     /// Appends `event`; it becomes public, in order, after the transaction commits.
@@ -193,6 +204,6 @@ pub trait EventLog {
     /// Appends `events` in their order, in one round trip.
     fn append_all(&mut self, events: &[NewEvent], at: Timestamp) -> Result<(), StoreError>;
 
-    /// The kinds of what was appended in this transaction, in order.
-    fn appended(&self) -> &[EventKind];
+    /// What was appended in this transaction, in order.
+    fn appended(&self) -> &[Appended];
 }

@@ -15,7 +15,7 @@ mod time;
 
 pub use ctx::{Clock, Ctx, CtxSeed, Entropy};
 pub use error::{Failure, Outcome, StoreError};
-pub use event::{Event, EventKind, EventLog, NewEvent, Position, Topic, UnknownName};
+pub use event::{Appended, Event, EventKind, EventLog, NewEvent, Position, Topic, UnknownName};
 pub use ids::{
     CommentId, LeagueId, MalformedHash, MalformedId, MediaHash, MediaId, PostId, SessionId, TeamId, UserId,
     uuid_from_canonical,

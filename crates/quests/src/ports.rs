@@ -40,6 +40,22 @@ pub trait QuestRead {
     /// Those of these fans who are in one of these quests and have not completed it, in no order.
     fn active_among(&mut self, users: &[UserId], quests: &[QuestId]) -> Result<Vec<UserId>, StoreError>;
 
+    /// Those of these steps that these fans have not done in a run of theirs that began at `since` or later, or is of a
+    /// quest that is gone through once; in no order, and more than once where there are several such runs.
+    fn undone_among(
+        &mut self,
+        users: &[UserId],
+        steps: &[StepId],
+        since: Timestamp,
+    ) -> Result<Vec<(UserId, StepId)>, StoreError>;
+
+    /// Which of these achievements these fans have, in no order.
+    fn achieved_among(
+        &mut self,
+        users: &[UserId],
+        keys: &[AchievementKey],
+    ) -> Result<Vec<(UserId, AchievementKey)>, StoreError>;
+
     /// The achievements that a fan has, and since when.
     fn achievements_of(&mut self, user: UserId) -> Result<Vec<(AchievementKey, Timestamp)>, StoreError>;
 }

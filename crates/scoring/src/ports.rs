@@ -164,6 +164,15 @@ pub trait BoardRead {
     /// How many are listed with strictly more points.
     fn count_above(&mut self, season: SeasonId, board: BoardId, points: Points) -> Result<u64, StoreError>;
 
+    /// The same, counted to `most` at most.
+    fn count_above_within(
+        &mut self,
+        season: SeasonId,
+        board: BoardId,
+        points: Points,
+        most: u32,
+    ) -> Result<u64, StoreError>;
+
     /// How many are listed before `key` in the order of the board, whether or not somebody stands there.
     fn count_before(&mut self, season: SeasonId, board: BoardId, key: &RankKey) -> Result<u64, StoreError>;
 

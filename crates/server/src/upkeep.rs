@@ -83,7 +83,7 @@ async fn turn(app: &App, command: SeasonCommand) -> anyhow::Result<Vec<Season>> 
             app.execute(StartSeason { key, name, starts_at, ends_at }).await.map_err(refused)?
         }
         SeasonCommand::Close => app.execute(CloseSeason).await.map_err(refused)?,
-        SeasonCommand::List => app.seasons(app.boards_now().await).await?.iter().cloned().collect(),
+        SeasonCommand::List => app.seasons(app.boards_now(None).await).await?.iter().cloned().collect(),
     })
 }
 

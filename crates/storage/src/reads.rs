@@ -66,9 +66,9 @@ fn answer(session: &mut Session, asked: Asked) {
         Question::Ready(answer) => drop(answer.send(migrate::check(&mut session.conn()))),
         Question::Query(job) => {
             let (name, since) = (job.name(), asked.since);
-            let in_one_state = job.in_one_state();
-            let sound = match open_snapshot(session, in_one_state) {
-                Ok(()) => run_query(job, session.conn()) && close_snapshot(session, in_one_state).is_ok(),
+            let scope = Scope::of(&*job);
+            let sound = match open_snapshot(session, scope) {
+                Ok(()) => run_query(job, session.conn()) && close_snapshot(session, scope).is_ok(),
                 Err(error) => {
                     turn_away(job, broken("begin a query")(error));
                     false
@@ -83,22 +83,53 @@ fn answer(session: &mut Session, asked: Asked) {
     }
 }
 
-/// On SQLite a query sees one state of the database, at no cost. On PostgreSQL that costs two round trips, so only those
-/// do that need it.
-pub(crate) fn open_snapshot(session: &mut Session, in_one_state: bool) -> QueryResult<()> {
-    match &mut session.link {
-        Link::Sqlite(conn) => control(&mut **conn, "BEGIN"),
-        Link::Pg(conn) if in_one_state => {
-            control(&mut **conn, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+/// What the statements of a query have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// Nothing on PostgreSQL.
+    Statements,
+    /// They see one state of the database.
+    OneState,
+    /// They see one state of the database, in which every event has its public position.
+    Published,
+}
+
+impl Scope {
+    pub(crate) fn of(job: &dyn ReadJob) -> Self {
+        match (job.publishes(), job.in_one_state()) {
+            (true, _) => Self::Published,
+            (false, true) => Self::OneState,
+            (false, false) => Self::Statements,
         }
-        Link::Pg(_) => Ok(()),
     }
 }
 
-pub(crate) fn close_snapshot(session: &mut Session, in_one_state: bool) -> QueryResult<()> {
+/// Gives every committed event its public position before the snapshot of the transaction is taken, and keeps the relay
+/// from giving out others until it ends: `LOCK` comes before the first statement that needs the snapshot.
+const PUBLISH: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ; \
+    LOCK TABLE event_head IN EXCLUSIVE MODE; \
+    SELECT relay_events(9223372036854775807)";
+
+/// On SQLite a query sees one state of the database, at no cost. On PostgreSQL that costs two round trips, so only those
+/// do that need it.
+pub(crate) fn open_snapshot(session: &mut Session, scope: Scope) -> QueryResult<()> {
+    match &mut session.link {
+        Link::Sqlite(conn) => control(&mut **conn, "BEGIN"),
+        Link::Pg(conn) => match scope {
+            Scope::Statements => Ok(()),
+            Scope::OneState => control(&mut **conn, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
+            Scope::Published => control(&mut **conn, PUBLISH),
+        },
+    }
+}
+
+pub(crate) fn close_snapshot(session: &mut Session, scope: Scope) -> QueryResult<()> {
     match &mut session.link {
         Link::Sqlite(conn) => control(&mut **conn, "ROLLBACK"),
-        Link::Pg(conn) if in_one_state => control(&mut **conn, "ROLLBACK"),
-        Link::Pg(_) => Ok(()),
+        Link::Pg(conn) => match scope {
+            Scope::Statements => Ok(()),
+            Scope::OneState => control(&mut **conn, "ROLLBACK"),
+            Scope::Published => control(&mut **conn, "COMMIT"),
+        },
     }
 }

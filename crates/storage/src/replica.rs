@@ -3,7 +3,7 @@
 use crate::job::try_query;
 use crate::manager::Pool;
 use crate::queue::Queue;
-use crate::reads::{Asked, Question, close_snapshot, open_snapshot};
+use crate::reads::{Asked, Question, Scope, close_snapshot, open_snapshot};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use terrace_app::store::ReadJob;
@@ -86,13 +86,13 @@ impl ReplicaReader {
                 return Some(job);
             }
         };
-        let (name, in_one_state) = (job.name(), job.in_one_state());
-        if open_snapshot(&mut session, in_one_state).is_err() {
+        let (name, scope) = (job.name(), Scope::of(&*job));
+        if open_snapshot(&mut session, scope).is_err() {
             session.discard();
             return Some(job);
         }
         let (left, sound) = try_query(job, session.conn());
-        if !(close_snapshot(&mut session, in_one_state).is_ok() && sound) {
+        if !(close_snapshot(&mut session, scope).is_ok() && sound) {
             session.discard();
         }
         if left.is_none() {

@@ -1,14 +1,14 @@
 //! The transaction object that use cases get.
 
 use crate::conn::Conn;
-use terrace_kernel::EventKind;
+use terrace_kernel::Appended;
 
 /// A transaction or a query on one connection. Every port is implemented on it, in `ports/`.
 pub(crate) struct DieselTx<'c> {
     /// The connection, inside its transaction.
     pub(crate) conn: Conn<'c>,
-    /// The kinds of what this run appended to the event log, so that a commit without events wakes no relay.
-    pub(crate) appended: Vec<EventKind>,
+    /// What this run appended to the event log, so that a commit without events wakes no relay.
+    pub(crate) appended: Vec<Appended>,
 }
 
 impl<'c> DieselTx<'c> {

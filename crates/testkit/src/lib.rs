@@ -24,7 +24,7 @@ pub use each::on;
 pub use improvised::{Asked, Gate, Improvised, SaidNo, body, question};
 pub use program::{Chore, Ended, Invocation, Program, terrace_program};
 pub use raw::{raw, read_some};
-pub use service::{CRON_SECRET, PACKS, PASSWORD, ServiceBuilder, TestService, sandbox_secret};
+pub use service::{CRON_SECRET, PACKS, PASSWORD, ServiceBuilder, TestService, cursor_seal, sandbox_secret};
 pub use stream::{EventStream, Told};
 pub use terrace_app as app;
 pub use terrace_identity as identity;

@@ -16,7 +16,9 @@ use std::time::Duration;
 use tempfile::TempDir;
 use terrace_app::payments::Sandbox;
 use terrace_app::webhooks::WebhookSecret;
-use terrace_app::{App, AppConfig, Catalogue, PackContent, PasswordCost, QuestContent, SecretKey};
+use terrace_app::{
+    App, AppConfig, Catalogue, CursorSeal, PackContent, PasswordCost, QuestContent, SecretKey,
+};
 use terrace_kernel::Entropy;
 use terrace_outbound::{Caller, PostTo};
 use terrace_storage::{DatabaseKind, MediaObjects, Storage, StorageConfig};
@@ -291,6 +293,11 @@ impl TestService {
 
 /// The secret of every service of the tests.
 const SECRET: [u8; 32] = [7; 32];
+
+/// What seals cursors in every service of the tests.
+pub fn cursor_seal() -> CursorSeal {
+    CursorSeal::new(&SecretKey::from_bytes(SECRET))
+}
 
 /// What messages of the sandbox are signed with in every service of the tests.
 pub fn sandbox_secret() -> WebhookSecret {

@@ -100,7 +100,7 @@ impl BoardPages {
         }
         let at = Instant::now();
         let page = app.read_board(now, shown, &asked).await?;
-        let body = leaderboard_page(shown, &page, &Self::filter(shown));
+        let body = leaderboard_page(app, shown, &page, &Self::filter(shown));
         let mut body = serde_json::to_vec(&body).map_err(ApiError::internal)?;
         // What is kept weighs what it is said to weigh: as it was written it may have room for as much again.
         body.shrink_to_fit();

@@ -1,22 +1,20 @@
 //! Where the next page of a list starts, as an opaque text that is checked when it comes back.
 //!
-//! A cursor carries the sort values of the last row and eight bytes of a digest over them, the list's name and
-//! its filter: one of another list or filter, a cut one or one that somebody made up is refused. The digest is
-//! no secret: a cursor only says where to start in a list that its reader may read anyway.
+//! A cursor carries the sort values of the last row, encrypted and authenticated under the service's secret together with
+//! the list's name and its filter: one of another list or filter, a cut one or one that somebody made up is refused. The
+//! values are not for its reader: the last row may be of an account that is hidden from them.
 
 use crate::error::ApiError;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use sha2::{Digest, Sha256};
+use terrace_app::CursorSeal;
 use terrace_kernel::{TimeKey, Timestamp, UserId};
 use terrace_scoring::{Points, RankKey};
 use terrace_social::{EpochId, TrendKey};
 use uuid::Uuid;
 
 /// The first byte of every cursor, so that the form can change.
-const VERSION: u8 = 1;
-/// How many bytes of the digest a cursor carries.
-const TAG: usize = 8;
+const VERSION: u8 = 2;
 /// Longer texts are not looked at.
 const LONGEST: usize = 1024;
 
@@ -89,46 +87,48 @@ impl CursorKey for String {
 }
 
 /// A cursor into `list` under `filter` (any text that differs where the lists differ), behind `key`.
-pub(crate) fn encode(list: &str, filter: &str, key: &impl CursorKey) -> String {
-    let values = key.to_bytes();
-    let tag = tag(list, filter, &values);
-    URL_SAFE_NO_PAD.encode([[VERSION].as_slice(), &tag, &values].concat())
+pub(crate) fn encode(seal: &CursorSeal, list: &str, filter: &str, key: &impl CursorKey) -> String {
+    let sealed = seal.seal(&context(list, filter), &key.to_bytes());
+    URL_SAFE_NO_PAD.encode([[VERSION].as_slice(), &sealed].concat())
 }
 
 /// The key in a cursor that [`encode`] made for the same list and filter; else 400 `invalid_request`.
-pub(crate) fn decode<K: CursorKey>(list: &str, filter: &str, text: &str) -> Result<K, ApiError> {
-    parse(list, filter, text)
+pub(crate) fn decode<K: CursorKey>(
+    seal: &CursorSeal,
+    list: &str,
+    filter: &str,
+    text: &str,
+) -> Result<K, ApiError> {
+    parse(seal, list, filter, text)
         .ok_or_else(|| ApiError::invalid_part("/cursor", "not a cursor of this list and filter"))
 }
 
-fn parse<K: CursorKey>(list: &str, filter: &str, text: &str) -> Option<K> {
+fn parse<K: CursorKey>(seal: &CursorSeal, list: &str, filter: &str, text: &str) -> Option<K> {
     if text.len() > LONGEST {
         return None;
     }
     let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
-    let (version, rest) = bytes.split_first()?;
-    let (given, values) = rest.split_first_chunk::<TAG>()?;
-    if *version != VERSION || *given != tag(list, filter, values) {
+    let (version, sealed) = bytes.split_first()?;
+    if *version != VERSION {
         return None;
     }
-    K::from_bytes(values)
+    K::from_bytes(&seal.open(&context(list, filter), sealed)?)
 }
 
-fn tag(list: &str, filter: &str, values: &[u8]) -> [u8; TAG] {
-    let mut digest = Sha256::new();
-    for part in [b"terrace cursor".as_slice(), list.as_bytes(), filter.as_bytes(), values] {
-        // The lengths keep the parts apart.
-        digest.update(u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
-        digest.update(part);
-    }
-    let digest: [u8; 32] = digest.finalize().into();
-    digest.first_chunk::<TAG>().copied().unwrap_or_default()
+/// What a cursor is bound to. No list's name holds NUL.
+fn context(list: &str, filter: &str) -> Vec<u8> {
+    [list.as_bytes(), &[0], filter.as_bytes()].concat()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use terrace_app::SecretKey;
+
+    fn seal() -> CursorSeal {
+        CursorSeal::new(&SecretKey::from_bytes([3; 32]))
+    }
 
     fn time_key() -> impl Strategy<Value = TimeKey> {
         (any::<i64>(), any::<u128>())
@@ -138,30 +138,30 @@ mod tests {
     proptest! {
         #[test]
         fn a_cursor_is_read_back_by_its_own_list_and_filter_only(key in time_key(), filter in ".{0,20}") {
-            let text = encode("feed", &filter, &key);
-            prop_assert_eq!(decode::<TimeKey>("feed", &filter, &text).ok(), Some(key));
-            prop_assert!(decode::<TimeKey>("comments", &filter, &text).is_err());
+            let text = encode(&seal(), "feed", &filter, &key);
+            prop_assert_eq!(decode::<TimeKey>(&seal(), "feed", &filter, &text).ok(), Some(key));
+            prop_assert!(decode::<TimeKey>(&seal(), "comments", &filter, &text).is_err());
             let other = filter + "x";
-            prop_assert!(decode::<TimeKey>("feed", &other, &text).is_err());
+            prop_assert!(decode::<TimeKey>(&seal(), "feed", &other, &text).is_err());
         }
 
         #[test]
         fn a_changed_cursor_is_refused(key in "[a-z]{1,30}", at in any::<prop::sample::Index>(), by in 1_u8..=255) {
-            let text = encode("teams", "", &key);
+            let text = encode(&seal(), "teams", "", &key);
             let mut bytes = URL_SAFE_NO_PAD.decode(&text).unwrap();
             let at = at.index(bytes.len());
             bytes[at] ^= by;
-            prop_assert!(decode::<String>("teams", "", &URL_SAFE_NO_PAD.encode(&bytes)).is_err());
+            prop_assert!(decode::<String>(&seal(), "teams", "", &URL_SAFE_NO_PAD.encode(&bytes)).is_err());
             let end = text.len() - 1;
-            prop_assert!(decode::<String>("teams", "", &text[..end]).is_err());
+            prop_assert!(decode::<String>(&seal(), "teams", "", &text[..end]).is_err());
         }
 
         #[test]
         fn any_text_is_answered_without_a_panic(text in ".{0,60}") {
-            prop_assert!(decode::<TimeKey>("feed", "", &text).is_err());
+            prop_assert!(decode::<TimeKey>(&seal(), "feed", "", &text).is_err());
         }
 
-        /// Whoever makes one up gets a key that the service could have given out, or nothing.
+        /// Bytes are a key that the service could have given out, or none.
         #[test]
         fn any_bytes_are_a_key_as_it_is_written_or_none(bytes in prop::collection::vec(any::<u8>(), 0..48)) {
             fn held<K: CursorKey>(bytes: &[u8]) -> bool {
@@ -176,16 +176,20 @@ mod tests {
         }
     }
 
-    /// The digest is no secret: anybody can make a cursor of whatever bytes they like.
     #[test]
-    fn a_well_made_cursor_of_no_key_is_refused() {
-        assert!(decode::<String>("teams", "", &encode("teams", "", &"a\0".to_owned())).is_err());
-        assert!(decode::<TimeKey>("feed", "", &encode("feed", "", &"short".to_owned())).is_err());
+    fn a_cursor_of_another_kind_of_key_is_refused() {
+        assert!(
+            decode::<String>(&seal(), "teams", "", &encode(&seal(), "teams", "", &"a\0".to_owned())).is_err()
+        );
+        assert!(
+            decode::<TimeKey>(&seal(), "feed", "", &encode(&seal(), "feed", "", &"short".to_owned()))
+                .is_err()
+        );
     }
 
     #[test]
     fn a_long_text_is_refused() {
-        let error = decode::<String>("teams", "", &"A".repeat(5000)).unwrap_err();
+        let error = decode::<String>(&seal(), "teams", "", &"A".repeat(5000)).unwrap_err();
         assert_eq!(
             (error.code().as_str(), error.errors()[0].pointer.as_str()),
             ("invalid_request", "/cursor")

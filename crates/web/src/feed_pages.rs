@@ -103,7 +103,7 @@ impl FeedPages {
         let Some(reader) = reader else { return Ok(page.body.clone()) };
         match page.seen_by(app, reader).await? {
             Some(body) => Ok(body),
-            None => encode(&post_list(&app.query(asked).await?)),
+            None => encode(&post_list(app, &app.query(asked).await?)),
         }
     }
 }
@@ -122,7 +122,7 @@ impl Slot {
             return Ok(page);
         }
         let feed = app.query(asked).await?;
-        let body = serde_json::to_string(&post_list(&feed)).map_err(ApiError::internal)?;
+        let body = serde_json::to_string(&post_list(app, &feed)).map_err(ApiError::internal)?;
         let views = &feed.page.items;
         let posts: Vec<PostId> = views.iter().map(|view| view.post.id).collect();
         let page = Arc::new(Encoded {

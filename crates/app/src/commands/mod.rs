@@ -66,7 +66,7 @@ pub use quests::{
 };
 pub use react::{React, ReactRefusal};
 pub(crate) use refresh_session::{RefreshSession, Refreshed};
-pub(crate) use register::{Register, RegisterOutcome, RegisterRuleRefusal};
+pub(crate) use register::{Register, RegisterOutcome, RegisterRuleRefusal, start_onboarding};
 pub use report_post::{ReportPost, ReportPostRefusal};
 pub use return_purchase::{ReturnPurchase, ReturnPurchaseRefusal};
 pub use reverse_points::ReversePoints;

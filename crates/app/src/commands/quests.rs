@@ -4,17 +4,17 @@ use crate::awards::Awards;
 use crate::execute::Command;
 use crate::quests::{
     Checked, NotActive, Progress, QuestBook, QuestContent, QuestContentError, QuestSummary, check_fan,
-    not_given, pay_step,
+    grant_achievements, not_given, pay_step, tell,
 };
 use crate::store::Tx;
 use chrono::NaiveDate;
 use std::collections::HashMap;
 use std::sync::Arc;
-use terrace_kernel::{Ctx, Failure, Outcome, StoreError, Timestamp, UserId};
+use terrace_kernel::{Ctx, EventKind, Failure, Outcome, StoreError, Timestamp, UserId};
 use terrace_ledger::{AccountKind, Amount, Holder, House, Transfer, TransferSource};
 use terrace_quests::{
-    Advance, Known, QuestId, Run, StartRefusal, StepDone, StepId, StepRefusal, Visit, VisitOutcome,
-    VisitRules, advance, plan, start, today, visit,
+    Achievement, Advance, Goal, Known, QuestId, Run, StartRefusal, StepDone, StepId, StepRefusal, Visit,
+    VisitOutcome, VisitRules, advance, plan, start, today, visit,
 };
 use terrace_scoring::{NewAward, Points, SourceKey, Writer};
 
@@ -85,7 +85,9 @@ impl Command for StartQuest {
         let completed = tx.completed_among(self.user, &quest.prerequisites)?;
         let run = start(quest, period, &completed, ctx.now())
             .map_err(|refusal| refused(StartQuestRefusal::Rule(refusal)))?;
-        tx.start_run(self.user, &run)?;
+        if tx.start_run(self.user, &run)? {
+            tell(tx, ctx.now(), EventKind::QuestStarted, self.user, quest.id.as_uuid())?;
+        }
         Ok(())
     }
 }
@@ -155,6 +157,9 @@ impl Command for CompleteStep {
         let mut checked = Checked::default();
         pay_step(tx, ctx, &self.awards, &mut progress, step, &mut checked)
             .map_err(|failure| not_given(failure, gone))?;
+        if !checked.quests.is_empty() {
+            grant_achievements(tx, ctx, self.book.achievements(), self.user)?;
+        }
         Ok(StepCompleted {
             points: checked.points,
             completes_quest: !checked.quests.is_empty(),
@@ -233,6 +238,13 @@ impl Command for VisitDaily {
             )));
         }
         let (local_date, points, coins) = paid;
+        let longest = known.as_ref().map_or(0, |visits| visits.longest);
+        let is_reached = |one: &&Achievement| matches!(one.goal, Goal::VisitStreak(days) if longest < days && days <= state.longest);
+        let reached: Vec<Achievement> =
+            QuestBook::default().achievements().iter().filter(is_reached).cloned().collect();
+        if !reached.is_empty() {
+            grant_achievements(tx, ctx, &reached, self.user)?;
+        }
         give_coins(tx, ctx, self.user, (local_date, state.streak), coins)?;
         let award = NewAward {
             user: self.user,

@@ -8,8 +8,21 @@ use crate::store::{KeyClaim, StoredAnswer, Tx};
 use std::time::Duration;
 use terrace_identity::ports::NewAccount;
 use terrace_identity::{PasswordHash, Role, TimeZone, Username};
-use terrace_kernel::{Ctx, EventKind, Failure, NewEvent, Outcome, StoreError, Topic, UserId};
-use terrace_quests::{Period, Run};
+use terrace_kernel::{Ctx, EventKind, Failure, NewEvent, Outcome, StoreError, Timestamp, Topic, UserId};
+use terrace_quests::{Period, Quest, Run};
+
+/// Starts the onboarding quests that are open at `at` for an account that is created then.
+pub(crate) fn start_onboarding(
+    tx: &mut dyn Tx,
+    quests: &[Quest],
+    user: UserId,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    for quest in quests.iter().filter(|quest| quest.is_onboarding && quest.is_open(at)) {
+        tx.start_run(user, &Run::started(quest.id, Period::Once, at))?;
+    }
+    Ok(())
+}
 
 /// Registers an account and signs its first device in.
 pub(crate) struct Register {
@@ -73,9 +86,8 @@ impl Command for Register {
         if !tx.insert_account(&account)? {
             return Err(Failure::Refused(RegisterRuleRefusal::UsernameTaken));
         }
-        for quest in tx.quests()?.iter().filter(|quest| quest.is_onboarding && quest.is_open(ctx.now())) {
-            tx.start_run(account.id, &Run::started(quest.id, Period::Once, ctx.now()))?;
-        }
+        let quests = tx.quests()?;
+        start_onboarding(tx, &quests, account.id, ctx.now())?;
         let tokens = open_session(tx, ctx, account.id, &self.device)?;
         tx.append(
             &NewEvent {

@@ -30,6 +30,7 @@ use crate::store::ReadTx;
 use futures_util::future::try_join_all;
 use std::convert::Infallible;
 use std::marker::PhantomData;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 use terrace_kernel::{Event, EventKind, Outcome, Position, StoreError, Timestamp};
@@ -113,11 +114,30 @@ pub(crate) struct Live<M> {
     state: watch::Sender<State>,
     /// Rings when somebody waits for the model to come further.
     hurry: Notify,
+    /// The last position as of which answers were given in the model's place.
+    floor: AtomicI64,
+    /// Whether a model is about to be there, so that no answers are given in its place.
+    closed: AtomicBool,
+}
+
+/// Keeps answers in the model's place from being given, until it is dropped.
+struct Closing<'a>(&'a AtomicBool);
+
+impl Drop for Closing<'_> {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Release);
+    }
 }
 
 impl<M> Default for Live<M> {
     fn default() -> Self {
-        Self { model: RwLock::new(None), state: watch::Sender::new(State::Absent), hurry: Notify::new() }
+        Self {
+            model: RwLock::new(None),
+            state: watch::Sender::new(State::Absent),
+            hurry: Notify::new(),
+            floor: AtomicI64::new(Position::START.get()),
+            closed: AtomicBool::new(false),
+        }
     }
 }
 
@@ -125,6 +145,37 @@ impl<M: LiveModel> Live<M> {
     /// Asks the model. Waits while changes are applied, some milliseconds at most, so not on an async thread.
     pub(crate) fn read<T>(&self, ask: impl FnOnce(&M) -> T) -> Option<T> {
         self.model.read().unwrap_or_else(PoisonError::into_inner).as_ref().map(ask)
+    }
+
+    /// Whether an answer from elsewhere that is right as of `position` may be given in place of the model: not where the
+    /// model can answer, or is about to. A model that is loaded later knows of everything up to `position` from its
+    /// first moment on, so that answers do not go back.
+    pub(crate) fn is_replaced_at(&self, position: Position, answers: impl FnOnce(&M) -> bool) -> bool {
+        let model = self.model.read().unwrap_or_else(PoisonError::into_inner);
+        let is_free = !model.as_ref().is_some_and(answers) && !self.closed.load(Ordering::Acquire);
+        if is_free {
+            self.floor.fetch_max(position.get(), Ordering::AcqRel);
+        }
+        is_free
+    }
+
+    /// The last position as of which answers were given in the model's place.
+    pub(crate) fn floor(&self) -> Position {
+        Position::new(self.floor.load(Ordering::Acquire)).unwrap_or(Position::START)
+    }
+
+    /// From now on no answers are given in the model's place.
+    fn close(&self) -> Closing<'_> {
+        self.closed.store(true, Ordering::Release);
+        // Those that are being given hold the lock.
+        drop(self.model.write().unwrap_or_else(PoisonError::into_inner));
+        Closing(&self.closed)
+    }
+
+    /// Waits until the model becomes another one or comes further, at most for `patience`.
+    pub(crate) async fn changes_within(&self, patience: Duration) {
+        let mut state = self.state.subscribe();
+        let _ = tokio::time::timeout(patience, state.changed()).await;
     }
 
     /// Waits until there is a model, if one is being loaded; says whether there is.
@@ -265,22 +316,30 @@ impl App {
         let made = spawn_blocking(move || M::finish(&draft));
         let mut model = made.await.map_err(|error| StoreError::defect(M::NAME, error))?;
         let mut reached = head;
+        let mut closing = None;
         if M::EXACT {
-            let end = self.published().await?;
-            while reached < end {
-                let ahead = unrefused(self.query(LookUp::<M> { known: reached, model: PhantomData }).await)?;
-                let Some(ahead) = ahead.filter(|ahead| ahead.looked.as_ref().is_none_or(|l| !l.reload))
-                else {
-                    return Ok(Step { reached: head, next: Next::Lost });
-                };
-                ahead.looked.into_iter().for_each(|looked| model.apply(looked.changes));
-                reached = ahead.reached;
+            let mut end = self.published().await?;
+            // Twice: answers that are given while it catches up raise the floor, until that is closed.
+            for is_last in [false, true] {
+                while reached < end {
+                    let ahead = self.query(LookUp::<M> { known: reached, model: PhantomData }).await;
+                    let Some(ahead) = unrefused(ahead)?.filter(Ahead::goes_on) else {
+                        return Ok(Step { reached: head, next: Next::Lost });
+                    };
+                    ahead.looked.into_iter().for_each(|looked| model.apply(looked.changes));
+                    reached = ahead.reached;
+                }
+                if !is_last {
+                    closing = Some(live.close());
+                    end = live.floor();
+                }
             }
         }
         model.begins_at(reached);
         let place = Arc::clone(live);
         let placed = spawn_blocking(move || place.replace(Some(model), State::UpTo(reached)));
         placed.await.map_err(|error| StoreError::defect(M::NAME, error))?;
+        drop(closing);
         let took = begun.elapsed();
         metrics::histogram!("terrace_live_load_seconds", "model" => M::NAME).record(took.as_secs_f64());
         log::info!("live model {} was read in {took:.1?}", M::NAME);
@@ -428,6 +487,13 @@ struct Ahead<C> {
     /// Nothing where no event concerns the model.
     looked: Option<Looked<C>>,
     full: bool,
+}
+
+impl<C> Ahead<C> {
+    /// Whether the model can go on with what was looked up.
+    fn goes_on(&self) -> bool {
+        self.looked.as_ref().is_none_or(|looked| !looked.reload)
+    }
 }
 
 impl<M: LiveModel> Query for LookUp<M> {

@@ -1,9 +1,9 @@
 //! What the service keeps secret, and the seeds of sealed copies that it encrypts with it.
 
-use crate::App;
 use crate::execute::{Command, unrefused};
 use crate::store::Tx;
 use crate::webhooks::keyed;
+use crate::{App, CursorSeal};
 use chacha20poly1305::aead::{Aead, Payload};
 use chacha20poly1305::{KeyInit, XChaCha20Poly1305};
 use hmac::Mac;
@@ -153,11 +153,13 @@ impl Command for MarkSecret {
 }
 
 impl App {
-    /// Gives it the secret that all processes of the service share. Without one, no packs are sold or opened.
+    /// Gives it the secret that all processes of the service share. Without one, no packs are sold or opened, and no
+    /// other process takes its cursors.
     #[must_use]
     pub fn with_secret(self, secret: &SecretKey) -> Self {
         let mark = secret.derive("terrace/mark/1");
-        Self { seed_safe: Some((Arc::new(SeedSafe::new(secret)), mark)), ..self }
+        let cursors = CursorSeal::new(secret);
+        Self { seed_safe: Some((Arc::new(SeedSafe::new(secret)), mark)), cursors, ..self }
     }
 
     /// Whether its secret is the one that the first process on this database had.

@@ -226,3 +226,17 @@ impl Query for ReadRows {
         Ok(Some((Rows { lines, me, total, next }, head)))
     }
 }
+
+/// The same where events wait for positions all the time: they get them with it.
+pub(crate) struct Published(pub(crate) ReadRows);
+
+impl Query for Published {
+    const NAME: &'static str = "read_published_board_rows";
+    const PUBLISHES: bool = true;
+    type Output = Option<(Rows, Position)>;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn ReadTx, now: Timestamp) -> Outcome<Self::Output, Infallible> {
+        self.0.run(tx, now)
+    }
+}

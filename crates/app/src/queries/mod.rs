@@ -19,7 +19,7 @@ mod wallets;
 
 pub use accounts::{GetOwnProfile, GetPublicProfile, NotFound, OwnProfile, PublicView};
 pub(crate) use boards::{
-    FindBoard, HiddenAmong, HiddenFrom, ListBoards, ReadCards, ReadRows, ReadSeasons, ReadStanding,
+    FindBoard, HiddenAmong, HiddenFrom, ListBoards, Published, ReadCards, ReadRows, ReadSeasons, ReadStanding,
 };
 pub use catalogue::{GetLeague, GetTeam, ListLeagues, ListTeams};
 pub use export::{ExportPage, ExportPlace, ExportRows, KeptCopy, ReadExport};

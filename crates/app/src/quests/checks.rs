@@ -1,12 +1,13 @@
 //! Progress checks: steps whose condition holds are completed, whoever or whatever brought it about (spec §1 rule 5).
 
+use super::by_points::brought_by_points;
 use super::progress::not_given;
 use super::{Checked, NotActive, Progress, QuestBook, pay_quest, pay_step};
 use crate::awards::Awards;
 use crate::store::Tx;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use terrace_kernel::{Ctx, Event, EventKind, Failure, NewEvent, Outcome, StoreError, Topic, UserId};
-use terrace_quests::{Check, Facts, Quest, is_due, met_steps, today};
+use terrace_quests::{Achievement, Facts, QuestId, Step, StepId, is_due, met_steps, today};
 
 /// Completes what a fan has fulfilled in the quests that they are in, and grants the achievements that they have come to.
 /// What they fulfil by that itself is seen, too: points may reach a threshold.
@@ -44,21 +45,21 @@ pub(crate) fn check_fan(
             break;
         }
     }
-    checked.achievements = grant_achievements(tx, ctx, book, user)?;
+    checked.achievements = grant_achievements(tx, ctx, book.achievements(), user)?;
     Ok(checked)
 }
 
 /// Grants the achievements that a fan has come to and does not have; says how many.
-fn grant_achievements(
+pub(crate) fn grant_achievements(
     tx: &mut dyn Tx,
     ctx: &mut Ctx,
-    book: &QuestBook,
+    achievements: &[Achievement],
     user: UserId,
 ) -> Result<u64, StoreError> {
     let Some(state) = tx.progress_of(user)? else { return Ok(0) };
     let mut granted = 0;
     let known = state.known();
-    for achievement in book.achievements() {
+    for achievement in achievements {
         if !state.achievements.contains(&achievement.key)
             && achievement.is_reached(&known)
             && tx.unlock_achievement(user, &achievement.key, ctx.now())?
@@ -78,37 +79,45 @@ fn grant_achievements(
     Ok(granted)
 }
 
-/// Whom a social action may have brought forward.
-fn concerned(event: &Event) -> Vec<UserId> {
-    let subject = UserId::from_uuid(event.what.subject);
+/// Whom an event concerns whatever else is known of them.
+fn concerned(book: &QuestBook, event: &Event) -> Vec<UserId> {
+    let subject = event.what.subject;
+    let has_check = |step: &Step| step.check.is_some();
     match (event.what.kind, event.what.actor) {
-        (EventKind::UserFollowed, Some(actor)) => vec![actor, subject],
-        (EventKind::ProfileChanged, _) => vec![subject],
+        (EventKind::UserFollowed, Some(actor)) => vec![actor, UserId::from_uuid(subject)],
+        (EventKind::ProfileChanged | EventKind::AccountRestored, _) => vec![UserId::from_uuid(subject)],
         (EventKind::ScoreChanged, Some(actor)) => vec![actor],
+        // What held before counts from the start.
+        (EventKind::QuestStarted, Some(actor)) => {
+            let quest = book.quest(QuestId::from_uuid(subject));
+            if quest.is_some_and(|quest| quest.steps.iter().any(has_check)) {
+                vec![actor]
+            } else {
+                Vec::new()
+            }
+        }
+        // The next step may be one whose condition holds already.
+        (EventKind::StepCompleted, Some(actor)) => {
+            let quest = book.step(StepId::from_uuid(subject)).map(|(quest, _)| quest);
+            let opens = quest.is_some_and(|quest| quest.is_sequential && quest.steps.iter().any(has_check));
+            if opens { vec![actor] } else { Vec::new() }
+        }
         (_, _) => Vec::new(),
     }
 }
 
-fn counts_points(quest: &Quest) -> bool {
-    quest.steps.iter().any(|step| matches!(step.check, Some(Check::PointsThreshold { .. })))
-}
-
-/// Checks the fans whom these events concern, once each. Ranks are not looked at here: they move with everybody's
-/// points.
+/// Checks the fans whom these events concern, once each.
 pub(crate) fn check_after(tx: &mut dyn Tx, ctx: &mut Ctx, events: &[Event]) -> Result<(), StoreError> {
-    let mut users: BTreeSet<UserId> = events.iter().flat_map(concerned).collect();
     let book = QuestBook::new(tx.quests()?);
-    // Of the many who get points, those who are on their way to a number of them.
-    let is_award = |event: &&Event| event.what.kind == EventKind::PointsAwarded;
-    let richer: Vec<UserId> = events.iter().filter(is_award).filter_map(|event| event.what.actor).collect();
-    let counted: Vec<_> =
-        book.quests().iter().filter(|quest| counts_points(quest)).map(|quest| quest.id).collect();
-    if !richer.is_empty() && !counted.is_empty() {
-        users.extend(tx.active_among(&richer, &counted)?);
+    let mut users: BTreeMap<UserId, Option<u64>> =
+        events.iter().flat_map(|event| concerned(&book, event)).map(|user| (user, None)).collect();
+    for (user, rank) in brought_by_points(tx, ctx, &book, events)? {
+        let known = users.entry(user).or_default();
+        *known = known.or(rank);
     }
     let awards = Awards::default();
-    for user in users {
-        match check_fan(tx, ctx, &awards, &book, (user, None)) {
+    for (user, rank) in users {
+        match check_fan(tx, ctx, &awards, &book, (user, rank)) {
             Ok(_) | Err(Failure::Refused(NotActive)) => {}
             Err(Failure::Broken(error)) => return Err(error),
         }

@@ -1,14 +1,15 @@
 //! Quests: their content, and what fans do in them. The rules are in `terrace-quests`; here they meet points, boards and
 //! the event log.
 
+mod by_points;
 mod checks;
 mod content;
 mod progress;
 mod sync;
 
-pub(crate) use checks::{check_after, check_fan};
+pub(crate) use checks::{check_after, check_fan, grant_achievements};
 pub use content::{QuestContent, QuestContentError, QuestSummary};
-pub(crate) use progress::{Progress, not_given, pay_quest, pay_step};
+pub(crate) use progress::{Progress, not_given, pay_quest, pay_step, tell};
 pub(crate) use sync::job;
 pub use sync::{QuestSweep, QuestsSynced};
 
@@ -130,7 +131,7 @@ impl App {
 
     /// A fan's rank on the global board of the active season.
     async fn global_rank(&self, user: UserId) -> Result<Option<u64>, StoreError> {
-        let now = self.boards_now().await;
+        let now = self.boards_now(Some(user)).await;
         let shown = match self.find_board(now, crate::commands::BoardChoice::Global, None).await {
             Ok(shown) => shown,
             Err(Failure::Refused(_)) => return Ok(None),

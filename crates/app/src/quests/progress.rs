@@ -79,8 +79,8 @@ fn give(
     }
 }
 
-/// Tells of what a fan did.
-fn tell(
+/// Appends the event of what a fan did in a quest.
+pub(crate) fn tell(
     tx: &mut dyn Tx,
     now: Timestamp,
     kind: EventKind,

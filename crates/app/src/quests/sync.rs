@@ -156,7 +156,7 @@ impl App {
         &self,
         after: Option<RankKey>,
     ) -> Result<(Vec<(UserId, u64)>, Option<RankKey>), StoreError> {
-        let now = self.boards_now().await;
+        let now = self.boards_now(None).await;
         let board = BoardChoice::Global;
         let shown = match self.find_board(now, board, None).await {
             Ok(shown) => shown,

@@ -297,6 +297,11 @@ pub trait ReadJob: Send {
         false
     }
 
+    /// Whether every event that its rows follow from must have its public position when it reads them.
+    fn publishes(&self) -> bool {
+        false
+    }
+
     /// Answers whoever waits. `tx` is an error when no connection could be had.
     fn run(self: Box<Self>, tx: Result<&mut dyn ReadTx, StoreError>);
 

@@ -14,7 +14,6 @@ use crate::follower::Follower;
 use crate::live::shows_on_boards;
 use look_up::{Asked, LookUp, Looked, RankScores, Score};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 use terrace_identity::AuthorCard;
 use terrace_kernel::{
@@ -223,8 +222,6 @@ impl App {
         let mut in_memory = true;
         if let Some(position) = boards_up_to {
             in_memory = self.ranks.comes_up_to(position, PATIENCE).await;
-            // Whoever asks for a page from now on has been told of this.
-            self.acknowledged.fetch_max(position.get(), Ordering::AcqRel);
         }
         if !scores.is_empty() || !resets.is_empty() {
             self.tell_scores(&mut batch, in_memory, scores, &resets).await?;
@@ -244,7 +241,7 @@ impl App {
         scores: Vec<Score>,
         resets: &[Event],
     ) -> Result<(), StoreError> {
-        let now = self.boards_now().await;
+        let now = self.boards_now(None).await;
         let seasons = self.seasons(now).await?;
         let Some(shown) = seasons.shown() else { return Ok(()) };
         let global = match self.find_board(now, crate::commands::BoardChoice::Global, None).await {

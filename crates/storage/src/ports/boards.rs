@@ -249,6 +249,25 @@ impl BoardRead for DieselTx<'_> {
         .map_err(broken("count who has more points"))
     }
 
+    fn count_above_within(
+        &mut self,
+        season: SeasonId,
+        board: BoardId,
+        points: Points,
+        most: u32,
+    ) -> Result<u64, StoreError> {
+        let above: Vec<i64> = on!(self.conn, |conn| {
+            listed_on!(season, board)
+                .filter(board_totals::points.gt(points.get()))
+                .order(board_totals::points.desc())
+                .limit(i64::from(most))
+                .select(board_totals::points)
+                .load(conn)
+        })
+        .map_err(broken("count who has more points"))?;
+        Ok(above.len().try_into().unwrap_or(u64::MAX))
+    }
+
     fn count_before(&mut self, season: SeasonId, board: BoardId, key: &RankKey) -> Result<u64, StoreError> {
         let RankKey { points, reached_at, user } = key;
         on!(self.conn, |conn| {

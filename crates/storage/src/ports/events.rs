@@ -10,7 +10,7 @@ use crate::tx::DieselTx;
 use crate::types::{At, Key};
 use diesel::prelude::*;
 use terrace_app::store::{ConsumerWrite, EventRead};
-use terrace_kernel::{Event, EventKind, EventLog, NewEvent, Position, StoreError, Timestamp};
+use terrace_kernel::{Appended, Event, EventLog, NewEvent, Position, StoreError, Timestamp};
 
 diesel::table! {
     use diesel::sql_types::{BigInt, Text};
@@ -127,7 +127,7 @@ impl EventLog for DieselTx<'_> {
         self.append_rows(&quiet, at)
     }
 
-    fn appended(&self) -> &[EventKind] {
+    fn appended(&self) -> &[Appended] {
         &self.appended
     }
 }
@@ -198,7 +198,7 @@ impl DieselTx<'_> {
         detail: Option<&str>,
         at: Timestamp,
     ) -> Result<(), StoreError> {
-        self.appended.push(event.kind);
+        self.appended.push(Appended { kind: event.kind, actor: event.actor });
         match &mut self.conn {
             Conn::Pg(conn) => {
                 diesel::insert_into(outbox::table).values(&OutboxRow::new(event, detail, at)).execute(*conn)
@@ -220,7 +220,8 @@ impl DieselTx<'_> {
         if appended.is_empty() {
             return Ok(());
         }
-        self.appended.extend(appended.iter().map(|(event, _)| event.kind));
+        let short = |(event, _): &(NewEvent, _)| Appended { kind: event.kind, actor: event.actor };
+        self.appended.extend(appended.iter().map(short));
         match &mut self.conn {
             Conn::Pg(conn) => {
                 let rows: Vec<_> =
@@ -302,7 +303,8 @@ mod tests {
         for subject in 1..=3 {
             tx.append(&event(subject), at(9)).unwrap();
         }
-        assert_eq!(tx.appended(), [event(1).kind; 3]);
+        let kinds: Vec<_> = tx.appended().iter().map(|event| event.kind).collect();
+        assert_eq!(kinds, [event(1).kind; 3]);
         publish(tx);
         let all = tx.events_after(Position::START, 10).unwrap();
         assert_eq!(all.iter().map(|event| event.position.get()).collect::<Vec<_>>(), [1, 2, 3]);

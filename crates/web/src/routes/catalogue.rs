@@ -35,11 +35,11 @@ pub(crate) async fn list_leagues(
     Query(query): Query<PageQuery>,
     app: Data<App>,
 ) -> Result<HttpResponse, ApiError> {
-    let page = query.asked(LEAGUES, "")?;
+    let page = query.asked(&app, LEAGUES, "")?;
     let leagues = app.query(ListLeagues { limit: page.limit, after: page.after }).await?;
     let body = LeagueList {
         leagues: leagues.items.iter().map(League::from).collect(),
-        next_cursor: next_cursor(leagues.next.as_ref(), LEAGUES, ""),
+        next_cursor: next_cursor(&app, leagues.next.as_ref(), LEAGUES, ""),
     };
     conditional_json(viewer.0.as_ref(), &body)
 }
@@ -106,11 +106,11 @@ pub(crate) async fn list_teams(
         .transpose()
         .map_err(|error| ApiError::invalid_part("/leagueId", error.to_string()))?;
     let filter = league.map(|league| league.to_string()).unwrap_or_default();
-    let page = asked(query.limit, query.cursor.as_deref(), TEAMS, &filter)?;
+    let page = asked(&app, query.limit, query.cursor.as_deref(), TEAMS, &filter)?;
     let teams = app.query(ListTeams { league, limit: page.limit, after: page.after }).await?;
     let body = TeamList {
         teams: teams.items.iter().map(Team::from).collect(),
-        next_cursor: next_cursor(teams.next.as_ref(), TEAMS, &filter),
+        next_cursor: next_cursor(&app, teams.next.as_ref(), TEAMS, &filter),
     };
     conditional_json(viewer.0.as_ref(), &body)
 }

@@ -34,12 +34,12 @@ pub(crate) async fn list_comments(
     app: Data<App>,
 ) -> Result<Json<CommentList>, ApiError> {
     let filter = post.to_string();
-    let page = query.asked(COMMENTS, &filter)?;
+    let page = query.asked(&app, COMMENTS, &filter)?;
     let reader = viewer.0.map(|viewer| viewer.user_id);
     let comments = app.query(ListComments { post, reader, limit: page.limit, after: page.after }).await?;
     Ok(Json(CommentList {
         comments: comments.items.iter().map(Comment::from).collect(),
-        next_cursor: next_cursor(comments.next.as_ref(), COMMENTS, &filter),
+        next_cursor: next_cursor(&app, comments.next.as_ref(), COMMENTS, &filter),
     }))
 }
 

@@ -132,12 +132,12 @@ pub(crate) async fn list_followers(
     let reader = viewer.user_id;
     let of = query.of(reader)?;
     let filter = of.to_string();
-    let page = asked(query.limit, query.cursor.as_deref(), FOLLOWERS, &filter)?;
+    let page = asked(&app, query.limit, query.cursor.as_deref(), FOLLOWERS, &filter)?;
     let found = app.query(ListFollowers { of, reader, limit: page.limit, after: page.after }).await?;
     Ok(Json(FollowerList {
         followers: found.page.items.iter().map(FollowEntry::from).collect(),
         total: found.total,
-        next_cursor: next_cursor(found.page.next.as_ref(), FOLLOWERS, &filter),
+        next_cursor: next_cursor(&app, found.page.next.as_ref(), FOLLOWERS, &filter),
     }))
 }
 
@@ -160,13 +160,13 @@ pub(crate) async fn list_following(
     let reader = viewer.user_id;
     let of = query.of(reader)?;
     let filter = of.to_string();
-    let page = asked(query.limit, query.cursor.as_deref(), FOLLOWING, &filter)?;
+    let page = asked(&app, query.limit, query.cursor.as_deref(), FOLLOWING, &filter)?;
     let found = app.query(ListFollowing { of, reader, limit: page.limit, after: page.after }).await?;
     Ok(Json(FollowingList {
         following: found.page.items.iter().map(FollowEntry::from).collect(),
         teams: found.teams.iter().map(TeamEntry::from).collect(),
         total: found.total,
-        next_cursor: next_cursor(found.page.next.as_ref(), FOLLOWING, &filter),
+        next_cursor: next_cursor(&app, found.page.next.as_ref(), FOLLOWING, &filter),
     }))
 }
 
@@ -229,10 +229,10 @@ pub(crate) async fn list_blocks(
 ) -> Result<Json<BlockList>, ApiError> {
     let fan = viewer.user_id;
     let filter = fan.to_string();
-    let page = query.asked(BLOCKS, &filter)?;
+    let page = query.asked(&app, BLOCKS, &filter)?;
     let found = app.query(ListBlocks { fan, limit: page.limit, after: page.after }).await?;
     Ok(Json(BlockList {
         blocks: found.items.iter().map(BlockEntry::from).collect(),
-        next_cursor: next_cursor(found.next.as_ref(), BLOCKS, &filter),
+        next_cursor: next_cursor(&app, found.next.as_ref(), BLOCKS, &filter),
     }))
 }

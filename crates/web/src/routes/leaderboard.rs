@@ -109,11 +109,13 @@ pub(crate) async fn read_leaderboard(
     let season: Option<SeasonId> = id(query.season_id.as_deref(), "/seasonId")?;
     let around = query.around(reader)?;
     // Checked as far as it can be before the board is known: a bad request makes no board.
-    let page = asked::<terrace_scoring::RankKey>(query.limit, None, LEADERBOARD, "")?;
-    let now = app.boards_now().await;
+    let page = asked::<terrace_scoring::RankKey>(&app, query.limit, None, LEADERBOARD, "")?;
+    let now = app.boards_now(reader).await;
     let shown = app.find_board(now, board, season).await?;
     let after = match query.cursor.as_deref() {
-        Some(cursor) => asked(query.limit, Some(cursor), LEADERBOARD, &BoardPages::filter(&shown))?.after,
+        Some(cursor) => {
+            asked(&app, query.limit, Some(cursor), LEADERBOARD, &BoardPages::filter(&shown))?.after
+        }
         None => None,
     };
     let asked = ReadBoard { board, season, around, limit: page.limit, after, reader };
@@ -160,7 +162,7 @@ async fn change_membership(
 ) -> Result<Json<JoinedBoard>, ApiError> {
     let board = body.choice()?;
     let joined = app.execute(ChangeBoardMembership { user, board, joins }).await?;
-    let now = app.boards_now().await;
+    let now = app.boards_now(Some(user)).await;
     let shown = app.find_board(now, BoardChoice::Board(joined.board.id), Some(joined.season.id)).await?;
     let me = app.standing(now, &shown, user).await.map_err(ApiError::from)?;
     Ok(Json(JoinedBoard {
@@ -222,20 +224,21 @@ pub(crate) async fn read_points(
     app: Data<App>,
 ) -> Result<Json<PointsPage>, ApiError> {
     let filter = viewer.user_id.to_string();
-    let page = query.asked(POINTS, &filter)?;
+    let page = query.asked(&app, POINTS, &filter)?;
     let points =
         app.query(ReadOwnPoints { user: viewer.user_id, limit: page.limit, after: page.after }).await?;
-    // Whoever sees points here finds them on the boards.
-    app.boards_show().await;
-    let next = next_cursor(points.page.next.as_ref(), POINTS, &filter);
+    // Points that are seen here are on the boards, too.
+    app.boards_show_points_of(viewer.user_id).await;
+    let next = next_cursor(&app, points.page.next.as_ref(), POINTS, &filter);
     Ok(Json(PointsPage::new(&points, next)))
 }
 
 /// The body of a page of a board.
 pub(crate) fn leaderboard_page(
+    app: &App,
     shown: &terrace_app::ShownBoard,
     page: &terrace_app::BoardPage,
     filter: &str,
 ) -> LeaderboardPage {
-    LeaderboardPage::new(shown, page, next_cursor(page.next.as_ref(), LEADERBOARD, filter))
+    LeaderboardPage::new(shown, page, next_cursor(app, page.next.as_ref(), LEADERBOARD, filter))
 }

@@ -84,9 +84,9 @@ pub(super) fn feed_scope(scope: Option<Scope>, team: Option<&str>) -> Result<Fee
 
 impl FeedQuery {
     /// The page that is asked for. A cursor of what who follows nobody gets goes on there.
-    fn page(&self, scope: FeedScope, reader: Option<UserId>) -> Result<ReadFeed, ApiError> {
+    fn page(&self, app: &App, scope: FeedScope, reader: Option<UserId>) -> Result<ReadFeed, ApiError> {
         let page = |scope| {
-            let page = asked(self.limit, self.cursor.as_deref(), FEED, &filter(scope))?;
+            let page = asked(app, self.limit, self.cursor.as_deref(), FEED, &filter(scope))?;
             Ok(ReadFeed { scope, reader, limit: page.limit, after: page.after })
         };
         match page(scope) {
@@ -126,9 +126,9 @@ pub(crate) async fn read_feed(
             return trends::read_trending(viewer, scope, query.limit, query.cursor.as_deref(), &app).await;
         }
     }
-    let asked = query.page(scope, reader)?;
+    let asked = query.page(&app, scope, reader)?;
     if asked.scope.is_personal() {
-        return Ok(HttpResponse::Ok().json(post_list(&app.query(asked).await?)));
+        return Ok(HttpResponse::Ok().json(post_list(&app, &app.query(asked).await?)));
     }
     let body = shell.feed_pages.body(&app, asked).await?;
     Ok(HttpResponse::Ok().content_type(ContentType::json()).body(body))
@@ -146,10 +146,10 @@ fn filter(scope: FeedScope) -> String {
 }
 
 /// A page of the feed, as it goes over the wire.
-pub(crate) fn post_list(feed: &FeedPage) -> PostList {
+pub(crate) fn post_list(app: &App, feed: &FeedPage) -> PostList {
     PostList {
         posts: feed.page.items.iter().map(Post::from).collect(),
-        next_cursor: next_cursor(feed.page.next.as_ref(), FEED, &filter(feed.scope)),
+        next_cursor: next_cursor(app, feed.page.next.as_ref(), FEED, &filter(feed.scope)),
         stream_position: feed.position.get(),
         fallback: (feed.scope == FeedScope::InsteadOfFollowing).then_some(true),
     }

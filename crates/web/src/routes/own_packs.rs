@@ -68,12 +68,12 @@ async fn copies(
     (list, name): (CopyList, &'static str),
 ) -> Result<Json<UserPackList>, ApiError> {
     let filter = user.to_string();
-    let page = query.asked(name, &filter)?;
+    let page = query.asked(app, name, &filter)?;
     let found = app.query(ListCopies { user, list, limit: page.limit, after: page.after }).await?;
     let book = app.pack_book().await?;
     Ok(Json(UserPackList {
         packs: found.items.iter().map(|copy| UserPack::new(copy, &book)).collect(),
-        next_cursor: next_cursor(found.next.as_ref(), name, &filter),
+        next_cursor: next_cursor(app, found.next.as_ref(), name, &filter),
     }))
 }
 
@@ -121,13 +121,13 @@ pub(crate) async fn list_collectibles(
         team: read("teamId", query.team_id.as_deref())?,
     };
     let name = format!("{} {:?} {:?}", viewer.user_id, filter.rarity, filter.team);
-    let page = asked(query.limit, query.cursor.as_deref(), COLLECTIBLES, &name)?;
+    let page = asked(&app, query.limit, query.cursor.as_deref(), COLLECTIBLES, &name)?;
     let asked = ListOwned { user: viewer.user_id, filter, limit: page.limit, after: page.after };
     let owned = app.query(asked).await?;
     let book = app.pack_book().await?;
     Ok(Json(OwnedList {
         collectibles: owned.items.iter().map(|owned| OwnedCollectible::new(owned, &book)).collect(),
-        next_cursor: next_cursor(owned.next.as_ref(), COLLECTIBLES, &name),
+        next_cursor: next_cursor(&app, owned.next.as_ref(), COLLECTIBLES, &name),
     }))
 }
 
@@ -148,12 +148,12 @@ pub(crate) async fn list_purchases(
     app: Data<App>,
 ) -> Result<Json<PurchaseList>, ApiError> {
     let filter = viewer.user_id.to_string();
-    let page = query.asked(PURCHASES, &filter)?;
+    let page = query.asked(&app, PURCHASES, &filter)?;
     let asked = ListPurchases { user: viewer.user_id, limit: page.limit, after: page.after };
     let purchases = app.query(asked).await?;
     Ok(Json(PurchaseList {
         purchases: purchases.items.iter().map(Purchase::from).collect(),
-        next_cursor: next_cursor(purchases.next.as_ref(), PURCHASES, &filter),
+        next_cursor: next_cursor(&app, purchases.next.as_ref(), PURCHASES, &filter),
     }))
 }
 

@@ -46,14 +46,14 @@ pub(crate) async fn list_packs(
     shell: Data<Shell>,
     app: Data<App>,
 ) -> Result<HttpResponse, ApiError> {
-    let page = query.asked::<String>(PACKS, "")?;
+    let page = query.asked::<String>(&app, PACKS, "")?;
     let (book, now) = (app.pack_book().await?, app.now());
     let mut shown = after(&book, page.after.as_deref()).filter(|pack| pack.is_on_sale(now));
     let packs: Vec<_> = shown.by_ref().take(usize::from(page.limit.rows())).collect();
     let last = packs.last().filter(|_| shown.next().is_some()).map(|pack| pack.key.to_string());
     let ids: Vec<_> = packs.iter().map(|pack| pack.id).collect();
     let supply = app.query(ReadSupply { book: book.clone(), packs: ids.clone() }).await?;
-    let next_cursor = next_cursor(last.as_ref(), PACKS, "");
+    let next_cursor = next_cursor(&app, last.as_ref(), PACKS, "");
     let answer = |shown: &Shown| PackList {
         packs: packs.into_iter().map(|pack| Pack::new(pack, &shown.supply, now)).collect(),
         next_cursor: shown.next_cursor.clone(),

@@ -3,6 +3,7 @@
 use crate::cursor::{self, CursorKey};
 use crate::error::{ApiError, Invalid};
 use serde::Deserialize;
+use terrace_app::App;
 use terrace_kernel::Limit;
 use utoipa::IntoParams;
 
@@ -29,6 +30,7 @@ pub(crate) struct Asked<K> {
 /// Checks `limit` and `cursor` of a list whose rows are those of `filter`: a cursor of another list, or of the
 /// same under another filter, is refused.
 pub(crate) fn asked<K: CursorKey>(
+    app: &App,
     limit: Option<i64>,
     cursor: Option<&str>,
     list: &'static str,
@@ -38,22 +40,28 @@ pub(crate) fn asked<K: CursorKey>(
         None => Limit::default(),
         Some(rows) => Limit::new(rows).map_err(|error| Invalid::at("/limit", error.to_string()))?,
     };
-    let after = cursor.map(|text| cursor::decode(list, filter, text)).transpose()?;
+    let after = cursor.map(|text| cursor::decode(app.cursors(), list, filter, text)).transpose()?;
     Ok(Asked { limit, after })
 }
 
 impl PageQuery {
     /// The page that is asked for; see [`asked`].
-    pub(crate) fn asked<K: CursorKey>(&self, list: &'static str, filter: &str) -> Result<Asked<K>, ApiError> {
-        asked(self.limit, self.cursor.as_deref(), list, filter)
+    pub(crate) fn asked<K: CursorKey>(
+        &self,
+        app: &App,
+        list: &'static str,
+        filter: &str,
+    ) -> Result<Asked<K>, ApiError> {
+        asked(app, self.limit, self.cursor.as_deref(), list, filter)
     }
 }
 
 /// Where the next page starts, as the client sees it.
 pub(crate) fn next_cursor<K: CursorKey>(
+    app: &App,
     next: Option<&K>,
     list: &'static str,
     filter: &str,
 ) -> Option<String> {
-    next.map(|key| cursor::encode(list, filter, key))
+    next.map(|key| cursor::encode(app.cursors(), list, filter, key))
 }

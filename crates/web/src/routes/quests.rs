@@ -191,12 +191,12 @@ pub(crate) async fn list_completed_quests(
 ) -> Result<Json<CompletedQuestList>, ApiError> {
     let user = viewer.user_id;
     let filter = user.to_string();
-    let page = query.asked(COMPLETED, &filter)?;
+    let page = query.asked(&app, COMPLETED, &filter)?;
     let book = app.quest_book().await?;
     let found = app.query(ReadCompletedQuests { user, limit: page.limit, after: page.after, book }).await?;
     Ok(Json(CompletedQuestList {
         quests: found.items.iter().map(CompletedQuest::from).collect(),
-        next_cursor: next_cursor(found.next.as_ref(), COMPLETED, &filter),
+        next_cursor: next_cursor(&app, found.next.as_ref(), COMPLETED, &filter),
     }))
 }
 

@@ -29,12 +29,12 @@ pub(crate) async fn list_sessions(
     app: Data<App>,
 ) -> Result<Json<SessionList>, ApiError> {
     let filter = viewer.user_id.to_string();
-    let page = query.asked(SESSIONS, &filter)?;
+    let page = query.asked(&app, SESSIONS, &filter)?;
     let sessions =
         app.query(ListSessions { user: viewer.user_id, limit: page.limit, after: page.after }).await?;
     Ok(Json(SessionList {
         sessions: sessions.items.iter().map(|session| Session::new(session, viewer.session_id)).collect(),
-        next_cursor: next_cursor(sessions.next.as_ref(), SESSIONS, &filter),
+        next_cursor: next_cursor(&app, sessions.next.as_ref(), SESSIONS, &filter),
     }))
 }
 

@@ -128,7 +128,7 @@ pub(crate) async fn stream_leaderboard(
     )?;
     // Before the board is looked for: a bad request makes none.
     let start = start(&req, query.since.as_deref())?;
-    let now = app.boards_now().await;
+    let now = app.boards_now(viewer.0.as_ref().map(|viewer| viewer.user_id)).await;
     let shown = app.find_board(now, choice, None).await?;
     let part = match choice {
         BoardChoice::Global => Part::GlobalBoard,

@@ -43,12 +43,12 @@ pub(super) async fn read_trending(
             return Err(Invalid::at("/sort", "trending goes with the scopes all and team"));
         }
     };
-    let page = asked(limit, cursor, TRENDING, &filter)?;
+    let page = asked(app, limit, cursor, TRENDING, &filter)?;
     let reader = viewer.0.map(|viewer| viewer.user_id);
     let feed = app.trending(scope, reader, page.limit, page.after).await?;
     Ok(HttpResponse::Ok().json(PostList {
         posts: feed.page.items.iter().map(Post::from).collect(),
-        next_cursor: next_cursor(feed.page.next.as_ref(), TRENDING, &filter),
+        next_cursor: next_cursor(app, feed.page.next.as_ref(), TRENDING, &filter),
         stream_position: feed.position.get(),
         fallback: None,
     }))

@@ -29,10 +29,10 @@ pub(crate) async fn read_wallets(
     app: Data<App>,
 ) -> Result<Json<WalletPage>, ApiError> {
     let filter = viewer.user_id.to_string();
-    let page = query.asked(ENTRIES, &filter)?;
+    let page = query.asked(&app, ENTRIES, &filter)?;
     let wallets =
         app.query(ReadWallets { user: viewer.user_id, limit: page.limit, after: page.after }).await?;
-    let next = next_cursor(wallets.entries.next.as_ref(), ENTRIES, &filter);
+    let next = next_cursor(&app, wallets.entries.next.as_ref(), ENTRIES, &filter);
     Ok(Json(WalletPage::new(&wallets, next)))
 }
 

@@ -18,7 +18,7 @@ use diesel::prelude::*;
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::sql_types::{BigInt, Bool, Nullable, Text};
 use terrace_identity::AccountStatus;
-use terrace_kernel::{EventKind, EventLog, NewEvent, StoreError, TeamId, Topic};
+use terrace_kernel::{Appended, EventKind, EventLog, NewEvent, StoreError, TeamId, Topic};
 use terrace_ledger::TransferSource;
 use terrace_scoring::{
     AwardOrder, Awarding, BoardOrder, Points, SeasonStatus, SourceKind, TeamBoardId, Total, TotalChange,
@@ -126,7 +126,7 @@ impl DieselTx<'_> {
             Conn::Sqlite(_) => self.in_steps(&award),
         }?;
         if matches!(written, Awarding::Written { .. }) {
-            self.appended.push(EventKind::PointsAwarded);
+            self.appended.push(Appended { kind: EventKind::PointsAwarded, actor: Some(record.user) });
         }
         Ok(written)
     }

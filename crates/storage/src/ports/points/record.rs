@@ -9,7 +9,8 @@ use crate::tx::DieselTx;
 use crate::types::{At, Instant, Key, Uid};
 use diesel::prelude::*;
 use diesel::sql_types::{Array, BigInt, Nullable, Text};
-use terrace_kernel::{EventKind, StoreError, TeamId, Timestamp};
+use std::collections::HashMap;
+use terrace_kernel::{Appended, EventKind, StoreError, TeamId, Timestamp, UserId};
 use terrace_scoring::{PointsRecord, RecordId};
 
 /// The rules are those of `award.sql`, for maintenance: a record is written where its season is the one that its time falls
@@ -56,7 +57,12 @@ impl DieselTx<'_> {
             .bind::<Instant, _>(At(at))
             .load(*conn)
             .map_err(broken("write records of points"))?;
-        self.appended.extend(rows.iter().map(|_| EventKind::PointsAwarded));
-        Ok(rows.into_iter().map(|row| row.id.id()).collect())
+        let owners: HashMap<RecordId, UserId> =
+            records.iter().map(|(record, _)| (record.id, record.user)).collect();
+        let written: Vec<RecordId> = rows.into_iter().map(|row| row.id.id()).collect();
+        let short =
+            |id: &RecordId| Appended { kind: EventKind::PointsAwarded, actor: owners.get(id).copied() };
+        self.appended.extend(written.iter().map(short));
+        Ok(written)
     }
 }

@@ -8,6 +8,7 @@ use crate::tx::DieselTx;
 use crate::types::{At, Key, Uid};
 use chrono::NaiveDate;
 use chrono_tz::Tz;
+use diesel::dsl::{exists, not};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Text};
 use std::collections::HashMap;
@@ -293,6 +294,53 @@ impl QuestRead for DieselTx<'_> {
         })
         .map_err(broken("find who is in a quest"))?;
         Ok(rows.into_iter().map(Key::id).collect())
+    }
+
+    fn undone_among(
+        &mut self,
+        users: &[UserId],
+        steps: &[StepId],
+        since: Timestamp,
+    ) -> Result<Vec<(UserId, StepId)>, StoreError> {
+        let users = users.iter().copied().map(Key::of);
+        let steps = steps.iter().copied().map(Key::of);
+        let rows: Vec<(Key, Key)> = on!(self.conn, |conn| {
+            let done = user_step_status::table
+                .filter(user_step_status::user_id.eq(user_quest_status::user_id))
+                .filter(user_step_status::step_id.eq(quest_steps::id))
+                .filter(user_step_status::period.eq(user_quest_status::period));
+            let is_recent = user_quest_status::started_at.ge(At(since));
+            user_quest_status::table
+                .inner_join(quest_steps::table.on(quest_steps::quest_id.eq(user_quest_status::quest_id)))
+                .filter(user_quest_status::user_id.eq_any(users))
+                .filter(quest_steps::id.eq_any(steps))
+                .filter(user_quest_status::period.eq(Period::Once.to_string()).or(is_recent))
+                .filter(not(exists(done)))
+                .select((user_quest_status::user_id, quest_steps::id))
+                .load(conn)
+        })
+        .map_err(broken("find who has not done a step"))?;
+        Ok(rows.into_iter().map(|(user, step)| (user.id(), step.id())).collect())
+    }
+
+    fn achieved_among(
+        &mut self,
+        users: &[UserId],
+        keys: &[AchievementKey],
+    ) -> Result<Vec<(UserId, AchievementKey)>, StoreError> {
+        let users = users.iter().copied().map(Key::of);
+        let keys = keys.iter().map(AchievementKey::as_str);
+        let rows: Vec<(Key, String)> = on!(self.conn, |conn| {
+            user_achievements::table
+                .filter(user_achievements::user_id.eq_any(users))
+                .filter(user_achievements::achievement_key.eq_any(keys))
+                .select((user_achievements::user_id, user_achievements::achievement_key))
+                .load(conn)
+        })
+        .map_err(broken("find who has an achievement"))?;
+        rows.into_iter()
+            .map(|(user, key)| Ok((user.id(), named("user_achievements", "achievement_key", &key)?)))
+            .collect()
     }
 
     fn achievements_of(&mut self, user: UserId) -> Result<Vec<(AchievementKey, Timestamp)>, StoreError> {
