@@ -98,6 +98,7 @@ mod http {
     mod document;
     mod dress;
     mod edge;
+    mod encoded_paths;
     mod feeds;
     mod first_visit;
     mod forged;

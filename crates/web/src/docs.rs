@@ -137,11 +137,6 @@ fn with_problems(mut document: OpenApi) -> OpenApi {
     document
 }
 
-/// Whether the path is the page's or one of its files'.
-pub(crate) fn is_page(path: &str) -> bool {
-    path.strip_prefix(PAGE).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-}
-
 pub(crate) fn configure(config: &mut ServiceConfig) {
     config
         .route("/", web::get().to(front_door))
@@ -207,11 +202,5 @@ mod tests {
                 assert_eq!(content["schema"]["$ref"], "#/components/schemas/Problem", "{method} {path}");
             }
         }
-    }
-
-    #[test]
-    fn the_page_and_its_files_are_known() {
-        assert!(is_page("/api/docs") && is_page("/api/docs/x.js"));
-        assert!(!is_page("/api/docsy") && !is_page("/api/doc"));
     }
 }

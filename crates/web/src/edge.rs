@@ -1,9 +1,11 @@
 //! The outermost middleware: whatever happens below, a request is named, answered in the house's shape, logged
 //! and counted.
 
+use crate::area;
 use crate::cors::{Leave, Preflight};
+use crate::crosssite::writes;
 use crate::error::{ApiError, Code};
-use crate::limits::ClientAddress;
+use crate::limits::{Address, ClientAddress};
 use crate::observe::Seen;
 use crate::patience::{Held, Pulse};
 use crate::request_id::{self, RequestId};
@@ -35,6 +37,7 @@ pub(crate) async fn edge<B: MessageBody>(
     let cors = Cors::of(&req, &shell);
     req.extensions_mut().insert(id);
     req.extensions_mut().insert(client);
+    req.extensions_mut().insert(seen.area());
     if *req.method() == Method::HEAD {
         // Every GET route answers HEAD; the connection knows what was asked and leaves the body out.
         req.extensions_mut().insert(OnlyHead);
@@ -44,6 +47,9 @@ pub(crate) async fn edge<B: MessageBody>(
     let below = async {
         if head_size(&req) > shell.config().head_limit {
             return Err(ApiError::from(Code::HeaderTooLarge).into());
+        }
+        if let Err(refusal) = check(&req) {
+            return Err(counted(refusal, &req, client, &shell).into());
         }
         next.call(req).await
     };
@@ -64,6 +70,19 @@ pub(crate) async fn edge<B: MessageBody>(
     dress(&mut dressed.headers, &seen, &shell, &cors);
     seen.finish(dressed.status, shell.document.table.template(seen.path()), &shell.series);
     Err(dressed.into())
+}
+
+/// Refuses a request that no part of the service takes, whatever it asks for.
+fn check(req: &ServiceRequest) -> Result<(), ApiError> {
+    area::check_encoding(req.uri().path())
+}
+
+/// The refusal of a request that reaches no route, or 429 once its address has sent too many: such requests count
+/// as those that are signed out do.
+fn counted(refusal: ApiError, req: &ServiceRequest, client: ClientAddress, shell: &Shell) -> ApiError {
+    let (limits, address) = (&shell.limits, Address::of(client));
+    let allowed = limits.check_address(address);
+    allowed.and_then(|()| limits.check_request(None, address, writes(req.method()))).err().unwrap_or(refusal)
 }
 
 /// Only the head of the answer was asked for: on the request of a HEAD.
@@ -89,7 +108,7 @@ fn head_size(req: &ServiceRequest) -> usize {
 }
 
 fn dress(headers: &mut HeaderMap, seen: &Seen, shell: &Shell, cors: &Cors) {
-    headers::write(headers, seen.path(), shell.config());
+    headers::write(headers, seen.area(), shell.config());
     cors.leave.write(headers, seen.method(), cors.preflight);
     if let Ok(id) = HeaderValue::from_str(seen.id().as_str()) {
         headers.insert(request_id::HEADER, id);

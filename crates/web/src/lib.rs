@@ -3,6 +3,7 @@
 //! [`serve`] runs the whole of it. `shell` says which middleware stands where and why; `routes` holds the
 //! handlers; `error` is the one table of codes and statuses.
 
+mod area;
 mod auth;
 mod backend;
 mod board_pages;
