@@ -7,6 +7,7 @@ mod area;
 mod auth;
 mod backend;
 mod board_pages;
+mod compressed;
 mod config;
 #[cfg(test)]
 mod connection_tests;

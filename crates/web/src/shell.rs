@@ -19,6 +19,7 @@
 
 use crate::backend::Backend;
 use crate::board_pages::BoardPages;
+use crate::compressed::Compressed;
 use crate::config::WebConfig;
 use crate::docs::{self, Document};
 use crate::error::ApiError;
@@ -67,6 +68,7 @@ pub(crate) struct Shell {
     pub(crate) metrics: Option<PrometheusHandle>,
     pub(crate) limits: RateLimits,
     pub(crate) document: Document,
+    pub(crate) compressed: Compressed,
     pub(crate) feed_pages: FeedPages,
     pub(crate) board_pages: BoardPages,
     pub(crate) quest_page: QuestPage,
@@ -101,6 +103,7 @@ impl Shell {
             metrics,
             limits,
             document,
+            compressed: Compressed::default(),
             feed_pages: FeedPages::new(),
             board_pages: BoardPages::new(),
             quest_page: QuestPage::default(),
