@@ -104,6 +104,7 @@ mod http {
     mod forged;
     mod garbage;
     mod graph;
+    mod hosts;
     mod idempotency;
     mod leaderboard;
     mod locker_room;

@@ -34,7 +34,12 @@ fn encoded(path: &str) -> Vec<String> {
 }
 
 fn refused(answer: &Answer, path: &str) {
-    assert_eq!((answer.status, answer.code().as_str()), (400, "invalid_request"), "{path}: {}", answer.text());
+    assert_eq!(
+        (answer.status, answer.code().as_str()),
+        (400, "invalid_request"),
+        "{path}: {}",
+        answer.text()
+    );
     assert_eq!(answer.header("content-type"), Some("application/problem+json"), "{path}");
     assert_eq!(answer.header("cache-control"), Some("no-store"), "{path}");
     for name in ["x-request-id", "content-security-policy", "x-content-type-options", "x-frame-options"] {

@@ -21,9 +21,11 @@ pub(crate) enum Area {
     CronJob,
     /// Messages that their sender signs.
     Webhook,
+    /// Whether the process is alive and ready.
+    Health,
     /// The pages of the payment sandbox, with fans' sessions.
     Sandbox,
-    /// Everything else: health, metrics, pictures, explanations of problems.
+    /// Everything else: metrics, pictures, explanations of problems.
     Other,
 }
 
@@ -32,6 +34,9 @@ impl Area {
     pub(crate) fn of_path(path: &str) -> Self {
         if path.starts_with("/sandbox/") {
             return Self::Sandbox;
+        }
+        if matches!(path, "/healthz" | "/readyz") {
+            return Self::Health;
         }
         let Some(rest) = path.strip_prefix("/api/") else { return Self::Other };
         match rest.split_once('/') {
@@ -123,6 +128,9 @@ mod tests {
             ("//api/teams", Area::Other),
             ("/API/teams", Area::Other),
             ("/metrics", Area::Other),
+            ("/healthz", Area::Health),
+            ("/readyz", Area::Health),
+            ("/readyz/", Area::Other),
             ("", Area::Other),
         ] {
             assert_eq!(Area::of_path(path), area, "{path}");
@@ -131,10 +139,14 @@ mod tests {
 
     #[test]
     fn only_encoded_unreserved_characters_are_refused() {
-        for path in ["/%61pi/teams", "/api/cro%6e/x", "/%6Detrics", "/a%2D", "/a%2e%2E/b", "/%5f", "/%7e", "/%30"] {
+        for path in
+            ["/%61pi/teams", "/api/cro%6e/x", "/%6Detrics", "/a%2D", "/a%2e%2E/b", "/%5f", "/%7e", "/%30"]
+        {
             assert!(check_encoding(path).is_err(), "{path}");
         }
-        for path in ["/api/teams", "/a%2Fb", "/%20", "/%", "/%6", "/%zz", "/%2561", "/%C3%A9", "/%25", "*", ""] {
+        for path in
+            ["/api/teams", "/a%2Fb", "/%20", "/%", "/%6", "/%zz", "/%2561", "/%C3%A9", "/%25", "*", ""]
+        {
             assert!(check_encoding(path).is_ok(), "{path}");
         }
     }
