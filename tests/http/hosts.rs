@@ -5,6 +5,7 @@ use anyhow::{Context, Result};
 use serde_json::json;
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::time::Duration;
 use terrace_testkit::web::{ForwardingHeader, LimitConfig, MetricsOnMain, Rate, TrustedProxies};
 use terrace_testkit::{Answer, DatabaseKind, PASSWORD, TestService, on_each_database, raw};
 
@@ -146,8 +147,8 @@ fn requests_for_another_protocol_are_answered_at_once() -> Result<()> {
     // Far beyond the patience of a raw connection: an answer that waits for a body does not come.
     let service = TestService::builder(DatabaseKind::Sqlite)
         .web(|web| {
-            web.body_timeout = std::time::Duration::from_secs(3600);
-            web.answer_timeout = std::time::Duration::from_secs(3600);
+            web.body_timeout = Duration::from_hours(1);
+            web.answer_timeout = Duration::from_hours(1);
         })
         .start()?;
     service.fan("mia");

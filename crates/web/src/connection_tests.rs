@@ -191,7 +191,8 @@ fn impatient() -> WebConfig {
 #[test]
 fn a_head_that_trickles_is_cut_off_the_first_and_every_further_one() {
     let server = Running::start(impatient());
-    let answer = trickle(server.connect(), without_end("GET /healthz HTTP/1.1\r\nhost: localhost\r\nx-slow: "));
+    let answer =
+        trickle(server.connect(), without_end("GET /healthz HTTP/1.1\r\nhost: localhost\r\nx-slow: "));
     assert!(answer.starts_with("HTTP/1.1 408 "), "{answer}");
     let answer = trickle(server.kept(), without_end("GET /healthz HTTP/1.1\r\nhost: localhost\r\nx-slow: "));
     assert_eq!(answer, "", "an answer would be taken for one to the request that nobody finished");
@@ -218,7 +219,8 @@ fn a_body_that_trickles_is_cut_off_wanted_or_not() {
     );
     let answer = trickle_behind(&server, &head("/api/nowhere"));
     assert!(answer.starts_with("HTTP/1.1 404 "), "{answer}");
-    let chunked = "POST /api/nowhere HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\nfff\r\n";
+    let chunked =
+        "POST /api/nowhere HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\nfff\r\n";
     let answer = trickle_behind(&server, chunked);
     assert!(answer.starts_with("HTTP/1.1 404 "), "{answer}");
     server.is_well();

@@ -73,6 +73,11 @@ impl FromStr for AllowedHost {
 }
 
 impl AllowedHost {
+    /// Whether it stands for every host.
+    pub fn is_any(&self) -> bool {
+        self.0 == Allowed::Any
+    }
+
     fn allows(&self, host: &Host) -> bool {
         match &self.0 {
             Allowed::Any => true,
@@ -146,7 +151,7 @@ mod tests {
 
     fn answered(
         host: &str,
-        listener: &str,
+        address: &str,
         serves: Serves,
         public_url: Option<&str>,
         allowed: &[&str],
@@ -156,8 +161,8 @@ mod tests {
             allowed_hosts: allowed.iter().map(|host| host.parse().unwrap()).collect(),
             ..WebConfig::default()
         };
-        let listened = ListenedOn { address: listener.parse().unwrap(), serves };
-        is_answered(&Host::parse(host).unwrap(), Some(listened), &config)
+        let source = ListenedOn { address: address.parse().unwrap(), serves };
+        is_answered(&Host::parse(host).unwrap(), Some(source), &config)
     }
 
     #[test]

@@ -76,9 +76,9 @@ pub(crate) async fn run(
     let stopping = server.graceful_shutdown_signal();
     for (nth, listener) in listeners.main.into_iter().enumerate() {
         let (shell, app, stopping) = (shell.clone(), app.clone(), stopping.clone());
-        let listened = ListenedOn { address: listener.local_addr()?, serves: Serves::Main };
+        let source = ListenedOn { address: listener.local_addr()?, serves: Serves::Main };
         server = server.listen(format!("main-{nth}"), listener, move || {
-            connections(listened, shell.clone(), app.clone(), routes, stopping.clone())
+            connections(source, shell.clone(), app.clone(), routes, stopping.clone())
         })?;
     }
     let main = server.run();
@@ -115,7 +115,7 @@ pub(crate) async fn run(
 /// What one worker does with a connection. As the framework's own server does it, but for the patience of
 /// connections, for which that one leaves no room.
 fn connections(
-    listened: ListenedOn,
+    source: ListenedOn,
     shell: Data<Shell>,
     app: Option<Data<App>>,
     routes: fn(&mut ServiceConfig<'_>),
@@ -134,7 +134,7 @@ fn connections(
         .client_disconnect_timeout(LINGER)
         .on_connect_ext(move |connection: &Patient<TcpStream>, data| {
             data.insert(connection.pulse());
-            data.insert(listened);
+            data.insert(source);
         })
         .graceful_shutdown_signal(move || {
             let stopping = stopping.clone();
@@ -151,7 +151,7 @@ fn connections(
 }
 
 fn serve_metrics(listener: TcpListener, shell: Data<Shell>) -> io::Result<ServerHandle> {
-    let listened = ListenedOn { address: listener.local_addr()?, serves: Serves::Metrics };
+    let source = ListenedOn { address: listener.local_addr()?, serves: Serves::Metrics };
     let server = HttpServer::new(move || {
         actix_web::App::new()
             .app_data(shell.clone())
@@ -159,7 +159,7 @@ fn serve_metrics(listener: TcpListener, shell: Data<Shell>) -> io::Result<Server
             .configure(|config| health::configure(config, MetricsOnMain::Open))
     })
     .on_connect(move |_, data| {
-        data.insert(listened);
+        data.insert(source);
     })
     .workers(1)
     .disable_signals()
