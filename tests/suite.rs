@@ -100,11 +100,13 @@ mod http {
     mod document;
     mod dress;
     mod edge;
+    mod encoded_paths;
     mod feeds;
     mod first_visit;
     mod forged;
     mod garbage;
     mod graph;
+    mod hosts;
     mod idempotency;
     mod leaderboard;
     mod locker_room;

@@ -142,7 +142,7 @@ pub(super) fn paid_shop(kind: DatabaseKind) -> Result<(TestApp, Arc<Cashier>)> {
 /// Buys for money, up to where the buyer has a checkout.
 pub(super) fn begin(house: &TestApp, fan: UserId, pack: PackId, copies: i64) -> Purchase {
     let purchase = house.done(buy(house, fan, pack, copies)).purchase;
-    house.run(house.app().begin_checkout(fan, purchase.id, None, shown)).expect("a checkout");
+    house.run(house.app().begin_checkout(fan, purchase.id, None, None, shown)).expect("a checkout");
     now(house, &purchase)
 }
 
@@ -224,7 +224,8 @@ fn rule_8_a_purchase_for_money_waits_and_holds_its_stock(kind: DatabaseKind) -> 
     assert_eq!(purchase.expires_at, Some(purchase.created_at.plus(Duration::from_mins(30))));
     assert_eq!(stock(&house, gala), Stock { sold: 2, sealed: 2 });
     assert_eq!(now(&house, &purchase).checkout_url, None);
-    let begun = house.run(house.app().begin_checkout(mia, purchase.id, None, shown)).expect("a checkout");
+    let begun =
+        house.run(house.app().begin_checkout(mia, purchase.id, None, None, shown)).expect("a checkout");
     let url = format!("https://cashier.example/{}", purchase.id);
     assert_eq!((begun.body.as_str(), now(&house, &purchase).checkout_url), (url.as_str(), Some(url.clone())));
     assert_eq!(complete(&house, &purchase).unwrap_err(), CompletePurchaseRefusal::Pending);
@@ -299,7 +300,7 @@ fn a_checkout_is_begun_once_and_a_provider_that_refuses_cancels(kind: DatabaseKi
     let [mia, bo] = [house.fan("mia").id, house.fan("bo_").id];
     let gala = pack(&house, "gala").id;
     let purchase = house.done(buy(&house, mia, gala, 1)).purchase;
-    let ask = |fan: UserId| match house.run(house.app().begin_checkout(fan, purchase.id, None, shown)) {
+    let ask = |fan: UserId| match house.run(house.app().begin_checkout(fan, purchase.id, None, None, shown)) {
         Ok(answer) => Ok(answer.body),
         Err(Failure::Refused(refusal)) => Err(refusal),
         Err(Failure::Broken(error)) => panic!("{error}"),
@@ -316,7 +317,7 @@ fn a_checkout_is_begun_once_and_a_provider_that_refuses_cancels(kind: DatabaseKi
 
     let purchase = house.done(buy(&house, mia, gala, 2)).purchase;
     cashier.books().fault = Some(ProviderFault::Refused("no such currency".to_owned()));
-    let refused = house.run(house.app().begin_checkout(mia, purchase.id, None, shown));
+    let refused = house.run(house.app().begin_checkout(mia, purchase.id, None, None, shown));
     assert!(matches!(refused, Err(Failure::Refused(CheckoutRefusal::Unavailable))));
     assert_eq!((state(&house, &purchase), stock(&house, gala).sold), (PurchaseState::Cancelled, 1));
     assert_eq!(complete(&house, &purchase).unwrap_err(), CompletePurchaseRefusal::Cancelled);
@@ -343,7 +344,7 @@ fn a_request_that_comes_again_gets_the_checkout_that_it_was_to_get(kind: Databas
     assert_eq!((again.replayed, again.answer.body.as_str()), (true, ""));
     let listed = ListPurchases { user: mia, limit: Limit::MAX, after: None };
     let purchase = house.found(listed).items.remove(0);
-    let begun = house.app().begin_checkout(mia, purchase.id, Some(request.clone()), shown);
+    let begun = house.app().begin_checkout(mia, purchase.id, None, Some(request.clone()), shown);
     let begun = house.run(begun).expect("a checkout");
     assert_eq!(begun.body, format!("https://cashier.example/{}", purchase.id));
     let kept = sell();

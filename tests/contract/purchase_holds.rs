@@ -184,7 +184,7 @@ fn what_the_provider_refuses_is_not_abandoned(kind: DatabaseKind) -> Result<()> 
     cashier.books().fault = Some(ProviderFault::Refused("no such currency".to_owned()));
     for _ in 0..4 {
         let purchase = house.done(buy(&house, mia, drop, 1)).purchase;
-        let begun = house.run(house.app().begin_checkout(mia, purchase.id, None, |_| unreachable!()));
+        let begun = house.run(house.app().begin_checkout(mia, purchase.id, None, None, |_| unreachable!()));
         assert!(begun.is_err());
         assert_eq!(state(&house, &purchase), PurchaseState::Cancelled);
     }

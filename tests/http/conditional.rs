@@ -127,6 +127,66 @@ fn json_is_compressed_as_the_client_likes() -> Result<()> {
     Ok(())
 }
 
+/// The paths in the first column of the first table of a section of `docs/http-api.md`.
+fn documented(section: &str) -> BTreeSet<String> {
+    let page = include_str!("../../docs/http-api.md");
+    let (_, text) = page.split_once(&format!("\n{section}\n")).expect("the section");
+    let rows =
+        text.lines().skip_while(|line| !line.starts_with('|')).take_while(|line| line.starts_with('|'));
+    let cells = rows.filter_map(|row| row.split('|').nth(1));
+    let paths =
+        cells.flat_map(|cell| cell.split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>());
+    paths.collect()
+}
+
+/// "Conditional reads" and "Visibility": the tables of the page are what the service does.
+#[test]
+fn the_documented_tables_of_reads_hold() -> Result<()> {
+    let sample = Sample::start(DatabaseKind::Sqlite)?;
+    let anybody = sample.service.client();
+    let (mut tagged, mut open) = (BTreeSet::new(), BTreeSet::new());
+    let reads: Vec<_> =
+        sample.operations().into_iter().filter(|operation| operation.method == "GET").collect();
+    assert!(reads.len() > 30);
+    for operation in &reads {
+        let target = sample.target(&operation.template);
+        let (signed_in, signed_out) = (sample.mia.get(&target).expect(200), anybody.get(&target));
+        if operation.is_protected() {
+            signed_out.problem(401, "authentication_required");
+        } else {
+            let signed_out = signed_out.expect(200);
+            open.insert(operation.template.clone());
+            assert_eq!(signed_out.header("etag").is_some(), signed_in.header("etag").is_some(), "{target}");
+        }
+        let may_be_unchanged = operation.said["responses"]["304"].is_object();
+        assert_eq!(may_be_unchanged, signed_in.header("etag").is_some(), "{target}");
+        if !may_be_unchanged {
+            assert_eq!(signed_in.header("cache-control"), Some("no-store"), "{target}");
+            continue;
+        }
+        tagged.insert(operation.template.clone());
+        for (client, caching) in [(&sample.mia, "private, no-cache"), (&anybody, "public, no-cache")] {
+            let answer = client.get(&target).expect(200);
+            get(client, &target, &[("if-none-match", &tag(&answer)?)]).expect(304);
+            if operation.template.starts_with("/media/") {
+                assert_eq!(answer.header("cache-control"), Some("public, max-age=31536000, immutable"));
+            } else {
+                assert_eq!(answer.header("cache-control"), Some(caching), "{target}");
+                assert_eq!(answer.headers("vary"), ["Cookie, Authorization, Accept-Encoding"], "{target}");
+            }
+        }
+    }
+    for path in ["/api/openapi.json", "/api/docs"] {
+        let answer = sample.mia.get(path).expect(200);
+        assert_eq!(answer.header("cache-control"), Some("public, no-cache"), "{path}");
+        get(&sample.mia, path, &[("if-none-match", &tag(&answer)?)]).expect(304);
+        tagged.insert(path.to_owned());
+    }
+    assert_eq!(documented("## Conditional reads"), tagged);
+    assert_eq!(documented("### Visibility"), open);
+    Ok(())
+}
+
 /// HEAD says what GET would, without the body, on every path that answers GET.
 #[test]
 fn head_says_what_get_would() -> Result<()> {

@@ -106,7 +106,7 @@ fn without_a_public_url_only_the_machine_itself_writes() -> Result<()> {
 
     // The page's own name counts, if no name server can have been asked for it.
     let body = json!({"username": "fan", "password": PASSWORD});
-    for (host, status) in [(format!("localhost:{port}"), 200), (format!("evil.example:{port}"), 403)] {
+    for (host, status) in [(format!("localhost:{port}"), 200), (format!("evil.example:{port}"), 421)] {
         let client = service.client();
         let request = client.ask("POST", "/api/login").header("host", &host);
         let answer = request.header("origin", format!("http://{host}")).json(&body).send();

@@ -225,7 +225,7 @@ fn types_and_sizes_are_bounded(kind: DatabaseKind) -> Result<()> {
     // One that does not say how long it is.
     let cookie = mia.cookie("session").unwrap_or_default();
     let head = format!(
-        "PUT {PICTURE} HTTP/1.1\r\nHost: x\r\nCookie: session={cookie}\r\nContent-Type: image/png\r\n\
+        "PUT {PICTURE} HTTP/1.1\r\nHost: localhost\r\nCookie: session={cookie}\r\nContent-Type: image/png\r\n\
          Transfer-Encoding: chunked\r\n\r\n"
     );
     let chunk = [format!("{:x}\r\n", 1 << 20).as_bytes(), &vec![0; 1 << 20], b"\r\n"].concat();

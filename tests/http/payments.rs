@@ -23,6 +23,7 @@ on_each_database! {
     a_message_counts_once_however_often_it_comes,
     what_does_not_fit_is_told_and_moves_nothing,
     fifty_same_messages_at_once_complete_once,
+    the_checkout_is_under_the_buyers_own_loopback_host,
 }
 
 const WEBHOOK: &str = "/api/webhooks/payments";
@@ -86,6 +87,37 @@ fn signed<'c>(client: &'c Client, secret: &WebhookSecret, at: Timestamp, body: &
 fn tell(service: &TestService, message: &Value) -> Answer {
     let body = message.to_string();
     signed(&service.client(), &sandbox_secret(), service.app().now(), body.as_bytes()).send()
+}
+
+/// A session's cookie is good for one host: the page has to be under the one that the buyer is on.
+fn the_checkout_is_under_the_buyers_own_loopback_host(kind: DatabaseKind) -> Result<()> {
+    let service = service(kind)?;
+    let port = service.address().port();
+    let usual = service.url();
+    let buy_at = |name: &str, host: &str| {
+        let fan = service.fan(name);
+        let request = fan.ask("POST", &path(&fan, "gala")).header("idempotency-key", "one");
+        let bought = request.header("host", host).json(&json!({"quantity": 1})).send();
+        (fan, bought)
+    };
+    for (name, host, site) in [
+        ("mia", format!("localhost:{port}"), format!("http://localhost:{port}")),
+        ("bo_", format!("127.0.0.2:{port}"), format!("http://127.0.0.2:{port}")),
+        ("ada", "localhost".to_owned(), usual.clone()),
+        ("eve", format!("localhost:{}", port - 1), usual.clone()),
+    ] {
+        let (fan, bought) = buy_at(name, &host);
+        let purchase = bought.expect(201).str_at("/purchase/id");
+        let url = format!("{site}/sandbox/checkout/{purchase}");
+        let shown = fan.get(&format!("/api/user/purchases/{purchase}")).expect(200);
+        // Replays and later reads stay as they were, by whatever host they come.
+        assert_eq!(buy(&fan, "gala", 1, "one").expect(201).str_at("/purchase/checkoutUrl"), url);
+        assert_eq!(shown.str_at("/purchase/checkoutUrl"), url);
+    }
+    let (fan, refused) = buy_at("gus", &format!("evil.example:{port}"));
+    assert_eq!(refused.code(), "misdirected_request");
+    assert_eq!(fan.get("/api/user/purchases").expect(200).list("/purchases"), Vec::<Value>::new());
+    Ok(())
 }
 
 fn spec_1_rule_8_what_is_approved_on_the_sandboxs_page_becomes_the_fans(kind: DatabaseKind) -> Result<()> {

@@ -133,21 +133,21 @@ fn ten_mebibytes_are_413() -> Result<()> {
 #[test]
 fn what_is_no_http_is_refused_and_harms_nobody() -> Result<()> {
     let service = TestService::start(DatabaseKind::Sqlite)?;
-    let long = format!("GET /{} HTTP/1.1\r\nHost: x\r\n\r\n", "x".repeat(200_000));
+    let long = format!("GET /{} HTTP/1.1\r\nHost: localhost\r\n\r\n", "x".repeat(200_000));
     let many = "X-Again: y\r\n".repeat(5000);
-    let many = format!("GET /healthz HTTP/1.1\r\nHost: x\r\n{many}\r\n");
+    let many = format!("GET /healthz HTTP/1.1\r\nHost: localhost\r\n{many}\r\n");
     for bytes in [
         b"\0\0\0\0\r\n\r\n".as_slice(),
         b"GET\r\n\r\n",
-        b"GET / HTTP/9.9\r\nHost: x\r\n\r\n",
-        b"GET /\0 HTTP/1.1\r\nHost: x\r\n\r\n",
-        b"GET /a b HTTP/1.1\r\nHost: x\r\n\r\n",
-        b"GET / HTTP/1.1\r\nHost: x\r\nBroken header\r\n\r\n",
-        b"GET / HTTP/1.1\r\nHost: x\r\nX: a\0b\r\n\r\n",
-        b"POST /api/login HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
-        b"POST /api/login HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\n{}",
-        b"POST /api/login HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}",
-        b"POST /api/login HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\
+        b"GET / HTTP/9.9\r\nHost: localhost\r\n\r\n",
+        b"GET /\0 HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"GET /a b HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: localhost\r\nBroken header\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: localhost\r\nX: a\0b\r\n\r\n",
+        b"POST /api/login HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n",
+        b"POST /api/login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\n{}",
+        b"POST /api/login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}",
+        b"POST /api/login HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\
           Content-Type: application/json\r\n\r\nzz\r\n",
         long.as_bytes(),
         many.as_bytes(),

@@ -70,7 +70,7 @@ pub(super) struct Sample {
     others: [String; 2],
     /// A pack of which the first has a sealed copy and an opened one, and the purchase of these.
     pack: String,
-    purchase: String,
+    pub(super) purchase: String,
 }
 
 impl Sample {

@@ -91,7 +91,7 @@ fn what_a_request_presents_decides_who_asks(kind: DatabaseKind) -> Result<()> {
     for scheme in ["bearer", "BEARER"] {
         own(&format!("{scheme} {access}")).expect(200);
     }
-    let bytes = b"GET /api/user HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer \xff\xfe\r\n\r\n";
+    let bytes = b"GET /api/user HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \xff\xfe\r\n\r\n";
     raw(service.address(), bytes)?.context("no answer")?.problem(401, "invalid_token");
     let access = json!({"refreshToken": access});
     none.post("/api/mobile-auth/refresh", &access).problem(401, "invalid_token");

@@ -98,7 +98,7 @@ fn a_client_that_sends_a_body_is_a_client_like_any_other() -> Result<()> {
     let mia = service.fan("mia");
     let mut connection = TcpStream::connect(service.address())?;
     connection.set_read_timeout(Some(PATIENCE))?;
-    let head = format!("GET {ROOM} HTTP/1.1\r\nHost: terrace\r\nContent-Length: 6\r\n\r\nunread");
+    let head = format!("GET {ROOM} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 6\r\n\r\nunread");
     connection.write_all(head.as_bytes())?;
     let mut read = Vec::new();
     let mut wait_for = |words: &str| -> Result<()> {
@@ -113,7 +113,7 @@ fn a_client_that_sends_a_body_is_a_client_like_any_other() -> Result<()> {
     wait_for("\nid: ")?;
     let post = mia.create_post("Hello.");
     wait_for(&post)?;
-    let other = b"POST /api/locker-room/stream HTTP/1.1\r\nHost: terrace\r\nContent-Length: 0\r\n\r\n";
+    let other = b"POST /api/locker-room/stream HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n";
     assert_eq!(raw(service.address(), other)?.map(|answer| answer.status), Some(405));
     Ok(())
 }

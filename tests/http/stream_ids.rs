@@ -46,7 +46,7 @@ fn ids_that_cannot_be_are_one_resync_on_every_stream(kind: DatabaseKind) -> Resu
 fn first_event(service: &TestService, headers: &[u8]) -> Result<String> {
     let mut connection = TcpStream::connect(service.address())?;
     connection.set_read_timeout(Some(PATIENCE))?;
-    connection.write_all(format!("GET {ROOM} HTTP/1.1\r\nHost: terrace\r\n").as_bytes())?;
+    connection.write_all(format!("GET {ROOM} HTTP/1.1\r\nHost: localhost\r\n").as_bytes())?;
     connection.write_all(headers)?;
     connection.write_all(b"\r\n")?;
     let (mut read, mut part) = (Vec::new(), [0; 4096]);

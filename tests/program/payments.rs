@@ -33,7 +33,7 @@ fn status(client: &Client, purchase: &str) -> Value {
 }
 
 fn page(bought: &Answer, program: &Program) -> Result<String> {
-    let site = format!("http://localhost:{}", program.address().port());
+    let site = format!("http://{}", program.address());
     let url = bought.str_at("/purchase/checkoutUrl");
     Ok(url.strip_prefix(&site).with_context(|| url.clone())?.to_owned())
 }

@@ -38,7 +38,7 @@ pub(super) struct Asked {
 impl Asked {
     /// Asks for `path` with these header lines, each with its line break, and does not wait for an answer.
     pub(super) fn get(address: SocketAddr, path: &str, headers: &str) -> Result<Self> {
-        Self::say(address, &format!("GET {path} HTTP/1.1\r\nHost: terrace\r\n{headers}\r\n"))
+        Self::say(address, &format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n{headers}\r\n"))
     }
 
     /// Says this, whatever it is, and nothing more.

@@ -29,7 +29,7 @@ fn clients_that_vanish_keep_nobody_out_and_are_let_go() -> Result<()> {
         let cookie = mia.cookie("session").context("a session")?;
         let before = program.descriptors();
         let post = format!(
-            "POST /api/locker-room HTTP/1.1\r\nHost: terrace\r\nCookie: session={cookie}\r\n\
+            "POST /api/locker-room HTTP/1.1\r\nHost: localhost\r\nCookie: session={cookie}\r\n\
              Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{{\"body\": \"I was about to"
         );
         let mut vanished = Vec::new();

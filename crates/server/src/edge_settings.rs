@@ -2,7 +2,9 @@
 
 use clap::{Args, ValueEnum};
 use std::time::Duration;
-use terrace_web::{CorsOrigin, ForwardingHeader, Network, TrustedProxies, WebConfig};
+use terrace_web::{
+    AllowedHost, CorsOrigin, ForwardingHeader, MetricsOnMain, Network, TrustedProxies, WebConfig,
+};
 
 /// What faces the internet.
 #[derive(Debug, Args)]
@@ -31,6 +33,13 @@ pub(crate) struct EdgeSettings {
     /// * lets every page read what anybody may, without credentials. None by default.
     #[arg(long, env = "TERRACE_CORS_ORIGINS", global = true, value_delimiter = ',', value_name = "ORIGIN,…")]
     pub(crate) cors_origins: Vec<CorsOrigin>,
+    /// Hosts, without ports, under which the service answers beside the public URL's and loopback ones, such as
+    /// terrace.internal; * answers under every host, which gives up the protection against DNS rebinding.
+    #[arg(long, env = "TERRACE_ALLOWED_HOSTS", global = true, value_delimiter = ',', value_name = "HOST,…")]
+    pub(crate) allowed_hosts: Vec<AllowedHost>,
+    /// Who may read /metrics on the main address. With --metrics-listen nobody may there.
+    #[arg(long, env = "TERRACE_METRICS_ACCESS", global = true, value_enum, default_value_t = MetricsAccess::Local)]
+    pub(crate) metrics_access: MetricsAccess,
     /// The largest head of a request, in bytes; 131072 at most.
     #[arg(long, env = "TERRACE_HEAD_LIMIT", global = true, default_value_t = 32_768, value_name = "BYTES")]
     pub(crate) head_limit: usize,
@@ -51,7 +60,25 @@ pub(crate) enum Header {
     Forwarded,
 }
 
+/// Who may read /metrics on the main address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MetricsAccess {
+    /// Clients on this machine that come directly, under a loopback host.
+    Local,
+    /// Every client.
+    Open,
+}
+
 impl EdgeSettings {
+    /// Who may read `/metrics` on the main address, given whether it has an address of its own.
+    pub(crate) fn metrics_on_main(&self, has_own_address: bool) -> MetricsOnMain {
+        match self.metrics_access {
+            _ if has_own_address => MetricsOnMain::Off,
+            MetricsAccess::Local => MetricsOnMain::Local,
+            MetricsAccess::Open => MetricsOnMain::Open,
+        }
+    }
+
     /// Puts them where the web shell finds them.
     pub(crate) fn apply(&self, config: WebConfig) -> WebConfig {
         WebConfig {
@@ -63,6 +90,7 @@ impl EdgeSettings {
                 },
             },
             cors_origins: self.cors_origins.clone(),
+            allowed_hosts: self.allowed_hosts.clone(),
             head_limit: self.head_limit,
             write_timeout: Duration::from_secs(self.write_timeout),
             answer_timeout: Duration::from_secs(self.answer_timeout),
@@ -75,7 +103,7 @@ impl EdgeSettings {
 mod tests {
     use crate::settings::Cli;
     use clap::Parser;
-    use terrace_web::WebConfig;
+    use terrace_web::{MetricsOnMain, WebConfig};
 
     fn config(arguments: &[&str]) -> Result<WebConfig, clap::Error> {
         let cli = Cli::try_parse_from([&["terrace"], arguments].concat())?;
@@ -94,12 +122,30 @@ mod tests {
     }
 
     #[test]
+    fn metrics_are_local_unless_opened_or_moved() {
+        for (arguments, has_own_address, expected) in [
+            (&[][..], false, MetricsOnMain::Local),
+            (&["--metrics-access=open"], false, MetricsOnMain::Open),
+            (&["--metrics-access=open"], true, MetricsOnMain::Off),
+            (&[], true, MetricsOnMain::Off),
+        ] {
+            let cli = Cli::try_parse_from([&["terrace"], arguments].concat()).unwrap();
+            assert_eq!(cli.settings.edge.metrics_on_main(has_own_address), expected, "{arguments:?}");
+        }
+    }
+
+    #[test]
     fn lists_are_apart_by_commas_and_checked() {
         let ours =
             config(&["--trusted-proxies", "10.0.0.0/8,::1", "--forwarded-header", "forwarded"]).unwrap();
         assert_eq!(ours.trusted_proxies.networks.len(), 2);
         let ours = config(&["--cors-origins=https://a.example,http://localhost:5173"]).unwrap();
         assert_eq!(ours.cors_origins.len(), 2);
+        let ours = config(&["--allowed-hosts=terrace.internal,10.0.0.7,*"]).unwrap();
+        assert_eq!(ours.allowed_hosts.len(), 3);
+        for wrong in ["--allowed-hosts=terrace:3004", "--allowed-hosts=https://terrace"] {
+            assert!(config(&[wrong]).is_err(), "{wrong}");
+        }
         for wrong in ["--trusted-proxies=10.0.0.1/8", "--trusted-proxies=proxy", "--cors-origins=a.example"] {
             assert!(config(&[wrong]).is_err(), "{wrong}");
         }

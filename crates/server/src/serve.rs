@@ -140,7 +140,7 @@ pub(crate) fn web_config(settings: &Settings) -> anyhow::Result<WebConfig> {
         cookie_life: settings.app().session_life,
         limits: settings.limits(),
         streams: settings.streams.config(),
-        metrics_on_main: settings.metrics_listen.is_none(),
+        metrics_on_main: settings.edge.metrics_on_main(settings.metrics_listen.is_some()),
         workers: settings.web.workers,
         max_connections: settings.web.max_connections,
         keep_alive: Duration::from_secs(settings.web.keep_alive),

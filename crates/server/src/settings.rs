@@ -191,7 +191,7 @@ pub(crate) struct Settings {
     /// The address under which browsers reach the service, such as `https://fans.example.org`.
     #[arg(long, env = "TERRACE_PUBLIC_URL", global = true, value_name = "URL")]
     pub(crate) public_url: Option<String>,
-    /// Where to serve /metrics; on the main address when not given.
+    /// Where to serve /metrics; on the main address, for clients on this machine, when not given.
     #[arg(long, env = "TERRACE_METRICS_LISTEN", global = true, value_name = "ADDRESS")]
     pub(crate) metrics_listen: Option<SocketAddr>,
     /// Where data lies that is not in the database, and the embedded database itself.

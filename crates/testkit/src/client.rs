@@ -168,7 +168,7 @@ impl Client {
     ///
     /// When none is opened.
     pub fn try_stream(&self, path: &str, last: Option<&str>) -> anyhow::Result<EventStream> {
-        let mut head = format!("GET {path} HTTP/1.1\r\nHost: terrace\r\nAccept: text/event-stream\r\n");
+        let mut head = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n");
         for (name, value) in self.credentials(&Method::GET) {
             write!(head, "{name}: {}\r\n", value.to_str()?)?;
         }

@@ -1,11 +1,11 @@
 //! Finds out who is asking: a bearer token, else the session's cookie.
 
+use crate::area::Area;
 use crate::config::WebConfig;
 use crate::cron;
 use crate::crosssite;
 use crate::error::{ApiError, Code};
 use crate::limits::{Address, ClientAddress};
-use crate::sandbox;
 use crate::shell::{Served, Shell, refuse, shell_of};
 use actix_web::HttpMessage;
 use actix_web::body::{EitherBody, MessageBody};
@@ -16,28 +16,24 @@ use actix_web::http::header::{self, HeaderMap, HeaderValue};
 use actix_web::middleware::Next;
 use terrace_identity::{Secret, Token, TokenKind, Viewer};
 
-/// Whether a path takes messages of others, who sign them and have no session.
-pub(crate) fn is_webhook(path: &str) -> bool {
-    path.starts_with("/api/webhooks/")
-}
-
-/// The middleware. Only paths under `/api/` have viewers, and those of [`sandbox`], but for those of [`cron`], whose bearer
-/// is no session's, and for webhooks; without a credential nothing is looked up.
+/// The middleware. Paths under `/api/` and those of the sandbox have viewers, apart from those of [`cron`], whose
+/// bearer token is not a session's, and webhooks. Without a credential nothing is looked up.
 pub(crate) async fn authenticate<B: MessageBody>(
     req: ServiceRequest,
     next: Next<B>,
 ) -> Served<EitherBody<B>> {
-    if !req.path().starts_with("/api/") && !sandbox::is_page(req.path()) {
+    let area = Area::of(req.request());
+    if !area.is_limited() {
         return next.call(req).await.map(ServiceResponse::map_into_left_body);
     }
     let shell = shell_of(&req)?;
-    if cron::is_cron(req.path()) {
+    if area.is_cron() {
         if let Err(error) = cron::admit(&shell, &req) {
             return Ok(refuse(req, error));
         }
         return next.call(req).await.map(ServiceResponse::map_into_left_body);
     }
-    if is_webhook(req.path()) {
+    if area == Area::Webhook {
         // A provider sends from few addresses: beyond this only what is forged is counted.
         if let Err(error) = shell.limits.check_address(Address::of(ClientAddress::of(req.request()))) {
             return Ok(refuse(req, error));

@@ -3,10 +3,22 @@
 use crate::cors::CorsOrigin;
 use crate::cron::CronSecret;
 use crate::forwarded::TrustedProxies;
+use crate::host::AllowedHost;
 use crate::limits::LimitConfig;
 use crate::origin::PublicUrl;
 use crate::streams::StreamConfig;
 use std::time::Duration;
+
+/// Who may read `/metrics` on the main listeners. A listener of its own for metrics serves everybody who reaches it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MetricsOnMain {
+    /// The route does not exist.
+    Off,
+    /// Clients on this machine, under a loopback host; others get 404.
+    Local,
+    /// Every client.
+    Open,
+}
 
 /// How the shell serves.
 #[derive(Debug, Clone)]
@@ -15,6 +27,8 @@ pub struct WebConfig {
     pub public_url: Option<PublicUrl>,
     /// Whose pages may read answers and write, beside the service's own; none by default.
     pub cors_origins: Vec<CorsOrigin>,
+    /// Hosts under which the service answers beside that of its public URL; see [`AllowedHost`].
+    pub allowed_hosts: Vec<AllowedHost>,
     /// Whose word on a client's address is taken; nobody's by default.
     pub trusted_proxies: TrustedProxies,
     /// How many bytes the fields of a request's head may hold, its target included.
@@ -37,8 +51,8 @@ pub struct WebConfig {
     pub limits: LimitConfig,
     /// The bounds of streams.
     pub streams: StreamConfig,
-    /// Whether `/metrics` answers on the main listeners too.
-    pub metrics_on_main: bool,
+    /// Who may read `/metrics` on the main listeners.
+    pub metrics_on_main: MetricsOnMain,
     /// How many threads serve requests; none means one per core.
     pub workers: Option<usize>,
     /// How many connections each of them holds at most.
@@ -66,6 +80,7 @@ impl Default for WebConfig {
         Self {
             public_url: None,
             cors_origins: Vec::new(),
+            allowed_hosts: Vec::new(),
             trusted_proxies: TrustedProxies::default(),
             head_limit: 32 * 1024,
             json_limit: 64 * 1024,
@@ -77,7 +92,7 @@ impl Default for WebConfig {
             cron_secret: None,
             limits: LimitConfig::default(),
             streams: StreamConfig::default(),
-            metrics_on_main: true,
+            metrics_on_main: MetricsOnMain::Local,
             workers: None,
             max_connections: 25_000,
             backlog: 2048,

@@ -136,7 +136,7 @@ impl Running {
     /// A connection that has had an answer and is kept alive.
     fn kept(&self) -> TcpStream {
         let mut stream = self.connect();
-        stream.write_all(b"GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n").unwrap();
+        stream.write_all(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
         read_until(&mut stream, "{\"status\":\"ok\"}");
         stream
     }
@@ -191,9 +191,10 @@ fn impatient() -> WebConfig {
 #[test]
 fn a_head_that_trickles_is_cut_off_the_first_and_every_further_one() {
     let server = Running::start(impatient());
-    let answer = trickle(server.connect(), without_end("GET /healthz HTTP/1.1\r\nhost: x\r\nx-slow: "));
+    let answer =
+        trickle(server.connect(), without_end("GET /healthz HTTP/1.1\r\nhost: localhost\r\nx-slow: "));
     assert!(answer.starts_with("HTTP/1.1 408 "), "{answer}");
-    let answer = trickle(server.kept(), without_end("GET /healthz HTTP/1.1\r\nhost: x\r\nx-slow: "));
+    let answer = trickle(server.kept(), without_end("GET /healthz HTTP/1.1\r\nhost: localhost\r\nx-slow: "));
     assert_eq!(answer, "", "an answer would be taken for one to the request that nobody finished");
     let mut silent = server.kept();
     silent.write_all(b"G").unwrap();
@@ -208,7 +209,7 @@ fn a_body_that_trickles_is_cut_off_wanted_or_not() {
     let server = Running::start(WebConfig { answer_timeout: SHORT / 4, ..impatient() });
     let head = |path: &str| {
         format!(
-            "POST {path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 4000\r\n\r\n"
+            "POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 4000\r\n\r\n"
         )
     };
     let answer = trickle_behind(&server, &head("/api/notes"));
@@ -218,7 +219,8 @@ fn a_body_that_trickles_is_cut_off_wanted_or_not() {
     );
     let answer = trickle_behind(&server, &head("/api/nowhere"));
     assert!(answer.starts_with("HTTP/1.1 404 "), "{answer}");
-    let chunked = "POST /api/nowhere HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\nfff\r\n";
+    let chunked =
+        "POST /api/nowhere HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\nfff\r\n";
     let answer = trickle_behind(&server, chunked);
     assert!(answer.starts_with("HTTP/1.1 404 "), "{answer}");
     server.is_well();
@@ -237,7 +239,7 @@ fn a_client_that_stops_reading_is_cut_off() {
     let (tell, given_up): (_, Receiver<()>) = channel();
     *GIVEN_UP.lock().unwrap() = Some(tell);
     let mut stream = server.connect();
-    stream.write_all(b"GET /api/endless HTTP/1.1\r\nhost: x\r\n\r\n").unwrap();
+    stream.write_all(b"GET /api/endless HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
     given_up.recv_timeout(EVER).expect("the service holds an answer that nobody takes");
     server.is_well();
     server.stop();
@@ -248,7 +250,7 @@ fn an_answer_that_takes_long_is_not_taken_for_idleness() {
     let config = WebConfig { keep_alive: SHORT, ..impatient() };
     let server = Running::start(config);
     let mut stream = server.connect();
-    stream.write_all(b"GET /api/late HTTP/1.1\r\nhost: x\r\n\r\n").unwrap();
+    stream.write_all(b"GET /api/late HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
     read_until(&mut stream, "\r\n\r\n");
     stream.set_read_timeout(Some(SHORT * 3)).unwrap();
     let waited = stream.read(&mut [0; 16]).unwrap_err();
@@ -270,7 +272,7 @@ fn a_head_has_a_size_and_a_larger_one_costs_no_more() {
     let ask = |bytes: usize| {
         let mut stream = server.connect();
         let head = format!(
-            "GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\nx-large: {}\r\n\r\n",
+            "GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\nx-large: {}\r\n\r\n",
             "a".repeat(bytes)
         );
         // The service answers and closes before it has read all: either side may notice first.
@@ -290,7 +292,7 @@ fn a_head_has_a_size_and_a_larger_one_costs_no_more() {
     assert!(answer.starts_with("HTTP/1.1 431 ") || cut_off, "{answer}");
     let many = "x: y\r\n".repeat(200);
     let mut stream = server.connect();
-    stream.write_all(format!("GET /healthz HTTP/1.1\r\nhost: x\r\n{many}\r\n").as_bytes()).unwrap();
+    stream.write_all(format!("GET /healthz HTTP/1.1\r\nhost: localhost\r\n{many}\r\n").as_bytes()).unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
     assert!(answer.starts_with("HTTP/1.1 431 "), "{answer}");
@@ -303,7 +305,7 @@ fn connections_beyond_the_limit_wait_for_one_to_go() {
     let server = Running::start(WebConfig { max_connections: 2, ..WebConfig::default() });
     let (first, second) = (server.kept(), server.kept());
     let mut third = server.connect();
-    third.write_all(b"GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n").unwrap();
+    third.write_all(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
     third.set_read_timeout(Some(SHORT)).unwrap();
     assert!(third.read(&mut [0; 1]).is_err(), "served beyond the limit");
     drop(first);

@@ -40,11 +40,6 @@ impl fmt::Debug for CronSecret {
     }
 }
 
-/// Whether a path is one of the guarded ones. A bearer there is no session's.
-pub(crate) fn is_cron(path: &str) -> bool {
-    path.starts_with("/api/cron/")
-}
-
 /// What became of the request's secret. Not refused at once: which paths and methods there are is no secret.
 #[derive(Debug, Clone, Copy)]
 struct Admission(Result<(), Code>);
@@ -87,7 +82,8 @@ impl FromRequest for CronCaller {
                 Err(ApiError::from(Code::CronDisabled).retry_after(NOT_SOON))
             }
             Some(Admission(Err(code))) => Err(code.into()),
-            None => Err(ApiError::internal("a cron route stands outside of /api/cron")),
+            // The request did not pass through [`admit`], so that it has shown no secret.
+            None => Err(Code::AuthenticationRequired.into()),
         })
     }
 }
@@ -125,9 +121,10 @@ mod tests {
         assert_eq!(format!("{guard:?}"), "CronSecret");
     }
 
-    #[test]
-    fn the_guarded_paths_are_those_below() {
-        assert!(is_cron("/api/cron/sync-trends") && is_cron("/api/cron/"));
-        assert!(!is_cron("/api/cron") && !is_cron("/api/crony") && !is_cron("/api/locker-room/api/cron/"));
+    #[actix_web::test]
+    async fn a_request_without_an_admission_is_401() {
+        let req = actix_web::test::TestRequest::default().to_http_request();
+        let refused = CronCaller::extract(&req).await.unwrap_err();
+        assert_eq!(refused.code(), Code::AuthenticationRequired);
     }
 }

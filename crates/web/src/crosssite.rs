@@ -4,7 +4,8 @@
 //! neither comes from no browser. One with a bearer token is exempt: no page can attach somebody else's. So are
 //! pages of the origins that the operator named for [`cors`](crate::cors).
 
-use crate::auth::{has_bearer, is_webhook};
+use crate::area::Area;
+use crate::auth::has_bearer;
 use crate::cors;
 use crate::error::{ApiError, Code};
 use crate::origin::{Origin, PublicUrl};
@@ -18,7 +19,7 @@ use actix_web::middleware::Next;
 /// The middleware.
 pub(crate) async fn guard<B: MessageBody>(req: ServiceRequest, next: Next<B>) -> Served<EitherBody<B>> {
     // Whoever signs a message needs no page to send it from.
-    if writes(req.method()) && !is_webhook(req.path()) {
+    if writes(req.method()) && Area::of(req.request()) != Area::Webhook {
         let shell = shell_of(&req)?;
         let public_url = shell.config().public_url.as_ref();
         let named = cors::is_from_named(req.headers(), &shell.config().cors_origins);

@@ -8,9 +8,9 @@ use crate::problem::{self, Problem, ProblemPart};
 use crate::routes;
 use crate::sandbox;
 use crate::shell::Shell;
-use actix_web::HttpResponse;
 use actix_web::http::{Method, header};
 use actix_web::web::{self, Data, ServiceConfig};
+use actix_web::{HttpRequest, HttpResponse};
 use bytes::Bytes;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -137,11 +137,6 @@ fn with_problems(mut document: OpenApi) -> OpenApi {
     document
 }
 
-/// Whether the path is the page's or one of its files'.
-pub(crate) fn is_page(path: &str) -> bool {
-    path.strip_prefix(PAGE).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-}
-
 pub(crate) fn configure(config: &mut ServiceConfig) {
     config
         .route("/", web::get().to(front_door))
@@ -155,8 +150,30 @@ async fn front_door() -> HttpResponse {
     HttpResponse::Found().insert_header((header::LOCATION, PAGE)).finish()
 }
 
-async fn document(shell: Data<Shell>) -> HttpResponse {
-    etag::tagged(false, &shell.document.tag, "application/json", shell.document.json.clone())
+async fn document(req: HttpRequest, shell: Data<Shell>) -> Result<HttpResponse, ApiError> {
+    let document = &shell.document;
+    answer(&req, &shell, DOCUMENT, &document.tag, "application/json", document.json.clone()).await
+}
+
+/// An answer that is the same for everybody as long as the process runs.
+async fn answer(
+    req: &HttpRequest,
+    shell: &Shell,
+    name: &str,
+    tag: &etag::Tag,
+    content_type: &'static str,
+    body: Bytes,
+) -> Result<HttpResponse, ApiError> {
+    // Pictures are compressed already.
+    if content_type.starts_with("image/") {
+        return Ok(etag::tagged(false, tag, content_type, body));
+    }
+    let Some((coding, coded)) = shell.compressed.body(req, name, &body).await? else {
+        return Ok(etag::tagged(false, tag, content_type, body));
+    };
+    let mut answer = etag::tagged(false, tag, content_type, coded);
+    answer.headers_mut().insert(header::CONTENT_ENCODING, header::HeaderValue::from_static(coding.as_str()));
+    Ok(answer)
 }
 
 async fn index() -> HttpResponse {
@@ -164,7 +181,11 @@ async fn index() -> HttpResponse {
     etag::conditional_bytes(None, "text/html; charset=utf-8", body)
 }
 
-async fn file(name: web::Path<String>) -> Result<HttpResponse, ApiError> {
+async fn file(
+    req: HttpRequest,
+    name: web::Path<String>,
+    shell: Data<Shell>,
+) -> Result<HttpResponse, ApiError> {
     let name = name.into_inner();
     if name.is_empty() || name == "index.html" {
         return Ok(index().await);
@@ -178,7 +199,7 @@ async fn file(name: web::Path<String>) -> Result<HttpResponse, ApiError> {
     };
     // The files change with the binary only, so that its version and their length tell them apart.
     let tag = format!("{}-{}-{}", env!("CARGO_PKG_VERSION"), name.replace(['"', '\\'], ""), body.len());
-    Ok(etag::tagged(false, &etag::Tag::new(&tag), content_type(&name), body))
+    answer(&req, &shell, &name, &etag::Tag::new(&tag), content_type(&name), body).await
 }
 
 fn content_type(name: &str) -> &'static str {
@@ -194,6 +215,49 @@ fn content_type(name: &str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::WebConfig;
+    use crate::limits::LimitConfig;
+    use crate::shell::build;
+    use crate::test_support::{FakeBackend, shell};
+    use actix_web::test::{TestRequest, init_service, read_body, try_call_service};
+
+    #[actix_web::test]
+    async fn what_never_changes_is_compressed_once_in_each_coding() {
+        let config = WebConfig { limits: LimitConfig::off(), ..WebConfig::default() };
+        let shell = shell(Arc::new(FakeBackend::new(false)), config, |_| {});
+        let service = init_service(build(shell.clone(), None, |_| {})).await;
+        let mut runs = 0;
+        for path in ["/api/docs/swagger-ui-bundle.js", "/api/docs/swagger-ui.css", DOCUMENT] {
+            let mut sizes = Vec::new();
+            for (coding, costs) in [("identity", 0), ("gzip", 1), ("br", 1), ("deflate", 1)] {
+                runs += costs;
+                let mut bodies = Vec::new();
+                for _ in 0..3 {
+                    let req = TestRequest::get().uri(path).insert_header(("accept-encoding", coding));
+                    let res = try_call_service(&service, req.to_request()).await.unwrap();
+                    assert_eq!(res.status(), 200, "{path}");
+                    let said = res.headers().get("content-encoding").cloned();
+                    assert_eq!(said.is_some_and(|said| said == coding), costs == 1, "{path} {coding}");
+                    let tag = res.headers().get("etag").unwrap().clone();
+                    assert_eq!(tag.to_str().unwrap().ends_with(&format!("-{coding}\"")), costs == 1);
+                    let again = TestRequest::get().uri(path).insert_header(("accept-encoding", coding));
+                    let again = again.insert_header(("if-none-match", tag)).to_request();
+                    assert_eq!(try_call_service(&service, again).await.unwrap().status(), 304);
+                    bodies.push(read_body(res).await);
+                    assert_eq!(shell.compressed.runs(), runs, "{path} {coding}");
+                }
+                bodies.dedup();
+                assert_eq!(bodies.len(), 1);
+                sizes.push(bodies[0].len());
+            }
+            let is_small = path == DOCUMENT;
+            assert!(is_small || sizes[1..].iter().all(|size| size * 2 < sizes[0]), "{path}: {sizes:?}");
+        }
+        // What does not exist is not kept.
+        let req = TestRequest::get().uri("/api/docs/nothing.js").insert_header(("accept-encoding", "br"));
+        assert_eq!(try_call_service(&service, req.to_request()).await.unwrap().status(), 404);
+        assert_eq!(shell.compressed.runs(), runs);
+    }
 
     #[test]
     fn every_operation_names_the_problem_document() {
@@ -207,11 +271,5 @@ mod tests {
                 assert_eq!(content["schema"]["$ref"], "#/components/schemas/Problem", "{method} {path}");
             }
         }
-    }
-
-    #[test]
-    fn the_page_and_its_files_are_known() {
-        assert!(is_page("/api/docs") && is_page("/api/docs/x.js"));
-        assert!(!is_page("/api/docsy") && !is_page("/api/doc"));
     }
 }

@@ -1,18 +1,21 @@
 //! The outermost middleware: whatever happens below, a request is named, answered in the house's shape, logged
 //! and counted.
 
+use crate::area;
+use crate::config::WebConfig;
 use crate::cors::{Leave, Preflight};
+use crate::crosssite::writes;
 use crate::error::{ApiError, Code};
-use crate::limits::ClientAddress;
+use crate::limits::{Address, ClientAddress};
 use crate::observe::Seen;
 use crate::patience::{Held, Pulse};
 use crate::request_id::{self, RequestId};
 use crate::shell::{Served, Shell, shell_of};
-use crate::{headers, normalize};
+use crate::{headers, host, normalize};
 use actix_web::body::{EitherBody, MessageBody};
 use actix_web::dev::ServiceRequest;
-use actix_web::http::header::{HeaderMap, HeaderValue};
-use actix_web::http::{Method, StatusCode};
+use actix_web::http::header::{self, HeaderMap, HeaderValue};
+use actix_web::http::{ConnectionType, Method, StatusCode};
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpMessage, HttpResponse, ResponseError};
 use futures_util::FutureExt;
@@ -33,8 +36,11 @@ pub(crate) async fn edge<B: MessageBody>(
     let client = ClientAddress(shell.config().trusted_proxies.client(peer, req.headers()));
     let seen = Seen::begin(&req, id.clone(), client);
     let cors = Cors::of(&req, &shell);
+    // The service speaks HTTP/1.1 only, and says so by ending the connection after its answer.
+    let ends = req.head().upgrade() || req.headers().contains_key(header::UPGRADE);
     req.extensions_mut().insert(id);
     req.extensions_mut().insert(client);
+    req.extensions_mut().insert(seen.area());
     if *req.method() == Method::HEAD {
         // Every GET route answers HEAD; the connection knows what was asked and leaves the body out.
         req.extensions_mut().insert(OnlyHead);
@@ -45,6 +51,9 @@ pub(crate) async fn edge<B: MessageBody>(
         if head_size(&req) > shell.config().head_limit {
             return Err(ApiError::from(Code::HeaderTooLarge).into());
         }
+        if let Err(refusal) = check(&req, shell.config()) {
+            return Err(counted(refusal, &req, client, &shell).into());
+        }
         next.call(req).await
     };
     let broken = match AssertUnwindSafe(below).catch_unwind().await {
@@ -52,6 +61,9 @@ pub(crate) async fn edge<B: MessageBody>(
             let route = res.request().match_pattern();
             let mut res = normalize::response(res, &seen, &shell);
             dress(res.headers_mut(), &seen, &shell, &cors);
+            if ends {
+                res.response_mut().head_mut().set_connection_type(ConnectionType::Close);
+            }
             seen.finish(res.status(), route.as_deref(), &shell.series);
             return Ok(res.map_body(|_, body| Held::new(body, busy)));
         }
@@ -60,10 +72,38 @@ pub(crate) async fn edge<B: MessageBody>(
     };
     // The request went down with what broke: without it no response can be made here, only an error that
     // becomes one.
-    let mut dressed = Dressed::new(&broken, &seen);
+    let mut dressed = Dressed::new(&broken, &seen, ends);
     dress(&mut dressed.headers, &seen, &shell, &cors);
     seen.finish(dressed.status, shell.document.table.template(seen.path()), &shell.series);
     Err(dressed.into())
+}
+
+/// Refuses a request that no part of the service takes, whatever it asks for.
+fn check(req: &ServiceRequest, config: &WebConfig) -> Result<(), ApiError> {
+    area::check_encoding(req.uri().path())?;
+    host::check(req.request(), config)?;
+    check_upgrade(req)
+}
+
+/// Refuses a body after `Upgrade: websocket`: the framework reads it until the connection closes, whatever
+/// `Content-Length` says. A WebSocket begins with a GET (RFC 6455 §4.1), where the service ignores the field.
+fn check_upgrade(req: &ServiceRequest) -> Result<(), ApiError> {
+    let mut protocols = req.headers().get_all(header::UPGRADE);
+    let asks = protocols.any(|protocol| protocol.as_bytes().trim_ascii().eq_ignore_ascii_case(b"websocket"));
+    if asks && writes(req.method()) {
+        return Err(ApiError::invalid_request(
+            "the service has no WebSockets: send the request without Upgrade",
+        ));
+    }
+    Ok(())
+}
+
+/// The refusal of a request that reaches no route, or 429 once its address has sent too many: such requests count
+/// as those that are signed out do.
+fn counted(refusal: ApiError, req: &ServiceRequest, client: ClientAddress, shell: &Shell) -> ApiError {
+    let (limits, address) = (&shell.limits, Address::of(client));
+    let allowed = limits.check_address(address);
+    allowed.and_then(|()| limits.check_request(None, address, writes(req.method()))).err().unwrap_or(refusal)
 }
 
 /// Only the head of the answer was asked for: on the request of a HEAD.
@@ -89,7 +129,7 @@ fn head_size(req: &ServiceRequest) -> usize {
 }
 
 fn dress(headers: &mut HeaderMap, seen: &Seen, shell: &Shell, cors: &Cors) {
-    headers::write(headers, seen.path(), shell.config());
+    headers::write(headers, seen.area(), shell.config());
     cors.leave.write(headers, seen.method(), cors.preflight);
     if let Ok(id) = HeaderValue::from_str(seen.id().as_str()) {
         headers.insert(request_id::HEADER, id);
@@ -105,16 +145,18 @@ fn words(panic: &(dyn Any + Send)) -> &str {
 /// A finished answer in the form of an error.
 struct Dressed {
     status: StatusCode,
+    /// Whether the connection ends with it.
+    ends: bool,
     headers: HeaderMap,
     body: String,
 }
 
 impl Dressed {
-    fn new(error: &Error, seen: &Seen) -> Self {
+    fn new(error: &Error, seen: &Seen, ends: bool) -> Self {
         let mut headers = HeaderMap::new();
         let problem =
             normalize::problem(Some(error), error.as_response_error().status_code(), seen, &mut headers);
-        Self { status: problem.status(), headers, body: problem.to_json() }
+        Self { status: problem.status(), ends, headers, body: problem.to_json() }
     }
 }
 
@@ -138,6 +180,9 @@ impl ResponseError for Dressed {
     fn error_response(&self) -> HttpResponse {
         let mut response = HttpResponse::with_body(self.status, self.body.clone()).map_into_boxed_body();
         *response.headers_mut() = self.headers.clone();
+        if self.ends {
+            response.head_mut().set_connection_type(ConnectionType::Close);
+        }
         response
     }
 }

@@ -72,6 +72,8 @@ codes! {
     NotAcceptable = "not_acceptable", NOT_ACCEPTABLE, "No acceptable form of the answer exists";
     /// The body did not arrive in time.
     RequestTimeout = "request_timeout", REQUEST_TIMEOUT, "The request took too long to arrive";
+    /// The request names a host that is not the service's.
+    MisdirectedRequest = "misdirected_request", MISDIRECTED_REQUEST, "The service does not answer under this host";
     /// The name is in use or was.
     UsernameTaken = "username_taken", CONFLICT, "The username is taken";
     /// The quest is not open, or not any more.

@@ -51,6 +51,12 @@ impl RouteTable {
         self.find(path).map(|(_, methods)| methods.as_slice())
     }
 
+    /// Every path, as a template.
+    #[cfg(test)]
+    pub(crate) fn templates(&self) -> impl Iterator<Item = &str> {
+        self.templates.iter().map(|(template, _)| template.as_str())
+    }
+
     /// The template that the path fits.
     pub(crate) fn template(&self, path: &str) -> Option<&str> {
         self.find(path).map(|(template, _)| template.as_str())

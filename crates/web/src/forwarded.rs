@@ -11,6 +11,11 @@ use std::str::FromStr;
 
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
+/// Whether a proxy says that it forwards the request.
+pub(crate) fn is_forwarded(headers: &HeaderMap) -> bool {
+    [X_FORWARDED_FOR, header::FORWARDED, header::VIA].iter().any(|name| headers.contains_key(name))
+}
+
 /// A network in CIDR notation, such as `10.0.0.0/8` or `2001:db8::/32`; a bare address stands for itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Network {

@@ -1,7 +1,7 @@
 //! The headers that stand on every answer, whoever made it.
 
+use crate::area::Area;
 use crate::config::WebConfig;
-use crate::{docs, sandbox};
 use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 
 /// For everything that is no page: nothing may be loaded, framed or submitted from it.
@@ -36,11 +36,11 @@ const ALWAYS: [(HeaderName, HeaderValue); 7] = [
 ];
 
 /// Puts them on. A route that said something of its own about its policy or its caching keeps it.
-pub(crate) fn write(headers: &mut HeaderMap, path: &str, config: &WebConfig) {
+pub(crate) fn write(headers: &mut HeaderMap, area: Area, config: &WebConfig) {
     for (name, value) in ALWAYS {
         headers.insert(name, value);
     }
-    if sandbox::is_page(path) {
+    if area == Area::Sandbox {
         // Without a referrer browsers say `Origin: null` where they send a form, which nobody takes for their own.
         headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));
     }
@@ -48,9 +48,9 @@ pub(crate) fn write(headers: &mut HeaderMap, path: &str, config: &WebConfig) {
     if headers.get(header::CONTENT_ENCODING).is_some_and(|coding| coding == "identity") {
         headers.remove(header::CONTENT_ENCODING);
     }
-    let policy = if docs::is_page(path) { DOCS } else { CLOSED };
+    let policy = if area == Area::Docs { DOCS } else { CLOSED };
     default(headers, header::CONTENT_SECURITY_POLICY, policy);
-    if path.starts_with("/api/") {
+    if area.is_api() {
         default(headers, header::CACHE_CONTROL, NO_STORE);
     }
     if config.secure() {
@@ -70,7 +70,7 @@ mod tests {
 
     fn written(path: &str, config: &WebConfig) -> HeaderMap {
         let mut headers = HeaderMap::new();
-        write(&mut headers, path, config);
+        write(&mut headers, Area::of_path(path), config);
         headers
     }
 
@@ -98,7 +98,7 @@ mod tests {
     fn a_route_keeps_its_own_caching() {
         let mut headers = HeaderMap::new();
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("public, no-cache"));
-        write(&mut headers, "/api/teams", &WebConfig::default());
+        write(&mut headers, Area::Api, &WebConfig::default());
         assert_eq!(headers.get("cache-control").unwrap(), "public, no-cache");
     }
 

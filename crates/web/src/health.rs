@@ -1,20 +1,30 @@
 //! For whoever watches over the process: alive, ready, and in figures.
 
+use crate::config::MetricsOnMain;
 use crate::error::{ApiError, Code};
+use crate::forwarded::is_forwarded;
+use crate::host;
+use crate::limits::ClientAddress;
 use crate::shell::Shell;
-use actix_web::HttpResponse;
 use actix_web::http::header;
 use actix_web::web::{self, Data, ServiceConfig};
+use actix_web::{HttpRequest, HttpResponse};
 use std::time::Duration;
 
 /// How long the store may take to say that it is there.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// `/healthz`, `/readyz` and, when `metrics` is true, `/metrics`.
-pub(crate) fn configure(config: &mut ServiceConfig, metrics: bool) {
+/// `/healthz`, `/readyz` and, for those who may read it, `/metrics`.
+pub(crate) fn configure(config: &mut ServiceConfig, metrics: MetricsOnMain) {
     config.route("/healthz", web::get().to(healthz)).route("/readyz", web::get().to(readyz));
-    if metrics {
-        config.route("/metrics", web::get().to(figures));
+    match metrics {
+        MetricsOnMain::Off => {}
+        MetricsOnMain::Local => {
+            config.route("/metrics", web::get().to(local_figures));
+        }
+        MetricsOnMain::Open => {
+            config.route("/metrics", web::get().to(figures));
+        }
     }
 }
 
@@ -41,6 +51,18 @@ async fn readyz(shell: Data<Shell>) -> Result<HttpResponse, ApiError> {
         Ok(Err(error)) => Err(ApiError::unavailable(error, 1)),
         Err(_) => Err(ApiError::unavailable("the store did not say in time whether it is ready", 1)),
     }
+}
+
+async fn local_figures(req: HttpRequest, shell: Data<Shell>) -> Result<HttpResponse, ApiError> {
+    if is_local(&req) { figures(shell).await } else { Err(Code::NotFound.into()) }
+}
+
+/// Whether the request comes from this machine, and not through a proxy on it, which would make every visitor local.
+fn is_local(req: &HttpRequest) -> bool {
+    let client = ClientAddress::of(req).0;
+    client.is_some_and(|client| client.to_canonical().is_loopback())
+        && host::is_loopback(req)
+        && !is_forwarded(req.headers())
 }
 
 async fn figures(shell: Data<Shell>) -> Result<HttpResponse, ApiError> {

@@ -4,7 +4,7 @@
 //! server that stands still notices nothing, keeps its connections open and answers nobody. Whoever asks meanwhile is told
 //! to come again, as soon as they have waited for as long as anything may take.
 
-use crate::cron::is_cron;
+use crate::area::Area;
 use crate::crosssite::writes;
 use crate::error::ApiError;
 use crate::shell::{Served, shell_of};
@@ -33,14 +33,9 @@ impl BodyAwaited {
     }
 }
 
-/// Whether a path is one at which operators' timers begin work that may take longer, and that says so by itself.
-fn begins_work(path: &str) -> bool {
-    is_cron(path) && !path.ends_with("/award-points")
-}
-
-/// The middleware.
+/// The middleware. Jobs of operators' timers may take longer, and bound themselves.
 pub(crate) async fn bound<B: MessageBody>(req: ServiceRequest, next: Next<B>) -> Served<B> {
-    if begins_work(req.path()) {
+    if Area::of(req.request()) == Area::CronJob {
         return next.call(req).await;
     }
     let patience = shell_of(&req)?.config().answer_timeout;

@@ -3,9 +3,11 @@
 //! [`serve`] runs the whole of it. `shell` says which middleware stands where and why; `routes` holds the
 //! handlers; `error` is the one table of codes and statuses.
 
+mod area;
 mod auth;
 mod backend;
 mod board_pages;
+mod compressed;
 mod config;
 #[cfg(test)]
 mod connection_tests;
@@ -25,6 +27,7 @@ mod feed_pages;
 mod forwarded;
 mod headers;
 mod health;
+mod host;
 mod in_time;
 mod limits;
 mod normalize;
@@ -48,11 +51,12 @@ mod streams;
 mod test_support;
 mod verify;
 
-pub use config::WebConfig;
+pub use config::{MetricsOnMain, WebConfig};
 pub use cors::{CorsOrigin, MalformedOrigin};
 pub use cron::CronSecret;
 pub use docs::openapi;
 pub use forwarded::{ForwardingHeader, MalformedNetwork, Network, TrustedProxies};
+pub use host::{AllowedHost, MalformedHost};
 pub use limits::{LimitConfig, Rate};
 pub use observe::install_metrics;
 pub use origin::{MalformedPublicUrl, PublicUrl};

@@ -1,6 +1,7 @@
 //! What is known of each request afterwards: a line in the log and a count in the metrics, by route template,
 //! never by path, and without query strings, which may hold what is nobody's business.
 
+use crate::area::Area;
 use crate::limits::ClientAddress;
 use crate::request_id::RequestId;
 use actix_web::dev::ServiceRequest;
@@ -36,16 +37,28 @@ pub(crate) struct Seen {
     method: Method,
     uri: Uri,
     client: ClientAddress,
+    area: Area,
     started: Instant,
 }
 
 impl Seen {
     pub(crate) fn begin(req: &ServiceRequest, id: RequestId, client: ClientAddress) -> Self {
-        Self { id, method: req.method().clone(), uri: req.uri().clone(), client, started: Instant::now() }
+        Self {
+            id,
+            method: req.method().clone(),
+            uri: req.uri().clone(),
+            client,
+            area: Area::classify(req),
+            started: Instant::now(),
+        }
     }
 
     pub(crate) fn method(&self) -> &Method {
         &self.method
+    }
+
+    pub(crate) fn area(&self) -> Area {
+        self.area
     }
 
     pub(crate) fn id(&self) -> &RequestId {

@@ -2,14 +2,66 @@
 
 use actix_web::http::Uri;
 use std::fmt;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
+
+/// A host, without a port.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Host {
+    /// An address, which no name server has a say in.
+    Address(IpAddr),
+    /// A name in lower case, without a dot at its end.
+    Name(String),
+}
+
+impl Host {
+    /// Reads a host without a port; an IPv6 address stands in brackets.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        if let Some(bracketed) = text.strip_prefix('[') {
+            let address: Ipv6Addr = bracketed.strip_suffix(']')?.parse().ok()?;
+            return Some(Self::Address(IpAddr::V6(address).to_canonical()));
+        }
+        if let Ok(address) = text.parse::<Ipv4Addr>() {
+            return Some(Self::Address(address.into()));
+        }
+        let name = text.strip_suffix('.').unwrap_or(text);
+        let is_name_byte = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_');
+        (!name.is_empty() && name.bytes().all(is_name_byte)).then(|| Self::Name(name.to_ascii_lowercase()))
+    }
+
+    /// Reads an authority as it stands in a `Host` header: a host, and a port where there is one.
+    pub(crate) fn split(authority: &str) -> Option<(Self, Option<u16>)> {
+        let (host, port) = match authority.rsplit_once(':') {
+            // The colons of an address in brackets belong to it.
+            Some((host, port)) if !port.ends_with(']') => (host, port),
+            Some(_) | None => (authority, ""),
+        };
+        if !port.bytes().all(|digit| digit.is_ascii_digit()) {
+            return None;
+        }
+        let port = if port.is_empty() { None } else { Some(port.parse().ok()?) };
+        Some((Self::parse(host)?, port))
+    }
+
+    /// Whether it is the machine itself. Names under `localhost` are (RFC 6761 §6.3).
+    pub(crate) fn is_loopback(&self) -> bool {
+        match self {
+            Self::Address(address) => address.is_loopback(),
+            Self::Name(name) => name == "localhost" || name.ends_with(".localhost"),
+        }
+    }
+
+    /// Whether it is an address.
+    pub(crate) fn is_address(&self) -> bool {
+        matches!(self, Self::Address(_))
+    }
+}
 
 /// A scheme, a host and a port.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Origin {
     https: bool,
-    host: String,
+    host: Host,
     port: u16,
 }
 
@@ -35,28 +87,13 @@ impl Origin {
 
     /// The origin of an authority as it stands in a `Host` header.
     pub(crate) fn of(https: bool, authority: &str) -> Option<Self> {
-        let (host, port) = match authority.rsplit_once(':') {
-            // The colons of an address in brackets belong to it.
-            Some((host, port)) if !port.ends_with(']') => (host, port.parse().ok()?),
-            Some(_) | None => (authority, if https { 443 } else { 80 }),
-        };
-        if host.is_empty() || host.contains(['/', '@', ' ']) {
-            return None;
-        }
-        Some(Self { https, host: host.to_ascii_lowercase(), port })
+        let (host, port) = Host::split(authority)?;
+        Some(Self { https, host, port: port.unwrap_or(if https { 443 } else { 80 }) })
     }
 
-    /// Whether the host is the machine itself.
-    fn is_loopback(&self) -> bool {
-        let bare = self.host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
-        let address = bare.unwrap_or(&self.host).parse::<IpAddr>();
-        self.host == "localhost" || address.is_ok_and(|address| address.is_loopback())
-    }
-
-    /// Whether no name server had a say in where this host is: `localhost`, or an address.
+    /// Whether no name server had a say in where this host is: a loopback name, or an address.
     pub(crate) fn is_beyond_dns(&self) -> bool {
-        let bare = self.host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
-        self.host == "localhost" || bare.unwrap_or(&self.host).parse::<IpAddr>().is_ok()
+        self.host.is_loopback() || self.host.is_address()
     }
 }
 
@@ -87,7 +124,12 @@ impl PublicUrl {
 
     /// Whether nobody but the machine itself comes by it.
     pub fn is_loopback(&self) -> bool {
-        self.origin.is_loopback()
+        self.origin.host.is_loopback()
+    }
+
+    /// Whether its host is this one.
+    pub(crate) fn is_at(&self, host: &Host) -> bool {
+        self.origin.host == *host
     }
 
     /// What the `Origin` header of the service's own pages says.
@@ -147,6 +189,7 @@ mod tests {
         for (text, is_loopback) in [
             ("http://localhost:3004", true),
             ("https://127.0.0.9", true),
+            ("http://terrace.localhost", true),
             ("http://[::1]:80", true),
             ("http://192.168.1.5", false),
             ("https://localhost.example", false),
@@ -163,6 +206,7 @@ mod tests {
             ("http://[::1]:3004", true),
             ("http://192.168.1.5", true),
             ("http://evil.example:3004", false),
+            ("http://terrace.localhost:3004", true),
             ("http://localhost.evil.example", false),
         ] {
             assert_eq!(Origin::parse(text).map(|origin| origin.is_beyond_dns()), Some(beyond), "{text}");

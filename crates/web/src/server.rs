@@ -1,6 +1,7 @@
 //! Listens, serves, and stops in order.
 
-use crate::config::WebConfig;
+use crate::config::{MetricsOnMain, WebConfig};
+use crate::host::{ListenedOn, Serves};
 use crate::patience::{Patience, Patient};
 use crate::shell::{Shell, Wiring, build};
 use crate::streams::feed;
@@ -75,8 +76,9 @@ pub(crate) async fn run(
     let stopping = server.graceful_shutdown_signal();
     for (nth, listener) in listeners.main.into_iter().enumerate() {
         let (shell, app, stopping) = (shell.clone(), app.clone(), stopping.clone());
+        let source = ListenedOn { address: listener.local_addr()?, serves: Serves::Main };
         server = server.listen(format!("main-{nth}"), listener, move || {
-            connections(shell.clone(), app.clone(), routes, stopping.clone())
+            connections(source, shell.clone(), app.clone(), routes, stopping.clone())
         })?;
     }
     let main = server.run();
@@ -113,6 +115,7 @@ pub(crate) async fn run(
 /// What one worker does with a connection. As the framework's own server does it, but for the patience of
 /// connections, for which that one leaves no room.
 fn connections(
+    source: ListenedOn,
     shell: Data<Shell>,
     app: Option<Data<App>>,
     routes: fn(&mut ServiceConfig<'_>),
@@ -129,8 +132,9 @@ fn connections(
         .keep_alive(KeepAlive::Timeout(config.keep_alive))
         .client_request_timeout(config.head_timeout)
         .client_disconnect_timeout(LINGER)
-        .on_connect_ext(|connection: &Patient<TcpStream>, data| {
+        .on_connect_ext(move |connection: &Patient<TcpStream>, data| {
             data.insert(connection.pulse());
+            data.insert(source);
         })
         .graceful_shutdown_signal(move || {
             let stopping = stopping.clone();
@@ -147,11 +151,15 @@ fn connections(
 }
 
 fn serve_metrics(listener: TcpListener, shell: Data<Shell>) -> io::Result<ServerHandle> {
+    let source = ListenedOn { address: listener.local_addr()?, serves: Serves::Metrics };
     let server = HttpServer::new(move || {
         actix_web::App::new()
             .app_data(shell.clone())
             .wrap(from_fn(edge::edge))
-            .configure(|config| health::configure(config, true))
+            .configure(|config| health::configure(config, MetricsOnMain::Open))
+    })
+    .on_connect(move |_, data| {
+        data.insert(source);
     })
     .workers(1)
     .disable_signals()

@@ -3,9 +3,10 @@
 //! From the outside in, each where it is for a reason:
 //!
 //! 1. [`edge`](crate::edge): names the request, so that everything below can be found in the log; turns HEAD
-//!    into GET before routing; finds out the client's address; catches panics of everything below; makes every
-//!    failure a problem document; puts the security headers, and what CORS allows, on whatever leaves; logs and
-//!    counts what was really answered.
+//!    into GET before routing; finds out the client's address and the request's [area](crate::area); refuses paths
+//!    that the router would read differently, and [hosts](crate::host) that are not the service's; catches panics
+//!    of everything below; makes every failure a problem document; puts the security headers, and what CORS allows,
+//!    on whatever leaves; logs and counts what was really answered.
 //! 2. [`etag`](crate::etag): outside of compression, because a strong tag covers the coding, and so that an
 //!    unchanged answer is never compressed.
 //! 3. compression: its own refusals (406) become problems at the edge.
@@ -19,6 +20,7 @@
 
 use crate::backend::Backend;
 use crate::board_pages::BoardPages;
+use crate::compressed::Compressed;
 use crate::config::WebConfig;
 use crate::docs::{self, Document};
 use crate::error::ApiError;
@@ -69,6 +71,7 @@ pub(crate) struct Shell {
     pub(crate) limits: RateLimits,
     pub(crate) picture_bodies: Arc<PictureBodies>,
     pub(crate) document: Document,
+    pub(crate) compressed: Compressed,
     pub(crate) feed_pages: FeedPages,
     pub(crate) board_pages: BoardPages,
     pub(crate) quest_page: QuestPage,
@@ -105,6 +108,7 @@ impl Shell {
             limits,
             picture_bodies: Arc::new(picture_bodies),
             document,
+            compressed: Compressed::default(),
             feed_pages: FeedPages::new(),
             board_pages: BoardPages::new(),
             quest_page: QuestPage::default(),

@@ -434,7 +434,7 @@ impl Running {
     }
 }
 
-const CLOSE: &str = "host: x\r\nconnection: close\r\n";
+const CLOSE: &str = "host: localhost\r\nconnection: close\r\n";
 
 #[test]
 fn over_a_connection_head_has_no_body_and_a_panic_leaves_the_worker_alive() {
@@ -448,7 +448,7 @@ fn over_a_connection_head_has_no_body_and_a_panic_leaves_the_worker_alive() {
     let after = server.say(&format!("GET /healthz HTTP/1.1\r\n{CLOSE}\r\n"));
     assert!(after.ends_with("{\"status\":\"ok\"}"), "{after}");
     // Refused below the middleware: plain, but refused.
-    let odd = server.say("GET /api/notes HTTP/1.1\r\nhost: x\r\nbad header\r\n\r\n");
+    let odd = server.say("GET /api/notes HTTP/1.1\r\nhost: localhost\r\nbad header\r\n\r\n");
     assert!(odd.starts_with("HTTP/1.1 400 "), "{odd}");
     server.stop();
 }
@@ -469,7 +469,7 @@ fn a_large_body_is_refused_so_that_its_sender_hears_it() {
 fn an_idle_connection_does_not_hold_the_stop() {
     let server = Running::start();
     let mut idle = server.connect();
-    idle.write_all(b"GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n").unwrap();
+    idle.write_all(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
     let mut first = [0; 16];
     idle.read_exact(&mut first).unwrap();
     let shell = server.shell.clone();

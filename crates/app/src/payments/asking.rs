@@ -25,7 +25,7 @@ pub(crate) const CLAIM: Duration = Duration::from_mins(2);
 #[derive(Clone)]
 pub struct Payments {
     pub(crate) provider: Arc<dyn PaymentProvider>,
-    /// The origin under which browsers reach the service.
+    /// The origin under which browsers reach the service, where the request names none.
     site: String,
 }
 
@@ -81,6 +81,7 @@ impl App {
 
     /// Begins the checkout of a purchase that waits for its payment, unless it was begun, and gives the answer for it, which
     /// is kept in the place of the one that the request's key has. One that waits for nothing any more is answered as it is.
+    /// `site` is the origin that the buyer's browser is on, where the caller knows it.
     ///
     /// # Errors
     ///
@@ -89,6 +90,7 @@ impl App {
         &self,
         user: UserId,
         purchase: PurchaseId,
+        site: Option<String>,
         request: Option<KeyedRequest>,
         render: fn(&PackPurchased) -> StoredAnswer,
     ) -> Outcome<StoredAnswer, CheckoutRefusal> {
@@ -99,7 +101,7 @@ impl App {
         let book = self.pack_book().await?;
         let mut checkout = None;
         if found.state == PurchaseState::Pending && found.checkout_url.is_none() {
-            let order = self.order(&found).await?;
+            let order = self.order(&found, site).await?;
             let begun = match (self.provider_of(&payment), order) {
                 (Some(provider), Some(order)) => provider.begin(order).await,
                 _ => Err(ProviderFault::Refused("there is no such provider any more".to_owned())),
@@ -121,17 +123,23 @@ impl App {
         Ok(unrefused(self.execute(recorded).await)?)
     }
 
-    async fn order(&self, purchase: &Purchase) -> Result<Option<CheckoutOrder>, StoreError> {
+    async fn order(
+        &self,
+        purchase: &Purchase,
+        site: Option<String>,
+    ) -> Result<Option<CheckoutOrder>, StoreError> {
         let (Some(payments), Some(currency)) = (&self.payments, purchase.price.currency()) else {
             return Ok(None);
         };
         let book = self.pack_book().await?;
+        let site = site.unwrap_or_else(|| payments.site.clone());
         let name = book.pack(purchase.pack).map_or("Pack", |pack| pack.name.as_str());
         Ok(Some(CheckoutOrder {
             purchase: purchase.id,
             price: Money { amount: purchase.total(), currency },
             description: format!("{} × {name}", purchase.quantity.copies()),
-            return_url: format!("{}{}", payments.site, Payments::return_path(purchase.id)),
+            return_url: format!("{site}{}", Payments::return_path(purchase.id)),
+            site,
             expires_at: purchase.expires_at.unwrap_or(purchase.created_at),
         }))
     }

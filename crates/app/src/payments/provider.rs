@@ -24,6 +24,8 @@ pub struct CheckoutOrder {
     pub price: Money,
     /// What the buyer reads of it, one line.
     pub description: String,
+    /// The origin under which the buyer's browser reaches the service.
+    pub site: String,
     /// Where the buyer's browser goes afterwards, paid or not. It proves nothing.
     pub return_url: String,
     /// The first instant at which nobody waits for the payment any more.

@@ -181,7 +181,6 @@ pub struct Sandbox {
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
     secret: WebhookSecret,
-    site: String,
     post: Arc<dyn NoticePost>,
 }
 
@@ -195,7 +194,6 @@ impl App {
             clock: Arc::clone(&self.clock),
             entropy: Arc::clone(&self.entropy),
             secret: Sandbox::secret(secret),
-            site: site.to_owned(),
             post,
         });
         let provider: Arc<dyn PaymentProvider> = Arc::<Sandbox>::clone(&sandbox);
@@ -315,9 +313,9 @@ impl PaymentProvider for Sandbox {
 
     fn begin(&self, order: CheckoutOrder) -> BoxFuture<'_, Result<Checkout, ProviderFault>> {
         Box::pin(async move {
+            let url = format!("{}{}", order.site, Self::path(order.purchase));
             let purchase = order.purchase;
             self.execute(Begin { order }).await.map_err(|error| passing(&error))?;
-            let url = format!("{}{}", self.site, Self::path(purchase));
             Ok(Checkout { url, reference: reference(purchase) })
         })
     }
@@ -363,7 +361,7 @@ impl PaymentProvider for Sandbox {
 
 impl fmt::Debug for Sandbox {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sandbox").field("site", &self.site).finish_non_exhaustive()
+        f.debug_struct("Sandbox").finish_non_exhaustive()
     }
 }
 

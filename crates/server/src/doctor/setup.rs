@@ -5,7 +5,7 @@ use crate::place;
 use crate::serve::web_config;
 use crate::settings::{Demo, Settings, Switch, TakesMoney};
 use std::path::Path;
-use terrace_web::PublicUrl;
+use terrace_web::{AllowedHost, PublicUrl};
 
 /// Whoever comes to these limits is near the end of them.
 const FEW_FILES: u64 = 10_000;
@@ -81,10 +81,15 @@ fn addresses(settings: &Settings, public_url: Option<&PublicUrl>, findings: &mut
         None => findings.warn(
             "public URL",
             format!(
-                "not set, and {} can be reached: browsers cannot sign in, and cookies are not Secure",
+                "not set, and {} can be reached: browsers cannot sign in, cookies are not Secure, and only IP addresses \
+                 and --allowed-hosts are answered",
                 settings.listen
             ),
         ),
+    }
+    if settings.edge.allowed_hosts.iter().any(AllowedHost::is_any) {
+        findings
+            .warn("hosts", "--allowed-hosts * answers under every host: DNS rebinding can read the service");
     }
     if !settings.edge.cors_origins.is_empty() {
         let count = settings.edge.cors_origins.len();
@@ -183,6 +188,8 @@ mod tests {
             (vec![https], "public URL", vec![Level::Ok]),
             (vec![https], "proxies", vec![Level::Warn]),
             (vec![https, "--trusted-proxies=10.0.0.0/8"], "proxies", vec![Level::Ok]),
+            (vec!["--allowed-hosts=*"], "hosts", vec![Level::Warn]),
+            (vec!["--allowed-hosts=terrace.internal"], "hosts", vec![]),
             (vec!["--rate-limits=off"], "rate limits", vec![Level::Warn]),
             (vec!["--cron-secret=short"], "cron secret", vec![Level::Fail]),
             (vec!["--minter-url=https://mint.example"], "minter", vec![Level::Fail]),

@@ -2,12 +2,14 @@
 
 use super::once::{created, done, keyed, needed, respond};
 use super::page::{PageQuery, next_cursor};
+use crate::config::WebConfig;
 use crate::dto::own_packs::{OpenBody, OpenResult, PurchaseBody, PurchaseResult};
 use crate::dto::packs::{Pack, PackEnvelope, PackList};
 use crate::dto::payments::CompleteBody;
 use crate::error::{ApiError, Code, Invalid};
 use crate::etag::conditional_json;
 use crate::extract::{IdempotencyKey, JsonBody, MaybeSignedIn, PathId, Query, SignedIn};
+use crate::host;
 use crate::pack_page::Shown;
 use crate::shell::Shell;
 use actix_web::web::Data;
@@ -122,7 +124,7 @@ pub(crate) async fn purchase_pack(
     PathId(pack): PathId<PackId>,
     key: IdempotencyKey,
     body: JsonBody<PurchaseBody>,
-    req: HttpRequest,
+    http: HttpRequest,
     app: Data<App>,
     shell: Data<Shell>,
 ) -> Result<HttpResponse, ApiError> {
@@ -133,14 +135,24 @@ pub(crate) async fn purchase_pack(
     let quantity = quantity.map_err(|error| Invalid::at("/quantity", error.to_string()))?;
     let command = app.purchase_pack(viewer.user_id, pack, quantity).await?;
     if command.is_for_money() {
-        shell.check_purchase(&req)?;
+        shell.check_purchase(&http)?;
     }
     let mut answered = app.execute_once(command, request.clone(), purchased).await?;
     if let Some(purchase) = without_checkout(&app, &answered.answer) {
         // Between the transactions: the answer that is kept from here on tells where to pay.
-        answered.answer = app.begin_checkout(viewer.user_id, purchase, request, purchased).await?;
+        let site = own_site(&http, shell.config());
+        answered.answer = app.begin_checkout(viewer.user_id, purchase, site, request, purchased).await?;
     }
     Ok(respond(answered))
+}
+
+/// The origin that the buyer is on, where it is a loopback one that the service listens on: their session is good there
+/// and not under another loopback name. With a public URL it is that URL, whatever the request names.
+fn own_site(http: &HttpRequest, config: &WebConfig) -> Option<String> {
+    if config.public_url.is_some() {
+        return None;
+    }
+    host::local_authority(http).map(|authority| format!("http://{}", authority.to_ascii_lowercase()))
 }
 
 /// The purchase of an answer that waits for its payment and cannot be paid yet: it is new, or whoever answered it first was

@@ -1,0 +1,71 @@
+//! Answers that never change while the process runs, compressed once in each coding.
+//!
+//! Compressing the scripts of the documentation costs some 20 ms of CPU. There are as many entries as there are
+//! such answers and codings, both of which are fixed.
+
+use crate::error::ApiError;
+use actix_http::ResponseHead;
+use actix_http::encoding::Encoder;
+use actix_web::HttpRequest;
+use actix_web::body::to_bytes;
+use actix_web::http::StatusCode;
+use actix_web::http::header::{AcceptEncoding, ContentEncoding, Encoding, Header};
+use bytes::Bytes;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::OnceCell;
+
+/// What the compressing middleware offers, too.
+fn offered() -> [Encoding; 4] {
+    [Encoding::identity(), Encoding::brotli(), Encoding::gzip(), Encoding::deflate()]
+}
+
+/// An answer by its name, in a coding.
+type Key = (String, &'static str);
+
+/// The bodies, by name and coding.
+#[derive(Default)]
+pub(crate) struct Compressed {
+    kept: Mutex<HashMap<Key, Arc<OnceCell<Bytes>>>>,
+    runs: AtomicU64,
+}
+
+impl Compressed {
+    /// The coding in which the client wants an answer, and the body in it; `None` where that is the plain body.
+    /// `name` is that of an existing answer whose body is always this one.
+    pub(crate) async fn body(
+        &self,
+        req: &HttpRequest,
+        name: &str,
+        plain: &Bytes,
+    ) -> Result<Option<(ContentEncoding, Bytes)>, ApiError> {
+        let Some(coding) = coding(req) else { return Ok(None) };
+        let cell = {
+            let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(kept.entry((name.to_owned(), coding.as_str())).or_default())
+        };
+        let body = cell.get_or_try_init(|| self.compress(coding, plain.clone())).await?;
+        Ok(Some((coding, body.clone())))
+    }
+
+    async fn compress(&self, coding: ContentEncoding, plain: Bytes) -> Result<Bytes, ApiError> {
+        self.runs.fetch_add(1, Ordering::Relaxed);
+        let mut head = ResponseHead::new(StatusCode::OK);
+        to_bytes(Encoder::response(coding, &mut head, plain)).await.map_err(ApiError::internal)
+    }
+
+    /// How often something was compressed.
+    #[cfg(test)]
+    pub(crate) fn runs(&self) -> u64 {
+        self.runs.load(Ordering::Relaxed)
+    }
+}
+
+/// The coding that the client prefers; `None` for the plain body.
+fn coding(req: &HttpRequest) -> Option<ContentEncoding> {
+    match AcceptEncoding::parse(req).ok()?.negotiate(offered().iter())? {
+        Encoding::Known(ContentEncoding::Identity) | Encoding::Unknown(_) => None,
+        Encoding::Known(coding) => Some(coding),
+    }
+}
