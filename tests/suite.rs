@@ -122,6 +122,7 @@ mod http {
     mod sample;
     /// What the service keeps from whom.
     mod security {
+        mod allowances;
         mod logins;
         mod secrets;
         mod visitors;
@@ -166,6 +167,8 @@ mod program {
     mod maintenance;
     mod minting;
     mod payments;
+    #[cfg(unix)]
+    mod permissions;
     mod receiver;
     mod refused;
     mod verify;

@@ -20,6 +20,8 @@ on_each_database! {
     a_refresh_token_gives_a_new_pair_each_time,
     a_refresh_token_used_twice_ends_its_family,
     of_twenty_who_refresh_at_once_one_gets_a_pair,
+    a_refresh_ends_the_access_token_before,
+    a_session_ends_for_good_however_it_is_used,
     sessions_and_tokens_end_on_time,
     a_session_that_was_ended_is_dead_in_every_process,
     a_session_that_is_remembered_ends_in_time,
@@ -288,6 +290,47 @@ fn of_twenty_who_refresh_at_once_one_gets_a_pair(kind: DatabaseKind) -> Result<(
     let (next, next_access) = won.into_iter().flatten().map(pair).next().expect("the winner");
     assert_eq!((house.viewer(access), other.viewer(next_access)), (None, None));
     assert_eq!(refresh(&other, &next), Err(RefreshRefusal::InvalidToken));
+    Ok(())
+}
+
+/// "Sessions": the access token of the pair before ends with the exchange, in the process that did it at once.
+fn a_refresh_ends_the_access_token_before(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::start(kind)?;
+    let other = house.another()?;
+    house.fan("mia");
+    let (refresh_token, access) = mobile(&house, "mia");
+    let (_, bystander) = mobile(&house, "mia");
+    assert!(house.viewer(access).is_some());
+    let (_, fresh) = refresh(&house, &refresh_token).expect("a live token");
+    for house in [&house, &other] {
+        assert_eq!(house.viewer(access), None);
+        assert!(house.viewer(fresh).is_some());
+        assert!(house.viewer(bystander).is_some(), "another session of the account");
+    }
+    Ok(())
+}
+
+/// "Sessions": no exchange takes a session past its absolute end.
+fn a_session_ends_for_good_however_it_is_used(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::start(kind)?;
+    house.fan("mia");
+    let config = house.app().config().clone();
+    let over = house.clock().now().plus(config.session_longest);
+    let (mut refresh_token, mut access) = mobile(&house, "mia");
+    let mut exchanges = 0;
+    while over.since(house.clock().now()) > config.refresh_life {
+        house.clock().set(house.clock().now().plus(config.refresh_life / 2));
+        (refresh_token, access) = refresh(&house, &refresh_token).expect("a live token");
+        exchanges += 1;
+    }
+    assert!(exchanges > 3, "{exchanges}");
+    house.clock().set(over.minus(Duration::from_secs(60)));
+    (refresh_token, access) = refresh(&house, &refresh_token).expect("a live token");
+    house.clock().set(over.minus(Duration::from_micros(1)));
+    assert!(house.viewer(access).is_some());
+    house.clock().set(over);
+    assert_eq!(house.viewer(access), None);
+    assert_eq!(refresh(&house, &refresh_token), Err(RefreshRefusal::InvalidToken));
     Ok(())
 }
 

@@ -111,6 +111,8 @@ pub struct AppConfig {
     pub access_life: Duration,
     /// How long a refresh token is good for; each exchange gives a fresh one.
     pub refresh_life: Duration,
+    /// How long after its sign-in any session ends, however it is used.
+    pub session_longest: Duration,
     /// How long who presents a token is remembered without asking the store again. A session that is ended in
     /// this process is forgotten at once; one that is ended in another is good for this long at most.
     pub session_memory: Duration,
@@ -161,6 +163,7 @@ impl Default for AppConfig {
             session_life: DAY * 90,
             access_life: Duration::from_mins(15),
             refresh_life: DAY * 60,
+            session_longest: DAY * 365,
             session_memory: Duration::from_millis(500),
             touch_after: Duration::from_mins(10),
             idempotency_life: DAY,

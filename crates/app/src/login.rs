@@ -11,8 +11,10 @@ use crate::passwords::PasswordFailure;
 use crate::queries::{FindViewer, OwnProfile};
 use crate::store::ReadTx;
 use std::convert::Infallible;
-use terrace_identity::ports::Credentials;
-use terrace_identity::{Password, Secret, SessionKind, TimeZone, Token, TokenKind, Username, Viewer};
+use terrace_identity::ports::{Credentials, StoredRefresh};
+use terrace_identity::{
+    Password, Secret, SessionKind, TimeZone, Token, TokenHash, TokenKind, Username, Viewer,
+};
 use terrace_kernel::{Failure, Outcome, SessionId, StoreError, Timestamp, UserId};
 
 /// What somebody registers with.
@@ -149,13 +151,29 @@ impl App {
         self.sign_in(username, password, self.mobile(device_name)).await
     }
 
+    /// Whose refresh token this is, if it can be exchanged, or if its family has to end because it was exchanged before.
+    /// Only reads, so that a flood of tokens that are not valid writes nothing.
+    pub async fn refresh_owner(&self, presented: &str) -> Outcome<UserId, RefreshRefusal> {
+        let refused = |refusal| Err(Failure::Refused(refusal));
+        let Some(token) = Token::present(TokenKind::Refresh, presented) else {
+            return refused(RefreshRefusal::InvalidToken);
+        };
+        match unrefused(self.query(FindRefreshToken { presented: token.hash }).await)? {
+            Some(token) if token.is_live(self.now()) => Ok(token.user_id),
+            Some(token) if token.used && token.session_ended => refused(RefreshRefusal::TokenReused),
+            Some(token) if token.used => Ok(token.user_id),
+            Some(_) | None => refused(RefreshRefusal::InvalidToken),
+        }
+    }
+
     /// Exchanges a refresh token for a new pair.
     pub async fn refresh(&self, presented: &str) -> Outcome<SignedUp, RefreshRefusal> {
         let token = Token::present(TokenKind::Refresh, presented)
             .ok_or(Failure::Refused(RefreshRefusal::InvalidToken))?;
         let command = RefreshSession { presented: token.hash, device: self.mobile(None) };
         match unrefused(self.execute(command).await)? {
-            Refreshed::Fresh { profile, tokens } => {
+            Refreshed::Fresh { session, profile, tokens } => {
+                self.viewers.forget_session(session);
                 Ok(SignedUp { profile: *profile, grant: grant(tokens), replayed: false })
             }
             Refreshed::Reused { user } => {
@@ -262,6 +280,7 @@ impl App {
             name: None,
             life: self.config.session_life,
             access_life: self.config.access_life,
+            longest: self.config.session_longest,
         }
     }
 
@@ -271,6 +290,7 @@ impl App {
             name,
             life: self.config.refresh_life,
             access_life: self.config.access_life,
+            longest: self.config.session_longest,
         }
     }
 }
@@ -290,6 +310,21 @@ pub(crate) fn busy_or<R>(failure: PasswordFailure, busy: R) -> Failure<R> {
     match failure {
         PasswordFailure::Busy => Failure::Refused(busy),
         PasswordFailure::Broken(error) => Failure::Broken(error),
+    }
+}
+
+/// Finds a refresh token.
+struct FindRefreshToken {
+    presented: TokenHash,
+}
+
+impl Query for FindRefreshToken {
+    const NAME: &'static str = "find_refresh_token";
+    type Output = Option<StoredRefresh>;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Option<StoredRefresh>, Infallible> {
+        Ok(tx.refresh_token(&self.presented)?)
     }
 }
 

@@ -133,6 +133,9 @@ pub trait SessionRead {
         after: Option<TimeKey>,
     ) -> Result<Page<DeviceSession>, StoreError>;
 
+    /// The refresh token with this hash.
+    fn refresh_token(&mut self, hash: &TokenHash) -> Result<Option<StoredRefresh>, StoreError>;
+
     /// Up to `limit` of an account's sessions that are kept, those that ended too, newest first, after `after`.
     fn kept_sessions_of(
         &mut self,
@@ -149,6 +152,8 @@ pub struct StoredRefresh {
     pub session_id: SessionId,
     /// Whose session it is.
     pub user_id: UserId,
+    /// When the session was opened.
+    pub opened_at: Timestamp,
     /// Whether it was exchanged before.
     pub used: bool,
     /// When it ends.
@@ -157,6 +162,13 @@ pub struct StoredRefresh {
     pub session_ended: bool,
     /// Whether the account may act.
     pub account: AccountStatus,
+}
+
+impl StoredRefresh {
+    /// Whether its session, its account and its own life allow an exchange at `now`.
+    pub fn is_live(&self, now: Timestamp) -> bool {
+        !self.session_ended && !self.expires_at.is_over(now) && self.account == AccountStatus::Active
+    }
 }
 
 /// Writes sessions and tokens.
@@ -177,6 +189,9 @@ pub trait SessionWrite: SessionRead {
 
     /// Notes that a refresh token was exchanged.
     fn mark_refresh_used(&mut self, hash: &TokenHash, at: Timestamp) -> Result<(), StoreError>;
+
+    /// Ends every access token of a session that is live at `at`.
+    fn end_access_tokens(&mut self, session: SessionId, at: Timestamp) -> Result<(), StoreError>;
 
     /// Ends a live session of `user`; `false` when there is none with this id.
     fn end_session(&mut self, user: UserId, session: SessionId, at: Timestamp) -> Result<bool, StoreError>;

@@ -14,6 +14,8 @@ mod maintenance;
 mod media_settings;
 mod minting;
 mod payments;
+#[cfg(unix)]
+mod permissions;
 mod place;
 mod progress;
 mod report;
@@ -47,6 +49,8 @@ const LOGGED: &str = "info,actix_http::h1::dispatcher=off";
 
 fn main() -> ExitCode {
     machine::keep_to_small_pages();
+    #[cfg(unix)]
+    permissions::restrict_new_files();
     let cli = Cli::parse();
     env_logger::Builder::from_env(env_logger::Env::default().default_filter_or(LOGGED))
         .format_timestamp_millis()

@@ -2,6 +2,8 @@
 
 use crate::machine::{SystemClock, SystemEntropy};
 use crate::payments::{self, browsable};
+#[cfg(unix)]
+use crate::permissions;
 use crate::report;
 use crate::settings::{OnlyIfNew, Settings, Switch};
 use crate::{app, bring_up_to_date, minting, open, secret};
@@ -23,6 +25,8 @@ pub(crate) async fn serve(settings: Settings) -> anyhow::Result<ExitCode> {
         main: vec![listen(settings.listen, "--listen")?],
         metrics: settings.metrics_listen.map(|address| listen(address, "--metrics-listen")).transpose()?,
     };
+    #[cfg(unix)]
+    permissions::tighten(&settings);
     let storage = open(&settings)?;
     let metrics = terrace_web::install_metrics().context("cannot set up metrics")?;
     bring_up_to_date(&storage)?;
@@ -137,7 +141,7 @@ pub(crate) fn web_config(settings: &Settings) -> anyhow::Result<WebConfig> {
         picture_memory: settings.media.picture_memory_mib.saturating_mul(1024 * 1024),
         pictures_per_account: settings.media.pictures_per_account,
         body_timeout: Duration::from_secs(settings.web.body_timeout),
-        cookie_life: settings.app().session_life,
+        cookie_life: settings.app().session_life.min(settings.app().session_longest),
         limits: settings.limits(),
         streams: settings.streams.config(),
         metrics_on_main: settings.edge.metrics_on_main(settings.metrics_listen.is_some()),

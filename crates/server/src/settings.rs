@@ -342,6 +342,9 @@ pub(crate) struct AccountSettings {
         value_name = "HOURS"
     )]
     pub(crate) new_account_hours: u64,
+    /// Days after its sign-in at which any session ends, however it is used.
+    #[arg(long, env = "TERRACE_SESSION_MAX_DAYS", global = true, default_value_t = 365, value_name = "DAYS")]
+    pub(crate) session_max_days: u64,
     /// Passwords that are hashed at once.
     #[arg(long, env = "TERRACE_PASSWORD_WORKERS", global = true, default_value_t = 2, value_name = "COUNT")]
     pub(crate) password_workers: usize,
@@ -420,12 +423,15 @@ pub(crate) struct LimitSettings {
     /// Registrations from one address.
     #[arg(long = "limit-register", env = "TERRACE_LIMIT_REGISTER", global = true, default_value = "20/600", value_name = "COUNT/SECONDS", value_parser = rate)]
     pub(crate) register: Rate,
-    /// Logins and token refreshes from one address.
+    /// Logins and token refreshes from one address that fail.
     #[arg(long = "limit-login-address", env = "TERRACE_LIMIT_LOGIN_ADDRESS", global = true, default_value = "60/60", value_name = "COUNT/SECONDS", value_parser = rate)]
     pub(crate) login_address: Rate,
     /// Logins under one name, from wherever.
     #[arg(long = "limit-login-name", env = "TERRACE_LIMIT_LOGIN_NAME", global = true, default_value = "10/60", value_name = "COUNT/SECONDS", value_parser = rate)]
     pub(crate) login_name: Rate,
+    /// Proofs of the password by one account: changes of the password and deletions of the account.
+    #[arg(long = "limit-password-proof", env = "TERRACE_LIMIT_PASSWORD_PROOF", global = true, default_value = "10/60", value_name = "COUNT/SECONDS", value_parser = rate)]
+    pub(crate) password_proof: Rate,
     /// Exports of one account.
     #[arg(long = "limit-export", env = "TERRACE_LIMIT_EXPORT", global = true, default_value = "5/3600", value_name = "COUNT/SECONDS", value_parser = rate)]
     pub(crate) export: Rate,
@@ -501,6 +507,7 @@ impl Settings {
             session_life: Duration::from_secs(self.accounts.session_days.saturating_mul(DAY)),
             access_life: Duration::from_secs(self.accounts.access_minutes.saturating_mul(60)),
             refresh_life: Duration::from_secs(self.accounts.refresh_days.saturating_mul(DAY)),
+            session_longest: Duration::from_secs(self.accounts.session_max_days.saturating_mul(DAY)),
             idempotency_life: Duration::from_secs(self.store.idempotency_hours.saturating_mul(HOUR)),
             event_life: Duration::from_secs(self.store.event_days.saturating_mul(DAY)),
             password_cost: PasswordCost {
@@ -528,6 +535,7 @@ impl Settings {
             register,
             login_address,
             login_name,
+            password_proof,
             export,
             uploads,
             purchases,
@@ -542,6 +550,7 @@ impl Settings {
             register,
             login_address,
             login_name,
+            password_proof,
             export,
             uploads,
             purchases,

@@ -3,6 +3,7 @@
 //! [`serve`] runs the whole of it. `shell` says which middleware stands where and why; `routes` holds the
 //! handlers; `error` is the one table of codes and statuses.
 
+mod allowance;
 mod area;
 mod auth;
 mod backend;
@@ -46,6 +47,7 @@ mod server;
 mod shell;
 #[cfg(test)]
 mod shell_tests;
+mod slots;
 mod streams;
 #[cfg(test)]
 mod test_support;

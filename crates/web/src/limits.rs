@@ -2,17 +2,21 @@
 //!
 //! Signed in, an account's own allowance counts; signed out, its address's. A wide allowance for the address
 //! comes before either, so that guessing at tokens is bounded too: wide, because a whole stand of fans can sit
-//! behind one address. Addresses are those of clients ([`crate::forwarded`]); IPv6 counts by /64.
+//! behind one address. Addresses are those of clients ([`crate::forwarded`]); IPv6 counts by /64, and by /48 with a
+//! wider allowance.
+//!
+//! Logins and refreshes have allowances of their own in the place of that for writes: what fails counts against the
+//! address, and what is known to be good passes without it, so that nobody can use up a shared address's allowance and
+//! thereby sign its other users out.
 
-use crate::error::{ApiError, Code};
+use crate::allowance::{ByAddress, FailuresByAddress, Keyed};
+use crate::error::ApiError;
 use crate::familiar::Familiar;
+use crate::slots::{PasswordOwner, PasswordSlot, PasswordSlots};
 use actix_web::{HttpMessage, HttpRequest};
-use governor::clock::{Clock, DefaultClock};
-use governor::state::keyed::DashMapStateStore;
-use governor::{Quota, RateLimiter};
+use governor::Quota;
 use sha2::{Digest, Sha256};
 use std::fmt;
-use std::hash::Hash;
 use std::net::IpAddr;
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -37,9 +41,20 @@ impl Rate {
         Self { count, per: Duration::from_secs(if seconds == 0 { 1 } else { seconds }) }
     }
 
-    fn quota(self) -> Quota {
+    /// So many times as many in the same time.
+    pub(crate) fn times(self, factor: u32) -> Self {
+        let count = self.count.get().saturating_mul(factor);
+        Self { count: NonZeroU32::new(count).unwrap_or(self.count), ..self }
+    }
+
+    /// How long one takes to refill.
+    pub(crate) fn each(self) -> Duration {
         let each = self.per.checked_div(self.count.get()).filter(|each| !each.is_zero());
-        let each = each.unwrap_or(Duration::from_nanos(1));
+        each.unwrap_or(Duration::from_nanos(1))
+    }
+
+    pub(crate) fn quota(self) -> Quota {
+        let each = self.each();
         Quota::with_period(each).unwrap_or(Quota::per_second(self.count)).allow_burst(self.count)
     }
 }
@@ -61,10 +76,12 @@ pub struct LimitConfig {
     pub anonymous_writes: Rate,
     /// Registrations of one address.
     pub register: Rate,
-    /// Logins and refreshes of one address.
+    /// Logins and refreshes of one address that fail.
     pub login_address: Rate,
     /// Logins under one name, from wherever.
     pub login_name: Rate,
+    /// Proofs of the password by one account that is signed in.
+    pub password_proof: Rate,
     /// Exports of one account: each reads everything that it has.
     pub export: Rate,
     /// Uploads of pictures of one account.
@@ -85,6 +102,7 @@ impl Default for LimitConfig {
             register: Rate::new(20, 600),
             login_address: Rate::new(60, 60),
             login_name: Rate::new(10, 60),
+            password_proof: Rate::new(10, 60),
             export: Rate::new(5, 3600),
             uploads: Rate::new(30, 600),
             purchases: Rate::new(10, 1800),
@@ -125,6 +143,8 @@ pub(crate) enum Address {
     V4([u8; 4]),
     /// The /64 that a subscriber gets.
     V6([u8; 8]),
+    /// The /48 that a site or a part of a network gets.
+    V6Wide([u8; 6]),
     /// A client without an address, such as one on a local socket.
     None,
 }
@@ -137,49 +157,39 @@ impl Address {
             None => Self::None,
         }
     }
-}
 
-struct Keyed<K: Hash + Eq + Clone>(RateLimiter<K, DashMapStateStore<K>, DefaultClock>);
-
-impl<K: Hash + Eq + Clone> Keyed<K> {
-    fn new(rate: Rate) -> Self {
-        Self(RateLimiter::dashmap(rate.quota()))
-    }
-
-    fn check(&self, key: &K) -> Result<(), ApiError> {
-        self.0.check_key(key).map_err(|not_until| {
-            let wait = not_until.wait_time_from(self.0.clock().now());
-            ApiError::from(Code::RateLimited).retry_after(wait.as_secs().saturating_add(1))
-        })
-    }
-
-    fn prune(&self) {
-        self.0.retain_recent();
-        self.0.shrink_to_fit();
+    /// The larger network that an IPv6 address is counted in too.
+    pub(crate) fn wide(self) -> Option<Self> {
+        match self {
+            Self::V6(prefix) => Some(Self::V6Wide(prefix.first_chunk().copied().unwrap_or_default())),
+            Self::V4(_) | Self::V6Wide(_) | Self::None => None,
+        }
     }
 }
 
 struct Limiters {
-    address: Keyed<Address>,
+    address: ByAddress,
     export: Keyed<UserId>,
     uploads: Keyed<UserId>,
     purchases: Keyed<Address>,
     account_reads: Keyed<UserId>,
     account_writes: Keyed<UserId>,
-    anonymous_reads: Keyed<Address>,
-    anonymous_writes: Keyed<Address>,
-    register: Keyed<Address>,
-    login_address: Keyed<Address>,
+    anonymous_reads: ByAddress,
+    anonymous_writes: ByAddress,
+    register: ByAddress,
+    login_failures: FailuresByAddress,
     login_name: Keyed<NameDigest>,
+    password_proof: Keyed<UserId>,
+    password_slots: PasswordSlots,
     /// For who signed in under the name from the address before; see [`crate::familiar`].
     login_familiar: Keyed<(NameDigest, Address)>,
     familiar: Familiar<(NameDigest, Address)>,
 }
 
 /// The digest bounds what a long name costs.
-type NameDigest = [u8; 16];
+pub(crate) type NameDigest = [u8; 16];
 
-fn digest(name: &str) -> NameDigest {
+pub(crate) fn digest(name: &str) -> NameDigest {
     let digest: [u8; 32] = Sha256::digest(name.as_bytes()).into();
     digest.first_chunk().copied().unwrap_or_default()
 }
@@ -190,17 +200,19 @@ pub(crate) struct RateLimits(Option<Limiters>);
 impl RateLimits {
     pub(crate) fn new(config: &LimitConfig) -> Self {
         Self(config.enabled.then(|| Limiters {
-            address: Keyed::new(config.address),
+            address: ByAddress::new(config.address),
             export: Keyed::new(config.export),
             uploads: Keyed::new(config.uploads),
             purchases: Keyed::new(config.purchases),
             account_reads: Keyed::new(config.account_reads),
             account_writes: Keyed::new(config.account_writes),
-            anonymous_reads: Keyed::new(config.anonymous_reads),
-            anonymous_writes: Keyed::new(config.anonymous_writes),
-            register: Keyed::new(config.register),
-            login_address: Keyed::new(config.login_address),
+            anonymous_reads: ByAddress::new(config.anonymous_reads),
+            anonymous_writes: ByAddress::new(config.anonymous_writes),
+            register: ByAddress::new(config.register),
+            login_failures: FailuresByAddress::new(config.login_address),
             login_name: Keyed::new(config.login_name),
+            password_proof: Keyed::new(config.password_proof),
+            password_slots: PasswordSlots::default(),
             login_familiar: Keyed::new(config.login_name),
             familiar: Familiar::new(),
         }))
@@ -208,7 +220,7 @@ impl RateLimits {
 
     /// Every request, before anything is looked up for it.
     pub(crate) fn check_address(&self, address: Address) -> Result<(), ApiError> {
-        self.0.as_ref().map_or(Ok(()), |limiters| limiters.address.check(&address))
+        self.0.as_ref().map_or(Ok(()), |limiters| limiters.address.check(address))
     }
 
     /// Every request, once it is known who asks.
@@ -222,25 +234,57 @@ impl RateLimits {
         match (account, writes) {
             (Some(account), false) => limiters.account_reads.check(&account),
             (Some(account), true) => limiters.account_writes.check(&account),
-            (None, false) => limiters.anonymous_reads.check(&address),
-            (None, true) => limiters.anonymous_writes.check(&address),
+            (None, false) => limiters.anonymous_reads.check(address),
+            (None, true) => limiters.anonymous_writes.check(address),
         }
     }
 
     /// A registration.
     pub(crate) fn check_register(&self, address: Address) -> Result<(), ApiError> {
-        self.0.as_ref().map_or(Ok(()), |limiters| limiters.register.check(&address))
+        self.0.as_ref().map_or(Ok(()), |limiters| limiters.register.check(address))
     }
 
     /// An attempt to sign in under `name`, in the form in which names are compared.
     pub(crate) fn check_login(&self, address: Address, name: &str) -> Result<(), ApiError> {
         let Some(limiters) = &self.0 else { return Ok(()) };
-        limiters.login_address.check(&address)?;
         let name = digest(name);
         if limiters.familiar.knows(&(name, address)) {
             return limiters.login_familiar.check(&(name, address));
         }
+        limiters.login_failures.check(address)?;
         limiters.login_name.check(&name)
+    }
+
+    /// A login under `name` failed. Where the name signed in from the address before, it has an allowance of its own
+    /// for that.
+    pub(crate) fn note_failed_login(&self, address: Address, name: &str) {
+        if let Some(limiters) = &self.0
+            && !limiters.familiar.knows(&(digest(name), address))
+        {
+            limiters.login_failures.count(address);
+        }
+    }
+
+    /// A refresh token that is nobody's: refused as too much once the address has used up its failures.
+    pub(crate) fn check_failed_refresh(&self, address: Address) -> Result<(), ApiError> {
+        let Some(limiters) = &self.0 else { return Ok(()) };
+        limiters.login_failures.check(address)?;
+        limiters.login_failures.count(address);
+        Ok(())
+    }
+
+    /// A proof of the password by an account that is signed in.
+    pub(crate) fn check_password_proof(&self, account: UserId) -> Result<(), ApiError> {
+        self.0.as_ref().map_or(Ok(()), |limiters| limiters.password_proof.check(&account))
+    }
+
+    /// A slot for hashing a password; none is needed where nothing is limited.
+    pub(crate) fn take_password_slot(
+        &self,
+        owner: PasswordOwner,
+        address: Address,
+    ) -> Result<Option<PasswordSlot>, ApiError> {
+        self.0.as_ref().map(|limiters| limiters.password_slots.take(owner, address)).transpose()
     }
 
     /// Somebody signed in under `name`: from this address they are no stranger any more.
@@ -265,11 +309,6 @@ impl RateLimits {
         self.0.as_ref().map_or(Ok(()), |limiters| limiters.purchases.check(&address))
     }
 
-    /// An exchange of a refresh token.
-    pub(crate) fn check_refresh(&self, address: Address) -> Result<(), ApiError> {
-        self.0.as_ref().map_or(Ok(()), |limiters| limiters.login_address.check(&address))
-    }
-
     /// Forgets everybody whose allowance is full again, so that the memory stays bounded.
     pub(crate) fn prune(&self) {
         let Some(limiters) = &self.0 else { return };
@@ -283,14 +322,18 @@ impl RateLimits {
             anonymous_reads,
             anonymous_writes,
             register,
-            login_address,
+            login_failures,
             login_name,
+            password_proof,
+            password_slots: _,
             login_familiar,
             familiar: _,
         } = limiters;
-        for limiter in [address, anonymous_reads, anonymous_writes, register, login_address] {
+        for limiter in [address, anonymous_reads, anonymous_writes, register] {
             limiter.prune();
         }
+        login_failures.prune();
+        password_proof.prune();
         export.prune();
         uploads.prune();
         purchases.prune();
@@ -304,6 +347,8 @@ impl RateLimits {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::allowance::WIDE;
+    use crate::error::Code;
 
     fn address(text: &str) -> Address {
         Address::of(ClientAddress(text.parse().ok()))
@@ -351,6 +396,57 @@ mod tests {
     }
 
     #[test]
+    fn a_flood_of_failures_at_an_address_spares_those_who_are_known_there() {
+        let config = LimitConfig { login_address: Rate::new(5, 3600), ..LimitConfig::default() };
+        let limits = RateLimits::new(&config);
+        let shared = address("10.0.0.1");
+        limits.note_login(shared, "ana");
+        let passed = (0..1000).filter(|_| limits.check_failed_refresh(shared).is_ok());
+        assert_eq!(passed.count(), 5);
+        limits.check_login(shared, "ana").unwrap();
+        limits.note_failed_login(shared, "ana");
+        limits.check_login(shared, "ana").unwrap();
+        assert!(limits.check_login(shared, "bea").is_err(), "guessing stays bounded");
+        assert!(limits.check_login(address("10.0.0.2"), "bea").is_ok());
+    }
+
+    #[test]
+    fn logins_that_succeed_use_nothing_up() {
+        let config = LimitConfig { login_address: Rate::new(2, 3600), ..LimitConfig::default() };
+        let limits = RateLimits::new(&config);
+        let shared = address("10.0.0.1");
+        for n in 0..100 {
+            limits.check_login(shared, &format!("fan{n}")).unwrap();
+            limits.note_login(shared, &format!("fan{n}"));
+        }
+        for n in 0..2 {
+            limits.check_login(shared, &format!("new{n}")).unwrap();
+            limits.note_failed_login(shared, &format!("new{n}"));
+        }
+        assert!(limits.check_login(shared, "new2").is_err());
+    }
+
+    #[test]
+    fn a_48_has_a_wider_allowance_and_no_more_than_that() {
+        let rate = Rate::new(3, 36_000);
+        let config = LimitConfig { login_address: rate, register: rate, ..LimitConfig::default() };
+        let limits = RateLimits::new(&config);
+        // Of each subscriber three pass, until the whole network has used up its allowance.
+        let wide = usize::try_from(3 * WIDE).unwrap();
+        let (mut registered, mut failed) = (0, 0);
+        for n in 0..1000 {
+            let from = address(&format!("2001:db8:1:{n:x}::1"));
+            for _ in 0..5 {
+                registered += usize::from(limits.check_register(from).is_ok());
+                failed += usize::from(limits.check_failed_refresh(from).is_ok());
+            }
+        }
+        assert_eq!((registered, failed), (wide, wide));
+        assert!(limits.check_register(address("2001:db8:2::1")).is_ok(), "another network");
+        assert!(limits.check_failed_refresh(address("2001:db8:2::1")).is_ok(), "another network");
+    }
+
+    #[test]
     fn accounts_do_not_share_an_address_allowance() {
         let config = LimitConfig { anonymous_writes: Rate::new(1, 3600), ..LimitConfig::default() };
         let limits = RateLimits::new(&config);
@@ -374,7 +470,7 @@ mod tests {
         limits.check_address(address("10.0.0.1")).unwrap();
         let limiters = limits.0.as_ref().unwrap();
         // One nanosecond refills it.
-        while !limiters.address.0.is_empty() {
+        while !limiters.address.is_empty() {
             limits.prune();
         }
     }

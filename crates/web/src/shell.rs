@@ -25,11 +25,12 @@ use crate::config::WebConfig;
 use crate::docs::{self, Document};
 use crate::error::ApiError;
 use crate::feed_pages::FeedPages;
-use crate::limits::{Address, ClientAddress, RateLimits};
+use crate::limits::{self, Address, ClientAddress, RateLimits};
 use crate::observe::Series;
 use crate::pack_page::PackPage;
 use crate::picture_bodies::PictureBodies;
 use crate::quest_page::QuestPage;
+use crate::slots::{PasswordOwner, PasswordSlot};
 use crate::streams::{Hub, Streams};
 use crate::{auth, crosssite, edge, etag, fallback, health, in_time, parameters, problem, sandbox};
 use actix_web::body::{EitherBody, MessageBody};
@@ -43,7 +44,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use terrace_app::App;
 use terrace_identity::Secret;
-use terrace_kernel::{Clock, Entropy};
+use terrace_kernel::{Clock, Entropy, UserId};
 use utoipa_actix_web::service_config::ServiceConfig;
 
 /// What a middleware comes to.
@@ -154,6 +155,11 @@ impl Shell {
         self.limits.check_login(address_of(req), name_key)
     }
 
+    /// A login under `name_key` from here failed.
+    pub(crate) fn note_failed_login(&self, req: &HttpRequest, name_key: &str) {
+        self.limits.note_failed_login(address_of(req), name_key);
+    }
+
     /// Somebody signed in under `name_key` from here.
     pub(crate) fn note_login(&self, req: &HttpRequest, name_key: &str) {
         self.limits.note_login(address_of(req), name_key);
@@ -169,9 +175,35 @@ impl Shell {
         self.limits.check_purchase(address_of(req))
     }
 
-    /// Whether an exchange of a refresh token from here is too much.
-    pub(crate) fn check_refresh(&self, req: &HttpRequest) -> Result<(), ApiError> {
-        self.limits.check_refresh(address_of(req))
+    /// Whether refresh tokens from here that are not valid have become too many.
+    pub(crate) fn check_failed_refresh(&self, req: &HttpRequest) -> Result<(), ApiError> {
+        self.limits.check_failed_refresh(address_of(req))
+    }
+
+    /// Whether the account of a valid refresh token writes too much.
+    pub(crate) fn check_refresh(&self, req: &HttpRequest, user: UserId) -> Result<(), ApiError> {
+        self.limits.check_request(Some(user), address_of(req), true)
+    }
+
+    /// Takes a slot for hashing a password under `name_key`.
+    pub(crate) fn take_login_slot(
+        &self,
+        req: &HttpRequest,
+        name_key: &str,
+    ) -> Result<Option<PasswordSlot>, ApiError> {
+        let owner = PasswordOwner::Name(limits::digest(name_key));
+        self.limits.take_password_slot(owner, address_of(req))
+    }
+
+    /// Takes a slot for a proof of the password by an account, if it has not given too many.
+    pub(crate) fn take_proof_slot(
+        &self,
+        req: &HttpRequest,
+        user: UserId,
+    ) -> Result<Option<PasswordSlot>, ApiError> {
+        let slot = self.limits.take_password_slot(PasswordOwner::Account(user), address_of(req))?;
+        self.limits.check_password_proof(user)?;
+        Ok(slot)
     }
 }
 

@@ -5,7 +5,7 @@ use crate::queries::OwnProfile;
 use crate::store::Tx;
 use std::time::Duration;
 use terrace_identity::{AccountStatus, NewSession, PasswordHash, Secret, SessionKind, Token, TokenKind};
-use terrace_kernel::{Ctx, Failure, Outcome, SessionId, StoreError, UserId};
+use terrace_kernel::{Ctx, Failure, Outcome, SessionId, StoreError, Timestamp, UserId};
 
 /// Opens a session and draws its tokens.
 pub(crate) struct OpenSession {
@@ -24,6 +24,15 @@ pub(crate) struct Device {
     pub(crate) life: Duration,
     /// How long an access token lasts.
     pub(crate) access_life: Duration,
+    /// How long after it was opened the session ends, however it is used.
+    pub(crate) longest: Duration,
+}
+
+impl Device {
+    /// When a session that was opened at `opened_at` and is used at `now` ends unless it is prolonged.
+    pub(crate) fn session_end(&self, opened_at: Timestamp, now: Timestamp) -> Timestamp {
+        now.plus(self.life).min(opened_at.plus(self.longest))
+    }
 }
 
 /// The tokens of a session that was opened or refreshed.
@@ -81,30 +90,32 @@ pub(crate) fn open_session(
         kind: device.kind,
         device_name: device.name.clone(),
         created_at: ctx.now(),
-        expires_at: ctx.now().plus(device.life),
+        expires_at: device.session_end(ctx.now(), ctx.now()),
     };
     tx.insert_session(&session)?;
     tx.note_sign_in(user, ctx.now())?;
-    give_tokens(tx, ctx, session.id, device)
+    give_tokens(tx, ctx, session.id, device, session.expires_at)
 }
 
-/// Draws the tokens of a session: a cookie, or a pair.
+/// Draws the tokens of a session that ends at `session_end`: a cookie, or a pair.
 pub(crate) fn give_tokens(
     tx: &mut dyn Tx,
     ctx: &mut Ctx,
     session: SessionId,
     device: &Device,
+    session_end: Timestamp,
 ) -> Result<Tokens, StoreError> {
-    let mut give = |kind, life| {
+    let access_end = ctx.now().plus(device.access_life).min(session_end);
+    let mut give = |kind, end| {
         let (secret, token) = Token::draw(kind, ctx);
-        tx.insert_token(session, &token, ctx.now().plus(life))?;
+        tx.insert_token(session, &token, end)?;
         Ok::<_, StoreError>(secret)
     };
     Ok(match device.kind {
-        SessionKind::Browser => Tokens::Browser { cookie: give(TokenKind::Cookie, device.life)? },
+        SessionKind::Browser => Tokens::Browser { cookie: give(TokenKind::Cookie, session_end)? },
         SessionKind::Mobile => Tokens::Mobile {
-            access: give(TokenKind::Access, device.access_life)?,
-            refresh: give(TokenKind::Refresh, device.life)?,
+            access: give(TokenKind::Access, access_end)?,
+            refresh: give(TokenKind::Refresh, session_end)?,
         },
     })
 }

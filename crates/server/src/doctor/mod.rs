@@ -17,6 +17,8 @@ pub(crate) async fn doctor(settings: Settings) -> anyhow::Result<ExitCode> {
     let mut findings = Findings::default();
     setup::configuration(&settings, &mut findings);
     setup::machine(&settings, &mut findings);
+    #[cfg(unix)]
+    setup::permissions(&settings, &mut findings);
     if setup::database_is_there(&settings, &mut findings) {
         look_at_database(&settings, &mut findings).await;
         look_at_pictures(&settings, &mut findings).await;

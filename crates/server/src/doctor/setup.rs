@@ -1,6 +1,8 @@
 //! The configuration, and the machine that the program runs on.
 
 use crate::doctor::findings::Findings;
+#[cfg(unix)]
+use crate::permissions;
 use crate::place;
 use crate::serve::web_config;
 use crate::settings::{Demo, Settings, Switch, TakesMoney};
@@ -48,6 +50,22 @@ pub(super) fn configuration(settings: &Settings, findings: &mut Findings) {
     }
     if settings.jobs == Switch::Off {
         findings.warn("jobs", "are off here: another process must run them");
+    }
+}
+
+/// Whether others than the account that the program runs as can read its data.
+#[cfg(unix)]
+pub(super) fn permissions(settings: &Settings, findings: &mut Findings) {
+    let wider = permissions::wider(settings);
+    for permissions::Wider { path, mode, narrow } in &wider {
+        let path = path.display();
+        findings.warn(
+            "permissions",
+            format!("{path} is {mode:03o}, wider than it should be: chmod {narrow:o} {path}"),
+        );
+    }
+    if wider.is_empty() {
+        findings.ok("permissions", "nobody but the owner reads the data folder");
     }
 }
 

@@ -69,6 +69,8 @@ struct RefreshRow {
     session_id: Key,
     #[diesel(sql_type = Uid)]
     user_id: Key,
+    #[diesel(sql_type = Instant)]
+    created_at: At,
     #[diesel(sql_type = Nullable<Instant>)]
     used_at: Option<At>,
     #[diesel(sql_type = Instant)]
@@ -84,6 +86,7 @@ impl RefreshRow {
         Ok(StoredRefresh {
             session_id: self.session_id.id(),
             user_id: self.user_id.id(),
+            opened_at: self.created_at.0,
             used: self.used_at.is_some(),
             expires_at: self.expires_at.0,
             session_ended: self.ended_at.is_some(),
@@ -93,7 +96,8 @@ impl RefreshRow {
 }
 
 const REFRESH_TOKEN: &str = "\
-    SELECT tokens.session_id, sessions.user_id, tokens.used_at, tokens.expires_at, sessions.ended_at, users.status \
+    SELECT tokens.session_id, sessions.user_id, sessions.created_at, tokens.used_at, tokens.expires_at, \
+        sessions.ended_at, users.status \
     FROM tokens \
     JOIN sessions ON sessions.id = tokens.session_id \
     JOIN users ON users.id = sessions.user_id \
@@ -132,6 +136,22 @@ fn live(user: Key, now: At) -> _ {
         .filter(sessions::user_id.eq(user))
         .filter(sessions::ended_at.is_null())
         .filter(sessions::expires_at.gt(now))
+}
+
+impl DieselTx<'_> {
+    fn find_refresh_token(
+        &mut self,
+        hash: &TokenHash,
+        sql: String,
+    ) -> diesel::QueryResult<Option<RefreshRow>> {
+        on!(self.conn, |conn| {
+            diesel::sql_query(sql)
+                .bind::<Binary, _>(hash.as_bytes().as_slice())
+                .bind::<Text, _>(TokenKind::Refresh.as_str())
+                .get_result(conn)
+                .optional()
+        })
+    }
 }
 
 impl SessionRead for DieselTx<'_> {
@@ -209,6 +229,11 @@ impl SessionRead for DieselTx<'_> {
         }))
     }
 
+    fn refresh_token(&mut self, hash: &TokenHash) -> Result<Option<StoredRefresh>, StoreError> {
+        let row = self.find_refresh_token(hash, REFRESH_TOKEN.to_owned());
+        row.map_err(broken("read a refresh token"))?.map(RefreshRow::into_refresh).transpose()
+    }
+
     fn kept_sessions_of(
         &mut self,
         user: UserId,
@@ -272,14 +297,7 @@ impl SessionWrite for DieselTx<'_> {
             Conn::Pg(_) => format!("{REFRESH_TOKEN}{LOCKED}"),
             Conn::Sqlite(_) => REFRESH_TOKEN.to_owned(),
         };
-        let row: Option<RefreshRow> = on!(self.conn, |conn| {
-            diesel::sql_query(sql)
-                .bind::<Binary, _>(hash.as_bytes().as_slice())
-                .bind::<Text, _>(TokenKind::Refresh.as_str())
-                .get_result(conn)
-                .optional()
-        })
-        .map_err(broken("lock a refresh token"))?;
+        let row = self.find_refresh_token(hash, sql).map_err(broken("lock a refresh token"))?;
         row.map(RefreshRow::into_refresh).transpose()
     }
 
@@ -288,6 +306,16 @@ impl SessionWrite for DieselTx<'_> {
         on!(self.conn, |conn| diesel::update(token).set(tokens::used_at.eq(At(at))).execute(conn))
             .map(drop)
             .map_err(broken("mark a refresh token as used"))
+    }
+
+    fn end_access_tokens(&mut self, session: SessionId, at: Timestamp) -> Result<(), StoreError> {
+        let ending = tokens::table
+            .filter(tokens::session_id.eq(Key::of(session)))
+            .filter(tokens::kind.eq(TokenKind::Access.as_str()))
+            .filter(tokens::expires_at.gt(At(at)));
+        on!(self.conn, |conn| diesel::update(ending).set(tokens::expires_at.eq(At(at))).execute(conn))
+            .map(drop)
+            .map_err(broken("end access tokens"))
     }
 
     fn end_session(&mut self, user: UserId, session: SessionId, at: Timestamp) -> Result<bool, StoreError> {
@@ -473,6 +501,7 @@ mod tests {
         let fresh = StoredRefresh {
             session_id: session,
             user_id: ana,
+            opened_at: at(0),
             used: false,
             expires_at: at(500),
             session_ended: false,

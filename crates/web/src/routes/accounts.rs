@@ -6,14 +6,15 @@ use crate::dto::accounts::{LoginBody, MobileLoginBody, RefreshBody, RegisterBody
 use crate::error::{ApiError, Invalid};
 use crate::extract::{IdempotencyKey, JsonBody, SignedIn};
 use crate::shell::Shell;
+use crate::slots::{PasswordSlot, holding};
 use actix_web::http::header;
 use actix_web::web::{Data, Json};
 use actix_web::{HttpRequest, HttpResponse, post};
 use sha2::{Digest, Sha256};
 use terrace_app::commands::EndSessionRefusal;
-use terrace_app::{App, Grant, Registration, SignedUp};
+use terrace_app::{App, Grant, LoginRefusal, Registration, SignedUp};
 use terrace_identity::{Password, TimeZone, Username, device_name, display_name};
-use terrace_kernel::Failure;
+use terrace_kernel::{Failure, Outcome};
 
 /// Register.
 ///
@@ -45,7 +46,9 @@ pub(crate) async fn register(
     let wished = [Some(&dto.username), dto.display_name.as_ref(), dto.time_zone.as_ref()];
     let fingerprint = Sha256::digest(serde_json::json!(wished).to_string()).into();
     let keyed = keyed(key, None, "POST /api/register", "", fingerprint);
-    let signed_up = app.register(registration(dto)?, keyed).await?;
+    let checked = registration(dto)?;
+    let slot = shell.take_login_slot(&request, &name_key)?;
+    let signed_up = holding(slot, async move { app.register(checked, keyed).await }).await??;
     shell.note_login(&request, &name_key);
     let user = UserCard::from(&signed_up.profile.account.card);
     let location = format!("/api/users/{}", signed_up.profile.account.card.id);
@@ -95,10 +98,9 @@ pub(crate) async fn login(
     app: Data<App>,
 ) -> Result<HttpResponse, ApiError> {
     let LoginBody { username, password } = body.into_inner();
-    let key = Username::key_of(&username);
-    shell.check_login(&request, &key)?;
-    let signed_up = app.login(&username, Password::offer(password)).await?;
-    shell.note_login(&request, &key);
+    let attempt = Attempt::begin(&shell, &request, &username)?;
+    let work = async move { app.login(&username, Password::offer(password)).await };
+    let signed_up = attempt.end(work).await?;
     let mut response = HttpResponse::Ok();
     if let Grant::Cookie(secret) = &signed_up.grant {
         response.cookie(shell.session_cookie(secret));
@@ -145,11 +147,43 @@ pub(crate) async fn mobile_login(
         .map(|name| device_name(&name))
         .transpose()
         .map_err(|error| Invalid::at("/deviceName", error.to_string()))?;
-    let key = Username::key_of(&username);
-    shell.check_login(&request, &key)?;
-    let signed_up = app.mobile_login(&username, Password::offer(password), device).await?;
-    shell.note_login(&request, &key);
-    token_pair(&signed_up, &app)
+    let attempt = Attempt::begin(&shell, &request, &username)?;
+    let shared = app.clone();
+    let work = async move { shared.mobile_login(&username, Password::offer(password), device).await };
+    token_pair(&attempt.end(work).await?, &app)
+}
+
+/// An attempt to sign in: what it counts for.
+struct Attempt<'a> {
+    shell: &'a Shell,
+    request: &'a HttpRequest,
+    name_key: String,
+    slot: Option<PasswordSlot>,
+}
+
+impl<'a> Attempt<'a> {
+    fn begin(shell: &'a Shell, request: &'a HttpRequest, username: &str) -> Result<Self, ApiError> {
+        let name_key = Username::key_of(username);
+        let slot = shell.take_login_slot(request, &name_key)?;
+        shell.check_login(request, &name_key)?;
+        Ok(Self { shell, request, name_key, slot })
+    }
+
+    async fn end(
+        self,
+        work: impl Future<Output = Outcome<SignedUp, LoginRefusal>> + 'static,
+    ) -> Result<SignedUp, ApiError> {
+        let Self { shell, request, name_key, slot } = self;
+        let outcome = holding(slot, work).await?;
+        match &outcome {
+            Ok(_) => shell.note_login(request, &name_key),
+            Err(Failure::Refused(LoginRefusal::InvalidCredentials)) => {
+                shell.note_failed_login(request, &name_key);
+            }
+            Err(_) => {}
+        }
+        Ok(outcome?)
+    }
 }
 
 /// Exchange a refresh token.
@@ -169,8 +203,19 @@ pub(crate) async fn mobile_refresh(
     shell: Data<Shell>,
     app: Data<App>,
 ) -> Result<Json<TokenPair>, ApiError> {
-    shell.check_refresh(&request)?;
-    token_pair(&app.refresh(&body.into_inner().refresh_token).await?, &app)
+    let presented = body.into_inner().refresh_token;
+    let owner = match app.refresh_owner(&presented).await {
+        Ok(owner) => owner,
+        Err(Failure::Refused(refusal)) => {
+            shell.check_failed_refresh(&request)?;
+            return Err(refusal.into());
+        }
+        Err(Failure::Broken(error)) => return Err(error.into()),
+    };
+    shell.check_refresh(&request, owner)?;
+    let signed_up = app.refresh(&presented).await?;
+    shell.note_login(&request, &Username::key_of(&signed_up.profile.account.card.username));
+    token_pair(&signed_up, &app)
 }
 
 /// Sign a native client out.

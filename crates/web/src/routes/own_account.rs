@@ -12,9 +12,10 @@ use crate::dto::wallets::{Wallet, WalletEntry};
 use crate::error::{ApiError, Code};
 use crate::extract::{JsonBody, SignedIn};
 use crate::shell::Shell;
+use crate::slots::holding;
 use actix_web::http::header::{self, ContentType};
 use actix_web::web::Data;
-use actix_web::{HttpResponse, delete, get};
+use actix_web::{HttpRequest, HttpResponse, delete, get};
 use bytes::Bytes;
 use futures_util::{StreamExt, stream};
 use serde::Serialize;
@@ -38,11 +39,15 @@ use terrace_kernel::{Failure, SessionId};
 #[delete("/api/user")]
 pub(crate) async fn delete_account(
     SignedIn(viewer): SignedIn,
+    request: HttpRequest,
     body: JsonBody<DeleteAccountBody>,
     shell: Data<Shell>,
     app: Data<App>,
 ) -> Result<HttpResponse, ApiError> {
-    app.delete_account(&viewer, Password::offer(body.into_inner().password)).await?;
+    let password = Password::offer(body.into_inner().password);
+    let slot = shell.take_proof_slot(&request, viewer.user_id)?;
+    let app = app.into_inner();
+    holding(slot, async move { app.delete_account(&viewer, password).await }).await??;
     Ok(HttpResponse::NoContent().cookie(shell.cleared_cookie()).finish())
 }
 

@@ -3,8 +3,10 @@
 use crate::dto::accounts::{ChangePasswordBody, ChangeProfileBody, OwnProfile, PublicProfile};
 use crate::error::{ApiError, Code, Invalid};
 use crate::extract::{JsonBody, MaybeSignedIn, PathId, SignedIn};
+use crate::shell::Shell;
+use crate::slots::holding;
 use actix_web::web::{Data, Json};
-use actix_web::{HttpResponse, get, patch, put};
+use actix_web::{HttpRequest, HttpResponse, get, patch, put};
 use terrace_app::commands::ChangeProfile;
 use terrace_app::queries::{GetOwnProfile, GetPublicProfile, NotFound};
 use terrace_app::{App, LoginRefusal};
@@ -77,13 +79,18 @@ fn profile_change(dto: ChangeProfileBody) -> Result<ProfileChange, ApiError> {
 #[put("/api/user/password")]
 pub(crate) async fn change_password(
     SignedIn(viewer): SignedIn,
+    request: HttpRequest,
     body: JsonBody<ChangePasswordBody>,
+    shell: Data<Shell>,
     app: Data<App>,
 ) -> Result<HttpResponse, ApiError> {
     let ChangePasswordBody { current_password, new_password } = body.into_inner();
     let new =
         Password::choose(new_password).map_err(|error| Invalid::at("/newPassword", error.to_string()))?;
-    match app.change_password(&viewer, Password::offer(current_password), new).await {
+    let current = Password::offer(current_password);
+    let slot = shell.take_proof_slot(&request, viewer.user_id)?;
+    let app = app.into_inner();
+    match holding(slot, async move { app.change_password(&viewer, current, new).await }).await? {
         Ok(()) => Ok(HttpResponse::NoContent().finish()),
         // The session is good, so it is no 401: a client must not throw it away.
         Err(Failure::Refused(LoginRefusal::InvalidCredentials)) => Err(Code::WrongPassword.into()),
