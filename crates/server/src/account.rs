@@ -94,6 +94,9 @@ async fn operate(app: &App, command: Account) -> anyhow::Result<String> {
             let (Operated { sessions_ended, .. }, drawn) =
                 app.reset_password(&name, password).await.map_err(|failure| match failure {
                     Failure::Refused(ResetPasswordRefusal::UnknownAccount) => no_account(&name),
+                    Failure::Refused(ResetPasswordRefusal::WeakPassword(error)) => {
+                        anyhow::anyhow!("the password {error}; nothing was changed")
+                    }
                     Failure::Refused(ResetPasswordRefusal::Busy) => {
                         anyhow::anyhow!("too many passwords wait")
                     }
