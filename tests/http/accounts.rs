@@ -233,7 +233,7 @@ fn weak_passwords_cannot_be_chosen(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let mia = service.fan("mia.carter");
     for weak in
-        ["Password1", "iloveyou", "12345678", "qwertyuiop", "abcabcabc", "Mia.Carter", "mia.carter2026!"]
+        ["Password1", "iloveyou", "87654321", "qwertyuiop", "abcabcabc", "Mia.Carter", "mia.carter2026!"]
     {
         let register = json!({"username": "Mia.Carter", "password": weak});
         let change = json!({"currentPassword": PASSWORD, "newPassword": weak});
