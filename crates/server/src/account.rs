@@ -1,6 +1,7 @@
 //! `terrace account`: what operators do to accounts, beside servers that run.
 
-use crate::settings::{Settings, read_secret};
+use crate::secret_settings::read_secret;
+use crate::settings::Settings;
 use crate::{open, ready_app, report};
 use anyhow::bail;
 use clap::{Subcommand, ValueEnum};
