@@ -98,12 +98,12 @@ fn longest_run(chars: &[char]) -> usize {
         };
         1 + chars.iter().zip(chars.iter().skip(1)).take_while(follows).count()
     });
-    let rows = ROWS.iter().map(|row| along(row.chars(), chars).max(along(row.chars().rev(), chars)));
+    let rows = ROWS.iter().map(|row| along(&row.chars(), chars).max(along(&row.chars().rev(), chars)));
     sequences.chain(rows).max().unwrap_or(0)
 }
 
 /// How many characters from the beginning are a part of `row`.
-fn along(row: impl Iterator<Item = char> + Clone, chars: &[char]) -> usize {
+fn along(row: &(impl Iterator<Item = char> + Clone), chars: &[char]) -> usize {
     let from = |start| row.clone().skip(start).zip(chars).take_while(|(key, c)| key == *c).count();
     (0..row.clone().count()).map(from).max().unwrap_or(0)
 }
