@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use terrace_testkit::app::commands::EndSessionRefusal;
 use terrace_testkit::app::queries::ListSessions;
-use terrace_testkit::app::{AppConfig, Grant, LoginRefusal, RefreshRefusal, RegisterRefusal, SignedUp};
+use terrace_testkit::app::{
+    AppConfig, ChangePasswordRefusal, Grant, LoginRefusal, RefreshRefusal, RegisterRefusal, SignedUp,
+};
 use terrace_testkit::identity::{Password, SessionKind, Token, TokenKind};
 use terrace_testkit::kernel::{Clock, Failure, Limit, Outcome, Position, SessionId};
 use terrace_testkit::{DatabaseKind, PASSWORD, TestApp, on_each_database, registration};
@@ -146,7 +148,7 @@ fn a_changed_password_ends_the_other_sessions(kind: DatabaseKind) -> Result<()> 
     let viewer = house.viewer(fan.cookie).expect("signed in");
 
     let wrong = house.run(house.app().change_password(&viewer, offered("a guess"), chosen("new password")));
-    assert_eq!(refusal(wrong), Some(LoginRefusal::InvalidCredentials));
+    assert_eq!(refusal(wrong), Some(ChangePasswordRefusal::WrongPassword));
     assert!(other.viewer(access).is_some(), "a wrong guess ends nothing");
 
     let changed = house.run(house.app().change_password(&viewer, offered(PASSWORD), chosen("new password")));

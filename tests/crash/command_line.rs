@@ -122,11 +122,13 @@ fn the_document_that_is_printed_is_the_one_that_is_served() -> Result<()> {
 }
 
 /// What scripts and unit files rely on.
-const NAMES: [(&str, &str); 10] = [
+const NAMES: [(&str, &str); 12] = [
     ("--listen", "TERRACE_LISTEN"),
     ("--database-url", "DATABASE_URL"),
     ("--database-url-file", "DATABASE_URL_FILE"),
     ("--listen-database-url", "LISTEN_DATABASE_URL"),
+    ("--listen-database-url-file", "LISTEN_DATABASE_URL_FILE"),
+    ("--read-database-url-file", "READ_DATABASE_URL_FILE"),
     ("--data-dir", "TERRACE_DATA_DIR"),
     ("--public-url", "TERRACE_PUBLIC_URL"),
     ("--cron-secret", "TERRACE_CRON_SECRET"),
@@ -192,10 +194,13 @@ fn wrong_settings_are_named_and_secrets_are_not() -> Result<()> {
         (&["--database-url", &nobody], "cannot open the database"),
         (&["--database-url-file", "url"], "not a database URL"),
         (&["--database-url-file", "absent"], "cannot read absent"),
+        (&["--listen-database-url-file", "absent"], "cannot read absent"),
+        (&["--read-database-url-file", "absent"], "cannot read absent"),
         (&["--database-url-file", "."], "cannot read ."),
         (&["--database-url-file", "binary"], "cannot read binary"),
         (&["--database-url", "sqlite:a.db", "--database-url-file", "url"], "cannot be used with"),
         (&["--cron-secret", "s3cret"], "it needs 32 or more"),
+        (&["--cron-secret", "s3cret"], "in the process list: give the secret as"),
         (&["--cron-secret", ""], "it needs 32 or more"),
         (&["--cron-secret-file", "short"], "it needs 32 or more"),
         (&["--cron-secret-file", "absent"], "cannot read absent"),

@@ -3,6 +3,7 @@
 use super::shape::shape;
 use anyhow::Result;
 use serde_json::{Value, json};
+use terrace_testkit::identity::Password;
 use terrace_testkit::{DatabaseKind, PASSWORD, TestService, on_each_database};
 
 on_each_database! {
@@ -15,6 +16,7 @@ on_each_database! {
     a_profile_change_is_whole_or_not_at_all,
     others_see_a_public_profile,
     a_password_is_changed_by_who_knows_it,
+    weak_passwords_cannot_be_chosen,
     devices_are_listed_and_signed_out,
 }
 
@@ -223,6 +225,35 @@ fn a_password_is_changed_by_who_knows_it(kind: DatabaseKind) -> Result<()> {
         service.client().post("/api/login", &json!({"username": "mia", "password": password})).status
     };
     assert_eq!((login(PASSWORD), login("a new password")), (401, 200));
+    Ok(())
+}
+
+/// NIST SP 800-63B, section 5.1.1.2. A password that was chosen before the rule still signs in.
+fn weak_passwords_cannot_be_chosen(kind: DatabaseKind) -> Result<()> {
+    let service = TestService::start(kind)?;
+    let mia = service.fan("mia.carter");
+    for weak in
+        ["Password1", "iloveyou", "87654321", "qwertyuiop", "abcabcabc", "Mia.Carter", "mia.carter2026!"]
+    {
+        let register = json!({"username": "Mia.Carter", "password": weak});
+        let change = json!({"currentPassword": PASSWORD, "newPassword": weak});
+        for (answer, pointer) in [
+            (service.client().post("/api/register", &register), "/password"),
+            (mia.put("/api/user/password", &change), "/newPassword"),
+        ] {
+            let answer = answer.problem(422, "validation_failed");
+            assert_eq!(answer.pointers(), [pointer], "{weak}");
+            assert!(answer.str_at("/detail").starts_with("must not be "), "{weak}");
+            assert!(!answer.text().contains(weak), "a password is never repeated");
+        }
+    }
+    let login = |password: &str| {
+        service.client().post("/api/login", &json!({"username": "mia.carter", "password": password})).status
+    };
+    assert_eq!(login(PASSWORD), 200);
+    let old = Password::offer("Password1".to_owned());
+    assert!(service.run(service.app().reset_password("mia.carter", Some(old))).is_ok());
+    assert_eq!((login(PASSWORD), login("Password1")), (401, 200));
     Ok(())
 }
 

@@ -84,10 +84,17 @@ fn a_password_is_reset_from_a_file_or_drawn_and_shown_once(kind: DatabaseKind) -
     let other = account(&invocation, &["reset-password", "mia"])?.succeeded()?;
     assert!(!other.contains(&drawn));
 
-    fs::write(invocation.folder().join("password"), "short\n")?;
-    let refused = account(&invocation, &["reset-password", "mia", "--password-file", "password"])?;
-    assert!(refused.words().contains("must hold 8 to 128 characters"), "{}", refused.words());
-    assert_eq!(refused.code, Some(1));
+    for (password, words) in [
+        ("short", "must hold 8 to 128 characters"),
+        ("Password1", "must not be a common password"),
+        ("Mia-2026!", "must not be the username"),
+    ] {
+        fs::write(invocation.folder().join("password"), format!("{password}\n"))?;
+        let refused = account(&invocation, &["reset-password", "mia", "--password-file", "password"])?;
+        assert!(refused.words().contains(words), "{}", refused.words());
+        assert!(!refused.words().contains(password), "{}", refused.words());
+        assert_eq!(refused.code, Some(1));
+    }
     let missing = account(&invocation, &["reset-password", "mia", "--password-file", "nowhere"])?;
     assert!(missing.words().contains("nowhere"), "{}", missing.words());
     assert_eq!(missing.code, Some(1));

@@ -7,7 +7,7 @@ use crate::commands::{
 };
 use crate::execute::{Command, unrefused};
 use crate::login::{FindCredentials, busy_or};
-use terrace_identity::{Password, Role, Secret, Viewer};
+use terrace_identity::{Password, PasswordError, Role, Secret, Username, Viewer};
 use terrace_kernel::{Failure, Outcome};
 
 /// Why an account was not deleted.
@@ -28,6 +28,8 @@ pub enum DeleteAccountRefusal {
 pub enum ResetPasswordRefusal {
     /// No account of this name can be operated on.
     UnknownAccount,
+    /// The username does not allow this password.
+    WeakPassword(PasswordError),
     /// Too many passwords are being hashed at once.
     Busy,
 }
@@ -94,6 +96,9 @@ impl App {
     ) -> Outcome<(Operated, Option<Secret>), ResetPasswordRefusal> {
         let mut ctx = self.seed().open();
         let (secret, password) = if let Some(password) = password {
+            password
+                .check_username(&Username::key_of(username))
+                .map_err(|error| Failure::Refused(ResetPasswordRefusal::WeakPassword(error)))?;
             (None, password)
         } else {
             let (secret, password) = Password::draw(&mut ctx);

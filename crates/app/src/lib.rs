@@ -63,7 +63,9 @@ pub use import::{
 pub use jobs::{AtOnce, Job, JobRead, JobRecord, JobWrite, Turn, registry as jobs};
 pub use ledger_upkeep::LedgerReport;
 pub use live::BoardStamp;
-pub use login::{Grant, LoginRefusal, RefreshRefusal, RegisterRefusal, Registration, SignedUp};
+pub use login::{
+    ChangePasswordRefusal, Grant, LoginRefusal, RefreshRefusal, RegisterRefusal, Registration, SignedUp,
+};
 pub use packs::{
     MalformedSecretKey, PackBook, PackContent, PackContentError, PackSummary, SecretKey, SeedSafe,
 };

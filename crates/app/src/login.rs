@@ -13,7 +13,7 @@ use crate::store::ReadTx;
 use std::convert::Infallible;
 use terrace_identity::ports::{Credentials, StoredRefresh};
 use terrace_identity::{
-    Password, Secret, SessionKind, TimeZone, Token, TokenHash, TokenKind, Username, Viewer,
+    Password, PasswordError, Secret, SessionKind, TimeZone, Token, TokenHash, TokenKind, Username, Viewer,
 };
 use terrace_kernel::{Failure, Outcome, SessionId, StoreError, Timestamp, UserId};
 
@@ -60,6 +60,8 @@ pub enum Grant {
 pub enum RegisterRefusal {
     /// Somebody has this name, or had it.
     UsernameTaken,
+    /// The username does not allow this password.
+    WeakPassword(PasswordError),
     /// The idempotency key was used for another registration.
     KeyReused,
     /// An operator put the account aside.
@@ -76,6 +78,17 @@ pub enum LoginRefusal {
     /// An operator put the account aside. Only who knows the password is told.
     Suspended,
     /// Too many sign-ins at once.
+    Busy,
+}
+
+/// Why a password was not changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChangePasswordRefusal {
+    /// The username does not allow the new password.
+    WeakPassword(PasswordError),
+    /// The current password is wrong.
+    WrongPassword,
+    /// Too many passwords are being checked at once.
     Busy,
 }
 
@@ -97,6 +110,9 @@ impl App {
         request: Option<KeyedRequest>,
     ) -> Outcome<SignedUp, RegisterRefusal> {
         let Registration { username, password, display_name, time_zone } = registration;
+        password
+            .check_username(username.key())
+            .map_err(|error| Failure::Refused(RegisterRefusal::WeakPassword(error)))?;
         let salt = self.seed().open().random_bytes();
         let hash = self
             .passwords
@@ -190,11 +206,13 @@ impl App {
         viewer: &Viewer,
         current: Password,
         new: Password,
-    ) -> Outcome<(), LoginRefusal> {
-        let wrong = || Failure::Refused(LoginRefusal::InvalidCredentials);
-        let busy = |failure| busy_or(failure, LoginRefusal::Busy);
-        let credentials =
-            unrefused(self.query(FindCredentials::Of(viewer.user_id)).await)?.ok_or_else(wrong)?;
+    ) -> Outcome<(), ChangePasswordRefusal> {
+        let wrong = || Failure::Refused(ChangePasswordRefusal::WrongPassword);
+        let busy = |failure| busy_or(failure, ChangePasswordRefusal::Busy);
+        let find = FindOwnCredentials { user: viewer.user_id };
+        let (username, credentials) = unrefused(self.query(find).await)?.ok_or_else(wrong)?;
+        new.check_username(&Username::key_of(&username))
+            .map_err(|error| Failure::Refused(ChangePasswordRefusal::WeakPassword(error)))?;
         if !self.passwords.verify(current, Some(credentials.password.clone())).await.map_err(busy)? {
             return Err(wrong());
         }
@@ -207,7 +225,7 @@ impl App {
             new,
         })
         .await
-        .map_err(|failure| failure.map(|_| LoginRefusal::InvalidCredentials))?;
+        .map_err(|failure| failure.map(|_| ChangePasswordRefusal::WrongPassword))?;
         self.viewers.forget_user(viewer.user_id);
         Ok(())
     }
@@ -346,5 +364,21 @@ impl Query for FindCredentials {
             Self::Named(key) => tx.credentials_by_key(key)?,
             Self::Of(user) => tx.credentials_of(*user)?,
         })
+    }
+}
+
+/// Finds the username of an account and the hash that its password is checked against.
+struct FindOwnCredentials {
+    user: UserId,
+}
+
+impl Query for FindOwnCredentials {
+    const NAME: &'static str = "find_own_credentials";
+    type Output = Option<(String, Credentials)>;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+        let Some(credentials) = tx.credentials_of(self.user)? else { return Ok(None) };
+        Ok(tx.account(self.user)?.map(|account| (account.card.username, credentials)))
     }
 }

@@ -8,6 +8,7 @@ mod profile;
 mod session;
 mod team;
 mod username;
+mod weak_password;
 
 pub use account::{Account, AccountStatus, AuthorCard, PublicProfile, Role, deleted_name};
 pub use password::{Password, PasswordError, PasswordHash};

@@ -1,6 +1,7 @@
 //! Passwords: their bounds, and types that do not print them.
 
 use crate::Secret;
+use crate::weak_password::Folded;
 use std::fmt;
 use terrace_kernel::Ctx;
 use zeroize::Zeroizing;
@@ -15,6 +16,17 @@ pub enum PasswordError {
     /// 8 to 128 characters.
     #[error("must hold 8 to 128 characters")]
     Length,
+    /// On the list of common passwords.
+    #[error("must not be a common password, because attackers try those first")]
+    Common,
+    /// Repeated characters, sequences and rows of keys.
+    #[error(
+        "must not be only repeated characters, sequences such as 12345678 or rows of keys such as qwertyui"
+    )]
+    Run,
+    /// The username, alone or with padding.
+    #[error("must not be the username, with or without digits and punctuation around it")]
+    Username,
 }
 
 impl Password {
@@ -23,18 +35,34 @@ impl Password {
     /// The most characters of any password.
     pub const MAX: usize = 128;
 
-    /// A password that is being chosen: 8 to 128 characters, anything else is free (NIST SP 800-63B).
+    /// A password that is being chosen: 8 to 128 characters of any kind, but not one that attackers try first
+    /// (NIST SP 800-63B, section 5.1.1.2). [`Self::check_username`] completes the check once the account is known.
     ///
     /// # Errors
     ///
-    /// When it is too short or too long.
+    /// When it is too short, too long, common, or a run of characters.
     pub fn choose(text: String) -> Result<Self, PasswordError> {
         let text = Zeroizing::new(text);
-        if (Self::MIN..=Self::MAX).contains(&text.chars().count()) {
-            Ok(Self(text))
-        } else {
-            Err(PasswordError::Length)
+        if !(Self::MIN..=Self::MAX).contains(&text.chars().count()) {
+            return Err(PasswordError::Length);
         }
+        let folded = Folded::new(&text);
+        if folded.is_run() {
+            return Err(PasswordError::Run);
+        }
+        if folded.is_common() {
+            return Err(PasswordError::Common);
+        }
+        Ok(Self(text))
+    }
+
+    /// Checks a chosen password against the username of its account, given by its key.
+    ///
+    /// # Errors
+    ///
+    /// When it is the username, alone or with only digits, punctuation and spaces around it.
+    pub fn check_username(&self, key: &str) -> Result<(), PasswordError> {
+        if Folded::new(&self.0).is_username(key) { Err(PasswordError::Username) } else { Ok(()) }
     }
 
     /// A password that is offered as proof. One that could not have been chosen is simply wrong; an overlong
@@ -110,11 +138,28 @@ mod tests {
 
     #[test]
     fn bounds_count_characters() {
-        assert!(Password::choose("1234567".into()).is_err());
-        assert!(Password::choose("éééééééé".into()).is_ok());
-        assert!(Password::choose("x".repeat(128)).is_ok());
-        assert!(Password::choose("x".repeat(129)).is_err());
+        let length = |text: &str| Password::choose(text.to_owned()).map(|_| ());
+        assert_eq!(length("a1b2-c3"), Err(PasswordError::Length));
+        assert_eq!(length("éàéèéùéê"), Ok(()));
+        assert_eq!(length(&"terrace-".repeat(16)), Ok(()));
+        assert_eq!(length(&("terrace-".repeat(16) + "x")), Err(PasswordError::Length));
         assert_eq!(Password::offer("x".repeat(1_000_000)).as_bytes().len(), 129);
+    }
+
+    #[test]
+    fn weak_passwords_cannot_be_chosen_and_can_be_offered() {
+        for (text, expected) in [
+            ("Password1", Err(PasswordError::Common)),
+            ("12345678", Err(PasswordError::Run)),
+            ("mia-2026", Err(PasswordError::Username)),
+            ("terrace-demo", Ok(())),
+            ("up the terrace", Ok(())),
+        ] {
+            let chosen =
+                Password::choose(text.to_owned()).and_then(|password| password.check_username("mia"));
+            assert_eq!(chosen, expected, "{text}");
+            assert_eq!(Password::offer(text.to_owned()).as_bytes(), text.as_bytes());
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! `terrace account`: what operators do to accounts, beside servers that run.
 
-use crate::settings::{Settings, read_secret};
+use crate::secret_settings::read_secret;
+use crate::settings::Settings;
 use crate::{open, ready_app, report};
 use anyhow::bail;
 use clap::{Subcommand, ValueEnum};
@@ -94,6 +95,9 @@ async fn operate(app: &App, command: Account) -> anyhow::Result<String> {
             let (Operated { sessions_ended, .. }, drawn) =
                 app.reset_password(&name, password).await.map_err(|failure| match failure {
                     Failure::Refused(ResetPasswordRefusal::UnknownAccount) => no_account(&name),
+                    Failure::Refused(ResetPasswordRefusal::WeakPassword(error)) => {
+                        anyhow::anyhow!("the password {error}; nothing was changed")
+                    }
                     Failure::Refused(ResetPasswordRefusal::Busy) => {
                         anyhow::anyhow!("too many passwords wait")
                     }

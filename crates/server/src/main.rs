@@ -20,6 +20,7 @@ mod place;
 mod progress;
 mod report;
 mod secret;
+mod secret_settings;
 mod serve;
 mod settings;
 mod stream_settings;
@@ -30,7 +31,7 @@ mod verify_opening;
 use crate::machine::{SystemClock, SystemEntropy};
 use crate::settings::{Cli, Command, Demo, Maintain, Seed, Settings};
 use anyhow::Context;
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches};
 use mimalloc::MiMalloc;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -51,10 +52,12 @@ fn main() -> ExitCode {
     machine::keep_to_small_pages();
     #[cfg(unix)]
     permissions::restrict_new_files();
-    let cli = Cli::parse();
+    let matches = Cli::command().get_matches();
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     env_logger::Builder::from_env(env_logger::Env::default().default_filter_or(LOGGED))
         .format_timestamp_millis()
         .init();
+    secret_settings::warn_of_secret_flags(&matches);
     let folders = place::of(&cli);
     match run(cli) {
         Ok(code) => code,

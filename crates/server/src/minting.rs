@@ -1,7 +1,8 @@
 //! The minter that is told of what fans come to own: its settings, and what operators do to what waits for it.
 
 use crate::hidden::Hidden;
-use crate::settings::{Settings, read_secret};
+use crate::secret_settings::text_or_file;
+use crate::settings::Settings;
 use crate::{open, ready_app, report};
 use anyhow::{Context, bail};
 use clap::Args;
@@ -26,7 +27,8 @@ pub(crate) struct MintSettings {
         value_name = "URL"
     )]
     pub(crate) url: Option<Endpoint>,
-    /// The secret that these messages are signed with, 32 to 256 visible ASCII characters.
+    /// The secret that these messages are signed with, 32 to 256 visible ASCII characters. Other users of the machine
+    /// can read a flag's value in the process list: give it as TERRACE_MINTER_SECRET or TERRACE_MINTER_SECRET_FILE.
     #[arg(
         id = "minter_secret",
         long = "minter-secret",
@@ -51,11 +53,7 @@ pub(crate) struct MintSettings {
 impl MintSettings {
     /// The minter, if one is configured.
     pub(crate) fn minter(&self) -> anyhow::Result<Option<MintingWebhook>> {
-        let secret = match (&self.secret, &self.secret_file) {
-            (Some(secret), _) => Some(secret.expose().to_owned()),
-            (None, Some(file)) => Some(read_secret(file)?),
-            (None, None) => None,
-        };
+        let secret = text_or_file(self.secret.as_ref(), self.secret_file.as_deref())?;
         match (&self.url, secret) {
             (None, None) => Ok(None),
             (None, Some(_)) => bail!("there is a secret of a minter and no --minter-url"),

@@ -12,7 +12,7 @@ use terrace_app::{App, SecretKey};
 impl Settings {
     /// The file that holds the secret.
     pub(crate) fn secret_path(&self) -> PathBuf {
-        self.secret_file.clone().unwrap_or_else(|| self.data_dir.join("secret"))
+        self.secrets.secret_file.clone().unwrap_or_else(|| self.data_dir.join("secret"))
     }
 
     /// The file with a cron secret that was made here, where there is one.
@@ -24,7 +24,7 @@ impl Settings {
 /// The secret. The file in the data folder is made where it is missing; one that was named must be there.
 pub(crate) fn read(settings: &Settings) -> anyhow::Result<SecretKey> {
     let path = settings.secret_path();
-    if settings.secret_file.is_none() {
+    if settings.secrets.secret_file.is_none() {
         make(&path).with_context(|| {
             format!("cannot make {}; --secret-file names a secret that is elsewhere", path.display())
         })?;
@@ -49,7 +49,7 @@ pub(crate) async fn check_secret(app: &App, settings: &Settings) -> anyhow::Resu
 pub(crate) fn cron_secret_task(settings: &Settings) -> Task {
     let about = "Makes a cron secret in the data folder, where none is configured";
     let path = settings.made_cron_secret();
-    let is_configured = settings.cron_secret.is_some() || settings.cron_secret_file.is_some();
+    let is_configured = settings.secrets.cron_secret.is_some() || settings.secrets.cron_secret_file.is_some();
     Task::new("cron-secret", Category::SetUp, about, move |work| {
         let path = path.clone();
         async move {

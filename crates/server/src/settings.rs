@@ -3,15 +3,15 @@
 use crate::account::Account;
 use crate::coins::CoinsCommand;
 use crate::edge_settings::EdgeSettings;
-use crate::hidden::Hidden;
 use crate::legacy::Import;
 use crate::maintenance::{RunArgs, Which};
 use crate::media_settings::MediaSettings;
 use crate::minting::MintSettings;
+use crate::secret_settings::SecretSettings;
 use crate::stream_settings::StreamSettings;
 use crate::trend_settings::TrendSettings;
 use crate::upkeep::SeasonCommand;
-use anyhow::{Context, bail};
+use anyhow::Context;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
 use std::net::SocketAddr;
@@ -197,40 +197,8 @@ pub(crate) struct Settings {
     /// Where data lies that is not in the database, and the embedded database itself.
     #[arg(long, env = "TERRACE_DATA_DIR", global = true, default_value = "data", value_name = "FOLDER")]
     pub(crate) data_dir: PathBuf,
-    /// sqlite:PATH or postgres://…; by default sqlite:data/terrace.db (terrace.db in the data folder).
-    #[arg(long, env = "DATABASE_URL", global = true, hide_env_values = true, value_name = "URL")]
-    pub(crate) database_url: Option<Hidden>,
-    /// A file that holds the database URL.
-    #[arg(
-        long,
-        env = "DATABASE_URL_FILE",
-        global = true,
-        value_name = "FILE",
-        conflicts_with = "database_url"
-    )]
-    pub(crate) database_url_file: Option<PathBuf>,
-    /// A direct PostgreSQL address for notifications, where the database URL goes through a pooler.
-    #[arg(long, env = "LISTEN_DATABASE_URL", global = true, hide_env_values = true, value_name = "URL")]
-    pub(crate) listen_database_url: Option<Hidden>,
-    /// A replica of the database, for queries whose answers may be a little old.
-    #[arg(long, env = "READ_DATABASE_URL", global = true, hide_env_values = true, value_name = "URL")]
-    pub(crate) read_database_url: Option<Hidden>,
-    /// The bearer secret of the routes under /api/cron, 32 bytes or more; without one they are closed.
-    #[arg(long, env = "TERRACE_CRON_SECRET", global = true, hide_env_values = true, value_name = "SECRET")]
-    pub(crate) cron_secret: Option<Hidden>,
-    /// A file that holds the cron secret; the file `cron-secret` in the data folder, if there is one, when not given.
-    #[arg(
-        long,
-        env = "TERRACE_CRON_SECRET_FILE",
-        global = true,
-        value_name = "FILE",
-        conflicts_with = "cron_secret"
-    )]
-    pub(crate) cron_secret_file: Option<PathBuf>,
-    /// A file that holds the service's secret, 64 hexadecimal digits; the file `secret` in the data folder, which is made
-    /// where it is missing, when not given. Processes that share a database share it.
-    #[arg(long, env = "TERRACE_SECRET_FILE", global = true, value_name = "FILE")]
-    pub(crate) secret_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) secrets: SecretSettings,
     /// Who takes the money of what costs some.
     #[arg(long, env = "TERRACE_PAYMENTS", global = true, value_enum, default_value_t = TakesMoney::Auto)]
     pub(crate) payments: TakesMoney,
@@ -444,15 +412,6 @@ pub(crate) struct LimitSettings {
 }
 
 impl Settings {
-    /// Where the database is.
-    pub(crate) fn database_url(&self) -> anyhow::Result<String> {
-        match (&self.database_url, &self.database_url_file) {
-            (Some(url), _) => Ok(url.expose().to_owned()),
-            (None, Some(file)) => read_secret(file),
-            (None, None) => Ok(format!("sqlite:{}", self.data_dir.join("terrace.db").display())),
-        }
-    }
-
     /// Opens the place where pictures lie; a folder is made where it is missing.
     pub(crate) fn open_media(&self) -> anyhow::Result<MediaObjects> {
         let opened = match &self.media.media_url {
@@ -467,28 +426,11 @@ impl Settings {
         self.data_dir.join("media")
     }
 
-    /// The cron secret, if one is configured or was made by `maintain run cron-secret`.
-    pub(crate) fn cron_secret(&self) -> anyhow::Result<Option<String>> {
-        let secret = match (&self.cron_secret, &self.cron_secret_file) {
-            (Some(secret), _) => secret.expose().to_owned(),
-            (None, Some(file)) => read_secret(file)?,
-            (None, None) => match self.made_cron_secret() {
-                file if file.exists() => read_secret(&file)?,
-                _ => return Ok(None),
-            },
-        };
-        if secret.len() < 32 {
-            bail!("the cron secret has {} bytes; it needs 32 or more", secret.len());
-        }
-        Ok(Some(secret))
-    }
-
     /// What storage goes by.
     pub(crate) fn storage(&self) -> anyhow::Result<StorageConfig> {
         let mut config = StorageConfig::new(self.database_url()?);
-        let exposed = |url: &Option<Hidden>| url.as_ref().map(|url| url.expose().to_owned());
-        config.listen_database_url = exposed(&self.listen_database_url);
-        config.read_database_url = exposed(&self.read_database_url);
+        config.listen_database_url = self.secrets.listen_database_url()?;
+        config.read_database_url = self.secrets.read_database_url()?;
         config.read_connections = self.store.read_connections;
         config.write_connections = self.store.write_connections;
         config.checkout_timeout = Duration::from_secs(self.store.checkout_timeout);
@@ -580,12 +522,6 @@ fn rate(text: &str) -> Result<Rate, String> {
         .ok_or_else(|| "expected COUNT/SECONDS, two whole numbers above zero, such as 60/10".to_owned())
 }
 
-/// The text of a file without the line break that editors put at its end.
-pub(crate) fn read_secret(file: &PathBuf) -> anyhow::Result<String> {
-    let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
-    Ok(text.trim_end_matches(['\r', '\n']).to_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -606,14 +542,6 @@ mod tests {
         let after = Cli::try_parse_from(["terrace", "serve", "--listen", "127.0.0.1:1"]).unwrap();
         assert_eq!(before.settings.listen, after.settings.listen);
         assert_eq!(Cli::try_parse_from(["terrace"]).unwrap().command, None);
-    }
-
-    #[test]
-    fn the_embedded_database_lies_in_the_data_folder() {
-        let settings = settings(&["--data-dir", "/srv/fans"]);
-        if settings.database_url.is_none() {
-            assert_eq!(settings.database_url().unwrap(), "sqlite:/srv/fans/terrace.db");
-        }
     }
 
     #[test]
@@ -648,12 +576,5 @@ mod tests {
             let argument = format!("--limit-register={wrong}");
             assert!(Cli::try_parse_from(["terrace", &argument]).is_err(), "{wrong}");
         }
-    }
-
-    #[test]
-    fn a_short_cron_secret_is_refused() {
-        assert!(settings(&["--cron-secret", "short"]).cron_secret().is_err());
-        let long = "x".repeat(32);
-        assert_eq!(settings(&["--cron-secret", &long]).cron_secret().unwrap(), Some(long));
     }
 }

@@ -16,7 +16,7 @@ pub(crate) struct RegisterBody {
     /// 3 to 30 letters, digits, `.`, `_`, `-`; unique after NFKC and case folding.
     #[schema(example = "mia", min_length = 3, max_length = 30)]
     pub(crate) username: String,
-    /// 8 to 128 characters.
+    /// 8 to 128 characters; no common password, no run such as `12345678`, and not the username.
     #[schema(format = Password, min_length = 8, max_length = 128)]
     pub(crate) password: String,
     /// 1 to 50 characters; the username when left out.
@@ -72,7 +72,8 @@ pub(crate) struct ChangePasswordBody {
     /// The password as it is.
     #[schema(format = Password)]
     pub(crate) current_password: String,
-    /// The password as it is to be: 8 to 128 characters.
+    /// The password as it is to be: 8 to 128 characters; no common password, no run such as `12345678`, and not the
+    /// username.
     #[schema(format = Password, min_length = 8, max_length = 128)]
     pub(crate) new_password: String,
 }

@@ -7,9 +7,9 @@ use crate::shell::Shell;
 use crate::slots::holding;
 use actix_web::web::{Data, Json};
 use actix_web::{HttpRequest, HttpResponse, get, patch, put};
+use terrace_app::App;
 use terrace_app::commands::ChangeProfile;
 use terrace_app::queries::{GetOwnProfile, GetPublicProfile, NotFound};
-use terrace_app::{App, LoginRefusal};
 use terrace_identity::{Password, ProfileChange, TimeZone, bio, display_name};
 use terrace_kernel::{Failure, UserId};
 
@@ -90,12 +90,8 @@ pub(crate) async fn change_password(
     let current = Password::offer(current_password);
     let slot = shell.take_proof_slot(&request, viewer.user_id)?;
     let app = app.into_inner();
-    match holding(slot, async move { app.change_password(&viewer, current, new).await }).await? {
-        Ok(()) => Ok(HttpResponse::NoContent().finish()),
-        // The session is good, so it is no 401: a client must not throw it away.
-        Err(Failure::Refused(LoginRefusal::InvalidCredentials)) => Err(Code::WrongPassword.into()),
-        Err(failure) => Err(failure.into()),
-    }
+    holding(slot, async move { app.change_password(&viewer, current, new).await }).await??;
+    Ok(HttpResponse::NoContent().finish())
 }
 
 /// Read somebody's public profile.

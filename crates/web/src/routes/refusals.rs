@@ -12,8 +12,8 @@ use terrace_app::media::{NotAnImage, UploadRefusal};
 use terrace_app::payments::CheckoutRefusal;
 use terrace_app::queries::{FeedRefusal, NotFound, TrendingRefusal};
 use terrace_app::{
-    BoardRefusal, DeleteAccountRefusal, GiveRefusal, LoginRefusal, NotActive, OnceRefusal, RecommendRefusal,
-    RefreshRefusal, RegisterRefusal,
+    BoardRefusal, ChangePasswordRefusal, DeleteAccountRefusal, GiveRefusal, LoginRefusal, NotActive,
+    OnceRefusal, RecommendRefusal, RefreshRefusal, RegisterRefusal,
 };
 use terrace_packs::SaleRefusal;
 use terrace_quests::{StartRefusal, StepRefusal};
@@ -195,6 +195,7 @@ impl From<NotFound> for ApiError {
 impl From<RegisterRefusal> for ApiError {
     fn from(refusal: RegisterRefusal) -> Self {
         match refusal {
+            RegisterRefusal::WeakPassword(error) => Invalid::at("/password", error.to_string()),
             RegisterRefusal::UsernameTaken => Code::UsernameTaken.into(),
             RegisterRefusal::KeyReused => Code::IdempotencyKeyReused.into(),
             RegisterRefusal::Suspended => Code::AccountSuspended.into(),
@@ -209,6 +210,17 @@ impl From<LoginRefusal> for ApiError {
             LoginRefusal::InvalidCredentials => Code::InvalidCredentials.into(),
             LoginRefusal::Suspended => Code::AccountSuspended.into(),
             LoginRefusal::Busy => busy(),
+        }
+    }
+}
+
+impl From<ChangePasswordRefusal> for ApiError {
+    fn from(refusal: ChangePasswordRefusal) -> Self {
+        match refusal {
+            ChangePasswordRefusal::WeakPassword(error) => Invalid::at("/newPassword", error.to_string()),
+            // The session is good, so it is no 401: a client must not throw it away.
+            ChangePasswordRefusal::WrongPassword => Code::WrongPassword.into(),
+            ChangePasswordRefusal::Busy => busy(),
         }
     }
 }
