@@ -1,5 +1,6 @@
 //! The contract under "Accounts": names, passwords, sessions and their tokens.
 
+use super::mended::{damage, mends};
 use anyhow::Result;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -15,6 +16,9 @@ use terrace_testkit::{DatabaseKind, PASSWORD, TestApp, on_each_database, registr
 on_each_database! {
     a_name_is_one_name_after_nfkc_and_case_folding,
     of_fifty_who_want_a_name_at_once_one_gets_it,
+    of_fifty_look_alikes_registered_at_once_one_gets_an_account,
+    a_missing_skeleton_goes_to_the_earliest_look_alike,
+    reserved_names_are_taken,
     only_the_right_password_signs_in,
     a_changed_password_ends_the_other_sessions,
     no_session_on_an_old_password_outlives_its_change,
@@ -109,6 +113,53 @@ fn of_fifty_who_want_a_name_at_once_one_gets_it(kind: DatabaseKind) -> Result<()
     // Of the others nothing is left: no session, and no event.
     assert_eq!(houses[0].sessions_of(winner.id, SessionKind::Browser), 2);
     assert_eq!(houses[0].log(Position::START).len(), 1);
+    Ok(())
+}
+
+/// POST /api/register, as fifty requests in two processes see it: names of one skeleton (UTS 39) are one name.
+fn of_fifty_look_alikes_registered_at_once_one_gets_an_account(kind: DatabaseKind) -> Result<()> {
+    let first = TestApp::start(kind)?;
+    let houses = [first.another()?, first];
+    let look_alikes = ["pace", "\u{440}ace", "p\u{430}ce", "pa\u{441}e", "\u{440}\u{430}\u{441}\u{435}"];
+    let outcomes = houses[0].together((0..50).map(|n| {
+        let app = Arc::clone(houses[n % 2].app());
+        let wanted = registration(look_alikes[n % look_alikes.len()], PASSWORD);
+        async move { app.register(wanted, None).await }
+    }));
+    let (won, lost): (Vec<_>, Vec<_>) = outcomes.into_iter().partition(Result::is_ok);
+    assert_eq!((won.len(), lost.len()), (1, 49));
+    for outcome in lost {
+        assert_eq!(refusal(outcome), Some(RegisterRefusal::UsernameTaken));
+    }
+    assert_eq!(houses[0].log(Position::START).len(), 1);
+    Ok(())
+}
+
+/// The task fills in what is missing, and leaves an account without a skeleton where an earlier one has the same.
+fn a_missing_skeleton_goes_to_the_earliest_look_alike(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::start(kind)?;
+    let forget = || damage(&house, &["UPDATE users SET name_skeleton = NULL"]);
+    house.fan("pace");
+    forget();
+    house.fan("p\u{430}ce");
+    forget();
+    assert_eq!(mends(&house, "backfill-name-skeletons"), [("name skeletons", 1)]);
+    let names =
+        house.storage().read_by_hand("SELECT username AS text FROM users WHERE name_skeleton = 'pace'")?;
+    assert_eq!(names, ["pace"]);
+    let again = house.run(house.app().register(registration("\u{440}ace", PASSWORD), None));
+    assert_eq!(refusal(again), Some(RegisterRefusal::UsernameTaken));
+    Ok(())
+}
+
+/// POST /api/register: names that claim to speak for the service, and their look-alikes, are refused as taken.
+fn reserved_names_are_taken(kind: DatabaseKind) -> Result<()> {
+    let house = TestApp::start(kind)?;
+    for name in ["Admin", "support", "he1p", "\u{430}dmin"] {
+        let refused = house.run(house.app().register(registration(name, PASSWORD), None));
+        assert_eq!(refusal(refused), Some(RegisterRefusal::UsernameTaken), "{name}");
+    }
+    house.fan("admins");
     Ok(())
 }
 

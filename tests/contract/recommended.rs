@@ -29,7 +29,7 @@ fn who_must_not_be_recommended_is_not_even_while_the_graph_lags(kind: DatabaseKi
     let house = living.house();
     let mia = house.fan("mia").id;
     let hub = house.fan("hub").id;
-    let names = ["followed", "blocked", "blocker", "dismissed", "suspended", "deleted", "fine"];
+    let names = ["followed", "blocked", "blocker", "dismissed", "suspended", "departed", "fine"];
     let fans = names.map(|name| house.fan(name));
     let [followed, blocked, who_blocks, dismissed, suspended, deleted, fine] =
         fans.each_ref().map(|fan| fan.id);

@@ -9,6 +9,7 @@ use terrace_testkit::{DatabaseKind, PASSWORD, TestService, on_each_database};
 on_each_database! {
     registering_gives_an_account_a_cookie_and_an_address,
     a_name_is_given_once_whatever_its_spelling,
+    names_that_mislead_are_refused,
     signing_in_tells_nothing_of_who_exists,
     a_native_client_gets_a_pair_and_exchanges_it,
     a_refresh_token_used_twice_ends_its_family,
@@ -52,6 +53,28 @@ fn a_name_is_given_once_whatever_its_spelling(kind: DatabaseKind) -> Result<()> 
         assert!(answer.headers("set-cookie").is_empty());
         service.client().login(name);
     }
+    Ok(())
+}
+
+/// A look-alike of a name is taken like the name itself; mixed scripts and piles of marks are invalid.
+fn names_that_mislead_are_refused(kind: DatabaseKind) -> Result<()> {
+    let service = TestService::start(kind)?;
+    let fan = service.fan("pace");
+    let register =
+        |name: &str| service.client().post("/api/register", &json!({"username": name, "password": PASSWORD}));
+    for taken in ["\u{440}\u{430}\u{441}\u{435}", "Admin"] {
+        register(taken).problem(409, "username_taken");
+    }
+    for invalid in ["p\u{430}ce", "q\u{301}\u{302}\u{303}q"] {
+        assert_eq!(
+            register(invalid).problem(422, "validation_failed").pointers(),
+            ["/username"],
+            "{invalid}"
+        );
+    }
+    let pile = json!({"displayName": "q\u{301}\u{302}\u{303}q"});
+    let answer = fan.patch("/api/user", &pile);
+    assert_eq!(answer.problem(422, "validation_failed").pointers(), ["/displayName"]);
     Ok(())
 }
 

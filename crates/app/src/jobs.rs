@@ -152,6 +152,7 @@ pub fn registry() -> Vec<Job> {
     let mut jobs = housekeeping::jobs();
     jobs.push(crate::trends::job());
     jobs.push(crate::backfill::job());
+    jobs.push(crate::name_skeletons::job());
     jobs.extend(crate::upkeep::jobs());
     jobs.push(crate::ledger_upkeep::job());
     jobs.push(crate::quests::job());

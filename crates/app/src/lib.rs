@@ -28,6 +28,7 @@ mod login;
 pub mod maintenance;
 pub mod media;
 pub mod minting;
+mod name_skeletons;
 mod packs;
 mod passwords;
 pub mod payments;

@@ -129,10 +129,10 @@ impl Dialect {
         let seq = self.seq.replace("{count}", &AUTHORS.to_string());
         let (id, at) = (self.id_of(&EPOCH.to_string(), "n"), self.at_of(&EPOCH.to_string()));
         format!(
-            "INSERT INTO users (id, username, username_key, display_name, bio, time_zone, role, status, created_at, \
-             updated_at) {seq} \
-             SELECT {id}, 'supporter' || n, 'supporter' || n, 'Supporter ' || n, '', 'UTC', 'fan', 'active', {at}, {at} \
-             FROM seq"
+            "INSERT INTO users (id, username, username_key, name_skeleton, display_name, bio, time_zone, role, status, \
+             created_at, updated_at) {seq} \
+             SELECT {id}, 'supporter' || n, 'supporter' || n, 'supporter' || n, 'Supporter ' || n, '', 'UTC', \
+             'fan', 'active', {at}, {at} FROM seq"
         )
     }
 

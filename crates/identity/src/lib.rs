@@ -2,6 +2,7 @@
 //! are stored. No database, no web framework, no runtime.
 
 mod account;
+mod confusable;
 mod password;
 pub mod ports;
 mod profile;
@@ -11,11 +12,14 @@ mod username;
 mod weak_password;
 
 pub use account::{Account, AccountStatus, AuthorCard, PublicProfile, Role, deleted_name};
+pub use confusable::TooManyMarks;
 pub use password::{Password, PasswordError, PasswordHash};
 pub use ports::{
     AccountRead, AccountWrite, CardRead, PresenceWrite, SessionRead, SessionWrite, TeamRead, TeamWrite,
 };
-pub use profile::{InvalidTimeZone, ProfileChange, TimeZone, bio, display_name};
+pub use profile::{
+    DisplayNameError, InvalidTimeZone, ProfileChange, TimeZone, bio, choose_display_name, display_name,
+};
 pub use session::{
     DeviceSession, KeptSession, NewSession, Secret, SessionKind, Token, TokenHash, TokenKind, Viewer,
     device_name,

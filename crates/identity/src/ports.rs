@@ -66,8 +66,18 @@ pub trait CardRead {
 
 /// Writes accounts.
 pub trait AccountWrite: AccountRead {
-    /// Registers the account with its credentials; `false` when the username's key is taken.
+    /// Registers the account with its credentials; `false` when the username's key or its skeleton is taken.
     fn insert_account(&mut self, account: &NewAccount) -> Result<bool, StoreError>;
+
+    /// The next accounts behind `after` whose names have no skeleton, with the names' keys, in the order of their ids.
+    fn names_without_skeleton(
+        &mut self,
+        after: Option<UserId>,
+        limit: u32,
+    ) -> Result<Vec<(UserId, String)>, StoreError>;
+
+    /// Sets the skeleton of a name that has none; `false` when another account has the same skeleton.
+    fn set_name_skeleton(&mut self, id: UserId, skeleton: &str) -> Result<bool, StoreError>;
 
     /// Applies the change to an active account; `false` when there is none.
     fn change_profile(
@@ -99,7 +109,7 @@ pub trait AccountWrite: AccountRead {
     ) -> Result<bool, StoreError>;
 
     /// Closes an active account for good: its credentials go, its profile is blanked, it is shown as `shown`, and
-    /// its username's key stays taken. `false` when there is none. Whoever writes under the account at the same
+    /// its username's key and skeleton stay taken. `false` when there is none. Whoever writes under the account at the same
     /// time has committed before this returns, or finds the account closed when they read it back.
     fn close_account(&mut self, id: UserId, shown: &str, at: Timestamp) -> Result<bool, StoreError>;
 

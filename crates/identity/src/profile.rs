@@ -1,5 +1,6 @@
 //! What a fan tells about themselves.
 
+use crate::confusable::{TooManyMarks, check_marks};
 use chrono_tz::Tz;
 use std::fmt;
 use std::str::FromStr;
@@ -53,6 +54,28 @@ pub fn display_name(text: &str) -> Result<String, TextError> {
     line(text, 1, 50)
 }
 
+/// Why a text cannot be chosen as a display name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum DisplayNameError {
+    /// It is not one line of the right length.
+    #[error(transparent)]
+    Text(#[from] TextError),
+    /// Too many combining marks on one character.
+    #[error(transparent)]
+    Marks(#[from] TooManyMarks),
+}
+
+/// [`display_name`] for a new name, which must also pile up no combining marks. Imported names are exempt.
+///
+/// # Errors
+///
+/// Says which rule the text breaks.
+pub fn choose_display_name(text: &str) -> Result<String, DisplayNameError> {
+    let name = display_name(text)?;
+    check_marks(&name)?;
+    Ok(name)
+}
+
 /// A biography: up to 500 characters, line breaks allowed.
 ///
 /// # Errors
@@ -100,6 +123,12 @@ mod tests {
     fn display_names_and_bios() {
         assert_eq!(display_name(" Mia ").as_deref(), Ok("Mia"));
         assert!(display_name("").is_err() && display_name(&"x".repeat(51)).is_err());
+        assert_eq!(choose_display_name(" Mia ❤️ ").as_deref(), Ok("Mia ❤️"));
+        assert_eq!(choose_display_name("\u{301}Mia"), Err(DisplayNameError::Marks(TooManyMarks)));
+        assert_eq!(
+            choose_display_name("q\u{301}\u{302}\u{303}q"),
+            Err(DisplayNameError::Marks(TooManyMarks))
+        );
         assert_eq!(bio("").as_deref(), Ok(""));
         assert!(bio(&"x".repeat(501)).is_err());
     }

@@ -1,5 +1,6 @@
 //! Usernames: what may be one, and when two are the same.
 
+use crate::confusable::{self, TooManyMarks};
 use caseless::Caseless;
 use std::fmt;
 use terrace_kernel::text::is_invisible;
@@ -11,6 +12,7 @@ use unicode_normalization::char::is_combining_mark;
 pub struct Username {
     shown: String,
     key: String,
+    skeleton: String,
 }
 
 /// Why a text cannot be a username.
@@ -25,6 +27,12 @@ pub enum UsernameError {
     /// The first character is a letter or a digit.
     #[error("must begin with a letter or a digit")]
     Start,
+    /// The characters belong to scripts that are not written together.
+    #[error("must not mix scripts that are not written together, such as Latin and Cyrillic")]
+    MixedScripts,
+    /// Too many combining marks on one character.
+    #[error(transparent)]
+    Marks(#[from] TooManyMarks),
 }
 
 impl Username {
@@ -59,8 +67,24 @@ impl Username {
         if !shown.chars().next().is_some_and(char::is_alphanumeric) {
             return Err(UsernameError::Start);
         }
-        let key = key_chars(&shown).collect();
-        Ok(Self { shown, key })
+        let key: String = key_chars(&shown).collect();
+        let skeleton = Self::skeleton_of(&key);
+        Ok(Self { shown, key, skeleton })
+    }
+
+    /// [`Username::parse`] for a new account's name, which must also stay within one script and pile up no marks.
+    /// Names from before these rules, and imported names, are exempt.
+    ///
+    /// # Errors
+    ///
+    /// Says which rule the text breaks.
+    pub fn choose(text: &str) -> Result<Self, UsernameError> {
+        let name = Self::parse(text)?;
+        confusable::check_marks(&name.shown)?;
+        if !confusable::is_one_script(&name.shown) {
+            return Err(UsernameError::MixedScripts);
+        }
+        Ok(name)
     }
 
     /// The name as it is shown.
@@ -71,6 +95,22 @@ impl Username {
     /// The name under which it is unique: two names with one key are the same name.
     pub fn key(&self) -> &str {
         &self.key
+    }
+
+    /// What the name looks like: a new name clashes with a name of the same skeleton. The skeleton of an ASCII name is
+    /// its key.
+    pub fn skeleton(&self) -> &str {
+        &self.skeleton
+    }
+
+    /// The skeleton of the name with this key.
+    pub fn skeleton_of(key: &str) -> String {
+        confusable::skeleton(key)
+    }
+
+    /// Whether the name is reserved, or looks like a reserved name.
+    pub fn is_reserved(&self) -> bool {
+        confusable::is_reserved(&self.shown, &self.key)
     }
 
     /// The key that a login's text would have, whether or not it could be a username.
@@ -148,8 +188,20 @@ mod tests {
         ] {
             assert_eq!(Username::parse(text), Err(error), "{text:?}");
         }
-        assert!(Username::parse("नमस्ते").is_ok());
-        assert!(Username::parse("日本語").is_ok());
-        assert!(Username::parse("j.doe_9-x").is_ok());
+        for name in ["नमस्ते", "日本語", "j.doe_9-x", "e\u{301}mile"] {
+            assert!(Username::choose(name).is_ok(), "{name}");
+        }
+    }
+
+    #[test]
+    fn new_names_stay_within_a_script_and_pile_up_no_marks() {
+        for (text, error) in [
+            ("m\u{456}a", UsernameError::MixedScripts),
+            ("q\u{301}\u{302}\u{303}q", UsernameError::Marks(TooManyMarks)),
+            ("ab", UsernameError::Length),
+        ] {
+            assert_eq!(Username::choose(text), Err(error), "{text:?}");
+            assert_eq!(Username::parse(text).is_ok(), error != UsernameError::Length, "{text:?}");
+        }
     }
 }

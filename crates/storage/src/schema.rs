@@ -170,6 +170,7 @@ table! {
         following_count -> BigInt,
         created_at -> Instant,
         updated_at -> Instant,
+        name_skeleton -> Nullable<Text>,
     }
 }
 

@@ -72,6 +72,9 @@ impl Command for Register {
                 KeyClaim::Used { .. } => return Err(Failure::Refused(RegisterRuleRefusal::KeyReused)),
             }
         }
+        if self.username.is_reserved() {
+            return Err(Failure::Refused(RegisterRuleRefusal::UsernameTaken));
+        }
         let account = NewAccount {
             id: ctx.new_id(),
             username: self.username.clone(),

@@ -201,6 +201,7 @@ pub fn catalogue() -> TaskList {
             tasks_setup::demo(),
             tasks_upkeep::turn_seasons(),
             tasks_upkeep::backfill_topics(),
+            tasks_upkeep::name_skeletons(),
             mending::step_order(),
             mending::quest_runs(),
             mending::quest_points(),

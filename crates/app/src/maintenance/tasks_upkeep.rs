@@ -31,6 +31,19 @@ pub(super) fn backfill_topics() -> Task {
     })
 }
 
+/// Skeletons of names that were registered before skeletons were stored, or imported.
+pub(super) fn name_skeletons() -> Task {
+    let about = "Stores what usernames look like, so that no new name looks like an older one";
+    Task::new(crate::name_skeletons::NAME, Category::Backfill, about, |work| async move {
+        let filled = work.app().fill_name_skeletons(work.pace()).await?;
+        if filled.clashes > 0 {
+            work.tell(&format!("{} names look like an earlier name and stay as they are", filled.clashes));
+        }
+        work.count("name skeletons", filled.names);
+        Ok(())
+    })
+}
+
 /// What boards show.
 pub(super) fn repair_points() -> Task {
     let about = "Makes totals, listings, entries and counts of boards what the ledger of points says";

@@ -101,9 +101,10 @@ impl Dialect {
         let seq = self.seq.replace("{count}", &count.to_string());
         let (id, at) = (self.fan("n"), self.at_of(&FANS_AT.to_string()));
         format!(
-            "INSERT INTO users (id, username, username_key, display_name, bio, time_zone, role, status, created_at, \
-             updated_at) {seq} \
-             SELECT {id}, 'fan' || n, 'fan' || n, 'Fan ' || n, '', 'UTC', 'fan', 'active', {at}, {at} FROM seq"
+            "INSERT INTO users (id, username, username_key, name_skeleton, display_name, bio, time_zone, role, status, \
+             created_at, updated_at) {seq} \
+             SELECT {id}, 'fan' || n, 'fan' || n, 'fan' || n, 'Fan ' || n, '', 'UTC', 'fan', 'active', {at}, {at} \
+             FROM seq"
         )
     }
 

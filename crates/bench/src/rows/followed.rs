@@ -48,9 +48,10 @@ impl Dialect {
         let seq = self.seq.replace("{count}", &writers.to_string());
         let (id, at) = (self.writer("n"), self.at_of(&EPOCH.to_string()));
         format!(
-            "INSERT INTO users (id, username, username_key, display_name, bio, time_zone, role, status, created_at, \
-             updated_at) {seq} \
-             SELECT {id}, 'writer' || n, 'writer' || n, 'Writer ' || n, '', 'UTC', 'fan', 'active', {at}, {at} FROM seq"
+            "INSERT INTO users (id, username, username_key, name_skeleton, display_name, bio, time_zone, role, status, \
+             created_at, updated_at) {seq} \
+             SELECT {id}, 'writer' || n, 'writer' || n, 'writer' || n, 'Writer ' || n, '', 'UTC', \
+             'fan', 'active', {at}, {at} FROM seq"
         )
     }
 

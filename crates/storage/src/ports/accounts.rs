@@ -5,18 +5,23 @@ use crate::conn::{Conn, on};
 use crate::error::broken;
 use crate::schema::{credentials, presence, users};
 use crate::tx::DieselTx;
-use crate::types::{At, Key};
+use crate::types::{At, Key, Uid};
 use diesel::dsl::auto_type;
 use diesel::prelude::*;
+use diesel::sql_types::Text;
 use terrace_identity::ports::{Credentials, NewAccount};
 use terrace_identity::{
     Account, AccountRead, AccountStatus, AccountWrite, AuthorCard, CardRead, PasswordHash, ProfileChange,
     PublicProfile, Role, TimeZone,
 };
-use terrace_kernel::{MediaHash, StoreError, Timestamp, UserId};
+use terrace_kernel::{MediaHash, StoreError, Timestamp, UserId, Uuid};
 
 pub(super) const ACTIVE: &str = AccountStatus::Active.as_str();
 const DELETED: &str = AccountStatus::Deleted.as_str();
+
+const SET_SKELETON: &str = "\
+    UPDATE users SET name_skeleton = $1 WHERE id = $2 AND name_skeleton IS NULL \
+        AND NOT EXISTS (SELECT 1 FROM users other WHERE other.name_skeleton = $1)";
 
 /// What stands beside everything that somebody wrote; other groups join it in.
 #[derive(Queryable, Selectable)]
@@ -104,6 +109,7 @@ pub(super) struct NewUserRow<'a> {
     id: Key,
     username: &'a str,
     username_key: &'a str,
+    name_skeleton: &'a str,
     display_name: &'a str,
     bio: &'a str,
     favorite_team_id: Option<Key>,
@@ -128,6 +134,7 @@ impl<'a> NewUserRow<'a> {
             id: Key::of(account.id),
             username: account.username.as_str(),
             username_key: account.username.key(),
+            name_skeleton: account.username.skeleton(),
             display_name: &account.display_name,
             bio: &account.bio,
             favorite_team_id: account.favorite_team.map(Key::of),
@@ -243,11 +250,7 @@ impl AccountWrite for DieselTx<'_> {
     fn insert_account(&mut self, account: &NewAccount) -> Result<bool, StoreError> {
         let user = NewUserRow::of(account);
         let inserted = on!(self.conn, |conn| {
-            diesel::insert_into(users::table)
-                .values(&user)
-                .on_conflict(users::username_key)
-                .do_nothing()
-                .execute(conn)
+            diesel::insert_into(users::table).values(&user).on_conflict_do_nothing().execute(conn)
         })
         .map_err(broken("insert an account"))?;
         if inserted == 0 {
@@ -257,6 +260,36 @@ impl AccountWrite for DieselTx<'_> {
         on!(self.conn, |conn| diesel::insert_into(credentials::table).values(&password).execute(conn))
             .map_err(broken("insert credentials"))?;
         Ok(true)
+    }
+
+    fn names_without_skeleton(
+        &mut self,
+        after: Option<UserId>,
+        limit: u32,
+    ) -> Result<Vec<(UserId, String)>, StoreError> {
+        let after = Key(after.map_or(Uuid::nil(), UserId::as_uuid));
+        let rows: Vec<(Key, String)> = on!(self.conn, |conn| {
+            users::table
+                .filter(users::name_skeleton.is_null())
+                .filter(users::id.gt(after))
+                .order(users::id)
+                .limit(limit.into())
+                .select((users::id, users::username_key))
+                .load(conn)
+        })
+        .map_err(broken("read names without a skeleton"))?;
+        Ok(rows.into_iter().map(|(id, key)| (id.id(), key)).collect())
+    }
+
+    fn set_name_skeleton(&mut self, id: UserId, skeleton: &str) -> Result<bool, StoreError> {
+        on!(self.conn, |conn| {
+            diesel::sql_query(SET_SKELETON)
+                .bind::<Text, _>(skeleton)
+                .bind::<Uid, _>(Key::of(id))
+                .execute(conn)
+        })
+        .map(|rows| rows == 1)
+        .map_err(broken("set a name's skeleton"))
     }
 
     fn change_profile(
@@ -386,9 +419,12 @@ mod tests {
         Database, DatabaseKind, at, fan, new_account, on_each_database, run, team, uuid,
     };
     use super::*;
+    use terrace_app::FollowImportWrite;
 
     on_each_database! {
         a_name_is_given_out_once_whatever_its_case,
+        a_look_alike_of_a_name_is_refused,
+        the_earliest_of_look_alikes_gets_a_missing_skeleton,
         a_change_leaves_alone_what_it_does_not_name,
         only_active_accounts_are_shown_and_changed,
         a_password_is_replaced_only_where_it_was_not_meanwhile,
@@ -412,6 +448,40 @@ mod tests {
         assert_eq!((account.card.username.as_str(), account.role), ("Zé.Povo", Role::Fan));
         assert_eq!((account.status, account.created_at), (AccountStatus::Active, at(0)));
         assert!(account.leaderboard_visible);
+    }
+
+    fn a_look_alike_of_a_name_is_refused(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
+        let tx = &mut database.tx();
+        let names = ["mia1", "paypal", "\u{441}\u{430}\u{434}"];
+        for (id, name) in (1..).zip(names) {
+            assert!(tx.insert_account(&new_account(id, name)).unwrap(), "{name}");
+        }
+        for name in ["m\u{456}\u{430}1", "P\u{430}yp\u{430}l", "c\u{430}\u{434}"] {
+            assert!(!tx.insert_account(&new_account(9, name)).unwrap(), "{name}");
+            assert_eq!(tx.insert_accounts(&[new_account(9, name)]).unwrap(), []);
+        }
+        assert!(tx.insert_account(&new_account(9, "mial")).unwrap(), "ASCII names stay apart");
+        assert!(tx.close_account(UserId::from(uuid(1)), "deleted-1", at(2)).unwrap());
+        assert!(!tx.insert_account(&new_account(10, "m\u{456}\u{430}1")).unwrap());
+    }
+
+    fn the_earliest_of_look_alikes_gets_a_missing_skeleton(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
+        let tx = &mut database.tx();
+        let [first, second] = [1, 2].map(|id| UserId::from(uuid(id)));
+        assert!(tx.insert_account(&new_account(1, "mia")).unwrap());
+        run(tx, "UPDATE users SET name_skeleton = NULL");
+        assert!(tx.insert_account(&new_account(2, "mi\u{430}")).unwrap());
+        run(tx, "UPDATE users SET name_skeleton = NULL");
+        let missing = [(first, "mia".to_owned()), (second, "mi\u{430}".to_owned())];
+        assert_eq!(tx.names_without_skeleton(None, 9).unwrap(), missing);
+        assert_eq!(tx.names_without_skeleton(None, 1).unwrap(), missing[..1]);
+        assert!(tx.set_name_skeleton(first, "mia").unwrap());
+        assert!(!tx.set_name_skeleton(first, "mia").unwrap());
+        assert!(!tx.set_name_skeleton(second, "mia").unwrap());
+        assert_eq!(tx.names_without_skeleton(None, 9).unwrap(), missing[1..]);
+        assert_eq!(tx.names_without_skeleton(Some(second), 9).unwrap(), []);
     }
 
     fn a_change_leaves_alone_what_it_does_not_name(kind: DatabaseKind) {

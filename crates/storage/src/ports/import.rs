@@ -15,7 +15,7 @@ use terrace_app::FollowImportWrite;
 use terrace_identity::ports::NewAccount;
 use terrace_kernel::{StoreError, Timestamp, UserId};
 
-/// Accounts in one statement, of eleven columns.
+/// Accounts in one statement, of twelve columns.
 const ACCOUNTS: usize = 1000;
 /// Accounts that are locked in one statement.
 const LOCKED: usize = 4000;

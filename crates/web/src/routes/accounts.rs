@@ -13,7 +13,7 @@ use actix_web::{HttpRequest, HttpResponse, post};
 use sha2::{Digest, Sha256};
 use terrace_app::commands::EndSessionRefusal;
 use terrace_app::{App, Grant, LoginRefusal, Registration, SignedUp};
-use terrace_identity::{Password, TimeZone, Username, device_name, display_name};
+use terrace_identity::{Password, TimeZone, Username, choose_display_name, device_name};
 use terrace_kernel::{Failure, Outcome};
 
 /// Register.
@@ -65,9 +65,10 @@ pub(crate) async fn register(
 
 fn registration(dto: RegisterBody) -> Result<Registration, ApiError> {
     let mut invalid = Invalid::default();
-    let username = invalid.check("/username", Username::parse(&dto.username));
+    let username = invalid.check("/username", Username::choose(&dto.username));
     let password = invalid.check("/password", Password::choose(dto.password));
-    let display_name = dto.display_name.and_then(|text| invalid.check("/displayName", display_name(&text)));
+    let display_name =
+        dto.display_name.and_then(|text| invalid.check("/displayName", choose_display_name(&text)));
     let time_zone = dto.time_zone.and_then(|name| invalid.check("/timeZone", name.parse::<TimeZone>()));
     let checked = username.zip(password).map(|(username, password)| Registration {
         username,

@@ -10,7 +10,7 @@ use actix_web::{HttpRequest, HttpResponse, get, patch, put};
 use terrace_app::App;
 use terrace_app::commands::ChangeProfile;
 use terrace_app::queries::{GetOwnProfile, GetPublicProfile, NotFound};
-use terrace_identity::{Password, ProfileChange, TimeZone, bio, display_name};
+use terrace_identity::{Password, ProfileChange, TimeZone, bio, choose_display_name};
 use terrace_kernel::{Failure, UserId};
 
 /// Read one's own profile.
@@ -57,7 +57,9 @@ pub(crate) async fn change_profile(
 fn profile_change(dto: ChangeProfileBody) -> Result<ProfileChange, ApiError> {
     let mut invalid = Invalid::default();
     let change = ProfileChange {
-        display_name: dto.display_name.and_then(|text| invalid.check("/displayName", display_name(&text))),
+        display_name: dto
+            .display_name
+            .and_then(|text| invalid.check("/displayName", choose_display_name(&text))),
         bio: dto.bio.and_then(|text| invalid.check("/bio", bio(&text))),
         time_zone: dto.time_zone.and_then(|name| invalid.check("/timeZone", name.parse::<TimeZone>())),
         favorite_team: dto.favorite_team_id.map(|team| team.map(|id| id.0)),
