@@ -46,7 +46,7 @@ fn stall(
 ) -> Result<TcpStream> {
     let cookie = client.cookie("session").context("no session")?;
     let head = format!(
-        "POST {MEDIA} HTTP/1.1\r\nHost: x\r\nCookie: session={cookie}\r\nContent-Type: image/png\r\n\
+        "POST {MEDIA} HTTP/1.1\r\nHost: localhost\r\nCookie: session={cookie}\r\nContent-Type: image/png\r\n\
          Content-Length: 5242880\r\n\r\n\u{89}PNG"
     );
     let mut stream = TcpStream::connect(service.address())?;
