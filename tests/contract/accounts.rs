@@ -377,7 +377,7 @@ fn a_session_ends_for_good_however_it_is_used(kind: DatabaseKind) -> Result<()> 
         exchanges += 1;
     }
     assert!(exchanges > 3, "{exchanges}");
-    house.clock().set(over.minus(Duration::from_secs(60)));
+    house.clock().set(over.minus(Duration::from_mins(1)));
     let (refresh_token, access) = refresh(&house, &refresh_token).expect("a live token");
     house.clock().set(over.minus(Duration::from_micros(1)));
     assert!(house.viewer(access).is_some());

@@ -23,7 +23,7 @@ fn mode(path: &Path) -> Result<u32> {
 fn others_read_nothing(folder: &Path) -> Result<()> {
     for path in all(folder)? {
         let mode = mode(&path)?;
-        ensure!(mode & 0o077 == 0, "{} is {mode:o}", path.display());
+        ensure!(mode.trailing_zeros() >= 6, "{} is {mode:o}", path.display());
     }
     Ok(())
 }

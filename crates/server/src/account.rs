@@ -5,7 +5,7 @@ use crate::settings::Settings;
 use crate::{open, ready_app, report};
 use anyhow::bail;
 use clap::{Subcommand, ValueEnum};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use terrace_app::commands::{Operated, UnknownAccount};
 use terrace_app::{App, Password, ResetPasswordRefusal, Role};
@@ -123,7 +123,7 @@ fn ended(sessions: u64) -> String {
 }
 
 /// A new password by the rules of registration.
-fn chosen(file: &PathBuf) -> anyhow::Result<Password> {
+fn chosen(file: &Path) -> anyhow::Result<Password> {
     match Password::choose(read_secret(file)?) {
         Ok(password) => Ok(password),
         Err(error) => bail!("the password in {} {error}", file.display()),

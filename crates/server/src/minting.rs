@@ -28,7 +28,7 @@ pub(crate) struct MintSettings {
     )]
     pub(crate) url: Option<Endpoint>,
     /// The secret that these messages are signed with, 32 to 256 visible ASCII characters. Other users of the machine
-    /// can read a flag's value in the process list: give it as TERRACE_MINTER_SECRET or TERRACE_MINTER_SECRET_FILE.
+    /// can read a flag's value in the process list: give it as `TERRACE_MINTER_SECRET` or `TERRACE_MINTER_SECRET_FILE`.
     #[arg(
         id = "minter_secret",
         long = "minter-secret",

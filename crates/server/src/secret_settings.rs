@@ -21,8 +21,8 @@ const SECRET_FLAGS: [(&str, &str); 5] = [
 #[command(next_help_heading = "Settings")]
 pub(crate) struct SecretSettings {
     /// sqlite:PATH or postgres://…; by default sqlite:data/terrace.db (terrace.db in the data folder). Other users of
-    /// the machine can read a flag's value in the process list: give a URL with a password as DATABASE_URL or
-    /// DATABASE_URL_FILE.
+    /// the machine can read a flag's value in the process list: give a URL with a password as `DATABASE_URL` or
+    /// `DATABASE_URL_FILE`.
     #[arg(long, env = "DATABASE_URL", global = true, hide_env_values = true, value_name = "URL")]
     pub(crate) database_url: Option<Hidden>,
     /// A file that holds the database URL.
@@ -35,8 +35,8 @@ pub(crate) struct SecretSettings {
     )]
     pub(crate) database_url_file: Option<PathBuf>,
     /// A direct PostgreSQL address for notifications, where the database URL goes through a pooler. Other users of the
-    /// machine can read a flag's value in the process list: give a URL with a password as LISTEN_DATABASE_URL or
-    /// LISTEN_DATABASE_URL_FILE.
+    /// machine can read a flag's value in the process list: give a URL with a password as `LISTEN_DATABASE_URL` or
+    /// `LISTEN_DATABASE_URL_FILE`.
     #[arg(long, env = "LISTEN_DATABASE_URL", global = true, hide_env_values = true, value_name = "URL")]
     pub(crate) listen_database_url: Option<Hidden>,
     /// A file that holds the direct PostgreSQL address.
@@ -49,7 +49,7 @@ pub(crate) struct SecretSettings {
     )]
     pub(crate) listen_database_url_file: Option<PathBuf>,
     /// A replica of the database, for queries whose answers may be a little old. Other users of the machine can read a
-    /// flag's value in the process list: give a URL with a password as READ_DATABASE_URL or READ_DATABASE_URL_FILE.
+    /// flag's value in the process list: give a URL with a password as `READ_DATABASE_URL` or `READ_DATABASE_URL_FILE`.
     #[arg(long, env = "READ_DATABASE_URL", global = true, hide_env_values = true, value_name = "URL")]
     pub(crate) read_database_url: Option<Hidden>,
     /// A file that holds the URL of the replica.
@@ -62,8 +62,8 @@ pub(crate) struct SecretSettings {
     )]
     pub(crate) read_database_url_file: Option<PathBuf>,
     /// The bearer secret of the routes under /api/cron, 32 bytes or more; without one they are closed. Other users of
-    /// the machine can read a flag's value in the process list: give it as TERRACE_CRON_SECRET or
-    /// TERRACE_CRON_SECRET_FILE.
+    /// the machine can read a flag's value in the process list: give it as `TERRACE_CRON_SECRET` or
+    /// `TERRACE_CRON_SECRET_FILE`.
     #[arg(long, env = "TERRACE_CRON_SECRET", global = true, hide_env_values = true, value_name = "SECRET")]
     pub(crate) cron_secret: Option<Hidden>,
     /// A file that holds the cron secret; the file `cron-secret` in the data folder, if there is one, when not given.

@@ -570,8 +570,8 @@ mod tests {
     }
 
     fn a_status_changes_from_what_it_is(kind: DatabaseKind) {
-        let mut database = Database::on(kind);
         use AccountStatus::{Active, Suspended};
+        let mut database = Database::on(kind);
         let tx = &mut database.tx();
         let ana = fan(tx, 1);
         assert!(tx.set_status(ana, Active, Suspended, at(1)).unwrap());
