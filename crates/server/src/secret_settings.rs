@@ -227,7 +227,7 @@ mod tests {
             let variable = argument.get_env().unwrap().to_str().unwrap();
             let help = argument.get_help().unwrap().to_string();
             assert!(help.contains("in the process list"), "{id}: {help}");
-            assert!(help.contains(&format!("{variable} or {variable}_FILE")), "{id}: {help}");
+            assert!(help.contains(&format!("`{variable}` or `{variable}_FILE`")), "{id}: {help}");
             let file = command.get_arguments().find(|other| other.get_id().as_str() == format!("{id}_file"));
             let file = file.and_then(|file| file.get_env()).and_then(|variable| variable.to_str());
             assert_eq!(file, Some(format!("{variable}_FILE").as_str()), "{id}");
