@@ -81,7 +81,11 @@ pub(crate) fn read_more(reader: &mut impl Read, into: &mut Vec<u8>) -> io::Resul
 
 fn parse_head(head: &str) -> Result<(u16, HeaderMap)> {
     let mut lines = head.split("\r\n").filter(|line| !line.is_empty());
-    let status = lines.next().and_then(|line| line.strip_prefix("HTTP/1.1 ")).context("no HTTP/1.1")?;
+    // A request of HTTP/1.0 is answered in that version.
+    let status = lines
+        .next()
+        .and_then(|line| line.strip_prefix("HTTP/1.1 ").or_else(|| line.strip_prefix("HTTP/1.0 ")))
+        .context("neither HTTP/1.1 nor HTTP/1.0")?;
     let status = status.get(..3).context("no status")?.parse()?;
     let mut headers = HeaderMap::new();
     for line in lines {
