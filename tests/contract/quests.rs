@@ -10,7 +10,7 @@ use terrace_testkit::app::commands::{
 use terrace_testkit::app::queries::ReadOwnRuns;
 use terrace_testkit::app::{Checked, QuestBook, QuestContent};
 use terrace_testkit::identity::TimeZone;
-use terrace_testkit::kernel::{EventKind, Failure, Limit, Outcome, Position, UserId};
+use terrace_testkit::kernel::{Clock, EventKind, Failure, Limit, Outcome, Position, UserId};
 use terrace_testkit::quests::{QuestId, RunStatus, StartRefusal, StepId, StepRefusal};
 use terrace_testkit::scoring::{Season, SeasonStatus};
 use terrace_testkit::{DatabaseKind, PASSWORD, TestApp, on_each_database, registration};
@@ -22,6 +22,7 @@ on_each_database! {
     what_is_not_to_be_done_is_refused_and_changes_nothing,
     spec_1_rule_5_unfollow_and_follow_again_counts_as_one,
     spec_1_rule_5_what_nobody_dealt_with_is_dealt_with_after_a_restart,
+    spec_1_rule_5_what_is_completed_is_not_dated_before_what_completed_it,
     a_daily_quest_goes_by_the_fans_own_date,
     a_check_with_nothing_new_is_three_statements_and_writes_nothing,
 }
@@ -356,6 +357,25 @@ fn spec_1_rule_5_what_nobody_dealt_with_is_dealt_with_after_a_restart(kind: Data
         assert_eq!(run_of(&next, *fan, "friends"), Some((RunStatus::Completed, 1)));
     }
     assert_eq!(told(&next, EventKind::QuestCompleted), fans.len());
+    Ok(())
+}
+
+/// The consumer's process may have drawn its time before the event was there, or its clock may be behind.
+fn spec_1_rule_5_what_is_completed_is_not_dated_before_what_completed_it(kind: DatabaseKind) -> Result<()> {
+    let house = with_quests(kind)?;
+    let (fan, others) = (house.crowd("fan", 1)[0], house.crowd("other", 2));
+    start(&house, fan, "friends");
+    house.clock().advance(Duration::from_mins(1));
+    for other in others {
+        house.done(FollowUser { fan, other });
+    }
+    let followed = house.clock().now();
+    house.settled();
+    house.clock().set(followed.minus(Duration::from_mins(1)));
+    house.run(house.app().catch_up_consumers())?;
+    let limit = Limit::new(100).expect("a limit");
+    let records = house.ask(move |tx| tx.records(fan, limit, None)).items;
+    assert_eq!(records.iter().map(|record| record.at).collect::<Vec<_>>(), [followed; 2], "step and quest");
     Ok(())
 }
 

@@ -215,7 +215,8 @@ impl Command for Consume {
                     .map(|event| event.position)
                     .filter(|_| relevant.len() > TOGETHER);
                 relevant.truncate(TOGETHER);
-                if !relevant.is_empty() {
+                if let Some(at) = relevant.iter().map(|event| event.at).max() {
+                    ctx.not_before(at);
                     handle(tx, ctx, &relevant)?;
                 }
                 let reached = rest.unwrap_or(last);
@@ -228,6 +229,7 @@ impl Command for Consume {
         let mut reached = stored;
         for event in &events {
             if follows.contains(&event.what.kind) {
+                ctx.not_before(event.at);
                 let progress = handle(tx, ctx, event)?;
                 if progress == Progress::More {
                     tx.set_consumer_position(name, reached)?;

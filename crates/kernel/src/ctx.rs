@@ -49,9 +49,16 @@ pub struct Ctx {
 }
 
 impl Ctx {
-    /// When the command was given. Constant during the command, also across retries.
+    /// When the command was given, also across retries, or when what it follows from happened
+    /// ([`not_before`](Self::not_before)).
     pub fn now(&self) -> Timestamp {
         self.now
+    }
+
+    /// Moves the time of the rest of the command to `cause`, where that is later: what follows from an event is not dated
+    /// before it, although the command was given before the event was read, or another machine's clock is ahead.
+    pub fn not_before(&mut self, cause: Timestamp) {
+        self.now = self.now.max(cause);
     }
 
     /// A fresh `UUIDv7` (RFC 9562 §5.7) of the command's time, as any of the typed ids.
