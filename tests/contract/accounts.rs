@@ -4,8 +4,7 @@ use super::mended::{damage, mends};
 use anyhow::Result;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use terrace_testkit::app::commands::EndSessionRefusal;
-use terrace_testkit::app::queries::ListSessions;
+use terrace_testkit::app::accounts::{EndSessionRefusal, ListSessions};
 use terrace_testkit::app::{
     AppConfig, ChangePasswordRefusal, Grant, LoginRefusal, RefreshRefusal, RegisterRefusal, SignedUp,
 };

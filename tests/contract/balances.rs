@@ -6,10 +6,11 @@ use super::points::{award, founded};
 use anyhow::{Result, ensure};
 use std::sync::Arc;
 use std::time::Duration;
-use terrace_testkit::app::commands::{
-    AwardPoints, CoinsMoved, MoveCoins, MoveCoinsRefusal, ReversePoints, VisitDaily,
-};
-use terrace_testkit::app::{DeleteAccountRefusal, Given, LedgerReport, Turn, jobs};
+use terrace_testkit::app::balances::{CoinsMoved, MoveCoins, MoveCoinsRefusal};
+use terrace_testkit::app::boards::{AwardPoints, ReversePoints};
+use terrace_testkit::app::platform::jobs;
+use terrace_testkit::app::quests::VisitDaily;
+use terrace_testkit::app::{DeleteAccountRefusal, Given, LedgerReport, Turn};
 use terrace_testkit::identity::Password;
 use terrace_testkit::kernel::{Failure, UserId};
 use terrace_testkit::ledger::{

@@ -9,8 +9,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
-use terrace_testkit::app::commands::{
-    AwardPoints, BoardChoice, ChangeBoardMembership, ChangeProfile, CloseSeason, ReversePoints,
+use terrace_testkit::app::accounts::ChangeProfile;
+use terrace_testkit::app::boards::{
+    AwardPoints, BoardChoice, ChangeBoardMembership, CloseSeason, ReversePoints,
 };
 use terrace_testkit::app::store::Store;
 use terrace_testkit::app::{BoardPage, BoardRefusal, ReadBoard, ShownBoard};

@@ -6,8 +6,9 @@ use super::quests::{QUESTS, book, check, load, paid, quest, run_of, start, step,
 use anyhow::Result;
 use std::sync::Arc;
 use std::time::Duration;
-use terrace_testkit::app::commands::{ChangeProfile, SuspendAccount};
-use terrace_testkit::app::queries::{ReadCompletedQuests, Verify};
+use terrace_testkit::app::accounts::{ChangeProfile, SuspendAccount};
+use terrace_testkit::app::platform::Verify;
+use terrace_testkit::app::quests::ReadCompletedQuests;
 use terrace_testkit::app::{Completion, CompletionsImported, WhyNotMatched};
 use terrace_testkit::identity::ProfileChange;
 use terrace_testkit::kernel::{Limit, Timestamp, UserId};

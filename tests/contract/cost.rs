@@ -1,8 +1,11 @@
 //! What a page costs: a fixed number of statements, whatever is on it.
 
 use anyhow::Result;
-use terrace_testkit::app::commands::{ChangeProfile, CreateComment, CreatePost, FollowUser, React};
-use terrace_testkit::app::queries::{FeedScope, GetPost, ListComments, ReadFeed, SeenByReader};
+use terrace_testkit::app::accounts::ChangeProfile;
+use terrace_testkit::app::graph::FollowUser;
+use terrace_testkit::app::room::{
+    CreateComment, CreatePost, FeedScope, GetPost, ListComments, React, ReadFeed, SeenByReader,
+};
 use terrace_testkit::identity::ProfileChange;
 use terrace_testkit::kernel::{Limit, PostId, TeamId, UserId};
 use terrace_testkit::social::ReactionKind;

@@ -4,10 +4,11 @@
 use anyhow::Result;
 use std::sync::Arc;
 use terrace_testkit::app::App;
-use terrace_testkit::app::commands::{
-    CreateComment, CreateCommentRefusal, CreatePost, DeleteComment, DeletePost, React,
+use terrace_testkit::app::accounts::NotFound;
+use terrace_testkit::app::platform::Verify;
+use terrace_testkit::app::room::{
+    CreateComment, CreateCommentRefusal, CreatePost, DeleteComment, DeletePost, GetPost, ListComments, React,
 };
-use terrace_testkit::app::queries::{GetPost, ListComments, NotFound, Verify};
 use terrace_testkit::app::store::CounterCheck;
 use terrace_testkit::kernel::{CommentId, Failure, Limit, PostId, UserId};
 use terrace_testkit::social::{NewComment, ReactionCounts, ReactionKind};

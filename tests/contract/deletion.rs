@@ -3,12 +3,11 @@
 use anyhow::Result;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use terrace_testkit::app::commands::{
-    ChangeProfile, CreateComment, CreateCommentRefusal, CreatePost, CreatePostRefusal, React, ReactRefusal,
-    ReportPost,
-};
-use terrace_testkit::app::queries::{
-    FeedScope, GetComment, GetOwnProfile, GetPost, GetPublicProfile, ListComments, NotFound, ReadFeed, Verify,
+use terrace_testkit::app::accounts::{ChangeProfile, GetOwnProfile, GetPublicProfile, NotFound};
+use terrace_testkit::app::platform::Verify;
+use terrace_testkit::app::room::{
+    CreateComment, CreateCommentRefusal, CreatePost, CreatePostRefusal, FeedScope, GetComment, GetPost,
+    ListComments, React, ReactRefusal, ReadFeed, ReportPost,
 };
 use terrace_testkit::app::store::{IdempotencyScope, KeyPlace, StoredAnswer};
 use terrace_testkit::app::{

@@ -2,9 +2,8 @@
 //! (docs/architecture.md, invariant 1; docs/events.md).
 
 use anyhow::Result;
-use terrace_testkit::app::commands::{
-    ChangeProfile, CreateComment, CreatePost, DeleteComment, DeletePost, React, ReportPost,
-};
+use terrace_testkit::app::accounts::ChangeProfile;
+use terrace_testkit::app::room::{CreateComment, CreatePost, DeleteComment, DeletePost, React, ReportPost};
 use terrace_testkit::app::store::Tx;
 use terrace_testkit::app::{Command, Grant};
 use terrace_testkit::identity::{Password, ProfileChange};

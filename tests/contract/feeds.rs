@@ -4,11 +4,12 @@
 use anyhow::Result;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
-use terrace_testkit::app::commands::{
-    BlockUser, ChangeProfile, CreateComment, CreatePost, DeletePost, FollowTeam, FollowUser, SuspendAccount,
-    UnfollowUser,
+use terrace_testkit::app::accounts::{ChangeProfile, SuspendAccount};
+use terrace_testkit::app::graph::{BlockUser, FollowTeam, FollowUser, UnfollowUser};
+use terrace_testkit::app::room::{
+    CreateComment, CreatePost, DeletePost, FeedPage, FeedRefusal, FeedScope, ListComments, ReadFeed,
+    SeenByReader,
 };
-use terrace_testkit::app::queries::{FeedPage, FeedRefusal, FeedScope, ListComments, ReadFeed, SeenByReader};
 use terrace_testkit::identity::ProfileChange;
 use terrace_testkit::kernel::{Entropy, Limit, PostId, TeamId, TimeKey, UserId};
 use terrace_testkit::social::NewPost;

@@ -2,14 +2,13 @@
 //! and follower endpoints read the current social graph state" (rule 4) and team follows (rule 6), without a network.
 
 use anyhow::Result;
-use terrace_testkit::app::commands::{
-    BlockRefusal, BlockUser, ChangeProfile, FollowRefusal, FollowTeam, FollowTeamRefusal, FollowUser,
-    Following, UnblockUser, UnfollowTeam, UnfollowUser,
+use terrace_testkit::app::accounts::{ChangeProfile, GetOwnProfile, GetPublicProfile, NotFound};
+use terrace_testkit::app::graph::{
+    BlockRefusal, BlockUser, FollowPage, FollowRefusal, FollowTeam, FollowTeamRefusal, FollowUser, Following,
+    ListBlocks, ListFollowers, ListFollowing, UnblockUser, UnfollowTeam, UnfollowUser,
 };
-use terrace_testkit::app::queries::{
-    FollowPage, GetOwnProfile, GetPublicProfile, GetTeam, ListBlocks, ListFollowers, ListFollowing, NotFound,
-    Verify,
-};
+use terrace_testkit::app::platform::Verify;
+use terrace_testkit::app::teams::GetTeam;
 use terrace_testkit::identity::{AccountStatus, ProfileChange};
 use terrace_testkit::kernel::{Clock, EventKind, Limit, Position, TeamId, TimeKey, UserId};
 use terrace_testkit::social::Ties;

@@ -5,10 +5,12 @@ use anyhow::Result;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use terrace_testkit::app::App;
-use terrace_testkit::app::commands::{
+use terrace_testkit::app::accounts::GetOwnProfile;
+use terrace_testkit::app::graph::{
     BlockUser, FollowRefusal, FollowTeam, FollowUser, UnblockUser, UnfollowTeam, UnfollowUser,
 };
-use terrace_testkit::app::queries::{GetOwnProfile, GetTeam, Verify};
+use terrace_testkit::app::platform::Verify;
+use terrace_testkit::app::teams::GetTeam;
 use terrace_testkit::identity::Password;
 use terrace_testkit::kernel::{EventKind, Failure, Outcome, UserId};
 use terrace_testkit::{DatabaseKind, Fan, PASSWORD, TestApp, on_each_database};

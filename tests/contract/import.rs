@@ -3,8 +3,9 @@
 use anyhow::Result;
 use std::collections::BTreeSet;
 use terrace_testkit::app::Imported;
-use terrace_testkit::app::commands::{BlockUser, SuspendAccount};
-use terrace_testkit::app::queries::Verify;
+use terrace_testkit::app::accounts::SuspendAccount;
+use terrace_testkit::app::graph::BlockUser;
+use terrace_testkit::app::platform::Verify;
 use terrace_testkit::identity::Password;
 use terrace_testkit::kernel::{EventKind, Position, UserId};
 use terrace_testkit::{DatabaseKind, TestApp, on_each_database};

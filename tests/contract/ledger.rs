@@ -9,7 +9,7 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
-use terrace_testkit::app::commands::{AwardPoints, ReversePoints};
+use terrace_testkit::app::boards::{AwardPoints, ReversePoints};
 use terrace_testkit::app::store::Tx;
 use terrace_testkit::app::{Command, Given};
 use terrace_testkit::kernel::{Clock, Ctx, Failure, Limit, Outcome, UserId, Uuid};

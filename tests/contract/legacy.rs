@@ -7,7 +7,7 @@ use super::quests::{quest, step, with_quests};
 use anyhow::Result;
 use std::fmt::Write;
 use std::io::{self, Cursor, Read};
-use terrace_testkit::app::commands::{BlockUser, FollowUser};
+use terrace_testkit::app::graph::{BlockUser, FollowUser};
 use terrace_testkit::app::legacy::{
     LegacyError, LegacyMoved, LegacyReport, LegacyRow, LegacySource, LegacyTable, LegacyTeamFollow,
     MoveRefusal, RowSum, import_id,

@@ -4,9 +4,9 @@
 use anyhow::Result;
 use std::sync::Arc;
 use std::time::Duration;
-use terrace_testkit::app::commands::{
-    BlockUser, ChangeProfile, FollowTeam, FollowUser, RestoreAccount, SuspendAccount, UnblockUser,
-    UnfollowTeam, UnfollowUser,
+use terrace_testkit::app::accounts::{ChangeProfile, RestoreAccount, SuspendAccount};
+use terrace_testkit::app::graph::{
+    BlockUser, FollowTeam, FollowUser, UnblockUser, UnfollowTeam, UnfollowUser,
 };
 use terrace_testkit::app::store::Tx;
 use terrace_testkit::app::{Command, Suggestion};

@@ -1,12 +1,11 @@
 //! Spec §1 rules 1 and 2, and the contract under "Locker room and social": who wrote what, who may change what.
 
 use anyhow::Result;
-use terrace_testkit::app::commands::{
-    ChangeProfile, CreateComment, CreateCommentRefusal, CreatePost, CreatePostRefusal, DeleteComment,
-    DeleteCommentRefusal, DeletePost, DeletePostRefusal, React, ReactRefusal, ReportPost, ReportPostRefusal,
-};
-use terrace_testkit::app::queries::{
-    FeedRefusal, FeedScope, GetComment, GetPost, ListComments, NotFound, ReadFeed,
+use terrace_testkit::app::accounts::{ChangeProfile, NotFound};
+use terrace_testkit::app::room::{
+    CreateComment, CreateCommentRefusal, CreatePost, CreatePostRefusal, DeleteComment, DeleteCommentRefusal,
+    DeletePost, DeletePostRefusal, FeedRefusal, FeedScope, GetComment, GetPost, ListComments, React,
+    ReactRefusal, ReadFeed, ReportPost, ReportPostRefusal,
 };
 use terrace_testkit::identity::{AuthorCard, ProfileChange};
 use terrace_testkit::kernel::{CommentId, Limit, PostId, TeamId, UserId};

@@ -6,11 +6,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use terrace_testkit::app::commands::{AwardPoints, CreatePost, StartSeason};
+use terrace_testkit::app::boards::{AwardPoints, StartSeason};
 use terrace_testkit::app::maintenance::{
     Busy, Category, MaintenanceHistory, Round, RoundFailure, RoundReport, RunOutcome, RunRecord, RunState,
     Task, TaskFailure, TaskList, Unwatched, Wanted, catalogue,
 };
+use terrace_testkit::app::room::CreatePost;
 use terrace_testkit::app::store::{IdempotencyScope, StoredAnswer};
 use terrace_testkit::app::{App, AppConfig, KeyedRequest};
 use terrace_testkit::identity::AuthorCard;

@@ -10,7 +10,8 @@ use std::time::Duration;
 use terrace_testkit::app::legacy::{ImportId, LegacyError, LegacyProgress, import_id};
 use terrace_testkit::app::maintenance::{MaintenanceHistory, RunOutcome, RunRecord};
 use terrace_testkit::app::payments::NoticeKind;
-use terrace_testkit::app::{Job, Turn, jobs};
+use terrace_testkit::app::platform::jobs;
+use terrace_testkit::app::{Job, Turn};
 use terrace_testkit::kernel::{Clock, Timestamp, Uuid};
 use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
 

@@ -7,9 +7,10 @@ use super::packs::{buy, give_coins, open, pack, shop_of};
 use super::quests::{QUESTS, load, start, step};
 use anyhow::Result;
 use std::sync::Arc;
-use terrace_testkit::app::commands::{
-    BlockUser, CreateComment, FollowTeam, FollowUser, OpenPack, PurchasePack, React, UnfollowUser, VisitDaily,
-};
+use terrace_testkit::app::graph::{BlockUser, FollowTeam, FollowUser, UnfollowUser};
+use terrace_testkit::app::packs::{OpenPack, PurchasePack};
+use terrace_testkit::app::quests::VisitDaily;
+use terrace_testkit::app::room::{CreateComment, React};
 use terrace_testkit::app::{App, Command};
 use terrace_testkit::kernel::{Failure, PostId, TeamId, UserId};
 use terrace_testkit::quests::StepId;

@@ -7,10 +7,10 @@ use super::payments::{begin, notice, paid_shop, tell};
 use anyhow::Result;
 use std::sync::Arc;
 use std::time::Duration;
-use terrace_testkit::app::commands::{
-    BlockUser, CreateComment, DeletePost, FollowTeam, FollowUser, React, VisitDaily,
-};
+use terrace_testkit::app::graph::{BlockUser, FollowTeam, FollowUser};
 use terrace_testkit::app::payments::NoticeKind;
+use terrace_testkit::app::quests::VisitDaily;
+use terrace_testkit::app::room::{CreateComment, DeletePost, React};
 use terrace_testkit::identity::Password;
 use terrace_testkit::kernel::{EventKind, UserId};
 use terrace_testkit::social::ReactionKind;
@@ -65,7 +65,7 @@ fn rule_13_counters_are_counted_again(kind: DatabaseKind) -> Result<()> {
             "UPDATE teams SET follower_count = follower_count + 1",
         ],
     );
-    let off: u64 = house.found(terrace_testkit::app::queries::Verify).iter().map(|check| check.wrong).sum();
+    let off: u64 = house.found(terrace_testkit::app::platform::Verify).iter().map(|check| check.wrong).sum();
     let mended = mends(&house, "repair-counters");
     assert_eq!(mended.iter().map(|(_, rows)| rows).sum::<u64>(), off, "what verification finds: {mended:?}");
     let names: Vec<_> = mended.iter().map(|(name, _)| *name).collect();

@@ -7,8 +7,10 @@ use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 use terrace_testkit::app::Swept;
-use terrace_testkit::app::commands::{CreatePost, CreatePostRefusal, DeletePost, RemovePicture};
-use terrace_testkit::app::media::{ImageType, MediaStore, ObjectKey, PictureUpload, UploadRefusal, Uploaded};
+use terrace_testkit::app::media::{
+    ImageType, MediaStore, ObjectKey, PictureUpload, RemovePicture, UploadRefusal, Uploaded,
+};
+use terrace_testkit::app::room::{CreatePost, CreatePostRefusal, DeletePost};
 use terrace_testkit::app::store::StoredAnswer;
 use terrace_testkit::identity::{AuthorCard, Password};
 use terrace_testkit::kernel::{Clock, CtxSeed, EventKind, Failure, MediaHash, MediaId, Position, UserId};

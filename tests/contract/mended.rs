@@ -118,6 +118,6 @@ pub(super) fn verified(house: &TestApp) {
     assert_eq!(points.wrong(), 0, "{points:?}");
     let ledger = house.run(house.app().verify_ledger()).expect("a working store");
     assert_eq!(ledger.wrong(), 0, "{ledger:?}");
-    let counters = house.found(terrace_testkit::app::queries::Verify);
+    let counters = house.found(terrace_testkit::app::platform::Verify);
     assert!(counters.iter().all(|check| check.wrong == 0), "{counters:?}");
 }

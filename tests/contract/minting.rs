@@ -10,7 +10,7 @@ use std::time::Duration;
 use terrace_testkit::app::minting::{
     MintFault, MintKind, MintNotice, Minter, MintingRetried, MintingStanding,
 };
-use terrace_testkit::app::queries::Overview;
+use terrace_testkit::app::platform::Overview;
 use terrace_testkit::app::store::BoxFuture;
 use terrace_testkit::kernel::{Entropy, Timestamp, UserId};
 use terrace_testkit::packs::{Owned, UserPackId};

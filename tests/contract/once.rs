@@ -3,8 +3,7 @@
 use anyhow::Result;
 use std::sync::Arc;
 use std::time::Duration;
-use terrace_testkit::app::commands::{CreatePost, CreatePostRefusal};
-use terrace_testkit::app::queries::{FeedScope, ReadFeed};
+use terrace_testkit::app::room::{CreatePost, CreatePostRefusal, FeedScope, ReadFeed};
 use terrace_testkit::app::store::{IdempotencyScope, StoredAnswer};
 use terrace_testkit::app::{Answered, Command, KeyedRequest, OnceRefusal, RegisterRefusal, SignedUp};
 use terrace_testkit::identity::AuthorCard;

@@ -1,11 +1,11 @@
 //! The contract under "Accounts", `terrace account …`: what operators do, as the use cases below the program.
 
 use anyhow::Result;
-use terrace_testkit::app::commands::{
-    ChangeProfile, CreateComment, CreatePost, CreatePostRefusal, Operated, React, ReactRefusal,
-    UnknownAccount,
+use terrace_testkit::app::accounts::{ChangeProfile, GetPublicProfile, NotFound, Operated, UnknownAccount};
+use terrace_testkit::app::platform::Verify;
+use terrace_testkit::app::room::{
+    CreateComment, CreatePost, CreatePostRefusal, GetPost, ListComments, React, ReactRefusal,
 };
-use terrace_testkit::app::queries::{GetPost, GetPublicProfile, ListComments, NotFound, Verify};
 use terrace_testkit::app::{DeleteAccountRefusal, Grant, LoginRefusal, RefreshRefusal, ResetPasswordRefusal};
 use terrace_testkit::identity::{Password, ProfileChange, Role, SessionKind};
 use terrace_testkit::kernel::{EventKind, Failure, Limit, Outcome, PostId, UserId};

@@ -7,8 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread;
 use std::time::{Duration, Instant};
-use terrace_testkit::app::commands::CreatePost;
-use terrace_testkit::app::queries::{FeedScope, ReadFeed};
+use terrace_testkit::app::room::{CreatePost, FeedScope, ReadFeed};
 use terrace_testkit::app::store::{Store, Tx};
 use terrace_testkit::app::{App, Consumer, Handle, Progress};
 use terrace_testkit::kernel::{

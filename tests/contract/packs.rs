@@ -5,10 +5,11 @@ use super::ledger::{balance, coins, in_order, moved};
 use super::points::award;
 use anyhow::Result;
 use std::time::Duration;
-use terrace_testkit::app::commands::{
-    OpenPack, OpenPackRefusal, PackOpened, PackPurchased, PackWish, PurchasePack, PurchasePackRefusal,
+use terrace_testkit::app::accounts::NotFound;
+use terrace_testkit::app::packs::{
+    GetPurchase, ListCopies, ListOwned, OpenPack, OpenPackRefusal, PackOpened, PackPurchased, PackWish,
+    PurchasePack, PurchasePackRefusal,
 };
-use terrace_testkit::app::queries::{GetPurchase, ListCopies, ListOwned, NotFound};
 use terrace_testkit::app::{PackContent, PackSummary};
 use terrace_testkit::kernel::{Limit, UserId, Uuid};
 use terrace_testkit::ledger::{AccountKind, Holder, House};

@@ -6,8 +6,9 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use terrace_testkit::app::App;
-use terrace_testkit::app::commands::{CreateComment, CreatePost, DeleteComment, DeletePost};
-use terrace_testkit::app::queries::{FeedScope, ListComments, ReadFeed};
+use terrace_testkit::app::room::{
+    CreateComment, CreatePost, DeleteComment, DeletePost, FeedScope, ListComments, ReadFeed,
+};
 use terrace_testkit::kernel::{CommentId, Entropy, Limit, PostId, TeamId, TimeKey, UserId};
 use terrace_testkit::{DatabaseKind, SeededEntropy, TestApp, on_each_database};
 

@@ -7,14 +7,15 @@ use anyhow::Result;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use terrace_testkit::app::commands::{
-    CompletePurchaseRefusal, NoticeTaken, OpenPackRefusal, PackPurchased, PurchasePackRefusal, SuspendAccount,
+use terrace_testkit::app::accounts::SuspendAccount;
+use terrace_testkit::app::packs::{
+    GetPurchase, ListOwned, ListPurchases, OpenPackRefusal, PackPurchased, PurchasePackRefusal,
 };
 use terrace_testkit::app::payments::{
-    BegunCheckout, Checkout, CheckoutOrder, CheckoutRefusal, Header, Mismatch, Money, NoticeFault,
-    NoticeKind, NoticeOutcome, PaymentNotice, PaymentProvider, PaymentState, ProviderFault,
+    BegunCheckout, Checkout, CheckoutOrder, CheckoutRefusal, CompletePurchaseRefusal, Header, Mismatch,
+    Money, NoticeFault, NoticeKind, NoticeOutcome, NoticeTaken, PaymentNotice, PaymentProvider, PaymentState,
+    ProviderFault,
 };
-use terrace_testkit::app::queries::{GetPurchase, ListOwned, ListPurchases};
 use terrace_testkit::app::store::{BoxFuture, IdempotencyScope, StoredAnswer};
 use terrace_testkit::app::{KeyedRequest, Password};
 use terrace_testkit::kernel::{Event, EventKind, Failure, Limit, Position, Timestamp, UserId, Uuid};

@@ -6,8 +6,9 @@ use super::payments::{CASHIER, Cashier, begin, copies, journal, money, notice, n
 use anyhow::Result;
 use std::sync::Arc;
 use std::time::Duration;
-use terrace_testkit::app::commands::{CompletePurchaseRefusal, NoticeTaken};
-use terrace_testkit::app::payments::{NoticeKind, PaymentState, ProviderFault, ReconcileReport};
+use terrace_testkit::app::payments::{
+    CompletePurchaseRefusal, NoticeKind, NoticeTaken, PaymentState, ProviderFault, ReconcileReport,
+};
 use terrace_testkit::packs::{Purchase, PurchaseState, Stock, UserPackState};
 use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
 

@@ -4,9 +4,8 @@
 use anyhow::Result;
 use std::sync::Arc;
 use std::time::Duration;
-use terrace_testkit::app::commands::{
-    AwardPoints, BoardChoice, ChangeProfile, CloseSeason, ReversePoints, StartSeason, SuspendAccount,
-};
+use terrace_testkit::app::accounts::{ChangeProfile, SuspendAccount};
+use terrace_testkit::app::boards::{AwardPoints, BoardChoice, CloseSeason, ReversePoints, StartSeason};
 use terrace_testkit::app::{BoardRefusal, Command, GiveRefusal, Given, ShownBoard, TakeBackRefusal};
 use terrace_testkit::identity::{Password, ProfileChange};
 use terrace_testkit::kernel::{

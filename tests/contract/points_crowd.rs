@@ -7,10 +7,8 @@ use super::points::{
 use anyhow::Result;
 use std::sync::Arc;
 use std::thread;
-use terrace_testkit::app::commands::{
-    AwardPoints, BoardChoice, ChangeBoardMembership, ChangeProfile, RestoreAccount, ReversePoints,
-    SuspendAccount,
-};
+use terrace_testkit::app::accounts::{ChangeProfile, RestoreAccount, SuspendAccount};
+use terrace_testkit::app::boards::{AwardPoints, BoardChoice, ChangeBoardMembership, ReversePoints};
 use terrace_testkit::app::{Command, Given};
 use terrace_testkit::identity::{Password, ProfileChange};
 use terrace_testkit::kernel::{Entropy, Failure, TeamId, UserId};

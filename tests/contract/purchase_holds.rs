@@ -6,10 +6,10 @@ use anyhow::Result;
 use std::sync::Arc;
 use std::time::Duration;
 use terrace_testkit::app::PackContent;
-use terrace_testkit::app::commands::{
-    NoticeTaken, OpenPackRefusal, PurchasePack, PurchasePackRefusal, ReturnPurchase, ReturnPurchaseRefusal,
+use terrace_testkit::app::packs::{OpenPackRefusal, PurchasePack, PurchasePackRefusal};
+use terrace_testkit::app::payments::{
+    NoticeKind, NoticeTaken, PaymentProvider, ProviderFault, ReturnPurchase, ReturnPurchaseRefusal,
 };
-use terrace_testkit::app::payments::{NoticeKind, PaymentProvider, ProviderFault};
 use terrace_testkit::kernel::{Clock, Failure, UserId};
 use terrace_testkit::packs::{PackId, PurchaseState, SaleRefusal, Stock, UserPackState};
 use terrace_testkit::{DatabaseKind, TestApp, on_each_database};

@@ -4,10 +4,10 @@
 use anyhow::Result;
 use std::sync::Arc;
 use std::time::Duration;
-use terrace_testkit::app::commands::{
-    CompleteStepRefusal, FollowUser, StartQuest, StartQuestRefusal, StepCompleted, UnfollowUser,
+use terrace_testkit::app::graph::{FollowUser, UnfollowUser};
+use terrace_testkit::app::quests::{
+    CompleteStepRefusal, ReadOwnRuns, StartQuest, StartQuestRefusal, StepCompleted,
 };
-use terrace_testkit::app::queries::ReadOwnRuns;
 use terrace_testkit::app::{Checked, QuestBook, QuestContent};
 use terrace_testkit::identity::TimeZone;
 use terrace_testkit::kernel::{Clock, EventKind, Failure, Limit, Outcome, Position, UserId};

@@ -7,7 +7,8 @@ use super::quests::{QUESTS, check, load, paid, quest, run_of, start, with_quests
 use anyhow::Result;
 use std::sync::Arc;
 use std::time::Duration;
-use terrace_testkit::app::commands::{CloseSeason, SuspendAccount};
+use terrace_testkit::app::accounts::SuspendAccount;
+use terrace_testkit::app::boards::CloseSeason;
 use terrace_testkit::app::{Checked, QuestSweep, QuestsSynced};
 use terrace_testkit::kernel::{EventKind, UserId};
 use terrace_testkit::quests::{Period, Run, RunStatus};

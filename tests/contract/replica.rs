@@ -3,7 +3,9 @@
 
 use anyhow::Result;
 use std::sync::Arc;
-use terrace_testkit::app::queries::{FeedScope, GetTeam, ListLeagues, ListTeams, NotFound, ReadFeed};
+use terrace_testkit::app::accounts::NotFound;
+use terrace_testkit::app::room::{FeedScope, ReadFeed};
+use terrace_testkit::app::teams::{GetTeam, ListLeagues, ListTeams};
 use terrace_testkit::app::{App, AppConfig};
 use terrace_testkit::kernel::{Failure, Limit};
 use terrace_testkit::storage::{Storage, StorageConfig};

@@ -5,8 +5,9 @@ use super::live::Living;
 use anyhow::Result;
 use std::sync::Arc;
 use std::time::Duration;
-use terrace_testkit::app::commands::{
-    AwardPoints, BoardChoice, ChangeBoardMembership, ChangeProfile, CloseSeason, StartSeason, SuspendAccount,
+use terrace_testkit::app::accounts::{ChangeProfile, SuspendAccount};
+use terrace_testkit::app::boards::{
+    AwardPoints, BoardChoice, ChangeBoardMembership, CloseSeason, StartSeason,
 };
 use terrace_testkit::app::{App, Given, PointsCheck, PointsReport, ReadBoard};
 use terrace_testkit::identity::{Password, ProfileChange};

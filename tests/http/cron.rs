@@ -3,7 +3,7 @@
 use anyhow::Result;
 use serde_json::json;
 use std::time::Duration;
-use terrace_testkit::app::commands::StartSeason;
+use terrace_testkit::app::boards::StartSeason;
 use terrace_testkit::kernel::UserId;
 use terrace_testkit::scoring::{Mend, Points};
 use terrace_testkit::{CRON_SECRET, DatabaseKind, TestService, body, on_each_database};

@@ -4,7 +4,7 @@ use super::shape::shape;
 use anyhow::Result;
 use serde_json::json;
 use std::time::{Duration, Instant};
-use terrace_testkit::app::queries::Verify;
+use terrace_testkit::app::platform::Verify;
 use terrace_testkit::app::{DEMO_FAN, DEMO_PASSWORD, DemoOutcome};
 use terrace_testkit::{Client, DatabaseKind, PASSWORD, TestService, on_each_database};
 

@@ -244,10 +244,10 @@ fn who_is_not_to_be_seen_leaves_the_list_at_once(kind: DatabaseKind) -> Result<(
     expect(&closed);
     middle.patch("/api/user", &json!({"leaderboardVisible": true})).expect(200);
     expect(&[line(1, 30, "top"), line(2, 25, "middle"), line(3, 10, "low")]);
-    let suspend = terrace_testkit::app::commands::SuspendAccount { username: "middle".to_owned() };
+    let suspend = terrace_testkit::app::accounts::SuspendAccount { username: "middle".to_owned() };
     service.run(service.app().execute(suspend)).expect("suspended");
     expect(&closed);
-    let restore = terrace_testkit::app::commands::RestoreAccount { username: "middle".to_owned() };
+    let restore = terrace_testkit::app::accounts::RestoreAccount { username: "middle".to_owned() };
     service.run(service.app().execute(restore)).expect("restored");
     expect(&[line(1, 30, "top"), line(2, 25, "middle"), line(3, 10, "low")]);
     let password = json!({"password": terrace_testkit::PASSWORD});
@@ -407,7 +407,7 @@ fn a_past_season_stays_readable(kind: DatabaseKind) -> Result<()> {
     let past = mia.get(BOARD).expect(200);
     let past_season = past.str_at("/season/id");
     service.clock().advance(std::time::Duration::from_mins(1));
-    let start = terrace_testkit::app::commands::StartSeason {
+    let start = terrace_testkit::app::boards::StartSeason {
         key: "1".parse()?,
         name: "Season 1".to_owned(),
         starts_at: None,

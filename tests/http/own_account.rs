@@ -303,7 +303,7 @@ fn an_export_holds_what_was_done_in_quests(kind: DatabaseKind) -> Result<()> {
 
 /// It is written in pages, and they neither repeat nor skip nor come apart.
 fn an_export_of_thousands_of_rows_has_each_once(kind: DatabaseKind) -> Result<()> {
-    use terrace_testkit::app::commands::{CreateComment, CreatePost};
+    use terrace_testkit::app::room::{CreateComment, CreatePost};
     let service = TestService::builder(kind).without_rehearsal().start()?;
     let mia = service.client();
     let user = mia.register("mia").parse()?;

@@ -5,7 +5,7 @@ use super::streams::{ROOM, lasting, position, settled, since};
 use anyhow::Result;
 use std::thread;
 use std::time::Duration;
-use terrace_testkit::app::commands::{CreateComment, CreatePost, React};
+use terrace_testkit::app::room::{CreateComment, CreatePost, React};
 use terrace_testkit::kernel::{Position, PostId, Topic, UserId};
 use terrace_testkit::social::ReactionKind;
 use terrace_testkit::{Client, DatabaseKind, TestService, on_each_database, question};

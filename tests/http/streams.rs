@@ -4,7 +4,7 @@ use super::sample::UNKNOWN;
 use anyhow::Result;
 use serde_json::{Value, json};
 use std::time::Duration;
-use terrace_testkit::app::commands::StartSeason;
+use terrace_testkit::app::boards::StartSeason;
 use terrace_testkit::app::store::Store;
 use terrace_testkit::{
     CRON_SECRET, Client, DatabaseKind, EventStream, TestService, Told, body, on_each_database,

@@ -167,7 +167,7 @@ fn what_is_gone_or_hidden_is_not_shown(kind: DatabaseKind) -> Result<()> {
     let posts: Vec<_> = (0..6).map(|n| fans[n % 3].create_post(&format!("Post {n}"))).collect();
     sync(&service);
     fans[0].delete(&format!("/api/locker-room/{}", posts[3])).expect(204);
-    let suspend = terrace_testkit::app::commands::SuspendAccount { username: "bea".to_owned() };
+    let suspend = terrace_testkit::app::accounts::SuspendAccount { username: "bea".to_owned() };
     assert!(service.run(service.app().execute(suspend)).is_ok());
     let client = service.client();
     let expected = [5, 2, 0].map(|n| posts[n].clone());

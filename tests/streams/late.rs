@@ -4,7 +4,7 @@ use crate::crash::dice::Dice;
 use anyhow::{Context, Result};
 use std::sync::Arc;
 use std::time::SystemTime;
-use terrace_testkit::app::commands::CreatePost;
+use terrace_testkit::app::room::CreatePost;
 use terrace_testkit::app::store::Tx;
 use terrace_testkit::app::{App, AppConfig, Command};
 use terrace_testkit::kernel::{Clock, Ctx, Event, Position, PostId, Timestamp, Topic, UserId};

@@ -1,9 +1,9 @@
 //! How a command or a query goes through the store and its answer comes back.
 
 use crate::App;
-use crate::live::shows_on_boards;
+use crate::boards::Concerned;
+use crate::platform::shows_on_boards;
 use crate::store::{IdempotencyScope, KeyClaim, ReadJob, ReadTx, Store, StoredAnswer, Tx, Verdict, WriteJob};
-use crate::unshown::Concerned;
 use std::convert::Infallible;
 use terrace_kernel::{Ctx, CtxSeed, Failure, Outcome, StoreError, Timestamp};
 use tokio::sync::oneshot;
@@ -302,4 +302,8 @@ impl<C: Command> Command for Once<C> {
             }
         }
     }
+}
+/// What a command has just written must be there.
+pub(crate) fn present<T, R>(found: Option<T>, what: &str) -> Result<T, Failure<R>> {
+    found.ok_or_else(|| Failure::Broken(StoreError::defect(what, "not found right after it was written")))
 }

@@ -2,10 +2,10 @@
 
 use crate::App;
 use crate::execute::{Command, Query, unrefused};
-use crate::jobs::Job;
 use crate::maintenance::{Pace, TaskFailure};
 use crate::media::{Shards, SweptMedia};
 use crate::minting::TOLD_STAYS;
+use crate::platform::Job;
 use crate::store::{Past, ReadTx, Tx};
 use std::convert::Infallible;
 use std::time::Duration;

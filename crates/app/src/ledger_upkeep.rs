@@ -4,8 +4,8 @@
 
 use crate::App;
 use crate::execute::{Command, Query, unrefused};
-use crate::jobs::Job;
 use crate::maintenance::{Pace, Stride, TaskFailure};
+use crate::platform::Job;
 use crate::store::{ReadTx, Tx};
 use crate::walked::{HELD, PORTION, Portion, Settled, WalkReport};
 use std::collections::BTreeMap;

@@ -1,81 +1,63 @@
 //! The use cases of Terrace: one file per command and per query, each a function of a transaction, a context
 //! and what was asked. [`App`] runs them on a [`store::Store`]; the web shell and the binary call only it.
 
-mod accounts;
-mod awards;
-mod backfill;
-mod boards;
-mod catalogue;
-pub mod commands;
-mod consumers;
+pub mod accounts;
+pub mod balances;
+pub mod boards;
 mod content;
 #[cfg(test)]
 mod content_tests;
-mod demo;
-mod demo_graph;
-mod demo_points;
-mod erasure;
+pub mod demo;
 mod execute;
-mod follower;
+pub mod graph;
 #[cfg(test)]
 mod hostile;
 mod housekeeping;
 mod import;
-mod jobs;
 mod ledger_upkeep;
-mod live;
-mod login;
 pub mod maintenance;
 pub mod media;
 pub mod minting;
-mod name_skeletons;
-mod packs;
-mod passwords;
+pub mod packs;
 pub mod payments;
-pub mod queries;
-mod quests;
-mod recommended;
-mod sealed;
+pub mod platform;
+pub mod quests;
+pub mod room;
 pub mod store;
 pub mod streams;
-mod trends;
-mod unshown;
+pub mod teams;
+pub mod trends;
 mod upkeep;
-mod viewers;
 mod walked;
-pub mod webhooks;
-mod workers;
 
-pub use accounts::{DeleteAccountRefusal, ResetPasswordRefusal};
-pub use awards::{Awards, GiveRefusal, Given, TakeBackRefusal};
-pub use backfill::{Backfill, BackfillRead, BackfillWrite};
-pub use boards::{BoardLine, BoardPage, BoardRefusal, BoardsNow, ReadBoard, ShownBoard};
-pub use catalogue::{Catalogue, CatalogueError, CatalogueSummary};
-pub use consumers::{Consumer, Handle, Progress};
+pub use accounts::{
+    ChangePasswordRefusal, DeleteAccountRefusal, Grant, LoginRefusal, PasswordCost, Passwords, PasswordsBusy,
+    RefreshRefusal, RegisterRefusal, Registration, ResetPasswordRefusal, SignedUp,
+};
+pub use boards::{
+    Awards, BoardLine, BoardPage, BoardRefusal, BoardsNow, GiveRefusal, Given, ReadBoard, ShownBoard,
+    TakeBackRefusal,
+};
 pub use demo::{DEMO_FAN, DEMO_PASSWORD, DemoOutcome};
 pub use execute::{Answered, Command, KeyedRequest, OnceRefusal, Query, unrefused};
+pub use graph::{RecommendRefusal, Suggestion, SuggestionReason};
 pub use housekeeping::Swept;
-pub use import::legacy;
-pub use import::{BadLine, EdgeList, EdgeListError, FollowImportWrite, IMPORT_BATCH, Imported, Line};
 pub use import::{
-    COMPLETIONS_BATCH, Completion, CompletionLine, CompletionList, CompletionsImported, NotMatched,
-    WhyNotMatched,
+    BadLine, COMPLETIONS_BATCH, Completion, CompletionLine, CompletionList, CompletionsImported, EdgeList,
+    EdgeListError, FollowImportWrite, IMPORT_BATCH, Imported, Line, NotMatched, WhyNotMatched, legacy,
 };
-pub use jobs::{AtOnce, Job, JobRead, JobRecord, JobWrite, Turn, registry as jobs};
 pub use ledger_upkeep::LedgerReport;
-pub use live::BoardStamp;
-pub use login::{
-    ChangePasswordRefusal, Grant, LoginRefusal, RefreshRefusal, RegisterRefusal, Registration, SignedUp,
-};
 pub use packs::{
     MalformedSecretKey, PackBook, PackContent, PackContentError, PackSummary, SecretKey, SeedSafe,
 };
-pub use passwords::{PasswordCost, Passwords, PasswordsBusy};
+pub use platform::{
+    AtOnce, BoardStamp, Consumer, CursorSeal, Handle, Job, JobRead, JobRecord, JobWrite, Progress, Turn,
+    registry as jobs,
+};
 pub use quests::{
     Checked, NotActive, QuestBook, QuestContent, QuestContentError, QuestSummary, QuestSweep, QuestsSynced,
 };
-pub use recommended::{RecommendRefusal, Suggestion, SuggestionReason};
-pub use sealed::CursorSeal;
+pub use teams::{Catalogue, CatalogueError, CatalogueSummary};
 /// The words of operators, for a program that names no domain.
 pub use terrace_identity::{Password, Role};
 pub use terrace_ledger::{Amount, LedgerCheck, TransferSource, reason as transfer_reason};
@@ -83,22 +65,21 @@ pub use terrace_scoring::{
     MalformedSeasonKey, PointsCheck, Season, SeasonKey, SeasonRefusal, SeasonStatus, Seasons, season_name,
 };
 pub use trends::Synced;
+pub use trends::{Backfill, BackfillRead, BackfillWrite};
 pub use upkeep::{BoardsSynced, PointsReport};
 pub use walked::{CheckReport, WalkReport};
 
-use crate::commands::BoardChoice;
-use crate::live::{Graph, Live, Ranks};
+use crate::accounts::Viewers;
+use crate::boards::{BoardChoice, Unshown};
 use crate::media::{MediaStore, NoMediaStore};
 use crate::minting::Minter;
-use crate::workers::Workers;
+use crate::platform::{Graph, Live, Ranks, Workers};
+use crate::store::Store;
 use moka::sync::Cache;
 use std::sync::Arc;
 use std::time::Duration;
-use store::Store;
 use terrace_kernel::{Clock, CtxSeed, Entropy, StoreError, Timestamp};
 use terrace_scoring::SeasonId;
-use unshown::Unshown;
-use viewers::Viewers;
 
 /// How many boards are remembered by what they were asked for.
 const FOUND_BOARDS: u64 = 10_000;

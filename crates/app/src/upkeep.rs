@@ -8,8 +8,8 @@
 
 use crate::App;
 use crate::execute::{Command, Query, unrefused};
-use crate::jobs::{AtOnce, Job};
 use crate::maintenance::{Pace, Stride, TaskFailure};
+use crate::platform::{AtOnce, Job};
 use crate::store::{ReadTx, Tx};
 use crate::walked::{HELD, PORTION, Portion, Settled, WalkReport};
 use std::collections::BTreeMap;

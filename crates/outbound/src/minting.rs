@@ -3,8 +3,8 @@
 use crate::{CallFault, Caller, Endpoint};
 use std::time::Duration;
 use terrace_app::minting::{MintFault, MintNotice, Minter};
+use terrace_app::payments::webhooks::WebhookSecret;
 use terrace_app::store::BoxFuture;
-use terrace_app::webhooks::WebhookSecret;
 use terrace_kernel::Timestamp;
 
 /// How long a call may take. The service that stops waits for those that are on their way.

@@ -7,7 +7,7 @@ use anyhow::bail;
 use clap::{Subcommand, ValueEnum};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use terrace_app::commands::{Operated, UnknownAccount};
+use terrace_app::accounts::{Operated, UnknownAccount};
 use terrace_app::{App, Password, ResetPasswordRefusal, Role};
 use terrace_kernel::Failure;
 

@@ -5,7 +5,7 @@ use crate::{open, ready_app, report};
 use anyhow::anyhow;
 use clap::{Args, Subcommand};
 use std::process::ExitCode;
-use terrace_app::commands::{CoinsMoved, MoveCoins, MoveCoinsRefusal};
+use terrace_app::balances::{CoinsMoved, MoveCoins, MoveCoinsRefusal};
 use terrace_app::{Amount, App, TransferSource, transfer_reason};
 use terrace_kernel::Failure;
 

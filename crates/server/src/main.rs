@@ -35,7 +35,7 @@ use clap::{CommandFactory, FromArgMatches};
 use mimalloc::MiMalloc;
 use std::process::ExitCode;
 use std::sync::Arc;
-use terrace_app::queries::Verify;
+use terrace_app::platform::Verify;
 use terrace_app::{App, Catalogue, PackContent, QuestContent, unrefused};
 use terrace_kernel::StoreError;
 use terrace_storage::{Storage, StorageConfig};

@@ -5,7 +5,7 @@ use crate::{open, ready_app, report};
 use anyhow::Context;
 use clap::Subcommand;
 use std::process::ExitCode;
-use terrace_app::commands::{CloseSeason, StartSeason};
+use terrace_app::boards::{CloseSeason, StartSeason};
 use terrace_app::{
     App, CheckReport, LedgerReport, PointsReport, Season, SeasonKey, SeasonRefusal, season_name,
 };

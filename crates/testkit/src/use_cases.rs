@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tempfile::TempDir;
-use terrace_app::commands::EndSessionRefusal;
+use terrace_app::accounts::EndSessionRefusal;
 use terrace_app::minting::Minter;
 use terrace_app::payments::PaymentProvider;
 use terrace_app::store::{ReadTx, Store, Tx};

@@ -16,7 +16,7 @@ use std::ops::Range;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 use terrace_app::App;
-use terrace_app::queries::{FeedScope, ReadFeed, SeenByReader};
+use terrace_app::room::{FeedScope, ReadFeed, SeenByReader};
 use terrace_kernel::{PostId, UserId};
 use terrace_social::ReactionKind;
 use tokio::sync::Mutex;

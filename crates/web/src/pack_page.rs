@@ -11,7 +11,7 @@ use actix_web::HttpResponse;
 use bytes::Bytes;
 use std::sync::{Arc, PoisonError, RwLock};
 use terrace_app::PackBook;
-use terrace_app::queries::Supply;
+use terrace_app::packs::Supply;
 use terrace_packs::PackId;
 
 /// Everything that a page of the list follows from. Which packs are on sale is all that the clock has to do with it.

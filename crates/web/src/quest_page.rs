@@ -7,7 +7,7 @@ use actix_web::HttpResponse;
 use bytes::Bytes;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
-use terrace_app::queries::OwnRuns;
+use terrace_app::quests::OwnRuns;
 use terrace_app::{App, QuestBook};
 
 /// How long the list is kept: quests open and close by the clock.

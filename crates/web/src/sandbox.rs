@@ -9,10 +9,11 @@ use actix_web::{HttpRequest, HttpResponse};
 use serde::Deserialize;
 use std::fmt::Write;
 use terrace_app::App;
+use terrace_app::accounts::NotFound;
+use terrace_app::packs::GetPurchase;
 use terrace_app::payments::{
     Money, Payments, Sandbox, SandboxCheckout, SandboxDecision, SandboxRefusal, SandboxState,
 };
-use terrace_app::queries::{GetPurchase, NotFound};
 use terrace_kernel::{Failure, UserId};
 use terrace_packs::{PurchaseId, UserPackState};
 

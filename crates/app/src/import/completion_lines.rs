@@ -1,6 +1,6 @@
 //! The lines of old completions: one JSON object a line.
 
-use super::bounded::{BoundedLines, Kept};
+use crate::import::bounded::{BoundedLines, Kept};
 use serde::Deserialize;
 use std::io::{self, BufRead};
 use terrace_kernel::Timestamp;

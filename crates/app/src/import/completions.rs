@@ -12,11 +12,11 @@
 //!
 //! Nobody is told of each: boards hear of points, and that is all.
 
-use super::completion_lines::{Completion, told};
 use crate::App;
-use crate::awards::{Awards, GiveRefusal, Given};
-use crate::commands::find_named;
+use crate::accounts::find_named;
+use crate::boards::{Awards, GiveRefusal, Given};
 use crate::execute::Command;
+use crate::import::completion_lines::{Completion, told};
 use crate::store::Tx;
 use chrono::TimeDelta;
 use std::collections::{BTreeMap, BTreeSet};

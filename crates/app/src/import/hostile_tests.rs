@@ -1,7 +1,7 @@
 //! Edge lists and old completions may be files of anything: each line is read, or told of by its number.
 
-use super::{CompletionList, EdgeList, EdgeListError};
 use crate::hostile::{file, is_fit, samples};
+use crate::import::{CompletionList, EdgeList, EdgeListError};
 use proptest::prelude::*;
 use std::io::BufReader;
 

@@ -1,6 +1,6 @@
 //! The lines of an edge list: `from,to` in numbers, below a header.
 
-use super::bounded::{BoundedLines, Kept};
+use crate::import::bounded::{BoundedLines, Kept};
 use std::fmt;
 use std::io::{self, BufRead};
 

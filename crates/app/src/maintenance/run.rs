@@ -1,11 +1,11 @@
 //! How tasks run: one after the other, each noted when it begins and when it ends, under a lease that lasts as long as
 //! the whole of them does.
 
-use super::journal::{BeginRun, EndRun, ProlongRun, ReleaseRun, Successes};
-use super::work::{Observer, Pace, TaskFailure, Work};
-use super::{Busy, Plan, RunOutcome, Task};
 use crate::App;
 use crate::execute::unrefused;
+use crate::maintenance::journal::{BeginRun, EndRun, ProlongRun, ReleaseRun, Successes};
+use crate::maintenance::work::{Observer, Pace, TaskFailure, Work};
+use crate::maintenance::{Busy, Plan, RunOutcome, Task};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

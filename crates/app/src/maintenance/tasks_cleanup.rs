@@ -1,6 +1,6 @@
 //! Tasks that remove what is past its time, as the jobs of a server do by themselves.
 
-use super::{Category, Need, Task};
+use crate::maintenance::{Category, Need, Task};
 use crate::media::Shards;
 use crate::store::Past;
 

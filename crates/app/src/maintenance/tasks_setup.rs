@@ -1,13 +1,13 @@
 //! Tasks that put there what the service needs to begin: seasons, and the content that comes with the program.
 
-use super::{Category, Task, TaskFailure, Work};
-use crate::catalogue::Catalogue;
-use crate::commands::{FoundSeasons, LoadPacks, LoadQuests};
+use crate::boards::FoundSeasons;
 use crate::demo::DemoOutcome;
 use crate::execute::Command;
-use crate::packs::PackContent;
-use crate::quests::QuestContent;
+use crate::maintenance::{Category, Task, TaskFailure, Work};
+use crate::packs::{LoadPacks, PackContent};
+use crate::quests::{LoadQuests, QuestContent};
 use crate::store::{ReadTx, Tx};
+use crate::teams::Catalogue;
 use std::collections::HashMap;
 use std::fmt::Display;
 use std::hash::Hash;

@@ -1,7 +1,7 @@
 //! Tasks that fill in what older rows lack and make right what drifted apart.
 
-use super::{Category, CountRows, Extent, Need, Task, Work};
-use crate::commands::TurnSeasons;
+use crate::boards::TurnSeasons;
+use crate::maintenance::{Category, CountRows, Extent, Need, Task, Work};
 use crate::payments::ReconcileReport;
 use crate::walked::CheckReport;
 
@@ -34,7 +34,7 @@ pub(super) fn backfill_topics() -> Task {
 /// Skeletons of names that were registered before skeletons were stored, or imported.
 pub(super) fn name_skeletons() -> Task {
     let about = "Stores what usernames look like, so that no new name looks like an older one";
-    Task::new(crate::name_skeletons::NAME, Category::Backfill, about, |work| async move {
+    Task::new(crate::accounts::NAME, Category::Backfill, about, |work| async move {
         let filled = work.app().fill_name_skeletons(work.pace()).await?;
         if filled.clashes > 0 {
             work.tell(&format!("{} names look like an earlier name and stay as they are", filled.clashes));

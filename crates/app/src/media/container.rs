@@ -1,7 +1,7 @@
 //! Whether a file is one whole picture and nothing else, told from its container alone: decoders are lenient, and
 //! fill what is missing with grey.
 
-use super::ImageType;
+use crate::media::ImageType;
 
 /// More scans than any camera or editor writes. Each costs a pass over all blocks, and an empty one a few bytes.
 const MOST_SCANS: usize = 100;
@@ -121,8 +121,8 @@ fn webp(bytes: &[u8]) -> Result<(), &'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::samples::{jpeg, jpeg_with, png, webp};
     use super::*;
+    use crate::media::samples::{jpeg, jpeg_with, png, webp};
 
     #[test]
     fn whole_files_pass_and_no_beginning_of_one_does() {

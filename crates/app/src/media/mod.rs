@@ -12,8 +12,16 @@ mod render;
 #[cfg(test)]
 mod samples;
 mod serve;
+mod set_picture;
+mod store_picture;
 mod sweep;
 mod upload;
+mod upload_media;
+
+pub use set_picture::RemovePicture;
+pub(crate) use set_picture::SetPicture;
+pub(crate) use store_picture::{StorePicture, StorePictureRefusal};
+pub(crate) use upload_media::UploadMedia;
 
 pub(crate) use object::NoMediaStore;
 pub use object::{ByteStream, MediaStore, ObjectKey};

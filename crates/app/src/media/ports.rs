@@ -1,7 +1,7 @@
 //! What the database knows of pictures. A picture is referred to by profiles, by posts that are not deleted, and by
 //! uploads that wait for a post.
 
-use super::{ImageType, ObjectKey};
+use crate::media::{ImageType, ObjectKey};
 use terrace_kernel::{MediaHash, MediaId, StoreError, Timestamp, UserId};
 
 /// A picture whose object was put.

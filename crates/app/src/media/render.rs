@@ -1,8 +1,7 @@
 //! Turns an uploaded file into the picture that is served: checked, decoded, scaled down, upright, encoded anew.
 //! Only pixels survive. Pure work for the processor, the same bytes for the same file.
 
-use super::container;
-use super::{ImageType, NotAnImage};
+use crate::media::{ImageType, NotAnImage, container};
 use bytes::Bytes;
 use image::codecs::jpeg::{JpegDecoder, JpegEncoder};
 use image::codecs::png::{CompressionType, FilterType as PngFilter, PngDecoder, PngEncoder};
@@ -151,8 +150,8 @@ fn encode(from: ImageType, image: &DynamicImage) -> ImageResult<Rendered> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::samples::*;
     use super::*;
+    use crate::media::samples::*;
     use ImageType::{Jpeg, Png, WebP};
     use image::{GenericImageView, ImageFormat, Rgba};
 

@@ -1,9 +1,9 @@
 //! Gives pictures out.
 
-use super::{ByteStream, StoredMedia};
 use crate::App;
+use crate::accounts::NotFound;
 use crate::execute::Query;
-use crate::queries::NotFound;
+use crate::media::{ByteStream, StoredMedia};
 use crate::store::ReadTx;
 use terrace_kernel::{Failure, MediaHash, Outcome, StoreError, Timestamp};
 

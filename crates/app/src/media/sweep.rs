@@ -1,11 +1,11 @@
 //! Removes pictures that nothing refers to any more, a day after they were seen so, and objects that no picture
 //! lies in.
 
-use super::ObjectKey;
 use crate::App;
 use crate::execute::{Command, Query, unrefused};
 use crate::housekeeping::CountPast;
 use crate::maintenance::{Pace, TaskFailure};
+use crate::media::ObjectKey;
 use crate::store::{Past, ReadTx, Tx};
 use std::convert::Infallible;
 use std::time::Duration;

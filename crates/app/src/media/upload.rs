@@ -1,13 +1,15 @@
 //! Takes pictures in.
 
-use super::render::{Bounds, Rendered, render};
-use super::{ImageType, MediaStore, NewMedia, NotAnImage, ObjectKey};
 use crate::App;
-use crate::commands::{SetPicture, StorePicture, StorePictureRefusal, UploadMedia};
+use crate::accounts::OwnProfile;
 use crate::execute::{Answered, KeyedRequest, OnceRefusal};
-use crate::queries::OwnProfile;
+use crate::media::render::{Bounds, Rendered, render};
+use crate::media::{
+    ImageType, MediaStore, NewMedia, NotAnImage, ObjectKey, SetPicture, StorePicture, StorePictureRefusal,
+    UploadMedia,
+};
+use crate::platform::NotDone;
 use crate::store::StoredAnswer;
-use crate::workers::NotDone;
 use bytes::Bytes;
 use std::sync::Arc;
 use terrace_kernel::{Failure, MediaHash, MediaId, Outcome, StoreError, UserId};

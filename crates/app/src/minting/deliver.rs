@@ -5,9 +5,9 @@
 //! from the database, loses it then, and the message goes out again. Nothing is held in the database while somebody waits
 //! for the minter.
 
-use super::notice::{MintFault, MintNotice, Minter};
 use crate::App;
 use crate::execute::{Command, Query, unrefused};
+use crate::minting::notice::{MintFault, MintNotice, Minter};
 use crate::store::{ReadTx, Tx};
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -112,7 +112,7 @@ impl App {
     }
 
     async fn count_minting(&self) {
-        let standing = match unrefused(self.query(super::upkeep::ReadMinting).await) {
+        let standing = match unrefused(self.query(crate::minting::upkeep::ReadMinting).await) {
             Ok(standing) => standing,
             Err(error) => return log::debug!("what waits for the minter was not counted: {error}"),
         };

@@ -1,7 +1,7 @@
 //! What the outbox of minting needs from a store. One call is one round trip to the database, or a few on SQLite, which has
 //! none to make.
 
-use super::notice::MintNotice;
+use crate::minting::notice::MintNotice;
 use terrace_kernel::{StoreError, Timestamp, UserId};
 use terrace_packs::UserPackId;
 use uuid::Uuid;

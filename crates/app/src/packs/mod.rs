@@ -3,16 +3,26 @@
 
 mod content;
 mod copies;
+mod load_packs;
+mod open_pack;
+mod purchase_pack;
+mod queries;
 mod safe;
+
+pub(crate) use load_packs::LoadPacks;
+pub use open_pack::{OpenPack, OpenPackRefusal, PackOpened, PackWish};
+pub use purchase_pack::{PackPurchased, PurchasePack, PurchasePackRefusal};
+pub(crate) use queries::ReadPackBook;
+pub use queries::{GetPurchase, ListCopies, ListOwned, ListPurchases, ReadSupply, Supply};
 
 pub use content::{PackContent, PackContentError, PackSummary};
 pub(crate) use copies::{new_copy, sealed_copies};
 pub use safe::{MalformedSecretKey, SecretKey, SeedSafe};
 
 use crate::App;
-use crate::commands::{LoadPacks, OpenPack, PackWish, PurchasePack};
+
 use crate::execute::unrefused;
-use crate::queries::ReadPackBook;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 use terrace_kernel::{Outcome, StoreError, UserId};

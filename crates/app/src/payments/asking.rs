@@ -1,16 +1,14 @@
 //! What the service asks its payment provider on behalf of one buyer, and what it is told.
 
 use crate::App;
-use crate::commands::{
-    CompletePurchase, EndPending, HowItEnds, NoticeTaken, PackPurchased, RecordCheckout, TakeNotice,
-};
 use crate::execute::{KeyedRequest, unrefused};
 use crate::maintenance::{Pace, TaskFailure};
+use crate::packs::PackPurchased;
 use crate::payments::{
-    BegunCheckout, CheckoutOrder, Header, Money, NoticeFault, NoticeKind, Payment, PaymentNotice,
-    PaymentProvider, PaymentState, ProviderFault,
+    BegunCheckout, CheckoutOrder, CompletePurchase, EndPending, FindPayment, Header, HowItEnds, Money,
+    NoticeFault, NoticeKind, NoticeTaken, Payment, PaymentNotice, PaymentProvider, PaymentState,
+    ProviderFault, RecordCheckout, TakeNotice,
 };
-use crate::queries::FindPayment;
 use crate::store::StoredAnswer;
 use std::fmt;
 use std::sync::Arc;

@@ -3,12 +3,23 @@
 //! [`PaymentNotice`], or given up. Whatever is lost on the way, [`App::reconcile`](crate::App::reconcile) finds by [`Payment::due_at`].
 
 mod asking;
+mod complete_purchase;
 mod notice;
 mod ports;
 mod provider;
+mod queries;
 mod reconcile;
+mod return_purchase;
 mod sandbox;
 pub(crate) mod settle;
+mod take_notice;
+pub mod webhooks;
+
+pub use complete_purchase::{CompletePurchase, CompletePurchaseRefusal};
+pub(crate) use complete_purchase::{EndPending, HowItEnds, RecordCheckout};
+pub(crate) use queries::{DuePayments, FindPayment};
+pub use return_purchase::{ReturnPurchase, ReturnPurchaseRefusal};
+pub use take_notice::{NoticeTaken, TakeNotice};
 
 pub(crate) use asking::CLAIM;
 pub use asking::{CheckoutRefusal, Payments};

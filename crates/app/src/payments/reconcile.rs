@@ -6,12 +6,13 @@
 //! leaves what it has not done to the next.
 
 use crate::App;
-use crate::commands::{EndPending, HowItEnds, NoticeTaken};
 use crate::execute::{Command, unrefused};
-use crate::jobs::{AtOnce, Job};
 use crate::maintenance::{Pace, TaskFailure};
-use crate::payments::{BegunCheckout, NoticeKind, Payment, PaymentState, ProviderFault, RefundState};
-use crate::queries::DuePayments;
+use crate::payments::{
+    BegunCheckout, DuePayments, EndPending, HowItEnds, NoticeKind, NoticeTaken, Payment, PaymentState,
+    ProviderFault, RefundState,
+};
+use crate::platform::{AtOnce, Job};
 use crate::store::Tx;
 use futures_util::{StreamExt, stream};
 use std::convert::Infallible;

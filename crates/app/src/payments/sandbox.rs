@@ -2,12 +2,12 @@
 //! page of this service, and it tells of that as a card provider would, by a signed message over the network.
 
 use crate::execute::{Command, execute_beside, unrefused};
+use crate::payments::webhooks::{SIGNATURE_HEADER, WebhookSecret};
 use crate::payments::{
     BegunCheckout, Checkout, CheckoutOrder, Header, Money, NoticeFault, NoticeKind, PaymentNotice,
     PaymentProvider, PaymentState, ProviderFault, is_name,
 };
 use crate::store::{BoxFuture, Store, Tx};
-use crate::webhooks::{SIGNATURE_HEADER, WebhookSecret};
 use crate::{App, SecretKey};
 use serde::{Deserialize, Serialize};
 use std::convert::Infallible;

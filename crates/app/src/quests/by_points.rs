@@ -1,7 +1,7 @@
 //! Whom points bring forward. Of the many who get some, only those are checked who come to a step or an achievement by
 //! them: what the events say of their totals is held beside what they have not done yet, in a few statements for all.
 
-use super::QuestBook;
+use crate::quests::QuestBook;
 use crate::store::Tx;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;

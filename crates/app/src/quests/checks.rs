@@ -1,9 +1,9 @@
 //! Progress checks: steps whose condition holds are completed, whoever or whatever brought it about (spec §1 rule 5).
 
-use super::by_points::brought_by_points;
-use super::progress::not_given;
-use super::{Checked, NotActive, Progress, QuestBook, pay_quest, pay_step};
-use crate::awards::Awards;
+use crate::boards::Awards;
+use crate::quests::by_points::brought_by_points;
+use crate::quests::progress::not_given;
+use crate::quests::{Checked, NotActive, Progress, QuestBook, pay_quest, pay_step};
 use crate::store::Tx;
 use std::collections::BTreeMap;
 use terrace_kernel::{Ctx, Event, EventKind, Failure, NewEvent, Outcome, StoreError, Topic, UserId};

@@ -3,9 +3,22 @@
 
 mod by_points;
 mod checks;
+mod commands;
 mod content;
 mod progress;
+mod queries;
 mod sync;
+
+pub(crate) use commands::{CheckProgress, LoadQuests};
+pub use commands::{
+    CompleteStep, CompleteStepRefusal, DailyVisit, StartQuest, StartQuestRefusal, StepCompleted, VisitDaily,
+};
+pub(crate) use queries::{
+    ActiveAmong, ReadQuestBook, ReadStandingInQuests, ReadStandings, portion_of_standings,
+};
+pub use queries::{
+    CompletedQuest, OwnAchievements, OwnRuns, ReadAchievements, ReadCompletedQuests, ReadOwnRuns,
+};
 
 pub(crate) use checks::{check_after, check_fan, grant_achievements};
 pub use content::{QuestContent, QuestContentError, QuestSummary};
@@ -14,9 +27,9 @@ pub(crate) use sync::job;
 pub use sync::{QuestSweep, QuestsSynced};
 
 use crate::App;
-use crate::commands::{CheckProgress, CompleteStep, CompleteStepRefusal, LoadQuests, StepCompleted};
+
 use crate::execute::unrefused;
-use crate::queries::{ReadQuestBook, ReadStandingInQuests};
+
 use std::sync::Arc;
 use terrace_kernel::{Failure, Outcome, StoreError, UserId};
 use terrace_quests::{Achievement, Check, Quest, QuestId, Step, StepId};
@@ -132,7 +145,7 @@ impl App {
     /// A fan's rank on the global board of the active season.
     async fn global_rank(&self, user: UserId) -> Result<Option<u64>, StoreError> {
         let now = self.boards_now(Some(user)).await;
-        let shown = match self.find_board(now, crate::commands::BoardChoice::Global, None).await {
+        let shown = match self.find_board(now, crate::boards::BoardChoice::Global, None).await {
             Ok(shown) => shown,
             Err(Failure::Refused(_)) => return Ok(None),
             Err(Failure::Broken(error)) => return Err(error),

@@ -1,7 +1,7 @@
 //! What a step and a quest pay, in the transaction that completes them.
 
-use super::Checked;
-use crate::awards::{Awards, GiveRefusal};
+use crate::boards::{Awards, GiveRefusal};
+use crate::quests::Checked;
 use crate::store::Tx;
 use terrace_kernel::{Ctx, EventKind, Failure, NewEvent, Outcome, StoreError, Timestamp, Topic, UserId};
 use terrace_quests::{Quest, Run, RunStatus, Step, StepDone, is_left_complete};
@@ -74,8 +74,8 @@ fn give(
     let award =
         NewAward { user, amount: Points::new(points), reason: words.to_owned(), source, at: ctx.now() };
     match awards.give(tx, ctx, &award, quest.team, Writer::Service)? {
-        crate::awards::Given::Now { record, .. } => Ok(record.amount.get()),
-        crate::awards::Given::Before => Ok(0),
+        crate::boards::Given::Now { record, .. } => Ok(record.amount.get()),
+        crate::boards::Given::Before => Ok(0),
     }
 }
 

@@ -1,14 +1,12 @@
 //! Quests kept up with everybody: what fans have come to without anybody's having checked. Windows open and close by the
 //! clock, content changes, achievements are added, ranks move with other people's points (spec §1 rules 5 and 12).
 
-use super::QuestBook;
 use crate::App;
-use crate::boards::ReadBoard;
-use crate::commands::{BoardChoice, CheckProgress};
+use crate::boards::{BoardChoice, ReadBoard};
 use crate::execute::unrefused;
-use crate::jobs::{AtOnce, Job};
 use crate::maintenance::{Pace, TaskFailure};
-use crate::queries::{ActiveAmong, ReadStandingInQuests, ReadStandings};
+use crate::platform::{AtOnce, Job};
+use crate::quests::{ActiveAmong, CheckProgress, QuestBook, ReadStandingInQuests, ReadStandings};
 use futures_util::{StreamExt, stream};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -210,7 +208,7 @@ impl App {
                     sweep.achievements += checked.achievements;
                 }
                 // Deleted or suspended meanwhile.
-                Ok(Err(super::NotActive)) => {}
+                Ok(Err(crate::quests::NotActive)) => {}
                 Err(stopped @ TaskFailure::Stopped) => {
                     failed.get_or_insert(stopped);
                 }

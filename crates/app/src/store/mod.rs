@@ -14,14 +14,14 @@ pub use upkeep::{
     ASTRAY, Audit, CounterCheck, CounterMismatch, Lease, LeaseRead, LeaseWrite, Past, SweepRead, SweepWrite,
 };
 
-use crate::backfill::{BackfillRead, BackfillWrite};
 use crate::import::FollowImportWrite;
 use crate::import::legacy::{LegacyMove, LegacyStaging, LegacyStagingWrite};
-use crate::jobs::{JobRead, JobWrite};
 use crate::maintenance::{MaintenanceRead, MaintenanceWrite, MendingRead, MendingWrite};
 use crate::media::{MediaRead, MediaWrite};
 use crate::minting::{MintingDelivery, MintingRead, MintingUpkeep, MintingWrite};
 use crate::payments::{PaymentRead, PaymentWrite, SandboxWrite};
+use crate::platform::{JobRead, JobWrite};
+use crate::trends::{BackfillRead, BackfillWrite};
 use std::future::Future;
 use std::pin::Pin;
 use terrace_identity::{

@@ -1,9 +1,11 @@
 //! Reads a part of the log, and what its events concern as it is now.
 
-use super::{Audience, OnPost, StepTold, StreamBatch, StreamEvent, StreamWhat, last_on_boards, turns_views};
 use crate::execute::Query;
 use crate::quests::QuestBook;
 use crate::store::ReadTx;
+use crate::streams::{
+    Audience, OnPost, StepTold, StreamBatch, StreamEvent, StreamWhat, last_on_boards, turns_views,
+};
 use std::collections::{BTreeMap, HashMap};
 use std::convert::Infallible;
 use std::sync::Arc;

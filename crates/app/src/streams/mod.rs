@@ -10,9 +10,8 @@ pub use readers::{ReaderView, ViewParts};
 
 use crate::App;
 use crate::execute::unrefused;
-use crate::follower::Follower;
-use crate::live::shows_on_boards;
-use look_up::{Asked, LookUp, Looked, RankScores, Score};
+use crate::platform::{Follower, shows_on_boards};
+use crate::streams::look_up::{Asked, LookUp, Looked, RankScores, Score};
 use std::sync::Arc;
 use std::time::Duration;
 use terrace_identity::AuthorCard;
@@ -244,7 +243,7 @@ impl App {
         let now = self.boards_now(None).await;
         let seasons = self.seasons(now).await?;
         let Some(shown) = seasons.shown() else { return Ok(()) };
-        let global = match self.find_board(now, crate::commands::BoardChoice::Global, None).await {
+        let global = match self.find_board(now, crate::boards::BoardChoice::Global, None).await {
             Ok(found) => Some(found.board.id),
             Err(Failure::Refused(_)) => None,
             Err(Failure::Broken(error)) => return Err(error),
@@ -273,7 +272,7 @@ impl App {
 
     /// Where these fans stand by the boards in memory; none where those are not there, or of another season.
     fn lines_in_memory(&self, season: SeasonId, scores: &[Score]) -> Option<Vec<Option<(Points, u64)>>> {
-        let line = |ranks: &crate::live::Ranks, score: &Score| {
+        let line = |ranks: &crate::platform::Ranks, score: &Score| {
             let (standing, _) = ranks.board(score.board, |index| index.standing(score.user));
             let ranked = standing?.ranked;
             Some((ranked.points, u64::try_from(ranked.rank).unwrap_or(u64::MAX)))

@@ -5,7 +5,7 @@ use crate::doctor::setup::is_reachable;
 use crate::settings::Settings;
 use std::time::Duration;
 use terrace_app::minting::MintingStanding;
-use terrace_app::queries::OverviewOf;
+use terrace_app::platform::OverviewOf;
 use terrace_app::{Job, JobRecord};
 use terrace_kernel::{StoreError, Timestamp};
 use terrace_storage::{DatabaseKind, Examination};
@@ -121,7 +121,7 @@ pub(super) fn judge_work(
         if behind > BEHIND { findings.warn("consumer", words) } else { findings.ok("consumer", words) }
     }
     judge_minting(settings.minting.url.is_some(), &overview.minting, now, findings);
-    for job in terrace_app::jobs() {
+    for job in terrace_app::platform::jobs() {
         let record = overview.jobs.iter().find(|record| record.name == job.name());
         judge_job(&job, record, now, findings);
     }

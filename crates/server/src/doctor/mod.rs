@@ -62,7 +62,7 @@ async fn look_at_database(settings: &Settings, findings: &mut Findings) {
     }
     if usable {
         let app = Arc::new(app(settings, &storage));
-        match app.query(terrace_app::queries::Overview).await {
+        match app.query(terrace_app::platform::Overview).await {
             Ok(overview) => database::judge_work(settings, &overview, now, findings),
             Err(error) => findings.fail("work", error.to_string()),
         }

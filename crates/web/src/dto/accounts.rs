@@ -3,7 +3,7 @@
 use super::catalogue::Team;
 use super::{IdText, Time, UserCard, given, media_url, nullable};
 use serde::{Deserialize, Serialize};
-use terrace_app::queries::{OwnProfile as OwnProfileView, PublicView};
+use terrace_app::accounts::{OwnProfile as OwnProfileView, PublicView};
 use terrace_identity::DeviceSession;
 use terrace_kernel::{SessionId, TeamId};
 use utoipa::ToSchema;

@@ -3,7 +3,7 @@
 use super::catalogue::Team;
 use super::{IdText, Time, UserCard, given};
 use serde::{Deserialize, Serialize};
-use terrace_app::commands::Following;
+use terrace_app::graph::Following;
 use terrace_identity::AuthorCard;
 use terrace_kernel::{TeamId, UserId};
 use terrace_social::{Blocked, FollowEdge, FollowedTeam};

@@ -2,7 +2,7 @@
 
 use super::{IdText, Time, UserCard, given};
 use serde::{Deserialize, Serialize};
-use terrace_app::queries::OwnPoints;
+use terrace_app::boards::OwnPoints;
 use terrace_app::{BoardLine, BoardPage, Given, ShownBoard};
 use terrace_kernel::{TeamId, Timestamp, UserId};
 use terrace_scoring::{

@@ -4,8 +4,8 @@ use super::packs::{Collectible, PackPrice, Rarity};
 use super::{IdText, Time, given};
 use serde::{Deserialize, Serialize};
 use terrace_app::PackBook;
-use terrace_app::commands::{PackOpened, PackPurchased};
-use terrace_app::queries::KeptCopy;
+use terrace_app::accounts::KeptCopy;
+use terrace_app::packs::{PackOpened, PackPurchased};
 use terrace_packs::{
     Owned, OwnedSource, Proof as Told, PurchaseState, RarityRow, Tables, UserPack as ToldCopy, UserPackId,
     UserPackState,

@@ -3,7 +3,7 @@
 use super::Time;
 use serde::Serialize;
 use terrace_app::PackBook;
-use terrace_app::queries::Supply;
+use terrace_app::packs::Supply;
 use terrace_kernel::Timestamp;
 use terrace_packs::{
     Collectible as Told, Content, Odds, Pack as ToldPack, Price, PriceKind, Quantity, Rarity as Named,

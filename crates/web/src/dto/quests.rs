@@ -2,8 +2,7 @@
 
 use super::{IdText, Time};
 use serde::{Deserialize, Serialize};
-use terrace_app::commands::DailyVisit as VisitMade;
-use terrace_app::queries::CompletedQuest as Completed;
+use terrace_app::quests::{CompletedQuest as Completed, DailyVisit as VisitMade};
 use terrace_kernel::Timestamp;
 use terrace_quests::{
     Achievement as Known, AchievementFacts, Check, Quest as Told, QuestId, Run, RunStatus, Step as ToldStep,

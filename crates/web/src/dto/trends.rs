@@ -5,7 +5,7 @@ use super::locker_room::Post;
 use serde::Serialize;
 use std::time::Duration;
 use terrace_app::Synced;
-use terrace_app::queries::Trends;
+use terrace_app::trends::Trends;
 use terrace_social::RankedTopic;
 use utoipa::ToSchema;
 

@@ -2,7 +2,7 @@
 
 use super::Time;
 use serde::Serialize;
-use terrace_app::queries::Wallets;
+use terrace_app::balances::Wallets;
 use terrace_ledger::{AccountKind, Balance, Currency, Entry};
 use utoipa::ToSchema;
 use uuid::Uuid;

@@ -11,7 +11,7 @@ use actix_web::http::header;
 use actix_web::web::{Data, Json};
 use actix_web::{HttpRequest, HttpResponse, post};
 use sha2::{Digest, Sha256};
-use terrace_app::commands::EndSessionRefusal;
+use terrace_app::accounts::EndSessionRefusal;
 use terrace_app::{App, Grant, LoginRefusal, Registration, SignedUp};
 use terrace_identity::{Password, TimeZone, Username, choose_display_name, device_name};
 use terrace_kernel::{Failure, Outcome};

@@ -9,7 +9,7 @@ use actix_web::web::Data;
 use actix_web::{HttpResponse, get};
 use serde::Deserialize;
 use terrace_app::App;
-use terrace_app::queries::{GetLeague, GetTeam, ListLeagues, ListTeams};
+use terrace_app::teams::{GetLeague, GetTeam, ListLeagues, ListTeams};
 use terrace_kernel::{LeagueId, TeamId};
 use utoipa::IntoParams;
 

@@ -8,8 +8,7 @@ use crate::extract::{IdempotencyKey, JsonBody, MaybeSignedIn, PathId, PathIds, Q
 use actix_web::web::{Data, Json};
 use actix_web::{HttpResponse, delete, get, post};
 use terrace_app::App;
-use terrace_app::commands::{CommentCreated, CreateComment, DeleteComment};
-use terrace_app::queries::{GetComment, ListComments};
+use terrace_app::room::{CommentCreated, CreateComment, DeleteComment, GetComment, ListComments};
 use terrace_app::store::StoredAnswer;
 use terrace_kernel::{CommentId, PostId};
 use terrace_social::comment_body;

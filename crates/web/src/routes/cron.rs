@@ -10,7 +10,7 @@ use crate::extract::JsonBody;
 use actix_web::post;
 use actix_web::web::{Data, Json};
 use terrace_app::App;
-use terrace_app::commands::AwardPoints;
+use terrace_app::boards::AwardPoints;
 use terrace_scoring::{NewAward, Points, SourceKey, SourceKind, Writer, reason};
 
 /// Refresh what is trending.

@@ -11,8 +11,10 @@ use actix_web::web::{Data, Json};
 use actix_web::{delete, get, post};
 use serde::Deserialize;
 use terrace_app::App;
-use terrace_app::commands::{BlockUser, FollowTeam, FollowUser, UnblockUser, UnfollowTeam, UnfollowUser};
-use terrace_app::queries::{ListBlocks, ListFollowers, ListFollowing};
+use terrace_app::graph::{
+    BlockUser, FollowTeam, FollowUser, ListBlocks, ListFollowers, ListFollowing, UnblockUser, UnfollowTeam,
+    UnfollowUser,
+};
 use terrace_kernel::{TeamId, UserId};
 use utoipa::IntoParams;
 

@@ -12,8 +12,7 @@ use actix_web::http::header;
 use actix_web::web::{Data, Json};
 use actix_web::{HttpRequest, HttpResponse, delete, get, post, put};
 use terrace_app::App;
-use terrace_app::commands::RemovePicture;
-use terrace_app::media::{PictureUpload, Uploaded};
+use terrace_app::media::{PictureUpload, RemovePicture, Uploaded};
 use terrace_app::store::StoredAnswer;
 use terrace_kernel::MediaHash;
 

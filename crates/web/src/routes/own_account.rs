@@ -21,7 +21,7 @@ use futures_util::{StreamExt, stream};
 use serde::Serialize;
 use std::io;
 use terrace_app::App;
-use terrace_app::queries::{ExportPage, ExportPlace, ExportRows, GetOwnProfile, NotFound, ReadExport};
+use terrace_app::accounts::{ExportPage, ExportPlace, ExportRows, GetOwnProfile, NotFound, ReadExport};
 use terrace_identity::{Password, Viewer};
 use terrace_kernel::{Failure, SessionId};
 

@@ -8,8 +8,7 @@ use crate::slots::holding;
 use actix_web::web::{Data, Json};
 use actix_web::{HttpRequest, HttpResponse, get, patch, put};
 use terrace_app::App;
-use terrace_app::commands::ChangeProfile;
-use terrace_app::queries::{GetOwnProfile, GetPublicProfile, NotFound};
+use terrace_app::accounts::{ChangeProfile, GetOwnProfile, GetPublicProfile, NotFound};
 use terrace_identity::{Password, ProfileChange, TimeZone, bio, choose_display_name};
 use terrace_kernel::{Failure, UserId};
 

@@ -11,8 +11,9 @@ use crate::extract::{JsonBody, MaybeSignedIn, Query, SignedIn};
 use crate::shell::Shell;
 use actix_web::web::{Data, Json};
 use actix_web::{HttpResponse, get, post};
-use terrace_app::commands::{StartQuest, VisitDaily};
-use terrace_app::queries::{OwnRuns, ReadAchievements, ReadCompletedQuests, ReadOwnRuns};
+use terrace_app::quests::{
+    OwnRuns, ReadAchievements, ReadCompletedQuests, ReadOwnRuns, StartQuest, VisitDaily,
+};
 use terrace_app::{App, QuestBook};
 use terrace_kernel::UserId;
 use terrace_quests::{QuestId, StepId};

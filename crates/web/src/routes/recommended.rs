@@ -7,7 +7,7 @@ use actix_web::web::{Data, Json};
 use actix_web::{HttpResponse, delete, get};
 use serde::Deserialize;
 use terrace_app::App;
-use terrace_app::commands::Dismiss;
+use terrace_app::graph::Dismiss;
 use terrace_kernel::{Limit, UserId};
 use utoipa::IntoParams;
 

@@ -2,15 +2,18 @@
 //! codes of [`crate::error`].
 
 use crate::error::{ApiError, Code, Invalid};
-use terrace_app::commands::{
-    BlockRefusal, ChangeProfileRefusal, CompletePurchaseRefusal, CompleteStepRefusal, CreateCommentRefusal,
-    CreatePostRefusal, DeleteCommentRefusal, DeletePostRefusal, DismissRefusal, EndSessionRefusal,
-    FollowRefusal, FollowTeamRefusal, MembershipRefusal, OpenPackRefusal, PurchasePackRefusal, ReactRefusal,
-    ReportPostRefusal, ReturnPurchaseRefusal, StartQuestRefusal,
-};
+use terrace_app::accounts::{ChangeProfileRefusal, EndSessionRefusal, NotFound};
+use terrace_app::boards::MembershipRefusal;
+use terrace_app::graph::{BlockRefusal, DismissRefusal, FollowRefusal, FollowTeamRefusal};
 use terrace_app::media::{NotAnImage, UploadRefusal};
-use terrace_app::payments::CheckoutRefusal;
-use terrace_app::queries::{FeedRefusal, NotFound, TrendingRefusal};
+use terrace_app::packs::{OpenPackRefusal, PurchasePackRefusal};
+use terrace_app::payments::{CheckoutRefusal, CompletePurchaseRefusal, ReturnPurchaseRefusal};
+use terrace_app::quests::{CompleteStepRefusal, StartQuestRefusal};
+use terrace_app::room::{
+    CreateCommentRefusal, CreatePostRefusal, DeleteCommentRefusal, DeletePostRefusal, FeedRefusal,
+    ReactRefusal, ReportPostRefusal,
+};
+use terrace_app::trends::TrendingRefusal;
 use terrace_app::{
     BoardRefusal, ChangePasswordRefusal, DeleteAccountRefusal, GiveRefusal, LoginRefusal, NotActive,
     OnceRefusal, RecommendRefusal, RefreshRefusal, RegisterRefusal,

@@ -7,7 +7,7 @@ use crate::extract::{PathId, Query, SignedIn};
 use actix_web::web::{Data, Json};
 use actix_web::{HttpResponse, delete, get};
 use terrace_app::App;
-use terrace_app::queries::ListSessions;
+use terrace_app::accounts::ListSessions;
 use terrace_kernel::SessionId;
 
 const SESSIONS: &str = "sessions";

@@ -10,8 +10,9 @@ use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse, get};
 use serde::Deserialize;
 use terrace_app::App;
-use terrace_app::commands::BoardChoice;
-use terrace_app::queries::{FeedScope, GetTeam};
+use terrace_app::boards::BoardChoice;
+use terrace_app::room::FeedScope;
+use terrace_app::teams::GetTeam;
 use utoipa::IntoParams;
 use utoipa::openapi::schema::{Object, ObjectBuilder, Type};
 

@@ -8,7 +8,8 @@ use crate::extract::MaybeSignedIn;
 use actix_web::web::{Data, Json};
 use actix_web::{HttpResponse, get};
 use terrace_app::App;
-use terrace_app::queries::{FeedScope, TrendingScope};
+use terrace_app::room::FeedScope;
+use terrace_app::trends::TrendingScope;
 
 const TRENDING: &str = "trending";
 

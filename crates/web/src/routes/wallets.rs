@@ -7,7 +7,7 @@ use crate::extract::{Query, SignedIn};
 use actix_web::get;
 use actix_web::web::{Data, Json};
 use terrace_app::App;
-use terrace_app::queries::{ReadCash, ReadWallets};
+use terrace_app::balances::{ReadCash, ReadWallets};
 
 /// The name of the list in cursors.
 const ENTRIES: &str = "wallets";

@@ -7,8 +7,7 @@ use crate::shell::Shell;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse, post};
 use terrace_app::App;
-use terrace_app::commands::NoticeTaken;
-use terrace_app::payments::NoticeFault;
+use terrace_app::payments::{NoticeFault, NoticeTaken};
 
 /// Take what the payment provider tells.
 ///

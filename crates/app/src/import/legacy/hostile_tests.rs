@@ -1,12 +1,12 @@
 //! The tables of an older system may be files of anything: a record is read, left out with a reason, or told of by the
 //! line that it begins on.
 
-use super::known::{Here, Known};
-use super::records::{Header, Records};
-use super::rows::LegacyRow;
-use super::table::LegacyTable;
 use crate::QuestContent;
 use crate::hostile::{file, is_fit, samples};
+use crate::import::legacy::known::{Here, Known};
+use crate::import::legacy::records::{Header, Records};
+use crate::import::legacy::rows::LegacyRow;
+use crate::import::legacy::table::LegacyTable;
 use proptest::prelude::*;
 use std::io::BufReader;
 use terrace_identity::Team;

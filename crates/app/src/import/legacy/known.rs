@@ -1,12 +1,13 @@
 //! What rows of an older system mean here: whom and what they name, and whether they can be.
 
-use super::records::{Bad, Row};
-use super::rows::{
+use crate::import::legacy::records::{Bad, Row};
+use crate::import::legacy::rows::{
     LegacyEntry, LegacyFollow, LegacyPoints, LegacyRow, LegacyRun, LegacyStep, LegacyTeamFollow, LegacyUser,
     id_of,
 };
-use super::seasons::{self, Means};
-use super::table::LegacyTable;
+use crate::import::legacy::seasons;
+use crate::import::legacy::seasons::Means;
+use crate::import::legacy::table::LegacyTable;
 use sha2::{Digest, Sha256};
 use std::collections::{HashMap, HashSet};
 use terrace_identity::{Team, TimeZone, Username, bio, display_name};
@@ -424,7 +425,7 @@ fn unique<T>(before: Option<&T>, id: &str) -> Result<(), Bad> {
 
 /// What is wrong with a value, by its column.
 fn wrong(column: &'static str, error: &dyn std::fmt::Display) -> Bad {
-    Bad { kind: column, about: super::records::told(&error.to_string()) }
+    Bad { kind: column, about: crate::import::legacy::records::told(&error.to_string()) }
 }
 
 fn period(cadence: Cadence, zone: TimeZone, at: Timestamp) -> Period {

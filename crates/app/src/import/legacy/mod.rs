@@ -31,10 +31,10 @@ pub use table::LegacyTable;
 
 use crate::App;
 use crate::execute::{Command, Query, unrefused};
+use crate::import::legacy::known::{Here, Known, Read};
+use crate::import::legacy::moving::MoveLegacy;
+use crate::import::legacy::records::{Header, Records};
 use crate::store::{ReadTx, Tx};
-use known::{Here, Known, Read};
-use moving::MoveLegacy;
-use records::{Header, Records};
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
 use std::convert::Infallible;

@@ -1,10 +1,10 @@
 //! The one transaction in which an import comes to be seen.
 
-use super::known::Known;
-use super::rows::{ImportId, LegacyTally};
-use super::seasons::fit;
 use crate::execute::Command;
 use crate::import::follows_imported;
+use crate::import::legacy::known::Known;
+use crate::import::legacy::rows::{ImportId, LegacyTally};
+use crate::import::legacy::seasons::fit;
 use crate::ledger_upkeep::held_ledgers;
 use crate::store::Tx;
 use crate::upkeep::{books, bring_in_line};
@@ -159,7 +159,7 @@ fn check(tally: &LegacyTally) -> Outcome<(), MoveRefusal> {
     if tally.points_changed > 0 {
         return Err(Failure::Refused(MoveRefusal::Changed(tally.points_changed)));
     }
-    let sum = |sums: &BTreeMap<_, super::RowSum>| {
+    let sum = |sums: &BTreeMap<_, crate::import::legacy::RowSum>| {
         sums.values().fold((0_u64, 0_i64), |(rows, points), sum| {
             (rows.saturating_add(sum.rows), points.saturating_add(sum.points))
         })

@@ -1,7 +1,7 @@
 //! Records of comma-separated files: one at a time, never kept longer than a bound, with the lines that they begin on.
 
-use super::super::bounded::{BoundedLines, Kept};
-use super::table::LegacyTable;
+use crate::import::bounded::{BoundedLines, Kept};
+use crate::import::legacy::table::LegacyTable;
 use csv_core::{ReadRecordResult, Reader};
 use std::collections::BTreeMap;
 use std::io::{self, BufRead};
@@ -210,7 +210,7 @@ impl Bad {
     }
 }
 
-pub(super) use super::super::completion_lines::told;
+pub(super) use crate::import::completion_lines::told;
 
 #[cfg(test)]
 mod tests {

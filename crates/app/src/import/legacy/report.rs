@@ -1,10 +1,10 @@
 //! What files of an older system hold: how much of each table, and what is wrong with it.
 
-use super::LegacySource;
-use super::known::Read;
-use super::records::Bad;
-use super::rows::LegacyRow;
-use super::table::LegacyTable;
+use crate::import::legacy::LegacySource;
+use crate::import::legacy::known::Read;
+use crate::import::legacy::records::Bad;
+use crate::import::legacy::rows::LegacyRow;
+use crate::import::legacy::table::LegacyTable;
 use std::collections::BTreeMap;
 
 /// Lines of a kind that are shown.

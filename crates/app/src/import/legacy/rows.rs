@@ -19,7 +19,7 @@ typed_ids! {
 pub(super) fn id_of<I: From<Uuid>>(table: &str, old: &str) -> I {
     let digest = Sha256::new().chain_update(table).chain_update([0]).chain_update(old).finalize();
     let bits = digest.first_chunk().copied().unwrap_or_default();
-    I::from(Builder::from_unix_timestamp_millis(super::super::BEFORE_ALL, &bits).into_uuid())
+    I::from(Builder::from_unix_timestamp_millis(crate::import::BEFORE_ALL, &bits).into_uuid())
 }
 
 /// A fan, who has no password until an operator gives them one.

@@ -1,7 +1,7 @@
 //! Seasons of an older system, and where they fit in.
 
-use super::records::{Bad, Row};
-use super::rows::id_of;
+use crate::import::legacy::records::{Bad, Row};
+use crate::import::legacy::rows::id_of;
 use terrace_kernel::Timestamp;
 use terrace_quests::Mismatch;
 use terrace_scoring::{Season, SeasonId, SeasonKey, SeasonStatus, Seasons, SeasonsError, season_name};

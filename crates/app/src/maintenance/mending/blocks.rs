@@ -1,7 +1,7 @@
 //! Clean-up of follows between fans of whom one blocks the other.
 
-use super::walk::{Looked, Mending, count, fans, look_at_found, walk};
-use crate::commands::end_follow;
+use crate::graph::end_follow;
+use crate::maintenance::mending::walk::{Looked, Mending, count, fans, look_at_found, walk};
 use crate::maintenance::{Category, Counts, Task};
 use crate::store::{ReadTx, Tx};
 use std::collections::BTreeSet;

@@ -1,8 +1,8 @@
 //! Backfill of boards: records of a season that were written without one, whose board can be known by now (scoring rules 4
 //! and 5). Totals and boards follow in the same transaction. Records without a season stay as they are (rule 6).
 
-use super::facts::{bring_in_line, favorites};
-use super::walk::{Looked, Mending, count, hold, look_at_fans, walk_fans};
+use crate::maintenance::mending::facts::{bring_in_line, favorites};
+use crate::maintenance::mending::walk::{Looked, Mending, count, hold, look_at_fans, walk_fans};
 use crate::maintenance::{Boardless, Category, Counts, Task};
 use crate::store::{ReadTx, Tx};
 use std::collections::HashMap;

@@ -1,8 +1,8 @@
 //! Clean-up of what should have gone and did not: what deleted accounts and deleted posts have left.
 
-use super::walk::tally;
-use crate::erasure::erase_left;
+use crate::accounts::erase_left;
 use crate::execute::{Command, Query};
+use crate::maintenance::mending::walk::tally;
 use crate::maintenance::{Category, Counts, LeftBehind, Task, TaskFailure, Work};
 use crate::store::{ReadTx, Tx};
 use std::convert::Infallible;

@@ -1,11 +1,12 @@
 //! Backfill of points for what fans did and nobody recorded. The records have the keys that they would have had, so that what
 //! was paid meanwhile, or is paid beside it, is paid once.
 
-use super::walk::{Held, Looked, Mending, count, hold, look_at_fans, walk_fans};
-use crate::awards::{Awards, GiveRefusal, Given};
+use crate::boards::{Awards, GiveRefusal, Given};
+use crate::maintenance::mending::walk::{Held, Looked, Mending, count, hold, look_at_fans, walk_fans};
 use crate::maintenance::{Category, Counts, Task, Unrecorded, UnrecordedVisit};
 use crate::store::{ReadTx, Tx};
-use crate::upkeep::{self, books};
+use crate::upkeep;
+use crate::upkeep::books;
 use std::collections::HashMap;
 use terrace_kernel::{Ctx, Failure, StoreError, TeamId, Timestamp, UserId, Uuid};
 use terrace_quests::VisitRules;

@@ -1,6 +1,6 @@
 //! Repair of the outbox of minting: fans whose messages wait and would never go out.
 
-use super::walk::{Looked, Mending, count, hold, look_at_found, walk};
+use crate::maintenance::mending::walk::{Looked, Mending, count, hold, look_at_found, walk};
 use crate::maintenance::{Category, Counts, Task};
 use crate::store::{ReadTx, Tx};
 use terrace_kernel::{Ctx, StoreError, Timestamp, UserId, Uuid};

@@ -1,6 +1,6 @@
 //! Purchases, copies and collectibles made what the journal and the proofs of draws say (spec §3 rule 4).
 
-use super::walk::{Looked, Mending, count, tally, walk};
+use crate::maintenance::mending::walk::{Looked, Mending, count, tally, walk};
 use crate::maintenance::{Category, Counts, Need, Task, Work};
 use crate::packs::{PackBook, SeedSafe, new_copy};
 use crate::payments::settle::tell;

@@ -1,10 +1,9 @@
 //! What fans are in: onboarding for those who were there before it, runs that steps were done in, and the order of steps.
 
-use super::walk::{Looked, Mending, count, fans, hold, look_at_fans, walk_fans};
 use crate::execute::Command;
+use crate::maintenance::mending::walk::{Looked, Mending, count, fans, hold, look_at_fans, walk_fans};
 use crate::maintenance::{Category, Counts, Runless, Task, Work};
-use crate::queries::portion_of_standings;
-use crate::quests::QuestBook;
+use crate::quests::{QuestBook, portion_of_standings};
 use crate::store::{ReadTx, Tx};
 use std::convert::Infallible;
 use std::sync::Arc;

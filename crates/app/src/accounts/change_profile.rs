@@ -1,0 +1,66 @@
+//! Changes one's own profile.
+
+use crate::accounts::OwnProfile;
+use crate::execute::{Command, present};
+use crate::store::Tx;
+use terrace_identity::ProfileChange;
+use terrace_kernel::{Ctx, EventKind, Failure, NewEvent, Outcome, Topic, UserId};
+
+/// Changes what the change names and leaves the rest.
+#[derive(Debug, Clone)]
+pub struct ChangeProfile {
+    /// Whose profile.
+    pub user: UserId,
+    /// What changes.
+    pub change: ProfileChange,
+}
+
+/// Why a profile was not changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChangeProfileRefusal {
+    /// No team has this id.
+    UnknownTeam,
+    /// The account is gone.
+    NoAccount,
+}
+
+impl Command for ChangeProfile {
+    const NAME: &'static str = "change_profile";
+    type Output = OwnProfile;
+    type Refusal = ChangeProfileRefusal;
+    const SHOWS_ON_BOARDS: bool = true;
+
+    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<OwnProfile, ChangeProfileRefusal> {
+        if let Some(Some(team)) = self.change.favorite_team
+            && tx.team(team)?.is_none()
+        {
+            return Err(Failure::Refused(ChangeProfileRefusal::UnknownTeam));
+        }
+        if !self.change.is_empty() {
+            if !tx.change_profile(self.user, &self.change, ctx.now())? {
+                return Err(Failure::Refused(ChangeProfileRefusal::NoAccount));
+            }
+            if let Some(zone) = self.change.time_zone
+                && let Some((_, Some(visits))) = tx.visits_and_zone(self.user)?
+            {
+                // The new zone counts from the next midnight of the old one.
+                tx.put_visits(self.user, &visits.in_zone(zone.tz(), ctx.now()), visits.last_paid)?;
+            }
+            if self.change.leaderboard_visible.is_some() {
+                tx.relist(self.user, ctx.now())?;
+            }
+            tx.append(
+                &NewEvent {
+                    topic: Topic::Account,
+                    kind: EventKind::ProfileChanged,
+                    actor: Some(self.user),
+                    team: None,
+                    subject: self.user.as_uuid(),
+                    object: None,
+                },
+                ctx.now(),
+            )?;
+        }
+        present(OwnProfile::read(tx, self.user)?, "read a profile")
+    }
+}

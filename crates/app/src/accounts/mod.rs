@@ -1,0 +1,45 @@
+//! TODO-DOC
+
+mod change_password;
+mod change_profile;
+mod delete_account;
+mod end_session;
+mod erasure;
+mod export;
+mod login;
+pub(crate) mod name_skeletons;
+mod operate_account;
+mod operators;
+mod passwords;
+mod queries;
+mod refresh_session;
+mod register;
+mod sessions;
+mod sign_in;
+mod touch_session;
+mod viewers;
+
+pub(crate) use change_password::ReplacePassword;
+pub use change_profile::{ChangeProfile, ChangeProfileRefusal};
+pub(crate) use delete_account::{DeleteAccount, DeleteAccountRuleRefusal};
+pub(crate) use end_session::EndSession;
+pub use end_session::EndSessionRefusal;
+pub(crate) use erasure::{erase_account, erase_left};
+pub use export::{ExportPage, ExportPlace, ExportRows, KeptCopy, ReadExport};
+pub use login::{
+    ChangePasswordRefusal, Grant, LoginRefusal, RefreshRefusal, RegisterRefusal, Registration, SignedUp,
+};
+pub(crate) use name_skeletons::NAME;
+pub use operate_account::{GrantRole, Operated, RestoreAccount, SuspendAccount, UnknownAccount};
+pub(crate) use operate_account::{ResetPassword, find_named, lock_named};
+pub use operators::{DeleteAccountRefusal, ResetPasswordRefusal};
+pub(crate) use passwords::PasswordFailure;
+pub use passwords::{PasswordCost, Passwords, PasswordsBusy};
+pub use queries::{GetOwnProfile, GetPublicProfile, NotFound, OwnProfile, PublicView};
+pub(crate) use refresh_session::{RefreshSession, Refreshed};
+pub(crate) use register::{Register, RegisterOutcome, RegisterRuleRefusal, start_onboarding};
+pub(crate) use sessions::FindViewer;
+pub use sessions::ListSessions;
+pub(crate) use sign_in::{Device, OpenSession, OpenSessionRefusal, Opened, Tokens};
+pub(crate) use touch_session::{SEEN_TO, TouchSession};
+pub(crate) use viewers::Viewers;

@@ -1,0 +1,83 @@
+//! Fills in the skeletons of names from before skeletons were stored, and of imported names.
+
+use crate::App;
+use crate::execute::Command;
+use crate::maintenance::{Pace, TaskFailure};
+use crate::platform::Job;
+use crate::store::Tx;
+use std::convert::Infallible;
+use std::time::Duration;
+use terrace_identity::Username;
+use terrace_kernel::{Ctx, Outcome, UserId};
+
+/// The name of the task and of the job.
+pub(crate) const NAME: &str = "backfill-name-skeletons";
+/// How often a process looks for names without a skeleton; a partial index finds them.
+const EVERY: Duration = Duration::from_hours(1);
+/// Names that one transaction fills in.
+const PORTION: u32 = 200;
+
+/// The job that fills in what is missing.
+pub(crate) fn job() -> Job {
+    Job::new(NAME, EVERY, |app| async move {
+        let filled = app.fill_name_skeletons(&Pace::unwatched()).await.map_err(TaskFailure::into_store)?;
+        if filled.names > 0 {
+            log::info!(
+                "{NAME} filled in {} names; {} look like an earlier name",
+                filled.names,
+                filled.clashes
+            );
+        }
+        Ok(())
+    })
+}
+
+/// What became of names without a skeleton.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct FilledSkeletons {
+    /// Names that have a skeleton now.
+    pub(crate) names: u64,
+    /// Names that still have none, because another account has the same.
+    pub(crate) clashes: u64,
+}
+
+impl App {
+    /// Fills in every missing skeleton; the earlier of two look-alikes gets it.
+    pub(crate) async fn fill_name_skeletons(&self, pace: &Pace) -> Result<FilledSkeletons, TaskFailure> {
+        let mut all = FilledSkeletons::default();
+        let mut after = None;
+        while let Some((filled, last)) = pace.batch(self, FillNameSkeletons { after }).await? {
+            all.names += filled.names;
+            all.clashes += filled.clashes;
+            pace.advance(filled.names + filled.clashes);
+            after = Some(last);
+        }
+        Ok(all)
+    }
+}
+
+/// Fills in the next names behind `after`, and returns the last of them; nothing when there are no more. A registration
+/// that takes a skeleton at the same moment makes the transaction fail, and the next run does it again.
+struct FillNameSkeletons {
+    after: Option<UserId>,
+}
+
+impl Command for FillNameSkeletons {
+    const NAME: &'static str = "fill_name_skeletons";
+    type Output = Option<(FilledSkeletons, UserId)>;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn Tx, _ctx: &mut Ctx) -> Outcome<Self::Output, Infallible> {
+        let mut filled = FilledSkeletons::default();
+        let mut last = None;
+        for (id, key) in tx.names_without_skeleton(self.after, PORTION)? {
+            if tx.set_name_skeleton(id, &Username::skeleton_of(&key))? {
+                filled.names += 1;
+            } else {
+                filled.clashes += 1;
+            }
+            last = Some(id);
+        }
+        Ok(last.map(|last| (filled, last)))
+    }
+}

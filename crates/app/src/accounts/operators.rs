@@ -1,0 +1,146 @@
+//! The end of an account by its owner's proof, and what operators do to accounts.
+
+use crate::App;
+use crate::accounts::login::{FindCredentials, busy_or};
+use crate::accounts::{
+    DeleteAccount, DeleteAccountRuleRefusal, GrantRole, Operated, ResetPassword, RestoreAccount,
+    SuspendAccount, UnknownAccount,
+};
+use crate::balances::{CoinsMoved, MoveCoins, MoveCoinsRefusal};
+use crate::execute::{Command, unrefused};
+use terrace_identity::{Password, PasswordError, Role, Secret, Username, Viewer};
+use terrace_kernel::{Failure, Outcome};
+
+/// Why an account was not deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DeleteAccountRefusal {
+    /// It is deleted already, or suspended: whoever asks is nobody any more.
+    NotActive,
+    /// The password is wrong.
+    WrongPassword,
+    /// There is money left on an account of theirs.
+    BalanceLeft,
+    /// Too many passwords are being checked at once.
+    Busy,
+}
+
+/// Why a password was not reset.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ResetPasswordRefusal {
+    /// No account of this name can be operated on.
+    UnknownAccount,
+    /// The username does not allow this password.
+    WeakPassword(PasswordError),
+    /// Too many passwords are being hashed at once.
+    Busy,
+}
+
+impl App {
+    /// Deletes one's own account, for good.
+    pub async fn delete_account(
+        &self,
+        viewer: &Viewer,
+        password: Password,
+    ) -> Outcome<(), DeleteAccountRefusal> {
+        let user = viewer.user_id;
+        let proved = unrefused(self.query(FindCredentials::Of(user)).await)?
+            .ok_or(Failure::Refused(DeleteAccountRefusal::NotActive))?
+            .password;
+        let right = self
+            .passwords
+            .verify(password, Some(proved.clone()))
+            .await
+            .map_err(|failure| busy_or(failure, DeleteAccountRefusal::Busy))?;
+        if !right {
+            return Err(Failure::Refused(DeleteAccountRefusal::WrongPassword));
+        }
+        let deleted = self.execute(DeleteAccount { user, proved }).await.map_err(|failure| {
+            failure.map(|refusal| match refusal {
+                DeleteAccountRuleRefusal::NotActive => DeleteAccountRefusal::NotActive,
+                DeleteAccountRuleRefusal::ProofIsStale => DeleteAccountRefusal::WrongPassword,
+                DeleteAccountRuleRefusal::BalanceLeft => DeleteAccountRefusal::BalanceLeft,
+            })
+        });
+        // Whatever it came to: who is not active any more is forgotten too.
+        self.viewers.forget_user(user);
+        deleted?;
+        log::info!("account {user} was deleted by its owner");
+        Ok(())
+    }
+
+    /// Puts an account aside.
+    pub async fn suspend_account(&self, username: &str) -> Outcome<Operated, UnknownAccount> {
+        let operated = self.operate(SuspendAccount { username: username.to_owned() }).await?;
+        log::info!("account {} was suspended; {}", operated.user, words(operated));
+        Ok(operated)
+    }
+
+    /// Takes a suspended account back in.
+    pub async fn restore_account(&self, username: &str) -> Outcome<Operated, UnknownAccount> {
+        let operated = self.operate(RestoreAccount { username: username.to_owned() }).await?;
+        log::info!("account {} was restored; {}", operated.user, words(operated));
+        Ok(operated)
+    }
+
+    /// Says what an account may do.
+    pub async fn grant_role(&self, username: &str, role: Role) -> Outcome<Operated, UnknownAccount> {
+        let operated = self.operate(GrantRole { username: username.to_owned(), role }).await?;
+        log::info!("account {} was given the role {}", operated.user, role.as_str());
+        Ok(operated)
+    }
+
+    /// Replaces an account's password with `password`, or with one that is drawn and given back.
+    pub async fn reset_password(
+        &self,
+        username: &str,
+        password: Option<Password>,
+    ) -> Outcome<(Operated, Option<Secret>), ResetPasswordRefusal> {
+        let mut ctx = self.seed().open();
+        let (secret, password) = if let Some(password) = password {
+            password
+                .check_username(&Username::key_of(username))
+                .map_err(|error| Failure::Refused(ResetPasswordRefusal::WeakPassword(error)))?;
+            (None, password)
+        } else {
+            let (secret, password) = Password::draw(&mut ctx);
+            (Some(secret), password)
+        };
+        let new = self
+            .passwords
+            .hash(password, ctx.random_bytes())
+            .await
+            .map_err(|failure| busy_or(failure, ResetPasswordRefusal::Busy))?;
+        let operated = self
+            .operate(ResetPassword { username: username.to_owned(), new })
+            .await
+            .map_err(|failure| failure.map(|UnknownAccount| ResetPasswordRefusal::UnknownAccount))?;
+        log::info!("the password of account {} was reset; {}", operated.user, words(operated));
+        Ok((operated, secret))
+    }
+
+    /// Gives coins to a fan or takes some, once for its source.
+    pub async fn move_coins(&self, command: MoveCoins) -> Outcome<CoinsMoved, MoveCoinsRefusal> {
+        let words = (command.amount, command.gives, command.source.clone());
+        let moved = self.execute(command).await?;
+        let (amount, gives, source) = words;
+        let verb = if gives { "got" } else { "lost" };
+        let again = if moved.balance.is_some() { "" } else { " before" };
+        log::info!("account {} {verb} {amount} coins{again}; {source}", moved.user);
+        Ok(moved)
+    }
+
+    async fn operate<C>(&self, command: C) -> Outcome<Operated, UnknownAccount>
+    where
+        C: Command<Output = Operated, Refusal = UnknownAccount>,
+    {
+        let operated = self.execute(command).await?;
+        self.viewers.forget_user(operated.user);
+        Ok(operated)
+    }
+}
+
+fn words(operated: Operated) -> String {
+    let Operated { changed, sessions_ended, .. } = operated;
+    let already = if changed { "" } else { "it was so already, " };
+    format!("{already}{sessions_ended} sessions ended")
+}

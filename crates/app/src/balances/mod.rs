@@ -1,0 +1,7 @@
+//! TODO-DOC
+
+mod move_coins;
+mod queries;
+
+pub use move_coins::{CoinsMoved, MoveCoins, MoveCoinsRefusal};
+pub use queries::{ReadCash, ReadWallets, Wallets};

@@ -1,0 +1,483 @@
+//! Leaderboards as they are read: from memory where the boards of the active season are there, as of a place in the event
+//! log, and from the tables while they are loaded, and for seasons that are over.
+
+mod award_points;
+mod awards;
+mod board_membership;
+mod points;
+mod queries;
+mod ranks;
+mod reverse_points;
+mod seasons;
+mod unshown;
+
+pub use award_points::AwardPoints;
+pub use awards::{Awards, GiveRefusal, Given, TakeBackRefusal};
+pub use board_membership::{BoardChoice, BoardJoined, ChangeBoardMembership, MembershipRefusal};
+pub(crate) use board_membership::{EnsureTeamBoard, board_name};
+pub use points::{OwnPoints, ReadOwnPoints};
+pub(crate) use queries::{
+    FindBoard, HiddenAmong, HiddenFrom, ListBoards, Published, ReadCards, ReadRows, ReadSeasons, ReadStanding,
+};
+pub use ranks::BoardStamp;
+pub(crate) use ranks::{Hidden, Ranks, shows_on_boards};
+pub use reverse_points::ReversePoints;
+pub use seasons::{CloseSeason, StartSeason};
+pub(crate) use seasons::{FoundSeasons, TurnSeasons};
+pub(crate) use unshown::{Concerned, Unshown};
+
+use crate::App;
+
+use crate::execute::unrefused;
+use crate::platform::{BoardStamp, Hidden, Ranks};
+
+use crate::boards::unshown::Note;
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use terrace_identity::AuthorCard;
+use terrace_kernel::{Failure, Limit, Outcome, Position, StoreError, UserId};
+use terrace_scoring::{Board, BoardScope, RankIndex, RankKey, Ranked, Season, SeasonId, Seasons, Standing};
+
+/// How long a reader waits for the boards in memory to show what the reader wrote; then they are shown as they are.
+const PATIENCE: Duration = Duration::from_millis(500);
+/// How long a reader of the tables waits for them to hold no more of a board than the event log tells; then the events
+/// that wait get their positions in the transaction of the read.
+const PUBLISHING: Duration = Duration::from_millis(500);
+/// How often it is looked whether they do.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// What is asked of a board.
+#[derive(Debug, Clone)]
+pub struct ReadBoard {
+    /// Which.
+    pub board: BoardChoice,
+    /// In which season; none for the one that is shown.
+    pub season: Option<SeasonId>,
+    /// Whose neighbours are asked for, in place of the top.
+    pub around: Option<UserId>,
+    /// How many lines.
+    pub limit: Limit,
+    /// After which line.
+    pub after: Option<RankKey>,
+    /// Who reads.
+    pub reader: Option<UserId>,
+}
+
+/// Why a board is not shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BoardRefusal {
+    /// There is no such board.
+    UnknownBoard,
+    /// No team has this id.
+    UnknownTeam,
+    /// There is no such season, or the board has none of it.
+    UnknownSeason,
+}
+
+/// A board in a season, found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShownBoard {
+    /// The board.
+    pub board: Board,
+    /// What it is called.
+    pub name: String,
+    /// The season.
+    pub season: Season,
+}
+
+/// One line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BoardLine {
+    /// Who stands where.
+    pub ranked: Ranked,
+    /// The fan; none where the reader and they are hidden from each other.
+    pub user: Option<Arc<AuthorCard>>,
+}
+
+/// A page of a board.
+#[derive(Debug, Clone)]
+pub struct BoardPage {
+    /// The lines in order.
+    pub lines: Vec<BoardLine>,
+    /// Where the reader stands, if they are listed.
+    pub me: Option<Standing>,
+    /// How many are listed.
+    pub total: u64,
+    /// The place in the log as of which the page is right.
+    pub version: Position,
+    /// After which line the next page begins, when there is one.
+    pub next: Option<RankKey>,
+    /// From where a stream goes on.
+    pub stream_position: Position,
+    /// What tells the board's state from others; none where it was read from the tables.
+    pub stamp: Option<BoardStamp>,
+}
+
+/// Up to where the boards in memory know the log, once they show what the reader wrote, or the reader has waited for that
+/// long enough. A request finds that out once and goes by it to its end.
+#[derive(Debug, Clone, Copy)]
+pub struct BoardsNow {
+    /// None where the tables have to be asked.
+    known: Option<Position>,
+    /// Up to where pages from the tables told of boards before; the boards in memory know of that, too.
+    told: Position,
+}
+
+impl App {
+    /// What stamps awards.
+    pub fn awards(&self) -> crate::boards::awards::Awards {
+        self.awards.clone()
+    }
+
+    /// Makes the first seasons where there are none; says whether it did.
+    pub async fn found_seasons(&self) -> Result<bool, StoreError> {
+        unrefused(self.execute(crate::boards::FoundSeasons).await)
+    }
+
+    /// Closes and begins the seasons that are due; says what changed.
+    pub async fn turn_seasons(&self) -> Result<Vec<Season>, StoreError> {
+        unrefused(self.execute(crate::boards::TurnSeasons).await)
+    }
+
+    /// Waits until the boards in memory show what the reader wrote here, for half a second at most. Commands wait for that
+    /// before they answer, so that a reader rarely has to.
+    pub async fn boards_now(&self, reader: Option<UserId>) -> BoardsNow {
+        let unshown = self.unshown.of(reader);
+        if !unshown.is_empty() && self.ranks.known().is_some() {
+            let shown = async {
+                let settled = self.store.settled().await?;
+                self.ranks.comes_up_to(settled, PATIENCE).await.then_some(())
+            };
+            if let Ok(Some(())) = tokio::time::timeout(PATIENCE, shown).await {
+                self.unshown.strike_out(unshown);
+            }
+        }
+        self.boards_as_they_are()
+    }
+
+    fn boards_as_they_are(&self) -> BoardsNow {
+        let known = self.ranks.known();
+        let told = self.ranks.floor();
+        BoardsNow { known, told: known.map_or(told, |known| told.min(known)) }
+    }
+
+    /// Waits until the boards show everything that was committed here before now. To be called before the accounts that it
+    /// concerns can know of it; where it takes too long, or the wait is cut short, they wait when they read a board.
+    pub(crate) async fn boards_show(&self, concerned: Vec<Concerned>) {
+        let mut note = Note { unshown: &self.unshown, concerned };
+        // While boards are loaded they are read from the tables, but not for how long.
+        if self.ranks.known().is_none() {
+            return;
+        }
+        let Some(settled) = self.store.settled().await else { return };
+        if self.ranks.comes_up_to(settled, PATIENCE).await {
+            note.concerned.clear();
+        }
+    }
+
+    /// Waits until the boards show the points that the reader is about to see.
+    pub async fn boards_show_points_of(&self, reader: UserId) {
+        self.boards_show(vec![Concerned::Account(reader)]).await;
+    }
+
+    /// Every season.
+    pub async fn seasons(&self, now: BoardsNow) -> Result<Arc<Seasons>, StoreError> {
+        if now.known.is_some()
+            && let Some(seasons) = self.ranks.read(|ranks| Arc::clone(ranks.seasons()))
+        {
+            return Ok(seasons);
+        }
+        let seasons = Arc::new(unrefused(self.query(ReadSeasons).await)?);
+        self.awards.know(Arc::clone(&seasons));
+        Ok(seasons)
+    }
+
+    /// Finds the board that is asked for; a team's is made when it is first asked for.
+    pub async fn find_board(
+        &self,
+        now: BoardsNow,
+        choice: BoardChoice,
+        season: Option<SeasonId>,
+    ) -> Outcome<Arc<ShownBoard>, BoardRefusal> {
+        let refused = |refusal| Failure::Refused(refusal);
+        let seasons = self.seasons(now).await.map_err(Failure::Broken)?;
+        let wanted = match season {
+            Some(id) => seasons.get(id).filter(|season| season.is_counted()),
+            None => seasons.shown(),
+        };
+        let wanted = wanted.ok_or(refused(BoardRefusal::UnknownSeason))?;
+        let place = (choice, wanted.id);
+        let found = match self.found_boards.get(&place) {
+            Some(found) if found.season == *wanted => found,
+            Some(_) | None => {
+                let found = Arc::new(self.look_for_board(&seasons, choice, wanted, season.is_some()).await?);
+                self.found_boards.insert(place, Arc::clone(&found));
+                found
+            }
+        };
+        Ok(found)
+    }
+
+    async fn look_for_board(
+        &self,
+        seasons: &Seasons,
+        choice: BoardChoice,
+        season: &Season,
+        season_asked: bool,
+    ) -> Outcome<ShownBoard, BoardRefusal> {
+        let refused = |refusal| Failure::Refused(refusal);
+        let found = unrefused(self.query(FindBoard { choice, season: season.id }).await);
+        let found = match (found.map_err(Failure::Broken)?, choice) {
+            (Some(found), _) => found,
+            (None, BoardChoice::Team(team)) => {
+                let made = unrefused(self.execute(EnsureTeamBoard(team)).await).map_err(Failure::Broken)?;
+                let made = made.ok_or(refused(BoardRefusal::UnknownTeam))?;
+                let again = FindBoard { choice: BoardChoice::Board(made.id), season: season.id };
+                let found = unrefused(self.query(again).await).map_err(Failure::Broken)?;
+                found.ok_or(refused(BoardRefusal::UnknownBoard))?
+            }
+            (None, BoardChoice::Board(_) | BoardChoice::Global) => {
+                return Err(refused(BoardRefusal::UnknownBoard));
+            }
+        };
+        let (board, name) = found;
+        // A global board shows its own season, whichever is the active one.
+        let season = match board.scope {
+            BoardScope::Global(own) if own != season.id => {
+                let own = seasons.get(own).filter(|_| !season_asked).cloned();
+                own.ok_or(refused(BoardRefusal::UnknownSeason))?
+            }
+            BoardScope::Global(_) | BoardScope::Team(_) => season.clone(),
+        };
+        Ok(ShownBoard { board, name, season })
+    }
+
+    /// What tells the state of a board from others; none where it is not kept in memory, or not now.
+    pub fn board_stamp(&self, now: BoardsNow, shown: &ShownBoard) -> Option<BoardStamp> {
+        now.known?;
+        let is_kept = |ranks: &Ranks| ranks.season() == Some(shown.season.id);
+        let stamp = self.ranks.read(|ranks| is_kept(ranks).then(|| ranks.stamp(shown.board.id))).flatten()?;
+        Some(stamp.after(now.told))
+    }
+
+    /// Reads a page of a board that was found.
+    pub async fn read_board(
+        &self,
+        now: BoardsNow,
+        shown: &ShownBoard,
+        asked: &ReadBoard,
+    ) -> Result<BoardPage, StoreError> {
+        let mut page = self.page(now, shown, asked).await?;
+        // Where somebody stands who is hidden from the reader is not told to whoever asks for them.
+        let is_hidden = |line: &BoardLine| Some(line.ranked.user) == asked.around && line.user.is_none();
+        if page.lines.iter().any(is_hidden) {
+            page.lines.clear();
+            page.next = None;
+        }
+        Ok(page)
+    }
+
+    async fn page(
+        &self,
+        mut now: BoardsNow,
+        shown: &ShownBoard,
+        asked: &ReadBoard,
+    ) -> Result<BoardPage, StoreError> {
+        let begun = Instant::now();
+        loop {
+            if let Some(page) = self.page_in_memory(now, shown, asked).await? {
+                return Ok(page);
+            }
+            let publishes = begun.elapsed() > PUBLISHING;
+            if let Some(page) = self.page_in_tables(shown, asked, publishes).await? {
+                return Ok(page);
+            }
+            self.ranks.changes_within(PAUSE).await;
+            now = self.boards_as_they_are();
+        }
+    }
+
+    async fn page_in_memory(
+        &self,
+        now: BoardsNow,
+        shown: &ShownBoard,
+        asked: &ReadBoard,
+    ) -> Result<Option<BoardPage>, StoreError> {
+        let BoardsNow { known: Some(known), told } = now else { return Ok(None) };
+        let read = self.ranks.read(|ranks| {
+            let kept = (Arc::clone(ranks.cards()), Arc::clone(ranks.hidden()));
+            let (rows, stamp) = ranks.board(shown.board.id, |index| Rows::of(index, asked));
+            (ranks.season() == Some(shown.season.id)).then_some((rows, stamp, kept))
+        });
+        let Some((rows, stamp, (cards, hidden))) = read.flatten() else { return Ok(None) };
+        let stamp = stamp.after(told);
+        let users: Vec<UserId> = rows.lines.iter().map(|line| line.user).collect();
+        let since = cards.since();
+        let mut known_cards: Vec<Arc<AuthorCard>> = Vec::with_capacity(users.len());
+        let mut unknown = Vec::new();
+        for user in &users {
+            match cards.get(*user) {
+                Some(card) => known_cards.push(card),
+                None => unknown.push(*user),
+            }
+        }
+        if !unknown.is_empty() {
+            for card in unrefused(self.query(ReadCards(unknown)).await)? {
+                let card = Arc::new(card);
+                cards.keep(since, card.id, Arc::clone(&card));
+                known_cards.push(card);
+            }
+        }
+        let hidden = self.hidden(asked.reader, users, Some(&hidden)).await?;
+        Ok(Some(rows.into_page(
+            &known_cards,
+            &hidden,
+            (stamp.version, known.max(stamp.version)),
+            Some(stamp),
+        )))
+    }
+
+    /// The page as the tables have it; nothing where they have more than the event log tells, so that it is right as of
+    /// no place in the log, and where the boards in memory have come to be there.
+    async fn page_in_tables(
+        &self,
+        shown: &ShownBoard,
+        asked: &ReadBoard,
+        publishes: bool,
+    ) -> Result<Option<BoardPage>, StoreError> {
+        let query = ReadRows { season: shown.season.id, board: shown.board.id, asked: asked.clone() };
+        let found = if publishes { self.query(Published(query)).await } else { self.query(query).await };
+        let Some((rows, head)) = unrefused(found)? else { return Ok(None) };
+        let is_kept = |ranks: &Ranks| ranks.season() == Some(shown.season.id);
+        if shown.season.is_active() && !self.ranks.is_replaced_at(head, is_kept) {
+            return Ok(None);
+        }
+        let users: Vec<UserId> = rows.lines.iter().map(|line| line.user).collect();
+        let cards = unrefused(self.query(ReadCards(users.clone())).await)?;
+        let cards: Vec<_> = cards.into_iter().map(Arc::new).collect();
+        let hidden = self.hidden(asked.reader, users, None).await?;
+        Ok(Some(rows.into_page(&cards, &hidden, (head, head), None)))
+    }
+
+    /// Who of these is hidden from the reader: by what is kept, or else by the tables.
+    async fn hidden(
+        &self,
+        reader: Option<UserId>,
+        users: Vec<UserId>,
+        kept: Option<&Hidden>,
+    ) -> Result<Vec<UserId>, StoreError> {
+        let Some(reader) = reader.filter(|_| !users.is_empty()) else { return Ok(Vec::new()) };
+        let Some(kept) = kept else {
+            return unrefused(self.query(HiddenAmong { reader, others: users }).await);
+        };
+        let hidden = self.hidden_from(kept, reader).await?;
+        Ok(users.into_iter().filter(|user| hidden.contains(user)).collect())
+    }
+
+    /// Who is hidden from somebody: from memory, up to what the boards know of the log.
+    async fn hidden_from(&self, kept: &Hidden, reader: UserId) -> Result<Arc<HashSet<UserId>>, StoreError> {
+        if let Some(hidden) = kept.get(reader) {
+            return Ok(hidden);
+        }
+        let since = kept.since();
+        let hidden: HashSet<_> = unrefused(self.query(HiddenFrom(reader)).await)?.into_iter().collect();
+        let hidden = Arc::new(hidden);
+        kept.keep(since, reader, Arc::clone(&hidden));
+        Ok(hidden)
+    }
+
+    /// Where a fan stands on a board.
+    pub async fn standing(
+        &self,
+        now: BoardsNow,
+        shown: &ShownBoard,
+        user: UserId,
+    ) -> Result<Option<Standing>, StoreError> {
+        if now.known.is_some() {
+            let read = self.ranks.read(|ranks| {
+                let (standing, _) = ranks.board(shown.board.id, |index| index.standing(user));
+                (ranks.season() == Some(shown.season.id)).then_some(standing)
+            });
+            if let Some(standing) = read.flatten() {
+                return Ok(standing);
+            }
+        }
+        unrefused(self.query(ReadStanding { season: shown.season.id, board: shown.board.id, user }).await)
+    }
+
+    /// The boards of the season that is shown: those that the reader is on first, then the global one and the teams' in
+    /// the order in which they were made.
+    pub async fn list_boards(
+        &self,
+        reader: Option<UserId>,
+    ) -> Outcome<(Season, Vec<(Board, String)>), BoardRefusal> {
+        let now = self.boards_now(reader).await;
+        let seasons = self.seasons(now).await.map_err(Failure::Broken)?;
+        let season = seasons.shown().ok_or(Failure::Refused(BoardRefusal::UnknownSeason))?.clone();
+        let boards = unrefused(self.query(ListBoards { season: season.id, reader }).await);
+        Ok((season, boards.map_err(Failure::Broken)?))
+    }
+}
+
+/// The rows of a page, before names.
+pub(crate) struct Rows {
+    pub(crate) lines: Vec<Ranked>,
+    pub(crate) me: Option<Standing>,
+    pub(crate) total: u64,
+    pub(crate) next: Option<RankKey>,
+}
+
+impl Rows {
+    fn of(index: &RankIndex, asked: &ReadBoard) -> Self {
+        let limit = usize::from(asked.limit.rows());
+        let mut lines = match (asked.around, &asked.after) {
+            (Some(user), _) => around(index, user, limit),
+            (None, Some(key)) => index.page_after(key, limit + 1),
+            (None, None) => index.page(0, limit + 1),
+        };
+        let more = lines.len() > limit;
+        lines.truncate(limit);
+        Self {
+            next: if more { lines.last().map(Ranked::key) } else { None },
+            lines,
+            me: asked.reader.and_then(|reader| index.standing(reader)),
+            total: u64::try_from(index.len()).unwrap_or(u64::MAX),
+        }
+    }
+
+    fn into_page(
+        self,
+        cards: &[Arc<AuthorCard>],
+        hidden: &[UserId],
+        (version, stream_position): (Position, Position),
+        stamp: Option<BoardStamp>,
+    ) -> BoardPage {
+        let Self { lines, me, total, next } = self;
+        let by_id: std::collections::HashMap<UserId, &Arc<AuthorCard>> =
+            cards.iter().map(|card| (card.id, card)).collect();
+        let line = |ranked: Ranked| BoardLine {
+            user: by_id
+                .get(&ranked.user)
+                .filter(|_| !hidden.contains(&ranked.user))
+                .map(|card| Arc::clone(card)),
+            ranked,
+        };
+        BoardPage {
+            lines: lines.into_iter().map(line).collect(),
+            me,
+            total,
+            version,
+            next,
+            stream_position,
+            stamp,
+        }
+    }
+}
+
+/// Up to `limit` lines with the fan in their middle, and one more where the board goes on.
+fn around(index: &RankIndex, user: UserId, limit: usize) -> Vec<Ranked> {
+    let Some(standing) = index.standing(user) else { return Vec::new() };
+    let offset = standing.ranked.position.saturating_sub(1).saturating_sub(limit / 2);
+    index.page(offset, limit + 1)
+}

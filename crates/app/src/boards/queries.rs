@@ -1,0 +1,241 @@
+//! Boards as the tables have them, and what of fans stands beside their lines.
+
+use crate::boards::{BoardChoice, ReadBoard, Rows, board_name};
+use crate::execute::Query;
+use crate::store::ReadTx;
+use std::convert::Infallible;
+use terrace_identity::AuthorCard;
+use terrace_kernel::{Outcome, Position, StoreError, Timestamp, UserId};
+use terrace_scoring::{Board, BoardId, BoardScope, Percentile, RankKey, Ranked, SeasonId, Seasons, Standing};
+
+/// Reads the seasons.
+pub(crate) struct ReadSeasons;
+
+impl Query for ReadSeasons {
+    const NAME: &'static str = "read_seasons";
+    type Output = Seasons;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Seasons, Infallible> {
+        Ok(tx.seasons()?)
+    }
+}
+
+/// Finds a board and its name.
+pub(crate) struct FindBoard {
+    pub(crate) choice: BoardChoice,
+    pub(crate) season: SeasonId,
+}
+
+impl Query for FindBoard {
+    const NAME: &'static str = "find_board";
+    type Output = Option<(Board, String)>;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+        let board = match self.choice {
+            BoardChoice::Global => tx.global_board(self.season)?,
+            BoardChoice::Board(id) => tx.board(id)?,
+            BoardChoice::Team(team) => tx.board_of_team(team)?,
+        };
+        let Some(board) = board else { return Ok(None) };
+        let name = board_name(tx, &board)?;
+        Ok(Some((board, name)))
+    }
+}
+
+/// Reads cards.
+pub(crate) struct ReadCards(pub(crate) Vec<UserId>);
+
+impl Query for ReadCards {
+    const NAME: &'static str = "read_cards";
+    type Output = Vec<AuthorCard>;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+        Ok(if self.0.is_empty() { Vec::new() } else { tx.cards(&self.0)? })
+    }
+}
+
+/// Finds whom a block hides from a reader.
+pub(crate) struct HiddenAmong {
+    pub(crate) reader: UserId,
+    pub(crate) others: Vec<UserId>,
+}
+
+impl Query for HiddenAmong {
+    const NAME: &'static str = "hidden_among";
+    type Output = Vec<UserId>;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+        Ok(tx.hidden_among(self.reader, &self.others)?)
+    }
+}
+
+/// Says who is hidden from a reader, at all.
+pub(crate) struct HiddenFrom(pub(crate) UserId);
+
+impl Query for HiddenFrom {
+    const NAME: &'static str = "hidden_from";
+    type Output = Vec<UserId>;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+        Ok(tx.hidden_from(self.0)?)
+    }
+}
+
+/// Lists boards, the reader's first.
+pub(crate) struct ListBoards {
+    pub(crate) season: SeasonId,
+    pub(crate) reader: Option<UserId>,
+}
+
+impl Query for ListBoards {
+    const NAME: &'static str = "list_boards";
+    type Output = Vec<(Board, String)>;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+        let joined = match self.reader {
+            Some(reader) => tx.boards_joined(reader)?,
+            None => Vec::new(),
+        };
+        let mut boards = tx.boards(self.season)?;
+        let is_team = |board: &Board| matches!(board.scope, BoardScope::Team(_));
+        boards.sort_by_key(|board| (!(is_team(board) && joined.contains(&board.id)), is_team(board)));
+        boards.into_iter().map(|board| Ok((board, board_name(tx, &board)?))).collect()
+    }
+}
+
+/// Reads where a fan stands from the tables.
+pub(crate) struct ReadStanding {
+    pub(crate) season: SeasonId,
+    pub(crate) board: BoardId,
+    pub(crate) user: UserId,
+}
+
+impl Query for ReadStanding {
+    const NAME: &'static str = "read_standing";
+    const IN_ONE_STATE: bool = true;
+    type Output = Option<Standing>;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+        let total = tx.count_listed(self.season, self.board)?;
+        Ok(standing(tx, (self.season, self.board), self.user, total)?)
+    }
+}
+
+fn standing(
+    tx: &mut dyn ReadTx,
+    (season, board): (SeasonId, BoardId),
+    user: UserId,
+    total: u64,
+) -> Result<Option<Standing>, StoreError> {
+    let Some(key) = tx.listed(season, board, user)? else { return Ok(None) };
+    let before = tx.count_before(season, board, &key)?;
+    let above = tx.count_above(season, board, key.points)?;
+    let next = tx.next_above(season, board, key.points)?;
+    Ok(Some(Standing {
+        ranked: ranked(&key, before, above),
+        percentile: Percentile::of(small(above) + 1, small(total)),
+        to_next: next.map(|next| next.minus(key.points)),
+    }))
+}
+
+fn small(count: u64) -> usize {
+    usize::try_from(count).unwrap_or(usize::MAX)
+}
+
+fn ranked(key: &RankKey, before: u64, above: u64) -> Ranked {
+    Ranked {
+        position: small(before) + 1,
+        rank: small(above) + 1,
+        user: key.user,
+        points: key.points,
+        reached_at: key.reached_at,
+    }
+}
+
+/// Reads a page from the tables: the same rows as [`Rows::of`] makes of the index.
+pub(crate) struct ReadRows {
+    pub(crate) season: SeasonId,
+    pub(crate) board: BoardId,
+    pub(crate) asked: ReadBoard,
+}
+
+impl Query for ReadRows {
+    const NAME: &'static str = "read_board_rows";
+    const IN_ONE_STATE: bool = true;
+    /// Nothing where the rows are not those as of a place in the log.
+    type Output = Option<(Rows, Position)>;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+        let head = tx.head()?;
+        if !tx.is_told(self.season, self.board)? {
+            return Ok(None);
+        }
+        let (season, board, limit) = (self.season, self.board, self.asked.limit.rows());
+        let overfull = u32::from(limit) + 1;
+        let mut keys = match (self.asked.around, &self.asked.after) {
+            (Some(user), _) => match tx.listed(season, board, user)? {
+                Some(key) => {
+                    let mut keys = tx.ranked_before(season, board, u32::from(limit) / 2, &key)?;
+                    keys.reverse();
+                    keys.push(key);
+                    let rest = overfull.saturating_sub(u32::try_from(keys.len()).unwrap_or(overfull));
+                    keys.extend(tx.ranked(season, board, rest, Some(&key))?);
+                    keys
+                }
+                None => Vec::new(),
+            },
+            (None, after) => tx.ranked(season, board, overfull, after.as_ref())?,
+        };
+        let more = keys.len() > usize::from(limit);
+        keys.truncate(usize::from(limit));
+        let total = tx.count_listed(season, board)?;
+        let mut lines: Vec<Ranked> = Vec::with_capacity(keys.len());
+        for key in &keys {
+            let line = match lines.last() {
+                None => {
+                    let before = tx.count_before(season, board, key)?;
+                    ranked(key, before, tx.count_above(season, board, key.points)?)
+                }
+                Some(last) if last.points == key.points => Ranked {
+                    position: last.position + 1,
+                    user: key.user,
+                    reached_at: key.reached_at,
+                    ..*last
+                },
+                Some(last) => {
+                    let before = u64::try_from(last.position).unwrap_or(u64::MAX);
+                    ranked(key, before, before)
+                }
+            };
+            lines.push(line);
+        }
+        let me = match self.asked.reader {
+            Some(reader) => standing(tx, (season, board), reader, total)?,
+            None => None,
+        };
+        let next = if more { lines.last().map(Ranked::key) } else { None };
+        Ok(Some((Rows { lines, me, total, next }, head)))
+    }
+}
+
+/// The same where events wait for positions all the time: they get them with it.
+pub(crate) struct Published(pub(crate) ReadRows);
+
+impl Query for Published {
+    const NAME: &'static str = "read_published_board_rows";
+    const PUBLISHES: bool = true;
+    type Output = Option<(Rows, Position)>;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn ReadTx, now: Timestamp) -> Outcome<Self::Output, Infallible> {
+        self.0.run(tx, now)
+    }
+}

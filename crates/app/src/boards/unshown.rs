@@ -1,0 +1,136 @@
+//! Whose writes the boards in memory may not show yet.
+//!
+//! A command that boards show waits, after its commit, until they do. Where that wait is cut short, by time or because
+//! the client is gone, the accounts that it concerns are noted here, and wait when they read a board. Nobody else does.
+
+use crate::platform::shows_on_boards;
+use moka::ops::compute::Op;
+use moka::sync::Cache;
+use std::sync::Arc;
+use std::time::Duration;
+use terrace_kernel::{Appended, UserId};
+
+/// How many notes are kept.
+const MOST: u64 = 50_000;
+/// How long: boards that are so far behind are no reason to keep a reader waiting at each request.
+const LIFE: Duration = Duration::from_mins(1);
+/// A command that concerns more accounts concerns everybody.
+const MANY: usize = 64;
+
+/// Who may find something of a command on boards.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Concerned {
+    /// An account.
+    Account(UserId),
+    /// Every reader: a season began, an account was suspended.
+    Everybody,
+}
+
+impl Concerned {
+    /// Whom these events concern, once each.
+    pub(crate) fn by(appended: &[Appended]) -> Vec<Self> {
+        let mut concerned: Vec<Self> = Vec::new();
+        for event in appended.iter().filter(|event| shows_on_boards(event.kind)) {
+            let one = event.actor.map_or(Self::Everybody, Self::Account);
+            if !concerned.contains(&one) {
+                concerned.push(one);
+            }
+            if concerned.len() > MANY {
+                return vec![Self::Everybody];
+            }
+        }
+        concerned
+    }
+}
+
+/// The notes.
+pub(crate) struct Unshown(Cache<Concerned, Arc<()>>);
+
+impl Default for Unshown {
+    fn default() -> Self {
+        Self(Cache::builder().max_capacity(MOST).time_to_live(LIFE).build())
+    }
+}
+
+/// A note that is there, told apart from later ones.
+pub(crate) type Noted = (Concerned, Arc<()>);
+
+impl Unshown {
+    /// The notes that concern a reader.
+    pub(crate) fn of(&self, reader: Option<UserId>) -> Vec<Noted> {
+        let names = reader.map(Concerned::Account).into_iter().chain([Concerned::Everybody]);
+        names.filter_map(|name| Some((name, self.0.get(&name)?))).collect()
+    }
+
+    /// Removes notes, but for those that were renewed meanwhile.
+    pub(crate) fn strike_out(&self, noted: Vec<Noted>) {
+        for (name, mark) in noted {
+            self.0.entry(name).and_compute_with(|kept| match kept {
+                Some(kept) if Arc::ptr_eq(kept.value(), &mark) => Op::Remove,
+                Some(_) | None => Op::Nop,
+            });
+        }
+    }
+}
+
+/// Notes the accounts when it is dropped, unless they were cleared.
+pub(crate) struct Note<'a> {
+    pub(crate) unshown: &'a Unshown,
+    pub(crate) concerned: Vec<Concerned>,
+}
+
+impl Drop for Note<'_> {
+    fn drop(&mut self) {
+        for name in self.concerned.drain(..) {
+            self.unshown.0.insert(name, Arc::new(()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use terrace_kernel::{EventKind, Uuid};
+
+    fn fan(number: u128) -> UserId {
+        UserId::from_uuid(Uuid::from_u128(number))
+    }
+
+    fn appended(kind: EventKind, actor: Option<UserId>) -> Appended {
+        Appended { kind, actor }
+    }
+
+    #[test]
+    fn a_command_concerns_those_whose_lines_it_changes() {
+        let events = [
+            appended(EventKind::PointsAwarded, Some(fan(1))),
+            appended(EventKind::PostCreated, Some(fan(2))),
+            appended(EventKind::ScoreChanged, Some(fan(1))),
+        ];
+        assert_eq!(Concerned::by(&events), [Concerned::Account(fan(1))]);
+        assert_eq!(Concerned::by(&[appended(EventKind::SeasonChanged, None)]), [Concerned::Everybody]);
+        let many: Vec<_> = (0..100).map(|n| appended(EventKind::PointsAwarded, Some(fan(n)))).collect();
+        assert_eq!(Concerned::by(&many), [Concerned::Everybody]);
+    }
+
+    #[test]
+    fn a_note_concerns_its_reader_until_it_is_struck_out() {
+        let unshown = Unshown::default();
+        let note = |concerned| drop(Note { unshown: &unshown, concerned });
+        note(vec![Concerned::Account(fan(1))]);
+        assert!(unshown.of(None).is_empty() && unshown.of(Some(fan(2))).is_empty());
+        let noted = unshown.of(Some(fan(1)));
+        assert_eq!(noted.len(), 1);
+        // One that comes meanwhile stays.
+        note(vec![Concerned::Account(fan(1))]);
+        unshown.strike_out(noted);
+        let noted = unshown.of(Some(fan(1)));
+        assert_eq!(noted.len(), 1);
+        unshown.strike_out(noted);
+        assert!(unshown.of(Some(fan(1))).is_empty());
+        note(vec![Concerned::Everybody]);
+        assert_eq!((unshown.of(None).len(), unshown.of(Some(fan(2))).len()), (1, 1));
+        note(Vec::new());
+        assert_eq!(unshown.of(None).len(), 1);
+    }
+}

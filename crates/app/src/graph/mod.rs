@@ -1,0 +1,19 @@
+//! TODO-DOC
+
+mod block_user;
+mod dismiss;
+mod follow_team;
+mod follow_user;
+pub(crate) mod followed;
+mod live;
+mod queries;
+mod recommended;
+
+pub use block_user::{BlockRefusal, BlockUser, UnblockUser};
+pub use dismiss::{Dismiss, DismissRefusal};
+pub use follow_team::{FollowTeam, FollowTeamRefusal, UnfollowTeam};
+pub(crate) use follow_user::end_follow;
+pub use follow_user::{FollowRefusal, FollowUser, Following, UnfollowUser};
+pub(crate) use live::Graph;
+pub use queries::{FollowPage, ListBlocks, ListFollowers, ListFollowing};
+pub use recommended::{RecommendRefusal, Suggestion, SuggestionReason};

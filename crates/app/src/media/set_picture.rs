@@ -1,0 +1,78 @@
+//! Sets one's own picture, or takes it away.
+
+use crate::accounts::{ChangeProfileRefusal, OwnProfile};
+use crate::execute::{Command, present};
+use crate::media::{StorePicture, StorePictureRefusal};
+use crate::store::Tx;
+use terrace_kernel::{Ctx, EventKind, Failure, MediaHash, NewEvent, Outcome, StoreError, Topic, UserId};
+
+/// Makes a stored picture somebody's own. The one before is let go at once.
+pub(crate) struct SetPicture {
+    pub(crate) user: UserId,
+    pub(crate) picture: StorePicture,
+}
+
+impl Command for SetPicture {
+    const NAME: &'static str = "set_picture";
+    type Output = OwnProfile;
+    type Refusal = StorePictureRefusal;
+    const SHOWS_ON_BOARDS: bool = true;
+
+    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<OwnProfile, StorePictureRefusal> {
+        let hash = self.picture.keep(tx, ctx)?;
+        if !change(tx, ctx, self.user, Some(hash))? {
+            return Err(Failure::Refused(StorePictureRefusal::NoAccount));
+        }
+        present(OwnProfile::read(tx, self.user)?, "read a profile")
+    }
+}
+
+/// Takes somebody's own picture away; where there is none, nothing happens.
+#[derive(Debug, Clone)]
+pub struct RemovePicture {
+    /// Whose.
+    pub user: UserId,
+}
+
+impl Command for RemovePicture {
+    const NAME: &'static str = "remove_picture";
+    type Output = ();
+    type Refusal = ChangeProfileRefusal;
+    const SHOWS_ON_BOARDS: bool = true;
+
+    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<(), ChangeProfileRefusal> {
+        if change(tx, ctx, self.user, None)? {
+            Ok(())
+        } else {
+            Err(Failure::Refused(ChangeProfileRefusal::NoAccount))
+        }
+    }
+}
+
+/// Changes the picture and tells of it, unless it is that one already; `false` when there is no such account.
+fn change(
+    tx: &mut dyn Tx,
+    ctx: &mut Ctx,
+    user: UserId,
+    picture: Option<MediaHash>,
+) -> Result<bool, StoreError> {
+    let Some(before) = tx.public_profile(user)? else { return Ok(false) };
+    if before.card.picture == picture {
+        return Ok(true);
+    }
+    if !tx.set_picture(user, picture, ctx.now())? {
+        return Ok(false);
+    }
+    tx.append(
+        &NewEvent {
+            topic: Topic::Account,
+            kind: EventKind::ProfileChanged,
+            actor: Some(user),
+            team: None,
+            subject: user.as_uuid(),
+            object: None,
+        },
+        ctx.now(),
+    )?;
+    Ok(true)
+}

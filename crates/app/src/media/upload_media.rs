@@ -1,0 +1,47 @@
+//! Keeps a stored picture for a post that its uploader will create.
+
+use crate::execute::Command;
+use crate::media::{NewUpload, StorePicture, StorePictureRefusal, UploadQuota, Uploaded};
+use crate::store::Tx;
+use std::time::Duration;
+use terrace_kernel::{Ctx, Failure, Outcome, UserId};
+
+/// Keeps a stored picture for a post.
+pub(crate) struct UploadMedia {
+    pub(crate) user: UserId,
+    pub(crate) picture: StorePicture,
+    /// How long it waits.
+    pub(crate) life: Duration,
+    /// How much may wait.
+    pub(crate) quota: UploadQuota,
+}
+
+impl Command for UploadMedia {
+    const NAME: &'static str = "upload_media";
+    type Output = Uploaded;
+    type Refusal = StorePictureRefusal;
+
+    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Uploaded, StorePictureRefusal> {
+        let refused = |refusal| Err(Failure::Refused(refusal));
+        // Refuses early, so that no object is stored for an account that has reached its quota. The insert decides.
+        let waiting = tx.waiting_uploads(self.user)?;
+        if waiting.count >= self.quota.count || waiting.bytes >= self.quota.bytes {
+            return refused(StorePictureRefusal::TooManyUploads);
+        }
+        let hash = self.picture.keep(tx, ctx)?;
+        if tx.lock_fan(self.user)?.is_none() {
+            return refused(StorePictureRefusal::NoAccount);
+        }
+        let upload = NewUpload {
+            id: ctx.new_id(),
+            hash,
+            uploader: self.user,
+            created_at: ctx.now(),
+            expires_at: ctx.now().plus(self.life),
+        };
+        if !tx.insert_upload(&upload, self.quota)? {
+            return refused(StorePictureRefusal::TooManyUploads);
+        }
+        Ok(Uploaded { id: upload.id, hash })
+    }
+}

@@ -1,0 +1,135 @@
+//! How fans get what they have paid, and what ends a purchase that nobody pays.
+
+use crate::execute::{Command, KeyedRequest};
+use crate::packs::{PackBook, PackPurchased};
+use crate::payments::{Checkout, settle};
+use crate::store::{StoredAnswer, Tx};
+use std::convert::Infallible;
+use std::sync::Arc;
+use terrace_kernel::{Ctx, Failure, Outcome, StoreError, UserId};
+use terrace_packs::{PackId, PurchaseId, PurchaseState};
+
+/// Gives a fan what they have bought, once it is paid (spec §4, "complete pack purchase"). It changes nothing: what was paid
+/// was completed when it was.
+#[derive(Debug, Clone)]
+pub struct CompletePurchase {
+    /// The fan.
+    pub user: UserId,
+    /// Of which pack.
+    pub pack: PackId,
+    /// The purchase.
+    pub purchase: PurchaseId,
+    /// The packs.
+    pub book: Arc<PackBook>,
+}
+
+/// Why there is nothing to give.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CompletePurchaseRefusal {
+    /// The fan has no such purchase of the pack.
+    UnknownPurchase,
+    /// Nothing is known of its payment yet.
+    Pending,
+    /// The payment did not come in time.
+    Expired,
+    /// The payment was declined, or given up.
+    Cancelled,
+    /// What was paid was given back.
+    Refunded,
+}
+
+impl Command for CompletePurchase {
+    const NAME: &'static str = "complete_purchase";
+    type Output = PackPurchased;
+    type Refusal = CompletePurchaseRefusal;
+
+    fn run(&self, tx: &mut dyn Tx, _ctx: &mut Ctx) -> Outcome<PackPurchased, CompletePurchaseRefusal> {
+        let purchase = tx.purchase(self.user, self.purchase)?.filter(|found| found.pack == self.pack);
+        let purchase = purchase.ok_or(Failure::Refused(CompletePurchaseRefusal::UnknownPurchase))?;
+        let refusal = match purchase.state {
+            PurchaseState::Completed => {
+                let copies = tx.copies_of(purchase.id)?;
+                return Ok(PackPurchased { purchase, copies, book: Arc::clone(&self.book) });
+            }
+            PurchaseState::Pending => CompletePurchaseRefusal::Pending,
+            PurchaseState::Expired => CompletePurchaseRefusal::Expired,
+            PurchaseState::Cancelled => CompletePurchaseRefusal::Cancelled,
+            PurchaseState::Refunded => CompletePurchaseRefusal::Refunded,
+        };
+        Err(Failure::Refused(refusal))
+    }
+}
+
+/// Notes where a purchase is paid, and gives the answer for it as it is now, which takes the place of the one that the
+/// request's key has.
+pub(crate) struct RecordCheckout {
+    pub(crate) purchase: PurchaseId,
+    /// What the provider began; the first that is noted stays.
+    pub(crate) checkout: Option<Checkout>,
+    pub(crate) request: Option<KeyedRequest>,
+    pub(crate) render: fn(&PackPurchased) -> StoredAnswer,
+    pub(crate) book: Arc<PackBook>,
+}
+
+impl Command for RecordCheckout {
+    const NAME: &'static str = "record_checkout";
+    type Output = StoredAnswer;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn Tx, _ctx: &mut Ctx) -> Outcome<StoredAnswer, Infallible> {
+        let gone = || StoreError::defect("record a checkout", "its purchase is gone");
+        let found = tx.lock_purchase(self.purchase)?.ok_or_else(gone)?;
+        if let Some(checkout) = &self.checkout
+            && found.state == PurchaseState::Pending
+            && tx.set_checkout(found.id, &checkout.url)?
+            && let Some(mut payment) = tx.payment(found.id)?
+        {
+            payment.reference.get_or_insert_with(|| checkout.reference.clone());
+            tx.put_payment(&payment)?;
+        }
+        let purchase = tx.purchase(found.user, found.id)?.ok_or_else(gone)?;
+        let copies = tx.copies_of(purchase.id)?;
+        let answer = (self.render)(&PackPurchased { purchase, copies, book: Arc::clone(&self.book) });
+        if let Some(KeyedRequest { scope, key, .. }) = &self.request {
+            tx.store_answer(scope, key, scope.account, &answer)?;
+        }
+        Ok(answer)
+    }
+}
+
+/// How a purchase ends that nobody paid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum HowItEnds {
+    /// Its time is over; not before.
+    Expired,
+    /// The provider does not take it.
+    Cancelled,
+}
+
+/// Ends a purchase that waits for its payment; says whether it was this that ended it.
+pub(crate) struct EndPending {
+    pub(crate) purchase: PurchaseId,
+    pub(crate) how: HowItEnds,
+    pub(crate) book: Arc<PackBook>,
+}
+
+impl Command for EndPending {
+    const NAME: &'static str = "end_pending_purchase";
+    type Output = bool;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<bool, Infallible> {
+        let Some(found) = tx.lock_purchase(self.purchase)? else { return Ok(false) };
+        let Some(mut payment) = tx.payment(self.purchase)? else { return Ok(false) };
+        let (mut purchase, book) = (found, &self.book);
+        let is_over = purchase.expires_at.is_none_or(|at| at.is_over(ctx.now()));
+        if purchase.state != PurchaseState::Pending || (self.how == HowItEnds::Expired && !is_over) {
+            return Ok(false);
+        }
+        match self.how {
+            HowItEnds::Expired => settle::expire(tx, ctx, &mut purchase, &mut payment, book)?,
+            HowItEnds::Cancelled => settle::cancel(tx, ctx, &mut purchase, &mut payment, book)?,
+        }
+        Ok(true)
+    }
+}

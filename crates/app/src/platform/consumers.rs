@@ -1,0 +1,249 @@
+//! Work that must follow an event: durable consumers, each with a stored offset that moves in the transaction
+//! of the work, so that every event is dealt with exactly once, whatever is killed in between.
+
+use crate::App;
+use crate::accounts::erase_account;
+use crate::execute::{Command, Query, unrefused};
+use crate::platform::follower::Follower;
+use crate::quests::check_after;
+use crate::store::{ReadTx, Tx};
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+use terrace_kernel::{Ctx, Event, EventKind, Outcome, Position, PostId, StoreError, Timestamp};
+use tokio::sync::watch;
+
+/// Whether an event is dealt with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Progress {
+    /// Whole.
+    Done,
+    /// In part: the next transaction goes on with the same event.
+    More,
+}
+
+/// A durable consumer.
+#[derive(Debug, Clone, Copy)]
+pub struct Consumer {
+    /// Its stable name: its offset is stored under it.
+    pub name: &'static str,
+    /// The events that it follows; it passes over the others.
+    pub follows: &'static [EventKind],
+    /// What it does, in a transaction of bounded size.
+    pub handle: Handle,
+}
+
+/// How a consumer deals with events.
+#[derive(Debug, Clone, Copy)]
+pub enum Handle {
+    /// One by one: each may take several transactions.
+    One(fn(&mut dyn Tx, &mut Ctx, &Event) -> Result<Progress, StoreError>),
+    /// Some dozens in one transaction.
+    Many(fn(&mut dyn Tx, &mut Ctx, &[Event]) -> Result<(), StoreError>),
+}
+
+/// Every consumer of this program.
+pub(crate) const CONSUMERS: &[Consumer] = &[
+    Consumer {
+        name: "remove-deleted-posts",
+        follows: &[EventKind::PostDeleted],
+        handle: Handle::One(remove_deleted_post),
+    },
+    Consumer {
+        name: "erase-deleted-accounts",
+        follows: &[EventKind::AccountDeleted],
+        handle: Handle::One(erase_account),
+    },
+    Consumer {
+        name: "check-progress",
+        follows: &[
+            EventKind::UserFollowed,
+            EventKind::ProfileChanged,
+            EventKind::AccountRestored,
+            EventKind::ScoreChanged,
+            EventKind::PointsAwarded,
+            EventKind::QuestStarted,
+            EventKind::StepCompleted,
+        ],
+        handle: Handle::Many(check_after),
+    },
+];
+
+/// Rows that one transaction removes at most.
+pub(crate) const PORTION: u32 = 500;
+/// Events that a consumer deals with in one transaction at most.
+const TOGETHER: usize = 64;
+/// Events that are looked at in one go.
+const BATCH: u32 = 256;
+/// An offset is written down when it lags this far behind the events that were passed over: writing it for
+/// each of them would double the writes of a busy evening.
+const PASSED_OVER: i64 = 1000;
+/// How often to look without being rung.
+const SLOW_POLL: Duration = Duration::from_secs(5);
+
+fn remove_deleted_post(tx: &mut dyn Tx, _ctx: &mut Ctx, event: &Event) -> Result<Progress, StoreError> {
+    let post = PostId::from_uuid(event.what.subject);
+    Ok(if tx.remove_deleted_post(post, PORTION)? { Progress::Done } else { Progress::More })
+}
+
+impl App {
+    /// Runs every durable consumer until `stop` turns true.
+    pub async fn run_consumers(self: Arc<Self>, stop: watch::Receiver<bool>) {
+        let runs = CONSUMERS
+            .iter()
+            .map(|consumer| tokio::spawn(Arc::clone(&self).run_consumer(*consumer, stop.clone())));
+        for run in runs.collect::<Vec<_>>() {
+            if let Err(error) = run.await {
+                log::error!("a consumer stopped: {error}");
+            }
+        }
+    }
+
+    /// Lets every consumer catch up with the events that are public now.
+    pub async fn catch_up_consumers(&self) -> Result<(), StoreError> {
+        for consumer in CONSUMERS {
+            let mut seen = Position::START;
+            while self.advance(*consumer, &mut seen, None).await? {}
+        }
+        Ok(())
+    }
+
+    /// Runs one durable consumer until `stop` turns true. Several processes may run it at once.
+    pub async fn run_consumer(self: Arc<Self>, consumer: Consumer, mut stop: watch::Receiver<bool>) {
+        let mut follower = Follower::new(self.store.bell());
+        let mut seen = Position::START;
+        loop {
+            let wait = match self.advance(consumer, &mut seen, Some(&stop)).await {
+                Ok(true) => Duration::ZERO,
+                Ok(false) => SLOW_POLL,
+                Err(error) => {
+                    log::warn!("consumer {} will try again: {error}", consumer.name);
+                    Duration::from_secs(1)
+                }
+            };
+            if *stop.borrow() {
+                return;
+            }
+            if !wait.is_zero() {
+                tokio::select! {
+                    _ = stop.wait_for(|stop| *stop) => return,
+                    rung = follower.wait(wait) => if !rung { return },
+                }
+            }
+        }
+    }
+
+    /// One step: looks at the next events and deals with those that the consumer follows; says whether there
+    /// is more to do. `seen` is how far this process has looked. Once `stop` is true it ends after the transaction that it
+    /// is in.
+    async fn advance(
+        &self,
+        consumer: Consumer,
+        seen: &mut Position,
+        stop: Option<&watch::Receiver<bool>>,
+    ) -> Result<bool, StoreError> {
+        let ahead = unrefused(self.query(LookAhead { consumer, seen: *seen }).await)?;
+        if ahead.relevant || ahead.last.get() - ahead.stored.get() >= PASSED_OVER {
+            while unrefused(self.execute_unheard(Consume { consumer }).await)? {
+                // What waits may be a million events, and whoever stops does not wait for all of them.
+                if stop.is_some_and(|stop| *stop.borrow()) {
+                    return Ok(true);
+                }
+            }
+        }
+        // Only now: after a failure the same events are looked at again.
+        *seen = ahead.last;
+        Ok(ahead.full)
+    }
+}
+
+/// Looks, without writing, whether anything is there to be done.
+struct LookAhead {
+    consumer: Consumer,
+    seen: Position,
+}
+
+struct Ahead {
+    stored: Position,
+    last: Position,
+    relevant: bool,
+    full: bool,
+}
+
+impl Query for LookAhead {
+    const NAME: &'static str = "look_ahead";
+    type Output = Ahead;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Ahead, Infallible> {
+        let stored = tx.consumer_position(self.consumer.name)?;
+        let after = self.seen.max(stored);
+        let events = tx.events_after(after, BATCH)?;
+        Ok(Ahead {
+            stored,
+            last: events.last().map_or(after, |event| event.position),
+            relevant: events.iter().any(|event| self.consumer.follows.contains(&event.what.kind)),
+            full: u32::try_from(events.len()).is_ok_and(|count| count >= BATCH),
+        })
+    }
+}
+
+/// Deals with the next events, and moves the offset with them.
+struct Consume {
+    consumer: Consumer,
+}
+
+impl Command for Consume {
+    const NAME: &'static str = "consume";
+    /// Whether there is more to do.
+    type Output = bool;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<bool, Infallible> {
+        let Consumer { name, follows, handle } = self.consumer;
+        let stored = tx.lock_consumer(name)?;
+        let limit = u32::try_from(PASSED_OVER).unwrap_or(BATCH) + BATCH;
+        let events = tx.events_after(stored, limit)?;
+        let last = events.last().map_or(stored, |last| last.position);
+        let handle = match handle {
+            Handle::One(handle) => handle,
+            Handle::Many(handle) => {
+                let mut relevant: Vec<Event> = events;
+                relevant.retain(|event| follows.contains(&event.what.kind));
+                let rest = relevant
+                    .get(TOGETHER - 1)
+                    .map(|event| event.position)
+                    .filter(|_| relevant.len() > TOGETHER);
+                relevant.truncate(TOGETHER);
+                if let Some(at) = relevant.iter().map(|event| event.at).max() {
+                    ctx.not_before(at);
+                    handle(tx, ctx, &relevant)?;
+                }
+                let reached = rest.unwrap_or(last);
+                if reached > stored {
+                    tx.set_consumer_position(name, reached)?;
+                }
+                return Ok(rest.is_some());
+            }
+        };
+        let mut reached = stored;
+        for event in &events {
+            if follows.contains(&event.what.kind) {
+                ctx.not_before(event.at);
+                let progress = handle(tx, ctx, event)?;
+                if progress == Progress::More {
+                    tx.set_consumer_position(name, reached)?;
+                    return Ok(true);
+                }
+                // One event with an effect per transaction keeps transactions small.
+                tx.set_consumer_position(name, event.position)?;
+                return Ok(event.position < last);
+            }
+            reached = event.position;
+        }
+        if reached > stored {
+            tx.set_consumer_position(name, reached)?;
+        }
+        Ok(false)
+    }
+}

@@ -1,0 +1,21 @@
+//! TODO-DOC
+
+mod consumers;
+mod follower;
+mod jobs;
+mod live;
+mod overview;
+mod sealed;
+mod verify;
+mod workers;
+
+pub(crate) use consumers::PORTION;
+pub use consumers::{Consumer, Handle, Progress};
+pub(crate) use follower::Follower;
+pub use jobs::{AtOnce, Job, JobRead, JobRecord, JobWrite, Turn, registry};
+pub use live::BoardStamp;
+pub(crate) use live::{Graph, Hidden, Live, LiveModel, Loading, Looked, Ranks, shows_on_boards};
+pub use overview::{Overview, OverviewOf};
+pub use sealed::CursorSeal;
+pub use verify::Verify;
+pub(crate) use workers::{NotDone, Workers};

@@ -1,0 +1,83 @@
+//! Bytes that a client carries for the service and cannot read or change.
+
+use crate::SecretKey;
+use crate::payments::webhooks::keyed;
+use chacha20poly1305::aead::{Aead, Payload};
+use chacha20poly1305::{KeyInit, XChaCha20Poly1305};
+use hmac::Mac;
+use std::fmt;
+use zeroize::Zeroize;
+
+/// The bytes of a nonce.
+const NONCE: usize = 24;
+
+/// Encrypts and authenticates cursors: XChaCha20-Poly1305 under keys that every process with the service's secret
+/// derives. The nonce is a MAC of what is sealed, so that one place in one list has one cursor in every process, and
+/// equal pages have equal tags.
+pub struct CursorSeal {
+    cipher: XChaCha20Poly1305,
+    nonces: [u8; 32],
+}
+
+impl CursorSeal {
+    /// The seal of a secret.
+    pub fn new(secret: &SecretKey) -> Self {
+        let mut key = secret.derive("terrace/cursors/1");
+        let cipher = XChaCha20Poly1305::new(&key.into());
+        key.zeroize();
+        Self { cipher, nonces: secret.derive("terrace/nonces of cursors/1") }
+    }
+
+    /// Seals `values` for what `context` names.
+    pub fn seal(&self, context: &[u8], values: &[u8]) -> Vec<u8> {
+        let length = u64::try_from(context.len()).unwrap_or(u64::MAX).to_be_bytes();
+        let mac = keyed(&self.nonces).chain_update(length).chain_update(context).chain_update(values);
+        let mac: [u8; 32] = mac.finalize().into_bytes().into();
+        let nonce = mac.first_chunk::<NONCE>().copied().unwrap_or_default();
+        // The cipher refuses only what is larger than any memory; then the cursor is one that nobody can open.
+        let sealed = self.cipher.encrypt(&nonce.into(), Payload { msg: values, aad: context });
+        [nonce.as_slice(), &sealed.unwrap_or_default()].concat()
+    }
+
+    /// Opens what [`CursorSeal::seal`] made for the same context by the same secret.
+    pub fn open(&self, context: &[u8], sealed: &[u8]) -> Option<Vec<u8>> {
+        let (nonce, msg) = sealed.split_first_chunk::<NONCE>()?;
+        self.cipher.decrypt(&(*nonce).into(), Payload { msg, aad: context }).ok()
+    }
+}
+
+impl Drop for CursorSeal {
+    fn drop(&mut self) {
+        self.nonces.zeroize();
+    }
+}
+
+impl fmt::Debug for CursorSeal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("CursorSeal(…)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sealed_values_are_opened_by_the_same_secret_in_the_same_context_alone() {
+        let seal = CursorSeal::new(&SecretKey::from_bytes([1; 32]));
+        let sealed = seal.seal(b"board", &[7; 32]);
+        assert_eq!(seal.open(b"board", &sealed), Some(vec![7; 32]));
+        assert_eq!(seal.open(b"feed", &sealed), None);
+        assert_eq!(CursorSeal::new(&SecretKey::from_bytes([2; 32])).open(b"board", &sealed), None);
+        assert_eq!(CursorSeal::new(&SecretKey::from_bytes([1; 32])).seal(b"board", &[7; 32]), sealed);
+        assert_ne!(seal.seal(b"feed", &[7; 32]), sealed);
+        assert!(!sealed.windows(4).any(|bytes| bytes == [7; 4]));
+        for place in 0..sealed.len() {
+            let mut changed = sealed.clone();
+            changed[place] ^= 1;
+            assert_eq!(seal.open(b"board", &changed), None, "{place}");
+            assert_eq!(seal.open(b"board", &sealed[..place]), None, "{place}");
+        }
+        assert_eq!(seal.seal(b"", b"").len(), 24 + 16);
+    }
+}

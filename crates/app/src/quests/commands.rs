@@ -1,0 +1,289 @@
+//! What fans do in quests, and how quests come into the database.
+
+use crate::boards::Awards;
+use crate::execute::Command;
+use crate::quests::{
+    Checked, NotActive, Progress, QuestBook, QuestContent, QuestContentError, QuestSummary, check_fan,
+    grant_achievements, not_given, pay_step, tell,
+};
+use crate::store::Tx;
+use chrono::NaiveDate;
+use std::collections::HashMap;
+use std::sync::Arc;
+use terrace_kernel::{Ctx, EventKind, Failure, Outcome, StoreError, Timestamp, UserId};
+use terrace_ledger::{AccountKind, Amount, Holder, House, Transfer, TransferSource};
+use terrace_quests::{
+    Achievement, Advance, Goal, Known, QuestId, Run, StartRefusal, StepDone, StepId, StepRefusal, Visit,
+    VisitOutcome, VisitRules, advance, plan, start, today, visit,
+};
+use terrace_scoring::{NewAward, Points, SourceKey, Writer};
+
+/// Loads quests by their keys. A quest or step whose key was there keeps its id, and with it what fans did in it.
+pub(crate) struct LoadQuests {
+    pub(crate) content: QuestContent,
+}
+
+impl Command for LoadQuests {
+    const NAME: &'static str = "load_quests";
+    type Output = QuestSummary;
+    type Refusal = QuestContentError;
+
+    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<QuestSummary, QuestContentError> {
+        let known = tx.quests()?;
+        let mut teams = HashMap::new();
+        for team in self.content.drafts.iter().filter_map(|quest| quest.team.as_deref()) {
+            if let Some(id) = tx.team_by_key(team)? {
+                teams.insert(team.to_owned(), id);
+            }
+        }
+        let team = |key: &str| teams.get(key).copied();
+        let planned = plan(&self.content.drafts, &Known { quests: &known, team: &team }, || ctx.new_id())
+            .map_err(|errors| Failure::Refused(self.content.located(&errors)))?;
+        tx.put_quests(&planned)?;
+        let keys: Vec<_> = planned.iter().map(|quest| quest.key.clone()).collect();
+        let retired = tx.retire_quests(&keys)?;
+        let steps = planned.iter().map(|quest| quest.steps.len()).sum();
+        Ok(QuestSummary { quests: planned.len(), steps, retired })
+    }
+}
+
+/// Starts a quest for a fan; who is in it, or through it, stays so.
+#[derive(Debug, Clone)]
+pub struct StartQuest {
+    /// The fan.
+    pub user: UserId,
+    /// Which quest.
+    pub quest: QuestId,
+    /// The quests.
+    pub book: Arc<QuestBook>,
+}
+
+/// Why a quest is not started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StartQuestRefusal {
+    /// There is no such quest.
+    UnknownQuest,
+    /// A rule says no.
+    Rule(StartRefusal),
+    /// The account was deleted or suspended meanwhile.
+    NotActive,
+}
+
+impl Command for StartQuest {
+    const NAME: &'static str = "start_quest";
+    type Output = ();
+    type Refusal = StartQuestRefusal;
+
+    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<(), StartQuestRefusal> {
+        let refused = |refusal| Failure::Refused(refusal);
+        let quest = self.book.quest(self.quest).ok_or(refused(StartQuestRefusal::UnknownQuest))?;
+        let (zone, visits) = tx.lock_fan(self.user)?.ok_or(refused(StartQuestRefusal::NotActive))?;
+        let period = quest.cadence.period(today(zone, visits.as_ref(), ctx.now()));
+        if !tx.runs(self.user, &[(quest.id, period)])?.is_empty() {
+            return Ok(());
+        }
+        let completed = tx.completed_among(self.user, &quest.prerequisites)?;
+        let run = start(quest, period, &completed, ctx.now())
+            .map_err(|refusal| refused(StartQuestRefusal::Rule(refusal)))?;
+        if tx.start_run(self.user, &run)? {
+            tell(tx, ctx.now(), EventKind::QuestStarted, self.user, quest.id.as_uuid())?;
+        }
+        Ok(())
+    }
+}
+
+/// Completes a step of a quest, and pays it.
+#[derive(Debug, Clone)]
+pub struct CompleteStep {
+    /// The fan.
+    pub user: UserId,
+    /// Which step.
+    pub step: StepId,
+    /// The quests.
+    pub book: Arc<QuestBook>,
+    /// The fan's rank on the global board.
+    pub rank: Option<u64>,
+    /// What stamps awards.
+    pub awards: Awards,
+}
+
+/// What became of a step.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StepCompleted {
+    /// The points that were paid now, the quest's bonus included.
+    pub points: i64,
+    /// Whether the quest was completed with it.
+    pub completes_quest: bool,
+    /// The fan's run of the quest as it is now, with the steps done in it.
+    pub run: Option<(Run, Vec<StepDone>)>,
+}
+
+/// Why a step is not completed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CompleteStepRefusal {
+    /// There is no such step.
+    UnknownStep,
+    /// A rule says no.
+    Rule(StepRefusal),
+    /// The account was deleted or suspended meanwhile.
+    NotActive,
+}
+
+impl Command for CompleteStep {
+    const NAME: &'static str = "complete_step";
+    type Output = StepCompleted;
+    type Refusal = CompleteStepRefusal;
+    const SHOWS_ON_BOARDS: bool = true;
+
+    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<StepCompleted, CompleteStepRefusal> {
+        let refused = |refusal| Failure::Refused(refusal);
+        let gone = CompleteStepRefusal::NotActive;
+        let (quest, step) = self.book.step(self.step).ok_or(refused(CompleteStepRefusal::UnknownStep))?;
+        let (zone, visits) = tx.lock_fan(self.user)?.ok_or(refused(gone))?;
+        let period = quest.cadence.period(today(zone, visits.as_ref(), ctx.now()));
+        let facts = match step.check {
+            Some(_) => Some(terrace_quests::Facts { rank: self.rank, ..tx.facts(self.user)? }),
+            None => None,
+        };
+        let (run, done) = tx.lock_run(self.user, quest.id, period)?.unzip();
+        let done = done.unwrap_or_default();
+        let advanced = advance(quest, run.as_ref(), &done, step.id, facts.as_ref(), ctx.now())
+            .map_err(|refusal| refused(CompleteStepRefusal::Rule(refusal)))?;
+        let Some(run) = run else { return Ok(StepCompleted::default()) };
+        if advanced == Advance::AlreadyDone {
+            return Ok(StepCompleted { run: Some((run, done)), ..StepCompleted::default() });
+        }
+        let mut progress = Progress { user: self.user, quest, run, done };
+        let mut checked = Checked::default();
+        pay_step(tx, ctx, &self.awards, &mut progress, step, &mut checked)
+            .map_err(|failure| not_given(failure, gone))?;
+        if !checked.quests.is_empty() {
+            grant_achievements(tx, ctx, self.book.achievements(), self.user)?;
+        }
+        Ok(StepCompleted {
+            points: checked.points,
+            completes_quest: !checked.quests.is_empty(),
+            run: Some((progress.run, progress.done)),
+        })
+    }
+}
+
+/// Completes what a fan has fulfilled.
+pub(crate) struct CheckProgress {
+    pub(crate) user: UserId,
+    pub(crate) book: Arc<QuestBook>,
+    pub(crate) rank: Option<u64>,
+    pub(crate) awards: Awards,
+}
+
+impl Command for CheckProgress {
+    const NAME: &'static str = "check_progress";
+    type Output = Checked;
+    type Refusal = NotActive;
+    const SHOWS_ON_BOARDS: bool = true;
+
+    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Checked, NotActive> {
+        check_fan(tx, ctx, &self.awards, &self.book, (self.user, self.rank))
+    }
+}
+
+/// Visits the dashboard: the first visit of each of the fan's dates pays.
+#[derive(Debug, Clone)]
+pub struct VisitDaily {
+    /// The fan.
+    pub user: UserId,
+    /// What stamps awards.
+    pub awards: Awards,
+}
+
+/// What a visit came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DailyVisit {
+    /// Whether the date was paid before.
+    pub already_completed: bool,
+    /// The points that were paid now.
+    pub points: i64,
+    /// On how many dates in a row the fan has visited.
+    pub streak: u32,
+    /// The first instant at which a visit pays again.
+    pub next_visit_at: Timestamp,
+}
+
+impl Command for VisitDaily {
+    const NAME: &'static str = "visit_daily";
+    type Output = DailyVisit;
+    type Refusal = NotActive;
+    const SHOWS_ON_BOARDS: bool = true;
+
+    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<DailyVisit, NotActive> {
+        let (zone, known) = tx.lock_fan(self.user)?.ok_or(Failure::Refused(NotActive))?;
+        let before = known.as_ref().and_then(|visits| visits.last_paid);
+        let Visit { outcome, next_visit_at } = visit(known.as_ref(), zone, ctx.now(), &VisitRules::default());
+        let (state, paid) = match outcome {
+            VisitOutcome::AlreadyToday { streak, noted } => {
+                if let Some(noted) = noted {
+                    tx.put_visits(self.user, &noted, before)?;
+                }
+                return Ok(DailyVisit { already_completed: true, points: 0, streak, next_visit_at });
+            }
+            VisitOutcome::Paid { local_date, points, coins, milestone: _, state } => {
+                (state, (local_date, points, coins))
+            }
+        };
+        if !tx.put_visits(self.user, &state, before)? {
+            // The account is locked, so nobody can have been faster.
+            return Err(Failure::Broken(terrace_kernel::StoreError::defect(
+                "visit",
+                "visits changed under a lock",
+            )));
+        }
+        let (local_date, points, coins) = paid;
+        let longest = known.as_ref().map_or(0, |visits| visits.longest);
+        let is_reached = |one: &&Achievement| matches!(one.goal, Goal::VisitStreak(days) if longest < days && days <= state.longest);
+        let reached: Vec<Achievement> =
+            QuestBook::default().achievements().iter().filter(is_reached).cloned().collect();
+        if !reached.is_empty() {
+            grant_achievements(tx, ctx, &reached, self.user)?;
+        }
+        give_coins(tx, ctx, self.user, (local_date, state.streak), coins)?;
+        let award = NewAward {
+            user: self.user,
+            amount: Points::new(points),
+            reason: "Daily visit".to_owned(),
+            source: SourceKey::daily_visit(local_date),
+            at: ctx.now(),
+        };
+        let given = self
+            .awards
+            .give(tx, ctx, &award, None, Writer::Service)
+            .map_err(|failure| not_given(failure, NotActive))?;
+        let points = match given {
+            crate::boards::Given::Now { record, .. } => record.amount.get(),
+            crate::boards::Given::Before => 0,
+        };
+        Ok(DailyVisit { already_completed: false, points, streak: state.streak, next_visit_at })
+    }
+}
+
+/// Gives the coins of a milestone, once for the date that reached it.
+fn give_coins(
+    tx: &mut dyn Tx,
+    ctx: &mut Ctx,
+    user: UserId,
+    (date, streak): (NaiveDate, u32),
+    coins: i64,
+) -> Result<(), StoreError> {
+    // A milestone may give none.
+    let Ok(amount) = Amount::new(coins) else { return Ok(()) };
+    tx.transfer(&Transfer {
+        id: ctx.new_id(),
+        kind: AccountKind::Coins,
+        debit: Holder::House(House::Issuance),
+        credit: Holder::Fan(user),
+        amount,
+        reason: format!("{streak} days in a row"),
+        source: TransferSource::of_fan("milestone", user, date),
+        at: ctx.now(),
+    })
+    .map(drop)
+}

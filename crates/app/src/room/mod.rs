@@ -1,0 +1,19 @@
+//! TODO-DOC
+
+mod create_comment;
+mod create_post;
+mod delete_comment;
+mod delete_post;
+mod queries;
+mod react;
+mod report_post;
+
+pub use create_comment::{CommentCreated, CreateComment, CreateCommentRefusal};
+pub use create_post::{CreatePost, CreatePostRefusal};
+pub use delete_comment::{DeleteComment, DeleteCommentRefusal};
+pub use delete_post::{DeletePost, DeletePostRefusal};
+pub use queries::{
+    FeedPage, FeedRefusal, FeedScope, GetComment, GetPost, ListComments, PostPage, ReadFeed, SeenByReader,
+};
+pub use react::{React, ReactRefusal};
+pub use report_post::{ReportPost, ReportPostRefusal};

@@ -1,0 +1,86 @@
+//! Leagues and teams.
+
+use crate::accounts::NotFound;
+use crate::execute::Query;
+use crate::store::ReadTx;
+use std::convert::Infallible;
+use terrace_identity::{League, Team};
+use terrace_kernel::{Failure, LeagueId, Limit, Outcome, Page, TeamId, Timestamp};
+
+/// Lists leagues by their keys.
+#[derive(Debug, Clone)]
+pub struct ListLeagues {
+    /// How many.
+    pub limit: Limit,
+    /// After which key.
+    pub after: Option<String>,
+}
+
+impl Query for ListLeagues {
+    const NAME: &'static str = "list_leagues";
+    const MAY_BE_OLD: bool = true;
+    type Output = Page<League, String>;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+        Ok(tx.leagues(self.limit, self.after.as_deref())?)
+    }
+}
+
+/// Finds a league.
+#[derive(Debug, Clone)]
+pub struct GetLeague {
+    /// Which.
+    pub league: LeagueId,
+}
+
+impl Query for GetLeague {
+    const NAME: &'static str = "get_league";
+    const MAY_BE_OLD: bool = true;
+    type Output = League;
+    type Refusal = NotFound;
+
+    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<League, NotFound> {
+        tx.league(self.league)?.ok_or(Failure::Refused(NotFound))
+    }
+}
+
+/// Lists teams by their keys.
+#[derive(Debug, Clone)]
+pub struct ListTeams {
+    /// Of one league only.
+    pub league: Option<LeagueId>,
+    /// How many.
+    pub limit: Limit,
+    /// After which key.
+    pub after: Option<String>,
+}
+
+impl Query for ListTeams {
+    const NAME: &'static str = "list_teams";
+    const MAY_BE_OLD: bool = true;
+    type Output = Page<Team, String>;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+        Ok(tx.teams(self.league, self.limit, self.after.as_deref())?)
+    }
+}
+
+/// Finds a team.
+#[derive(Debug, Clone)]
+pub struct GetTeam {
+    /// Which.
+    pub team: TeamId,
+}
+
+impl Query for GetTeam {
+    const NAME: &'static str = "get_team";
+    const MAY_BE_OLD: bool = true;
+    type Output = Team;
+    type Refusal = NotFound;
+
+    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Team, NotFound> {
+        tx.team(self.team)?.ok_or(Failure::Refused(NotFound))
+    }
+}

@@ -1,0 +1,268 @@
+//! Refreshes what is trending (spec §1 rule 12).
+//!
+//! A run reads the posts of the window in pages, ranks them in memory, writes the ranking in portions, each a
+//! transaction of its own, and publishes it last: nobody waits long for a portion, and a run that is stopped anywhere
+//! leaves what was published as it was. The next run removes what the stopped one left.
+
+use crate::App;
+use crate::execute::{Command, Query, unrefused};
+use crate::platform::{AtOnce, Job};
+use crate::store::{ReadTx, Tx};
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use terrace_identity::AuthorCard;
+use terrace_kernel::{Ctx, Failure, Outcome, PostId, StoreError, TimeKey, Timestamp};
+use terrace_social::{
+    EpochId, RankedPost, RankedTopic, Ranking, Reckoning, Tag, TrendCandidate, TrendEpoch, TrendRead,
+    TrendsKept,
+};
+
+/// The name of the job.
+const SYNC: &str = "sync-trends";
+/// Posts that one query reads.
+const PAGE: u32 = 500;
+/// Rows that one transaction writes or removes at most.
+const PORTION: u32 = 200;
+/// Of a window that holds more posts than this, the newest count.
+const MOST_POSTS: u32 = 100_000;
+/// How long after its end an epoch is left alone, for who has just looked whether it is over.
+const GRACE: Duration = Duration::from_mins(1);
+/// How long who asks for a refresh waits for one that another has begun.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What a wish for fresh trends came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Synced {
+    /// Whether this call did the work; if not, it waited for another that was at it.
+    pub refreshed: bool,
+    /// How long it took.
+    pub took: Duration,
+    /// The instant for which the trends are reckoned now.
+    pub refreshed_at: Option<Timestamp>,
+}
+
+/// The job that keeps trends fresh.
+pub(crate) fn job() -> Job {
+    let default = crate::AppConfig::default().trend_period;
+    Job::new(SYNC, default, |app| async move { app.refresh_trends().await })
+        .every(|config| config.trend_period)
+}
+
+impl App {
+    /// Refreshes what is trending, due or not. Of several who ask at once, in any process, one does the work, and the
+    /// others wait for it.
+    ///
+    /// # Errors
+    ///
+    /// When the run fails or another's lasts too long, and when the database is not to be had.
+    pub async fn sync_trends(self: &Arc<Self>) -> Result<Synced, StoreError> {
+        let began = Instant::now();
+        let refreshed = match self.run_now(job(), PATIENCE).await? {
+            AtOnce::Done => true,
+            AtOnce::Joined => false,
+            AtOnce::Failed => return Err(unavailable("the trends were not refreshed")),
+            AtOnce::Busy => return Err(unavailable("another process still refreshes the trends")),
+        };
+        let epoch = unrefused(self.query(FindTrends).await)?.0;
+        Ok(Synced { refreshed, took: began.elapsed(), refreshed_at: epoch.map(|epoch| epoch.begun_at) })
+    }
+
+    /// Tells the metrics how old the trends are and how much is kept of them.
+    ///
+    /// # Errors
+    ///
+    /// When the database is not to be had.
+    pub async fn measure_trends(&self) -> Result<(), StoreError> {
+        let (epoch, kept) = unrefused(self.query(FindTrends).await)?;
+        if let Some(epoch) = epoch {
+            let age = self.now().since(epoch.begun_at);
+            metrics::gauge!("terrace_trends_age_seconds").set(age.as_secs_f64());
+        }
+        let rows = u32::try_from(kept.ranked).unwrap_or(u32::MAX);
+        metrics::gauge!("terrace_trends_rows").set(f64::from(rows));
+        Ok(())
+    }
+
+    /// One run.
+    async fn refresh_trends(&self) -> Result<(), StoreError> {
+        let epoch = unrefused(self.execute(BeginEpoch).await)?;
+        self.sweep_trends(epoch.id).await?;
+        let (read, ranking) = self.reckon_trends(epoch).await?;
+        let portion = usize::try_from(PORTION).unwrap_or(usize::MAX);
+        for posts in ranking.posts.chunks(portion) {
+            self.add(AddTrends { epoch: epoch.id, posts: posts.to_vec(), topics: Vec::new() }).await?;
+        }
+        for topics in ranking.topics.chunks(portion) {
+            self.add(AddTrends { epoch: epoch.id, posts: Vec::new(), topics: topics.to_vec() }).await?;
+        }
+        self.execute(PublishEpoch { epoch: epoch.id }).await.map_err(or_superseded)?;
+        log::debug!(
+            "{SYNC} read {read} posts, ranked {} and {} topics",
+            ranking.posts.len(),
+            ranking.topics.len()
+        );
+        Ok(())
+    }
+
+    async fn add(&self, portion: AddTrends) -> Result<(), StoreError> {
+        self.execute(portion).await.map_err(or_superseded)
+    }
+
+    /// Reads the window and ranks what is in it; says how many posts were read too.
+    async fn reckon_trends(&self, epoch: TrendEpoch) -> Result<(u32, Ranking), StoreError> {
+        let since = epoch.begun_at.minus(self.config.trend_window);
+        let mut reckoning = Reckoning::new(epoch.begun_at, self.config.trend_half_life);
+        let (mut read, mut after) = (0, None);
+        while read < MOST_POSTS {
+            let page = unrefused(self.query(ReadCandidates { since, after }).await)?;
+            let posts = u32::try_from(page.posts.len()).unwrap_or(u32::MAX);
+            after = page.posts.last().map(|post| TimeKey { at: post.created_at, id: post.post.as_uuid() });
+            let mut tags: HashMap<PostId, Vec<Tag>> = HashMap::new();
+            for (post, tag) in page.tags {
+                tags.entry(post).or_default().push(tag);
+            }
+            for post in &page.posts {
+                reckoning.add(post, tags.remove(&post.post).into_iter().flatten());
+            }
+            read = read.saturating_add(posts);
+            if posts < PAGE {
+                break;
+            }
+        }
+        Ok((read, reckoning.finish()))
+    }
+
+    /// Removes the epochs before `own` that nobody can read any more.
+    async fn sweep_trends(&self, own: EpochId) -> Result<(), StoreError> {
+        let replaced = self.now().minus(self.config.trend_keep.saturating_add(GRACE));
+        while unrefused(self.execute(SweepTrends { own, replaced }).await)? {}
+        Ok(())
+    }
+}
+
+fn unavailable(why: &str) -> StoreError {
+    StoreError::Unavailable(why.to_owned())
+}
+
+/// A later run has removed or overtaken the epoch. Whoever was taken for dead ends here.
+struct Superseded;
+
+fn or_superseded(failure: Failure<Superseded>) -> StoreError {
+    match failure {
+        Failure::Refused(Superseded) => StoreError::Contended("a later run took the trends over".to_owned()),
+        Failure::Broken(error) => error,
+    }
+}
+
+/// Finds the current epoch, and how much is kept.
+struct FindTrends;
+
+impl Query for FindTrends {
+    const NAME: &'static str = "find_trends";
+    type Output = (Option<TrendEpoch>, TrendsKept);
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+        Ok((tx.current_epoch()?, tx.trends_kept()?))
+    }
+}
+
+/// A page of what may be trending.
+struct Candidates {
+    posts: Vec<TrendCandidate>,
+    tags: Vec<(PostId, Tag)>,
+}
+
+struct ReadCandidates {
+    since: Timestamp,
+    after: Option<TimeKey>,
+}
+
+impl Query for ReadCandidates {
+    const NAME: &'static str = "read_trend_candidates";
+    type Output = Candidates;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Candidates, Infallible> {
+        let posts = tx.trend_candidates(self.since, PAGE, self.after)?;
+        let ids: Vec<_> = posts.iter().map(|post| post.post).collect();
+        let tags = TrendRead::<AuthorCard>::tags_of(tx, &ids)?;
+        Ok(Candidates { posts, tags })
+    }
+}
+
+struct BeginEpoch;
+
+impl Command for BeginEpoch {
+    const NAME: &'static str = "begin_trends";
+    type Output = TrendEpoch;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<TrendEpoch, Infallible> {
+        let begun_at = ctx.now();
+        Ok(TrendEpoch { id: tx.begin_epoch(begun_at)?, begun_at, replaced_at: None })
+    }
+}
+
+/// Writes one portion.
+struct AddTrends {
+    epoch: EpochId,
+    posts: Vec<RankedPost>,
+    topics: Vec<RankedTopic>,
+}
+
+impl Command for AddTrends {
+    const NAME: &'static str = "add_trends";
+    type Output = ();
+    type Refusal = Superseded;
+
+    fn run(&self, tx: &mut dyn Tx, _ctx: &mut Ctx) -> Outcome<(), Superseded> {
+        if !tx.hold_epoch(self.epoch)? {
+            return Err(Failure::Refused(Superseded));
+        }
+        if !self.posts.is_empty() {
+            tx.add_trend_posts(self.epoch, &self.posts)?;
+        }
+        if !self.topics.is_empty() {
+            tx.add_trend_topics(self.epoch, &self.topics)?;
+        }
+        Ok(())
+    }
+}
+
+struct PublishEpoch {
+    epoch: EpochId,
+}
+
+impl Command for PublishEpoch {
+    const NAME: &'static str = "publish_trends";
+    type Output = ();
+    type Refusal = Superseded;
+
+    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<(), Superseded> {
+        if !tx.publish_epoch(self.epoch, ctx.now())? {
+            return Err(Failure::Refused(Superseded));
+        }
+        Ok(tx.retire_epochs_before(self.epoch, ctx.now())?)
+    }
+}
+
+/// Removes one portion of an epoch that nobody needs; says whether there may be more.
+struct SweepTrends {
+    own: EpochId,
+    replaced: Timestamp,
+}
+
+impl Command for SweepTrends {
+    const NAME: &'static str = "sweep_trends";
+    type Output = bool;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn Tx, _ctx: &mut Ctx) -> Outcome<bool, Infallible> {
+        let Some(dead) = tx.dead_epoch(self.own, self.replaced)? else { return Ok(false) };
+        tx.remove_epoch(dead, PORTION)?;
+        Ok(true)
+    }
+}
