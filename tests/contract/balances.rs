@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use terrace_testkit::app::balances::{CoinsMoved, MoveCoins, MoveCoinsRefusal};
 use terrace_testkit::app::boards::{AwardPoints, ReversePoints};
-use terrace_testkit::app::platform::jobs;
+use terrace_testkit::app::jobs;
 use terrace_testkit::app::quests::VisitDaily;
 use terrace_testkit::app::{DeleteAccountRefusal, Given, LedgerReport, Turn};
 use terrace_testkit::identity::Password;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 use terrace_testkit::app::accounts::SuspendAccount;
-use terrace_testkit::app::platform::jobs;
+use terrace_testkit::app::jobs;
 use terrace_testkit::app::room::{CreateComment, CreatePost, DeletePost, React};
 use terrace_testkit::app::trends::{TrendingRefusal, TrendingScope, Trends};
 use terrace_testkit::app::{App, AppConfig, Job, Synced, Turn};

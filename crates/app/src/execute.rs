@@ -2,7 +2,7 @@
 
 use crate::App;
 use crate::boards::Concerned;
-use crate::platform::shows_on_boards;
+use crate::boards::shows_on_boards;
 use crate::store::{IdempotencyScope, KeyClaim, ReadJob, ReadTx, Store, StoredAnswer, Tx, Verdict, WriteJob};
 use std::convert::Infallible;
 use terrace_kernel::{Ctx, CtxSeed, Failure, Outcome, StoreError, Timestamp};

@@ -35,8 +35,8 @@ pub use accounts::{
     RefreshRefusal, RegisterRefusal, Registration, ResetPasswordRefusal, SignedUp,
 };
 pub use boards::{
-    Awards, BoardLine, BoardPage, BoardRefusal, BoardsNow, GiveRefusal, Given, ReadBoard, ShownBoard,
-    TakeBackRefusal,
+    Awards, BoardLine, BoardPage, BoardRefusal, BoardStamp, BoardsNow, GiveRefusal, Given, ReadBoard,
+    ShownBoard, TakeBackRefusal,
 };
 pub use demo::{DEMO_FAN, DEMO_PASSWORD, DemoOutcome};
 pub use execute::{Answered, Command, KeyedRequest, OnceRefusal, Query, unrefused};
@@ -51,8 +51,7 @@ pub use packs::{
     MalformedSecretKey, PackBook, PackContent, PackContentError, PackSummary, SecretKey, SeedSafe,
 };
 pub use platform::{
-    AtOnce, BoardStamp, Consumer, CursorSeal, Handle, Job, JobRead, JobRecord, JobWrite, Progress, Turn,
-    registry as jobs,
+    AtOnce, Consumer, CursorSeal, Handle, Job, JobRead, JobRecord, JobWrite, Progress, Turn, registry as jobs,
 };
 pub use quests::{
     Checked, NotActive, QuestBook, QuestContent, QuestContentError, QuestSummary, QuestSweep, QuestsSynced,
@@ -70,10 +69,11 @@ pub use upkeep::{BoardsSynced, PointsReport};
 pub use walked::{CheckReport, WalkReport};
 
 use crate::accounts::Viewers;
-use crate::boards::{BoardChoice, Unshown};
+use crate::boards::{BoardChoice, Ranks, Unshown};
+use crate::graph::Graph;
 use crate::media::{MediaStore, NoMediaStore};
 use crate::minting::Minter;
-use crate::platform::{Graph, Live, Ranks, Workers};
+use crate::platform::{Live, Workers};
 use crate::store::Store;
 use moka::sync::Cache;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! TODO-DOC
+//! Accounts: registration, sessions, profiles, operators' commands, export and erasure.
 
 mod change_password;
 mod change_profile;

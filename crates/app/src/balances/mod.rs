@@ -1,4 +1,4 @@
-//! TODO-DOC
+//! Balances of coins and tokens: transfers and queries.
 
 mod move_coins;
 mod queries;

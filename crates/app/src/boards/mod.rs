@@ -29,7 +29,6 @@ pub(crate) use unshown::{Concerned, Unshown};
 use crate::App;
 
 use crate::execute::unrefused;
-use crate::platform::{BoardStamp, Hidden, Ranks};
 
 use crate::boards::unshown::Note;
 use std::collections::HashSet;

@@ -3,7 +3,7 @@
 //! A command that boards show waits, after its commit, until they do. Where that wait is cut short, by time or because
 //! the client is gone, the accounts that it concerns are noted here, and wait when they read a board. Nobody else does.
 
-use crate::platform::shows_on_boards;
+use crate::boards::shows_on_boards;
 use moka::ops::compute::Op;
 use moka::sync::Cache;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! TODO-DOC
+//! Follows of people and teams, blocks and recommendations.
 
 mod block_user;
 mod dismiss;

@@ -16,10 +16,6 @@
 //! Where events that a model needs were swept, or the log is not the one that it followed (a database that was
 //! restored), it is loaded anew. While it is, the one that there is goes on answering.
 
-pub use crate::boards::BoardStamp;
-pub(crate) use crate::boards::{Hidden, Ranks, shows_on_boards};
-pub(crate) use crate::graph::Graph;
-
 use crate::App;
 use crate::execute::{Query, unrefused};
 use crate::platform::follower::Follower;

@@ -1,4 +1,4 @@
-//! TODO-DOC
+//! What every area uses: consumers of events, jobs, models in memory, sealed cursors and bounded workers.
 
 mod consumers;
 mod follower;
@@ -13,8 +13,7 @@ pub(crate) use consumers::PORTION;
 pub use consumers::{Consumer, Handle, Progress};
 pub(crate) use follower::Follower;
 pub use jobs::{AtOnce, Job, JobRead, JobRecord, JobWrite, Turn, registry};
-pub use live::BoardStamp;
-pub(crate) use live::{Graph, Hidden, Live, LiveModel, Loading, Looked, Ranks, shows_on_boards};
+pub(crate) use live::{Live, LiveModel, Loading, Looked};
 pub use overview::{Overview, OverviewOf};
 pub use sealed::CursorSeal;
 pub use verify::Verify;

@@ -1,4 +1,4 @@
-//! TODO-DOC
+//! The locker room: posts, comments, reactions, reports and feeds (spec §1).
 
 mod create_comment;
 mod create_post;

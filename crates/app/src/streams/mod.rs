@@ -9,8 +9,9 @@ mod readers;
 pub use readers::{ReaderView, ViewParts};
 
 use crate::App;
+use crate::boards::shows_on_boards;
 use crate::execute::unrefused;
-use crate::platform::{Follower, shows_on_boards};
+use crate::platform::Follower;
 use crate::streams::look_up::{Asked, LookUp, Looked, RankScores, Score};
 use std::sync::Arc;
 use std::time::Duration;
@@ -272,7 +273,7 @@ impl App {
 
     /// Where these fans stand by the boards in memory; none where those are not there, or of another season.
     fn lines_in_memory(&self, season: SeasonId, scores: &[Score]) -> Option<Vec<Option<(Points, u64)>>> {
-        let line = |ranks: &crate::platform::Ranks, score: &Score| {
+        let line = |ranks: &crate::boards::Ranks, score: &Score| {
             let (standing, _) = ranks.board(score.board, |index| index.standing(score.user));
             let ranked = standing?.ranked;
             Some((ranked.points, u64::try_from(ranked.rank).unwrap_or(u64::MAX)))

@@ -1,4 +1,4 @@
-//! TODO-DOC
+//! Leagues and teams: content and queries.
 
 mod content;
 mod queries;

@@ -1,4 +1,4 @@
-//! TODO-DOC
+//! Trending topics and posts: the periodic scoring and the queries that page through it.
 
 pub(crate) mod backfill;
 mod queries;

@@ -121,7 +121,7 @@ pub(super) fn judge_work(
         if behind > BEHIND { findings.warn("consumer", words) } else { findings.ok("consumer", words) }
     }
     judge_minting(settings.minting.url.is_some(), &overview.minting, now, findings);
-    for job in terrace_app::platform::jobs() {
+    for job in terrace_app::jobs() {
         let record = overview.jobs.iter().find(|record| record.name == job.name());
         judge_job(&job, record, now, findings);
     }
