@@ -8,9 +8,8 @@ use super::listener::{Listener, THE_END};
 use super::world::World;
 use crate::streams::balancer::Balancer;
 use anyhow::{Context, Result, ensure};
-use std::env;
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{env, thread};
 use terrace_testkit::{
     CRON_SECRET, DatabaseKind, Invocation, Program, TestDatabase, ThrowawayPostgres, on_each_database,
 };
@@ -88,7 +87,7 @@ impl Site {
         // Every process that is killed leaves its log to whoever looks at the test: that the database is away is no news.
         let invocation = Invocation::on(&url)?
             .env("TERRACE_CRON_SECRET", CRON_SECRET)
-            .env("RUST_LOG", "error,terrace_web::normalize=off");
+            .env("RUST_LOG", "error,terrace_web::edge::normalize=off");
         World::furnish(&invocation, &url)?;
         let program = invocation.serve()?;
         let balancer = Balancer::before(vec![program.address()])?;

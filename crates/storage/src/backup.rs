@@ -3,7 +3,8 @@
 use crate::config::{Address, UrlError};
 use crate::conn::Conn;
 use crate::error::broken;
-use crate::migrate::{self, Standing};
+use crate::migrate;
+use crate::migrate::Standing;
 use diesel::connection::SimpleConnection;
 use diesel::sql_types::{BigInt, Text};
 use diesel::{Connection, QueryableByName, RunQueryDsl, SqliteConnection, sql_query};

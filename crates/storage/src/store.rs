@@ -1,19 +1,20 @@
 //! The store of the program: queues, the threads behind them, and the bell.
 
 use crate::config::{Address, DatabaseKind, StorageConfig};
-use crate::describe::{self, SchemaDescription};
-use crate::examine::{self, Examination};
+use crate::describe::SchemaDescription;
+use crate::examine::Examination;
 use crate::instrument::Stats;
 use crate::job::Command;
 use crate::manager::{Connector, Mode, Pool, Session, openers};
-use crate::migrate::{self, Step};
+use crate::migrate::Step;
 use crate::overdue::Usher;
 use crate::postgres::Worker;
 use crate::queue::{Queue, Refused};
 use crate::reads::{Asked, Question, Reader};
 use crate::relay::{Relay, RelayCall};
-use crate::replica::{self, Replica, ReplicaReader};
-use crate::sqlite::{self, Writer};
+use crate::replica::{Replica, ReplicaReader};
+use crate::sqlite::Writer;
+use crate::{describe, examine, migrate, replica, sqlite};
 use scheduled_thread_pool::ScheduledThreadPool;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -3,7 +3,7 @@
 use crate::conn::Conn;
 use terrace_kernel::Appended;
 
-/// A transaction or a query on one connection. Every port is implemented on it, in `ports/`.
+/// A transaction or a query on one connection. Every port is implemented on it, in the folder of its area.
 pub(crate) struct DieselTx<'c> {
     /// The connection, inside its transaction.
     pub(crate) conn: Conn<'c>,

@@ -1,11 +1,6 @@
 //! Every bound and switch of the web shell.
 
-use crate::cors::CorsOrigin;
-use crate::cron::CronSecret;
-use crate::forwarded::TrustedProxies;
-use crate::host::AllowedHost;
-use crate::limits::LimitConfig;
-use crate::origin::PublicUrl;
+use crate::edge::{AllowedHost, CorsOrigin, CronSecret, LimitConfig, PublicUrl, TrustedProxies};
 use crate::streams::StreamConfig;
 use std::time::Duration;
 

@@ -1,13 +1,10 @@
 //! The contract as OpenAPI 3.1, and a page to browse it, both from the binary itself.
 
+use crate::edge::{Parameters, RouteTable, Shell, etag};
 use crate::error::{ApiError, Code};
-use crate::etag;
-use crate::fallback::RouteTable;
-use crate::parameters::Parameters;
-use crate::problem::{self, Problem, ProblemPart};
-use crate::routes;
-use crate::sandbox;
-use crate::shell::Shell;
+use crate::payments::sandbox;
+use crate::problem::{Problem, ProblemPart};
+use crate::{problem, routes};
 use actix_web::http::{Method, header};
 use actix_web::web::{self, Data, ServiceConfig};
 use actix_web::{HttpRequest, HttpResponse};
@@ -216,8 +213,7 @@ fn content_type(name: &str) -> &'static str {
 mod tests {
     use super::*;
     use crate::config::WebConfig;
-    use crate::limits::LimitConfig;
-    use crate::shell::build;
+    use crate::edge::{LimitConfig, build};
     use crate::test_support::{FakeBackend, shell};
     use actix_web::test::{TestRequest, init_service, read_body, try_call_service};
 

@@ -1,5 +1,5 @@
 //! What can go wrong on the way to an answer: the one table of codes, statuses and titles, and the error that
-//! handlers, extractors and middleware return. [`crate::normalize`] writes the document.
+//! handlers, extractors and middleware return. [`crate::edge::normalize`] writes the document.
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderMap, HeaderValue};
@@ -261,7 +261,7 @@ impl fmt::Display for ApiError {
     }
 }
 
-/// The document needs the request's id and path, which nobody knows here: [`crate::normalize`] writes it.
+/// The document needs the request's id and path, which nobody knows here: [`crate::edge::normalize`] writes it.
 impl ResponseError for ApiError {
     fn status_code(&self) -> StatusCode {
         self.code.status()

@@ -3,66 +3,37 @@
 //! [`serve`] runs the whole of it. `shell` says which middleware stands where and why; `routes` holds the
 //! handlers; `error` is the one table of codes and statuses.
 
-mod allowance;
-mod area;
-mod auth;
-mod backend;
-mod board_pages;
-mod compressed;
+mod accounts;
+mod balances;
+mod boards;
 mod config;
-#[cfg(test)]
-mod connection_tests;
-mod cors;
-mod cron;
-mod crosssite;
 mod cursor;
 mod docs;
 mod dto;
 mod edge;
 mod error;
-mod etag;
 mod extract;
-mod fallback;
-mod familiar;
-mod feed_pages;
-mod forwarded;
-mod headers;
-mod health;
-mod host;
-mod in_time;
-mod limits;
-mod normalize;
-mod observe;
-mod origin;
-mod pack_page;
-mod parameters;
-mod patience;
-mod picture_bodies;
+mod graph;
+mod media;
+mod packs;
+mod payments;
+mod platform;
 mod problem;
-mod quest_page;
-mod request_id;
+mod quests;
+mod room;
 mod routes;
-mod sandbox;
-mod server;
-mod shell;
-#[cfg(test)]
-mod shell_tests;
-mod slots;
 mod streams;
+mod teams;
 #[cfg(test)]
 mod test_support;
-mod verify;
+mod trends;
 
 pub use config::{MetricsOnMain, WebConfig};
-pub use cors::{CorsOrigin, MalformedOrigin};
-pub use cron::CronSecret;
 pub use docs::openapi;
-pub use forwarded::{ForwardingHeader, MalformedNetwork, Network, TrustedProxies};
-pub use host::{AllowedHost, MalformedHost};
-pub use limits::{LimitConfig, Rate};
-pub use observe::install_metrics;
-pub use origin::{MalformedPublicUrl, PublicUrl};
-pub use server::{Listeners, serve};
-pub use shell::Wiring;
+pub use edge::{
+    AllowedHost, CorsOrigin, CronSecret, ForwardingHeader, LimitConfig, Listeners, MalformedHost,
+    MalformedNetwork, MalformedOrigin, MalformedPublicUrl, Network, PublicUrl, Rate, TrustedProxies, Wiring,
+    install_metrics, serve,
+};
+pub use packs::{OpeningFault, VerifiedSlot, verify_opening};
 pub use streams::StreamConfig;
-pub use verify::{OpeningFault, VerifiedSlot, verify_opening};

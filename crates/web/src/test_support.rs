@@ -1,9 +1,8 @@
 //! A shell without a store, for tests.
 
-use crate::backend::Backend;
 use crate::config::WebConfig;
 use crate::docs::Document;
-use crate::shell::Shell;
+use crate::edge::{Backend, Shell};
 use actix_web::web::Data;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

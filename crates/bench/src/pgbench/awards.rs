@@ -7,7 +7,7 @@ use anyhow::Result;
 use std::path::Path;
 
 /// The words after the arguments: those of the service.
-const AWARD: &str = include_str!("../../../storage/src/ports/points/award.sql");
+const AWARD: &str = include_str!("../../../storage/src/boards/award.sql");
 
 impl PgBench {
     /// Finds the program and writes the script that gives points to `fans` fans who are there in bulk, in the season

@@ -9,7 +9,7 @@ use anyhow::Result;
 use std::path::Path;
 
 /// The words of a transfer: those of the service.
-const TRANSFER: &str = include_str!("../../../storage/src/ports/ledger/transfer.sql");
+const TRANSFER: &str = include_str!("../../../storage/src/balances/transfer.sql");
 
 impl PgBench {
     /// Finds the program and writes the script by which `fans` fans, who are there in bulk and can pay, buy and open what

@@ -1,9 +1,8 @@
 //! JSON bodies, and what every body is read by.
 
-use super::{bounded, named_field};
+use crate::edge::{BodyAwaited, Shell};
 use crate::error::{ApiError, Code};
-use crate::in_time::BodyAwaited;
-use crate::shell::Shell;
+use crate::extract::{bounded, named_field};
 use actix_web::dev::Payload;
 use actix_web::http::header;
 use actix_web::web::Data;

@@ -1,8 +1,8 @@
 //! Pictures as bodies.
 
-use super::body::{Extracting, declared_length, media_type, read_into, shell_of, uncoded};
-use super::viewer_of;
 use crate::error::{ApiError, Code};
+use crate::extract::body::{Extracting, declared_length, media_type, read_into, shell_of, uncoded};
+use crate::extract::viewer_of;
 use actix_web::dev::Payload;
 use actix_web::{FromRequest, HttpRequest};
 use bytes::Bytes;
@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use terrace_app::media::ImageType;
 
 /// A body that is declared to be a picture. Another content type is 415, too many bytes are 413; what it really
-/// holds is looked at later. Memory is reserved before the body is read ([`crate::picture_bodies`]).
+/// holds is looked at later. Memory is reserved before the body is read ([`crate::media::picture_bodies`]).
 #[derive(Debug)]
 pub(crate) struct ImageBody {
     /// What it is declared to be.

@@ -1,7 +1,7 @@
 //! The query string.
 
-use super::{bounded, named_field};
 use crate::error::ApiError;
+use crate::extract::{bounded, named_field};
 use actix_web::dev::Payload;
 use actix_web::{FromRequest, HttpRequest};
 use serde::de::DeserializeOwned;

@@ -1,7 +1,7 @@
 //! Bodies as they were sent.
 
-use super::body::{Extracting, media_type, read, uncoded};
 use crate::error::{ApiError, Code};
+use crate::extract::body::{Extracting, media_type, read, uncoded};
 use actix_web::dev::Payload;
 use actix_web::{FromRequest, HttpRequest};
 use bytes::Bytes;

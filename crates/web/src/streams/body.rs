@@ -1,11 +1,12 @@
 //! One stream: the body of its answer.
 
-use super::frame::{self, Frame};
-use super::hub::{Hub, Next, Slot, kind_of};
-use super::log::{Log, Place};
-use super::readers::Seat;
-use super::view::{Part, Sight};
-use crate::patience::Pulse;
+use crate::edge::Pulse;
+use crate::streams::frame;
+use crate::streams::frame::Frame;
+use crate::streams::hub::{Hub, Next, Slot, kind_of};
+use crate::streams::log::{Log, Place};
+use crate::streams::readers::Seat;
+use crate::streams::view::{Part, Sight};
 use actix_web::body::{BodySize, MessageBody};
 use bytes::{Bytes, BytesMut};
 use std::convert::Infallible;
@@ -87,7 +88,7 @@ impl StreamBody {
         let hub = Rc::clone(hub);
         // From here on what happens is kept, so that whatever is not in the log by then is in the table.
         hub.streams().log(kind_of(part)).join();
-        metrics::gauge!("terrace_streams_open", "stream" => super::feeder::name(kind_of(part)))
+        metrics::gauge!("terrace_streams_open", "stream" => crate::streams::feeder::name(kind_of(part)))
             .increment(1.0);
         // The first beat is due at once: it tells a client who has read nothing where it is.
         let beat = Instant::now();
@@ -282,7 +283,7 @@ impl Drop for StreamBody {
     fn drop(&mut self) {
         self.hub.leave(self.number, &self.slot);
         self.log().leave();
-        metrics::gauge!("terrace_streams_open", "stream" => super::feeder::name(kind_of(self.part)))
+        metrics::gauge!("terrace_streams_open", "stream" => crate::streams::feeder::name(kind_of(self.part)))
             .decrement(1.0);
     }
 }

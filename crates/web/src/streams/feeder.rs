@@ -1,8 +1,8 @@
 //! Writes what the event log tells into the logs that connections read.
 
-use super::frame::{self, Away, Frame, Kind};
-use super::view::Reader;
-use super::{KINDS, Streams};
+use crate::streams::frame::{Away, Frame, Kind};
+use crate::streams::view::Reader;
+use crate::streams::{KINDS, Streams, frame};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,12 +1,12 @@
 //! Events as they go over the wire, each encoded once for everybody who reads it.
 
-use super::view::Sight;
-use crate::dto::leaderboard::PointsEntry;
-use crate::dto::locker_room::Comment;
-use crate::dto::streams::{
+use crate::boards::dto::PointsEntry;
+use crate::room::dto::Comment;
+use crate::streams::dto::{
     AchievementUnlocked, BoardReset, CommentCreated, CommentDeleted, PostCreated, PostDeleted,
     PurchaseChanged, QuestCompleted, ReactionChanged, ScoreChanged, StepCompleted,
 };
+use crate::streams::view::Sight;
 use bytes::{BufMut, Bytes, BytesMut};
 use serde::Serialize;
 use terrace_app::streams::{OnPost, StreamEvent, StreamWhat};

@@ -1,10 +1,10 @@
 //! One worker's connections: who waits for what, and what several of them are about to be sent alike.
 
-use super::frame::{self, About, Frame, Kind};
-use super::log::{Place, Read, Taken};
-use super::view::{Part, Session, Sight};
-use super::{KINDS, Streams};
-use crate::patience::Pulse;
+use crate::edge::Pulse;
+use crate::streams::frame::{About, Frame, Kind};
+use crate::streams::log::{Place, Read, Taken};
+use crate::streams::view::{Part, Session, Sight};
+use crate::streams::{KINDS, Streams, frame};
 use actix_web::rt;
 use bytes::{Bytes, BytesMut};
 use std::cell::{Cell, RefCell};
@@ -226,7 +226,7 @@ impl Hub {
         slot: &Slot,
         part: Part,
         place: Place,
-        reader: Option<&super::view::Reader>,
+        reader: Option<&crate::streams::view::Reader>,
     ) -> Next {
         let mut place = place;
         match slot.waits.replace(Waits::Not) {

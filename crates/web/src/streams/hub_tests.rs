@@ -1,10 +1,10 @@
 //! What connections of one worker are sent alike.
 
-use super::frame::{About, Frame, Kind, RoomEvent};
-use super::hub::{Hub, Next};
-use super::log::Place;
-use super::view::Part;
-use super::{StreamConfig, Streams};
+use crate::streams::frame::{About, Frame, Kind, RoomEvent};
+use crate::streams::hub::{Hub, Next};
+use crate::streams::log::Place;
+use crate::streams::view::Part;
+use crate::streams::{StreamConfig, Streams};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;

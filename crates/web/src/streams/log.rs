@@ -3,7 +3,7 @@
 //! A live reader, one that has fallen a little behind and one that comes back read the same ring in the same way, each
 //! from where it is; the one that publishes waits for none of them. What is older than the ring is in the event table.
 
-use super::frame::{About, Away, Frame};
+use crate::streams::frame::{About, Away, Frame};
 use std::collections::VecDeque;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Duration, Instant};

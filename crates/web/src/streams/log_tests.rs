@@ -1,8 +1,8 @@
 //! The log by itself: who reads from wherever, however slowly, gets everything once and in order, or is told that it
 //! is not there (spec §6).
 
-use super::frame::{About, Away, Frame, RoomEvent};
-use super::log::{Bounds, Log, Place, Read, Taken};
+use crate::streams::frame::{About, Away, Frame, RoomEvent};
+use crate::streams::log::{Bounds, Log, Place, Read, Taken};
 use proptest::prelude::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

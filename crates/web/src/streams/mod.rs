@@ -6,6 +6,7 @@
 //! of the event log, the same in every process and after every restart, so that a client goes on wherever it comes back.
 
 mod body;
+pub(crate) mod dto;
 mod feeder;
 mod frame;
 mod hub;
@@ -16,6 +17,7 @@ mod log;
 mod log_tests;
 mod open;
 mod readers;
+pub(crate) mod routes;
 mod view;
 
 pub(crate) use feeder::feed;
@@ -23,9 +25,9 @@ pub(crate) use hub::Hub;
 pub(crate) use open::{Asked, open, start};
 pub(crate) use view::Part;
 
-use self::log::{Bounds, Log};
-use frame::Kind;
-use readers::{Caps, Readers};
+use crate::streams::frame::Kind;
+use crate::streams::log::{Bounds, Log};
+use crate::streams::readers::{Caps, Readers};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;

@@ -1,13 +1,10 @@
 //! Opens a stream.
 
-use super::body::{Opening, Start, StreamBody};
-use super::hub::Hub;
-use super::view::Part;
-use crate::edge::OnlyHead;
+use crate::edge::{Address, ClientAddress, OnlyHead, Pulse, Shell};
 use crate::error::ApiError;
-use crate::limits::{Address, ClientAddress};
-use crate::patience::Pulse;
-use crate::shell::Shell;
+use crate::streams::body::{Opening, Start, StreamBody};
+use crate::streams::hub::Hub;
+use crate::streams::view::Part;
 use actix_web::body::{BodySize, BoxBody, MessageBody};
 use actix_web::http::header;
 use actix_web::{HttpMessage, HttpRequest, HttpResponse};

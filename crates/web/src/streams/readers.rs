@@ -1,8 +1,8 @@
 //! Who reads streams in this process: their views, their sessions, and how many streams they have.
 
-use super::view::{Part, Reader, Session};
+use crate::edge::Address;
 use crate::error::{ApiError, Code};
-use crate::limits::Address;
+use crate::streams::view::{Part, Reader, Session};
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

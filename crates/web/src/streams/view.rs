@@ -1,6 +1,6 @@
 //! What of a log a reader sees: which part they asked for, and who is hidden from them.
 
-use super::frame::{About, RoomEvent};
+use crate::streams::frame::{About, RoomEvent};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use terrace_app::streams::{Audience, ReaderView, ViewParts, Wanted};

@@ -1,0 +1,166 @@
+//! Balances as a whole, compared and mended.
+
+use crate::balances::{Issue, kind};
+use crate::conn::{Conn, on};
+use crate::error::broken;
+use crate::rows::corrupt;
+use crate::schema::ledger_accounts;
+use crate::tx::DieselTx;
+use crate::types::{Key, Uid};
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Text};
+use std::collections::BTreeMap;
+use terrace_kernel::{StoreError, Timestamp, UserId};
+use terrace_ledger::{
+    AccountKind, Balance, FanLedger, LedgerAudit, LedgerMend, LedgerMendWrite, TransferId, TransferSource,
+};
+use uuid::Uuid;
+
+/// The journal, added up by nothing but what its rows name.
+const SUMS: &str = "\
+    SELECT user_id, unit, CAST(sum(change) AS bigint) AS sum, CAST(sum(issued) AS bigint) AS issued FROM ( \
+        SELECT credit_user AS user_id, unit, amount AS change, \
+            CASE WHEN debit_house = 'issuance' THEN amount ELSE 0 END AS issued \
+        FROM ledger_transfers WHERE credit_user >= $1 AND credit_user <= $2 \
+        UNION ALL \
+        SELECT debit_user, unit, -amount, CASE WHEN credit_house = 'issuance' THEN -amount ELSE 0 END \
+        FROM ledger_transfers WHERE debit_user >= $1 AND debit_user <= $2 \
+    ) AS moved GROUP BY user_id, unit";
+
+const RECORDS: &str = "\
+    SELECT user_id, CAST(sum(amount) AS bigint) AS sum FROM points_history \
+    WHERE user_id >= $1 AND user_id <= $2 GROUP BY user_id";
+
+/// What was written off stands under the fan's digits in the source: the 32 characters after the word.
+const WRITTEN_OFF: &str = "\
+    SELECT substr(source_key, 10, 32) AS fan, CAST(sum(amount) AS bigint) AS sum FROM ledger_transfers \
+    WHERE source_key >= $1 AND source_key < $2 GROUP BY substr(source_key, 10, 32)";
+
+#[derive(QueryableByName)]
+struct SumRow {
+    #[diesel(sql_type = Uid)]
+    user_id: Key,
+    #[diesel(sql_type = Text)]
+    unit: String,
+    #[diesel(sql_type = BigInt)]
+    sum: i64,
+    #[diesel(sql_type = BigInt)]
+    issued: i64,
+}
+
+#[derive(QueryableByName)]
+struct RecordSum {
+    #[diesel(sql_type = Uid)]
+    user_id: Key,
+    #[diesel(sql_type = BigInt)]
+    sum: i64,
+}
+
+#[derive(QueryableByName)]
+struct WrittenOff {
+    #[diesel(sql_type = Text)]
+    fan: String,
+    #[diesel(sql_type = BigInt)]
+    sum: i64,
+}
+
+/// The fan's part in the order of their ids.
+fn of(fans: &mut BTreeMap<UserId, FanLedger>, user: UserId) -> &mut FanLedger {
+    fans.entry(user).or_insert_with(|| FanLedger {
+        user,
+        balances: Vec::new(),
+        sums: Vec::new(),
+        issued: 0,
+        written_off: 0,
+        recorded: 0,
+    })
+}
+
+impl LedgerAudit for DieselTx<'_> {
+    fn ledger_between(&mut self, first: UserId, last: UserId) -> Result<Vec<FanLedger>, StoreError> {
+        let fail = broken("read balances and what they come from");
+        let mut fans = BTreeMap::new();
+        let kept: Vec<(Key, String, i64)> = on!(self.conn, |conn| {
+            ledger_accounts::table
+                .filter(ledger_accounts::user_id.ge(Key::of(first)))
+                .filter(ledger_accounts::user_id.le(Key::of(last)))
+                .load(conn)
+        })
+        .map_err(&fail)?;
+        for (user, unit, amount) in kept {
+            of(&mut fans, user.id()).balances.push(Balance { kind: kind(&unit)?, amount });
+        }
+        let sums: Vec<SumRow> = on!(self.conn, |conn| {
+            diesel::sql_query(SUMS).bind::<Uid, _>(Key::of(first)).bind::<Uid, _>(Key::of(last)).load(conn)
+        })
+        .map_err(&fail)?;
+        for row in sums {
+            let fan = of(&mut fans, row.user_id.id());
+            let kind = kind(&row.unit)?;
+            fan.sums.push(Balance { kind, amount: row.sum });
+            if kind == AccountKind::Points {
+                fan.issued = row.issued;
+            }
+        }
+        let records: Vec<RecordSum> = on!(self.conn, |conn| {
+            diesel::sql_query(RECORDS).bind::<Uid, _>(Key::of(first)).bind::<Uid, _>(Key::of(last)).load(conn)
+        })
+        .map_err(&fail)?;
+        for row in records {
+            of(&mut fans, row.user_id.id()).recorded = row.sum;
+        }
+        // The character after the colon bounds what stands under the last fan.
+        let from = format!("forgiven:{}:", first.as_uuid().simple());
+        let to = format!("forgiven:{};", last.as_uuid().simple());
+        let written_off: Vec<WrittenOff> = on!(self.conn, |conn| {
+            diesel::sql_query(WRITTEN_OFF).bind::<Text, _>(&from).bind::<Text, _>(&to).load(conn)
+        })
+        .map_err(&fail)?;
+        for row in written_off {
+            let user = Uuid::try_parse(&row.fan)
+                .map_err(|error| corrupt("ledger_transfers", "source_key", &error))?;
+            of(&mut fans, UserId::from_uuid(user)).written_off = row.sum;
+        }
+        Ok(fans.into_values().collect())
+    }
+}
+
+impl LedgerMendWrite for DieselTx<'_> {
+    fn hold_balances(&mut self, fans: &[UserId]) -> Result<(), StoreError> {
+        let Conn::Pg(conn) = &mut self.conn else {
+            // The writer has the database to itself.
+            return Ok(());
+        };
+        let fans: Vec<Key> = fans.iter().map(|fan| Key::of(*fan)).collect();
+        ledger_accounts::table
+            .filter(ledger_accounts::user_id.eq_any(fans))
+            .order((ledger_accounts::user_id, ledger_accounts::unit))
+            .select(ledger_accounts::user_id)
+            .for_update()
+            .load::<Key>(*conn)
+            .map(drop)
+            .map_err(broken("hold balances"))
+    }
+
+    fn mend_ledger(&mut self, mend: &LedgerMend, id: TransferId, at: Timestamp) -> Result<(), StoreError> {
+        let user = Key::of(mend.user);
+        for balance in &mend.balances {
+            on!(self.conn, |conn| {
+                diesel::insert_into(ledger_accounts::table)
+                    .values((
+                        ledger_accounts::user_id.eq(user),
+                        ledger_accounts::unit.eq(balance.kind.to_string()),
+                        ledger_accounts::balance.eq(balance.amount),
+                    ))
+                    .on_conflict((ledger_accounts::user_id, ledger_accounts::unit))
+                    .do_update()
+                    .set(ledger_accounts::balance.eq(balance.amount))
+                    .execute(conn)
+            })
+            .map_err(broken("mend a balance"))?;
+        }
+        let source = TransferSource::of("mended", id);
+        let issue = Issue { user: mend.user, points: mend.points, id, source, reason: "Set right", at };
+        self.issue_points(&issue)
+    }
+}

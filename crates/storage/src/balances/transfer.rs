@@ -1,0 +1,155 @@
+//! One transfer: the row of the journal and the balances on both sides, or nothing of it.
+
+use crate::balances::{TransferRow, balances};
+use crate::conn::{Conn, on};
+use crate::error::broken;
+use crate::schema::{ledger_accounts, ledger_transfers, users};
+use crate::tx::DieselTx;
+use crate::types::{Instant, Key, Uid};
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Bool, Nullable, Text};
+use terrace_identity::AccountStatus;
+use terrace_kernel::{StoreError, UserId};
+use terrace_ledger::{Balance, LedgerWrite, Moved, Transfer};
+
+/// Whoever gets something is locked first, as awards lock them, so that nothing comes to an account that was deleted
+/// meanwhile; then the accounts, and what is read under the locks is what there is. The journal is written next: of two
+/// of one source the second waits there, and changes nothing. Balances are set to what the journal says and not counted
+/// up: PostgreSQL first tries an update on the row as it was when the statement began, and what was on it then may be too
+/// little for a check that the row as it is now passes.
+const TRANSFER: &str = include_str!("transfer.sql");
+
+#[derive(QueryableByName)]
+struct Answer {
+    #[diesel(sql_type = Bool)]
+    is_there: bool,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    pays: Option<i64>,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    gets: Option<i64>,
+    #[diesel(sql_type = Bool)]
+    is_written: bool,
+}
+
+impl LedgerWrite for DieselTx<'_> {
+    fn transfer(&mut self, transfer: &Transfer) -> Result<Moved, StoreError> {
+        if transfer.debit == transfer.credit {
+            return Err(StoreError::defect("move an amount", "from an account to itself"));
+        }
+        if matches!(self.conn, Conn::Sqlite(_)) {
+            return self.transfer_in_steps(transfer);
+        }
+        let mut answer = self.transfer_in_one(transfer)?;
+        let payee = transfer.credit.fan().filter(|_| answer.is_there && answer.gets.is_none());
+        if let Some(payee) = payee {
+            // Their first of this kind, or another's came while this one waited.
+            self.open_account(payee, transfer)?;
+            answer = self.transfer_in_one(transfer)?;
+        }
+        let amount = transfer.amount.get();
+        if answer.is_written {
+            let pays = answer.pays.filter(|_| transfer.debit.fan().is_some());
+            let gets = answer.gets.filter(|_| transfer.credit.fan().is_some());
+            return Ok(Moved::Now {
+                debit: pays.map(|has| has - amount),
+                credit: gets.map(|has| has.saturating_add(amount)),
+            });
+        }
+        // Under the locks, and later than whatever they waited for.
+        if self.is_paid(transfer)? {
+            Ok(Moved::Before)
+        } else if transfer.credit.fan().is_some() && !answer.is_there {
+            Ok(Moved::NoFan)
+        } else {
+            Ok(Moved::Insufficient { has: answer.pays.unwrap_or(0) })
+        }
+    }
+
+    fn lock_balances(&mut self, user: UserId) -> Result<Vec<Balance>, StoreError> {
+        let own = ledger_accounts::table
+            .filter(ledger_accounts::user_id.eq(Key::of(user)))
+            .order(ledger_accounts::unit)
+            .select((ledger_accounts::unit, ledger_accounts::balance));
+        let rows = match &mut self.conn {
+            Conn::Pg(conn) => own.for_update().load(*conn),
+            // The writer has the database to itself.
+            Conn::Sqlite(conn) => own.load(*conn),
+        };
+        balances(rows.map_err(broken("lock a fan's balances"))?)
+    }
+}
+
+impl DieselTx<'_> {
+    fn transfer_in_one(&mut self, transfer: &Transfer) -> Result<Answer, StoreError> {
+        let row = TransferRow::of(transfer, None, None);
+        on!(self.conn, |conn| {
+            diesel::sql_query(TRANSFER)
+                .bind::<Nullable<Uid>, _>(row.credit_user)
+                .bind::<Nullable<Uid>, _>(row.debit_user)
+                .bind::<Text, _>(&row.unit)
+                .bind::<BigInt, _>(row.amount)
+                .bind::<Text, _>(&row.source_key)
+                .bind::<Uid, _>(row.id)
+                .bind::<Nullable<Text>, _>(&row.debit_house)
+                .bind::<Nullable<Text>, _>(&row.credit_house)
+                .bind::<Text, _>(&row.reason)
+                .bind::<Instant, _>(row.created_at)
+                .get_result(conn)
+        })
+        .map_err(broken("move an amount"))
+    }
+
+    /// The same on SQLite.
+    fn transfer_in_steps(&mut self, transfer: &Transfer) -> Result<Moved, StoreError> {
+        if self.is_paid(transfer)? {
+            return Ok(Moved::Before);
+        }
+        let (from, to) = (transfer.debit.fan(), transfer.credit.fan());
+        if let Some(fan) = to
+            && !self.is_there(fan)?
+        {
+            return Ok(Moved::NoFan);
+        }
+        let amount = transfer.amount.get();
+        let mut debit = None;
+        if let Some(payer) = from {
+            let has = self.balance_of(payer, transfer.kind)?.unwrap_or(0);
+            if has < amount {
+                return Ok(Moved::Insufficient { has });
+            }
+            debit = Some(self.add_to_balance_that_is_there(payer, transfer.kind, -amount)?);
+        }
+        let credit = to.map(|fan| self.add_to_balance(fan, transfer.kind, amount)).transpose()?;
+        self.insert_transfer(&TransferRow::of(transfer, debit, credit))?;
+        Ok(Moved::Now { debit, credit })
+    }
+
+    fn is_paid(&mut self, transfer: &Transfer) -> Result<bool, StoreError> {
+        let source = ledger_transfers::table.find(transfer.source.as_str());
+        on!(self.conn, |conn| diesel::select(diesel::dsl::exists(source)).get_result(conn))
+            .map_err(broken("look for a transfer"))
+    }
+
+    fn is_there(&mut self, user: UserId) -> Result<bool, StoreError> {
+        let there =
+            users::table.find(Key::of(user)).filter(users::status.ne(AccountStatus::Deleted.as_str()));
+        on!(self.conn, |conn| diesel::select(diesel::dsl::exists(there)).get_result(conn))
+            .map_err(broken("look for a fan"))
+    }
+
+    /// An account with nothing on it, unless there is one.
+    fn open_account(&mut self, user: UserId, transfer: &Transfer) -> Result<(), StoreError> {
+        on!(self.conn, |conn| {
+            diesel::insert_into(ledger_accounts::table)
+                .values((
+                    ledger_accounts::user_id.eq(Key::of(user)),
+                    ledger_accounts::unit.eq(transfer.kind.to_string()),
+                    ledger_accounts::balance.eq(0_i64),
+                ))
+                .on_conflict_do_nothing()
+                .execute(conn)
+        })
+        .map(drop)
+        .map_err(broken("open an account"))
+    }
+}

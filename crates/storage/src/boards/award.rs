@@ -1,0 +1,375 @@
+//! One award: the record, the totals that it counts for, the legacy entries, as many spendable points and the event, or
+//! nothing of it.
+//!
+//! On PostgreSQL all of it is one statement, and so one round trip. SQLite, which cannot write in a part of a statement,
+//! has its writer to itself and gets the same in small steps, with the rule of the total ([`Total::add`]) itself.
+
+use crate::balances::Issue;
+use crate::boards::{TotalRow, total, version};
+use crate::conn::Conn;
+use crate::error::broken;
+use crate::fixed::Fixed;
+use crate::rows::corrupt;
+use crate::schema::{board_totals, leaderboard_entries, leaderboards, points_history, seasons, users};
+use crate::tx::DieselTx;
+use crate::types::{At, Instant, Key, Uid};
+use diesel::pg::Pg;
+use diesel::prelude::*;
+use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
+use diesel::sql_types::{BigInt, Bool, Nullable, Text};
+use terrace_identity::AccountStatus;
+use terrace_kernel::{Appended, EventKind, EventLog, NewEvent, StoreError, TeamId, Topic};
+use terrace_ledger::TransferSource;
+use terrace_scoring::{
+    AwardOrder, Awarding, BoardOrder, Points, SeasonStatus, SourceKind, TeamBoardId, Total, TotalChange,
+    TotalChanges, Writer,
+};
+
+/// The words after the arguments. `season` is the one that the event's time falls in now, or for a reversal the one of
+/// what it takes back; the record is written only where that is still the season it was stamped with. The account is
+/// locked, so that whether it is shown, and its favourite team, are those of the moment in which the award takes effect.
+/// The fan's global total comes before a team's in the one statement that writes both: two awards of one fan wait for
+/// each other there, and for nothing else. Spendable points are moved once the record is new: `purse` gives, and `taken`
+/// takes back what is left of them; what was spent already is written off.
+const AWARD: &str = include_str!("award.sql");
+
+/// The statement with its arguments, in the order of their numbers.
+#[derive(Clone, Copy)]
+struct Award<'a> {
+    user: Key,
+    id: Key,
+    amount: i64,
+    reason: &'a str,
+    source: &'a str,
+    season: Option<Key>,
+    at: At,
+    team: Option<Key>,
+    recorded_board: Option<Key>,
+    finds_board: bool,
+    by_maintenance: bool,
+    by_time: bool,
+    now: At,
+}
+
+impl QueryFragment<Pg> for Award<'_> {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
+        // Each argument stands here once, with its type; nobody reads this part, and the server drops it.
+        out.push_sql("WITH given AS (SELECT ");
+        out.push_bind_param::<Uid, _>(&self.user)?;
+        out.push_sql(", ");
+        out.push_bind_param::<Uid, _>(&self.id)?;
+        out.push_sql(", ");
+        out.push_bind_param::<BigInt, _>(&self.amount)?;
+        out.push_sql(", ");
+        out.push_bind_param::<Text, _>(self.reason)?;
+        out.push_sql(", ");
+        out.push_bind_param::<Text, _>(self.source)?;
+        out.push_sql(", ");
+        out.push_bind_param::<Nullable<Uid>, _>(&self.season)?;
+        out.push_sql(", ");
+        out.push_bind_param::<Instant, _>(&self.at)?;
+        out.push_sql(", ");
+        out.push_bind_param::<Nullable<Uid>, _>(&self.team)?;
+        out.push_sql(", ");
+        out.push_bind_param::<Nullable<Uid>, _>(&self.recorded_board)?;
+        out.push_sql(", ");
+        out.push_bind_param::<Bool, _>(&self.finds_board)?;
+        out.push_sql(", ");
+        out.push_bind_param::<Bool, _>(&self.by_maintenance)?;
+        out.push_sql(", ");
+        out.push_bind_param::<Bool, _>(&self.by_time)?;
+        out.push_sql(", ");
+        out.push_bind_param::<Instant, _>(&self.now)?;
+        out.push_sql(AWARD);
+        Ok(())
+    }
+}
+
+/// The text is always the same.
+impl QueryId for Award<'_> {
+    type QueryId = Award<'static>;
+    const HAS_STATIC_QUERY_ID: bool = true;
+}
+
+impl Query for Award<'_> {
+    type SqlType = (Bool, Nullable<Uid>, Nullable<Uid>, Bool, Text);
+}
+
+impl RunQueryDsl<PgConnection> for Award<'_> {}
+
+impl DieselTx<'_> {
+    /// Writes one award; see [`terrace_scoring::PointsWrite::award`].
+    pub(crate) fn write_award(&mut self, order: &AwardOrder<'_>) -> Result<Awarding, StoreError> {
+        let source = order.record.source.to_string();
+        let (finds_board, team) = match order.board {
+            BoardOrder::AsRecorded => (false, None),
+            BoardOrder::Of(team) => (true, team),
+        };
+        let record = order.record;
+        let award = Award {
+            user: Key::of(record.user),
+            id: Key::of(record.id),
+            amount: record.amount.get(),
+            reason: &record.reason,
+            source: &source,
+            season: record.season.map(Key::of),
+            at: At(record.at),
+            team: team.map(Key::of),
+            recorded_board: record.board.map(Key::of),
+            finds_board,
+            by_maintenance: order.by == Writer::Maintenance,
+            by_time: record.source.kind() != SourceKind::Reversal,
+            now: At(order.now),
+        };
+        let written = match &mut self.conn {
+            Conn::Pg(conn) => in_one(conn, &award),
+            Conn::Sqlite(_) => self.in_steps(&award),
+        }?;
+        if matches!(written, Awarding::Written { .. }) {
+            self.appended.push(Appended { kind: EventKind::PointsAwarded, actor: Some(record.user) });
+        }
+        Ok(written)
+    }
+
+    /// The same on SQLite.
+    fn in_steps(&mut self, award: &Award<'_>) -> Result<Awarding, StoreError> {
+        let Conn::Sqlite(conn) = &mut self.conn else {
+            return Err(StoreError::defect("award", "these steps are SQLite's"));
+        };
+        let place = match place(conn, award).map_err(broken("find the place of an award"))? {
+            Place::Found(place) => place,
+            Place::Stale => return Ok(Awarding::Stale),
+            Place::NoBoard(team) => return Ok(Awarding::NoBoard(team)),
+            Place::NotActive => return Ok(Awarding::NotActive),
+        };
+        if !insert_record(conn, award, place.board).map_err(broken("write a record of points"))? {
+            return Ok(Awarding::AlreadyThere);
+        }
+        let mut changes = TotalChanges::default();
+        if let Some(season) = &place.season {
+            for board in season.global.iter().chain(place.board.iter()) {
+                let change = add(conn, award, season, *board, place.is_shown)?;
+                changes.0.push(change);
+            }
+        }
+        self.issue_points(&Issue {
+            user: award.user.id(),
+            points: award.amount,
+            id: award.id.id(),
+            source: TransferSource::award(award.id.0),
+            reason: award.reason,
+            at: award.now.0,
+        })?;
+        let event = NewEvent {
+            topic: Topic::Leaderboard,
+            kind: EventKind::PointsAwarded,
+            actor: Some(award.user.id()),
+            team: place.team,
+            subject: award.id.0,
+            object: None,
+        };
+        self.append_told(&event, &changes.to_string(), award.now.0)?;
+        Ok(Awarding::Written { board: place.board.map(|board| TeamBoardId::from_uuid(board.0)), changes })
+    }
+}
+
+fn in_one(conn: &mut PgConnection, award: &Award<'_>) -> Result<Awarding, StoreError> {
+    type Answer = (bool, Option<Key>, Option<Key>, bool, String);
+    let answer: Option<Answer> = award.get_result(conn).optional().map_err(broken("write an award"))?;
+    let Some((fresh, team, board, written, detail)) = answer else { return Ok(Awarding::NotActive) };
+    match (fresh, team, board) {
+        (false, _, _) => Ok(Awarding::Stale),
+        (true, Some(team), None) => Ok(Awarding::NoBoard(team.id())),
+        (true, _, _) if !written => Ok(Awarding::AlreadyThere),
+        (true, _, board) => {
+            let changes = detail.parse().map_err(|error| corrupt("outbox", "detail", &error))?;
+            Ok(Awarding::Written { board: board.map(|board| TeamBoardId::from_uuid(board.0)), changes })
+        }
+    }
+}
+
+/// Where an award goes.
+enum Place {
+    Found(Found),
+    Stale,
+    NoBoard(TeamId),
+    NotActive,
+}
+
+struct Found {
+    is_shown: bool,
+    team: Option<TeamId>,
+    board: Option<Key>,
+    season: Option<SeasonPlace>,
+}
+
+/// The season that an award counts in.
+struct SeasonPlace {
+    id: Key,
+    starts_at: At,
+    is_active: bool,
+    global: Option<Key>,
+}
+
+fn place(conn: &mut SqliteConnection, award: &Award<'_>) -> QueryResult<Place> {
+    let fan: Option<(Option<Key>, String, bool)> = users::table
+        .find(award.user)
+        .select((users::favorite_team_id, users::status, users::leaderboard_visible))
+        .first(conn)
+        .optional()?;
+    let active = AccountStatus::Active.as_str();
+    let may = |status: &str| {
+        status == active || (award.by_maintenance && status == AccountStatus::Suspended.as_str())
+    };
+    let Some((favorite, status, is_visible)) = fan.filter(|(_, status, _)| may(status)) else {
+        return Ok(Place::NotActive);
+    };
+    let season = season(conn, award)?;
+    let is_open =
+        |status: &str| status == SeasonStatus::Planned.as_str() || status == SeasonStatus::Active.as_str();
+    if season.as_ref().map(|(id, ..)| *id) != award.season
+        || season.as_ref().is_some_and(|(_, status, _)| !award.by_maintenance && !is_open(status))
+    {
+        return Ok(Place::Stale);
+    }
+    let team = if award.finds_board { award.team.or(favorite) } else { None };
+    let board = match team {
+        None => award.recorded_board.filter(|_| !award.finds_board),
+        Some(team) => {
+            let own = leaderboards::table.filter(leaderboards::team_id.eq(team)).select(leaderboards::id);
+            let Some(board) = own.first(conn).optional()? else { return Ok(Place::NoBoard(team.id())) };
+            Some(board)
+        }
+    };
+    let season = match season {
+        None => None,
+        Some((id, status, starts_at)) => {
+            let global = leaderboards::table.filter(leaderboards::season_id.eq(id)).select(leaderboards::id);
+            let is_active = status == SeasonStatus::Active.as_str();
+            Some(SeasonPlace { id, starts_at, is_active, global: global.first(conn).optional()? })
+        }
+    };
+    let is_shown = is_visible && status == active;
+    Ok(Place::Found(Found { is_shown, team: team.map(Key::id), board, season }))
+}
+
+/// The season of the award as the tables have it now.
+fn season(conn: &mut SqliteConnection, award: &Award<'_>) -> QueryResult<Option<(Key, String, At)>> {
+    let columns = (seasons::id, seasons::status, seasons::starts_at);
+    if !award.by_time {
+        let Some(id) = award.season else { return Ok(None) };
+        return seasons::table.find(id).select(columns).first(conn).optional();
+    }
+    seasons::table
+        .filter(seasons::status.ne(SeasonStatus::Legacy.as_str()))
+        .filter(seasons::starts_at.le(award.at))
+        .filter(seasons::ends_at.is_null().or(seasons::ends_at.gt(award.at)))
+        .select(columns)
+        .first(conn)
+        .optional()
+}
+
+fn insert_record(conn: &mut SqliteConnection, award: &Award<'_>, board: Option<Key>) -> QueryResult<bool> {
+    let row = (
+        points_history::id.eq(award.id),
+        points_history::user_id.eq(award.user),
+        points_history::amount.eq(award.amount),
+        points_history::reason.eq(award.reason),
+        points_history::source_key.eq(award.source),
+        points_history::season_id.eq(award.season),
+        points_history::leaderboard_id.eq(board),
+        points_history::happened_at.eq(award.at),
+    );
+    diesel::insert_into(points_history::table)
+        .values(row)
+        .on_conflict((points_history::user_id, points_history::source_key))
+        .do_nothing()
+        .execute(conn)
+        .map(|rows| rows == 1)
+}
+
+/// Adds the award to one total, and mirrors it.
+fn add(
+    conn: &mut SqliteConnection,
+    award: &Award<'_>,
+    season: &SeasonPlace,
+    board: Key,
+    is_shown: bool,
+) -> Result<TotalChange, StoreError> {
+    let fail = broken("add an award to a total");
+    let stored: Option<TotalRow> = board_totals::table
+        .find((season.id, board, award.user))
+        .select(TotalRow::as_select())
+        .first(conn)
+        .optional()
+        .map_err(&fail)?;
+    let mut change = match stored {
+        Some(row) => row.into_change()?,
+        None => TotalChange {
+            season: season.id.id(),
+            board: board.id(),
+            total: total(0, season.starts_at, 0)?,
+            is_listed: is_shown && !has_left(conn, board, award.user).map_err(&fail)?,
+        },
+    };
+    change.total.count(Points::new(award.amount), award.at.0);
+    write_total(conn, award.user, &change).map_err(&fail)?;
+    mirror(conn, award, season, board, &change.total).map_err(&fail)?;
+    Ok(change)
+}
+
+fn has_left(conn: &mut SqliteConnection, board: Key, user: Key) -> QueryResult<bool> {
+    let left_at: Option<Option<At>> = leaderboard_entries::table
+        .find((board, user))
+        .select(leaderboard_entries::left_at)
+        .first(conn)
+        .optional()?;
+    Ok(left_at.flatten().is_some())
+}
+
+/// In the order of [`write_total`].
+const WRITE_TOTAL: &str = "\
+    INSERT INTO board_totals (season_id, leaderboard_id, user_id, points, reached_at, version, listed) VALUES (";
+const OVER_TOTAL: &str = "\
+    ) ON CONFLICT (season_id, leaderboard_id, user_id) DO UPDATE SET points = excluded.points, \
+    reached_at = excluded.reached_at, version = excluded.version, listed = excluded.listed";
+
+fn write_total(conn: &mut SqliteConnection, user: Key, change: &TotalChange) -> QueryResult<()> {
+    let values = (
+        Key::of(change.season).into_sql::<Uid>(),
+        Key::of(change.board).into_sql::<Uid>(),
+        user.into_sql::<Uid>(),
+        change.total.points.get().into_sql::<BigInt>(),
+        At(change.total.reached_at).into_sql::<Instant>(),
+        version(&change.total).into_sql::<BigInt>(),
+        change.is_listed.into_sql::<Bool>(),
+    );
+    Fixed::<_>::new(WRITE_TOTAL, values, OVER_TOTAL).execute(conn).map(drop)
+}
+
+/// In the order of [`mirror`].
+const WRITE_ENTRY: &str = "\
+    INSERT INTO leaderboard_entries (leaderboard_id, user_id, points, season_id, created_at) VALUES (";
+const OVER_ENTRY: &str = "\
+    ) ON CONFLICT (leaderboard_id, user_id) DO UPDATE SET points = excluded.points, season_id = excluded.season_id";
+const LEAVE_ENTRY: &str = ") ON CONFLICT (leaderboard_id, user_id) DO NOTHING";
+
+/// Keeps the legacy entry: what the active season's total is, and that there is one in any other.
+fn mirror(
+    conn: &mut SqliteConnection,
+    award: &Award<'_>,
+    season: &SeasonPlace,
+    board: Key,
+    total: &Total,
+) -> QueryResult<()> {
+    let points = if season.is_active { total.points } else { Points::ZERO };
+    let values = (
+        board.into_sql::<Uid>(),
+        award.user.into_sql::<Uid>(),
+        points.get().into_sql::<BigInt>(),
+        season.is_active.then_some(season.id).into_sql::<Nullable<Uid>>(),
+        award.now.into_sql::<Instant>(),
+    );
+    let over = if season.is_active { OVER_ENTRY } else { LEAVE_ENTRY };
+    Fixed::<_>::new(WRITE_ENTRY, values, over).execute(conn).map(drop)
+}

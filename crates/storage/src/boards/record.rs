@@ -1,0 +1,68 @@
+//! Many records of the past at once.
+//!
+//! On PostgreSQL all of them are one statement, and so one round trip and not one for each. SQLite, where a statement is a
+//! call, gains nothing by it: there [`PointsWrite::award`](terrace_scoring::PointsWrite::award) writes them.
+
+use crate::conn::Conn;
+use crate::error::broken;
+use crate::tx::DieselTx;
+use crate::types::{At, Instant, Key, Uid};
+use diesel::prelude::*;
+use diesel::sql_types::{Array, BigInt, Nullable, Text};
+use std::collections::HashMap;
+use terrace_kernel::{Appended, EventKind, StoreError, TeamId, Timestamp, UserId};
+use terrace_scoring::{PointsRecord, RecordId};
+
+/// The rules are those of `award.sql`, for maintenance: a record is written where its season is the one that its time falls
+/// in now. Who is held gets no points meanwhile, so that the balances that the journal names are right.
+const RECORD: &str = include_str!("record.sql");
+
+#[derive(QueryableByName)]
+struct WrittenRow {
+    #[diesel(sql_type = Uid)]
+    id: Key,
+}
+
+impl DieselTx<'_> {
+    /// See [`terrace_scoring::PointsMend::record_held`].
+    pub(crate) fn write_records(
+        &mut self,
+        records: &[(PointsRecord, Option<TeamId>)],
+        at: Timestamp,
+    ) -> Result<Vec<RecordId>, StoreError> {
+        let Conn::Pg(conn) = &mut self.conn else { return Ok(Vec::new()) };
+        if records.is_empty() {
+            return Ok(Vec::new());
+        }
+        let of = |record: &PointsRecord| (Key::of(record.user), Key::of(record.id));
+        let (users, ids): (Vec<Key>, Vec<Key>) = records.iter().map(|(record, _)| of(record)).unzip();
+        let amounts: Vec<i64> = records.iter().map(|(record, _)| record.amount.get()).collect();
+        let reasons: Vec<&str> = records.iter().map(|(record, _)| record.reason.as_str()).collect();
+        let sources: Vec<String> = records.iter().map(|(record, _)| record.source.to_string()).collect();
+        let seasons: Vec<Option<Key>> =
+            records.iter().map(|(record, _)| record.season.map(Key::of)).collect();
+        let boards: Vec<Option<Key>> = records.iter().map(|(record, _)| record.board.map(Key::of)).collect();
+        let teams: Vec<Option<Key>> = records.iter().map(|(_, team)| team.map(Key::of)).collect();
+        let times: Vec<At> = records.iter().map(|(record, _)| At(record.at)).collect();
+        let rows: Vec<WrittenRow> = diesel::sql_query(RECORD)
+            .bind::<Array<Uid>, _>(users)
+            .bind::<Array<Uid>, _>(ids)
+            .bind::<Array<BigInt>, _>(amounts)
+            .bind::<Array<Text>, _>(reasons)
+            .bind::<Array<Text>, _>(sources)
+            .bind::<Array<Nullable<Uid>>, _>(seasons)
+            .bind::<Array<Nullable<Uid>>, _>(boards)
+            .bind::<Array<Nullable<Uid>>, _>(teams)
+            .bind::<Array<Instant>, _>(times)
+            .bind::<Instant, _>(At(at))
+            .load(*conn)
+            .map_err(broken("write records of points"))?;
+        let owners: HashMap<RecordId, UserId> =
+            records.iter().map(|(record, _)| (record.id, record.user)).collect();
+        let written: Vec<RecordId> = rows.into_iter().map(|row| row.id.id()).collect();
+        let short =
+            |id: &RecordId| Appended { kind: EventKind::PointsAwarded, actor: owners.get(id).copied() };
+        self.appended.extend(written.iter().map(short));
+        Ok(written)
+    }
+}

@@ -1,0 +1,528 @@
+//! The points as a whole, compared and mended.
+
+use crate::boards::membership::score_changed;
+use crate::boards::tables::BoardRow;
+use crate::boards::{TotalRow, version};
+use crate::conn::{Conn, on};
+use crate::error::broken;
+use crate::platform::Whose;
+use crate::schema::{board_counts, board_totals, leaderboard_entries, leaderboards, users};
+use crate::tx::DieselTx;
+use crate::types::{At, Instant, Key, Uid};
+use diesel::connection::SimpleConnection;
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Bool, Nullable, Text};
+use diesel::upsert::excluded;
+use std::collections::BTreeMap;
+use terrace_identity::AccountStatus;
+use terrace_kernel::{StoreError, TeamId, Timestamp, UserId};
+use terrace_scoring::{
+    Board, BoardCount, BoardEntry, BoardId, FanPoints, LedgerSum, Mend, Points, PointsAudit, PointsMend,
+    PointsRecord, RankKey, RankLine, RecordId, SeasonId, TotalChanges,
+};
+
+/// Rows that one statement writes at most, some thousands of arguments.
+const ROWS: usize = 500;
+
+/// Accounts, and whether boards may show them.
+const ACCOUNTS: &str = "SELECT id, status, leaderboard_visible FROM users WHERE id {whose}";
+
+/// Of each season and board what the primary key leads to, whatever the tables hold.
+const TOTALS: &str = "\
+    SELECT t.season_id, t.leaderboard_id, t.user_id, t.points, t.reached_at, t.version, t.listed \
+    FROM seasons s CROSS JOIN leaderboards b \
+    JOIN board_totals t ON t.season_id = s.id AND t.leaderboard_id = b.id \
+        AND t.user_id {whose}";
+
+/// The ledger, added up by nothing but what its records name.
+const SUMS: &str = "\
+    SELECT user_id, season_id, leaderboard_id, CAST(sum(amount) AS bigint) AS points, \
+        max(CASE WHEN amount <> 0 THEN happened_at END) AS latest \
+    FROM points_history WHERE user_id {whose} AND season_id IS NOT NULL \
+    GROUP BY user_id, season_id, leaderboard_id";
+
+/// The entries, found as the totals are.
+const ENTRIES: &str = "\
+    SELECT e.leaderboard_id, e.user_id, e.points, e.season_id, e.created_at, e.left_at \
+    FROM leaderboards b CROSS JOIN leaderboard_entries e \
+    WHERE e.leaderboard_id = b.id AND e.user_id {whose}";
+
+const SORTED: &str = "\
+    SELECT user_id, points, reached_at, \
+        row_number() OVER (ORDER BY points DESC, reached_at, user_id) AS place, \
+        rank() OVER (ORDER BY points DESC) AS shared \
+    FROM board_totals WHERE season_id = $1 AND leaderboard_id = $2 AND listed \
+    ORDER BY place";
+
+#[derive(QueryableByName)]
+struct AccountRow {
+    #[diesel(sql_type = Uid)]
+    id: Key,
+    #[diesel(sql_type = Text)]
+    status: String,
+    #[diesel(sql_type = Bool)]
+    leaderboard_visible: bool,
+}
+
+#[derive(QueryableByName)]
+struct SumRow {
+    #[diesel(sql_type = Uid)]
+    user_id: Key,
+    #[diesel(sql_type = Uid)]
+    season_id: Key,
+    #[diesel(sql_type = Nullable<Uid>)]
+    leaderboard_id: Option<Key>,
+    #[diesel(sql_type = BigInt)]
+    points: i64,
+    #[diesel(sql_type = Nullable<Instant>)]
+    latest: Option<At>,
+}
+
+#[derive(QueryableByName)]
+struct OwnedTotalRow {
+    #[diesel(sql_type = Uid)]
+    season_id: Key,
+    #[diesel(sql_type = Uid)]
+    leaderboard_id: Key,
+    #[diesel(sql_type = Uid)]
+    user_id: Key,
+    #[diesel(sql_type = BigInt)]
+    points: i64,
+    #[diesel(sql_type = Instant)]
+    reached_at: At,
+    #[diesel(sql_type = BigInt)]
+    version: i64,
+    #[diesel(sql_type = Bool)]
+    listed: bool,
+}
+
+#[derive(Queryable, Selectable, QueryableByName)]
+#[diesel(table_name = leaderboard_entries)]
+struct EntryRow {
+    leaderboard_id: Key,
+    user_id: Key,
+    points: i64,
+    season_id: Option<Key>,
+    created_at: At,
+    left_at: Option<At>,
+}
+
+impl EntryRow {
+    fn into_entry(self) -> BoardEntry {
+        BoardEntry {
+            board: self.leaderboard_id.id(),
+            points: Points::new(self.points),
+            season: self.season_id.map(Key::id),
+            created_at: self.created_at.0,
+            left_at: self.left_at.map(|at| at.0),
+        }
+    }
+}
+
+#[derive(QueryableByName)]
+struct LineRow {
+    #[diesel(sql_type = Uid)]
+    user_id: Key,
+    #[diesel(sql_type = BigInt)]
+    points: i64,
+    #[diesel(sql_type = Instant)]
+    reached_at: At,
+    #[diesel(sql_type = BigInt)]
+    place: i64,
+    #[diesel(sql_type = BigInt)]
+    shared: i64,
+}
+
+#[derive(Insertable)]
+#[diesel(table_name = board_totals, treat_none_as_default_value = false)]
+struct NewTotal {
+    season_id: Key,
+    leaderboard_id: Key,
+    user_id: Key,
+    points: i64,
+    reached_at: At,
+    version: i64,
+    listed: bool,
+}
+
+#[derive(Insertable)]
+#[diesel(table_name = leaderboard_entries, treat_none_as_default_value = false)]
+struct NewEntry {
+    leaderboard_id: Key,
+    user_id: Key,
+    points: i64,
+    season_id: Option<Key>,
+    created_at: At,
+}
+
+#[derive(QueryableByName)]
+struct CountRow {
+    #[diesel(sql_type = Uid)]
+    season_id: Key,
+    #[diesel(sql_type = Uid)]
+    leaderboard_id: Key,
+    #[diesel(sql_type = BigInt)]
+    kept: i64,
+    #[diesel(sql_type = BigInt)]
+    there: i64,
+}
+
+const MISCOUNTED: &str = "\
+SELECT season_id, leaderboard_id, CAST(sum(kept) AS bigint) AS kept, CAST(sum(there) AS bigint) AS there
+FROM (
+    SELECT season_id, leaderboard_id, listed AS kept, 0 AS there FROM board_counts
+    UNION ALL
+    SELECT season_id, leaderboard_id, 0, count(*) FROM board_totals WHERE listed GROUP BY season_id, leaderboard_id
+) AS counts
+GROUP BY season_id, leaderboard_id
+HAVING sum(kept) <> sum(there)";
+
+impl PointsAudit for DieselTx<'_> {
+    fn fans_after(&mut self, after: Option<UserId>, limit: u32) -> Result<Vec<UserId>, StoreError> {
+        let ids: Vec<Key> = on!(self.conn, |conn| {
+            let mut query = users::table.select(users::id).into_boxed();
+            if let Some(after) = after {
+                query = query.filter(users::id.gt(Key::of(after)));
+            }
+            query.order(users::id).limit(i64::from(limit)).load(conn)
+        })
+        .map_err(broken("walk the accounts"))?;
+        Ok(ids.into_iter().map(Key::id).collect())
+    }
+
+    fn points_between(&mut self, first: UserId, last: UserId) -> Result<Vec<FanPoints>, StoreError> {
+        self.points_kept(Whose::Between(first, last))
+    }
+
+    fn points_of_each(&mut self, fans: &[UserId]) -> Result<Vec<FanPoints>, StoreError> {
+        self.points_kept(Whose::Of(fans))
+    }
+
+    fn every_board(&mut self) -> Result<Vec<Board>, StoreError> {
+        let rows: Vec<BoardRow> =
+            on!(self.conn, |conn| leaderboards::table.select(BoardRow::as_select()).load(conn))
+                .map_err(broken("read every board"))?;
+        rows.into_iter().map(BoardRow::into_board).collect()
+    }
+
+    fn sorted_board(&mut self, season: SeasonId, board: BoardId) -> Result<Vec<RankLine>, StoreError> {
+        let rows: Vec<LineRow> = on!(self.conn, |conn| {
+            diesel::sql_query(SORTED)
+                .bind::<Uid, _>(Key::of(season))
+                .bind::<Uid, _>(Key::of(board))
+                .load(conn)
+        })
+        .map_err(broken("sort a board"))?;
+        let place = |place: i64| u64::try_from(place).unwrap_or(0);
+        let line = |row: LineRow| RankLine {
+            key: RankKey {
+                points: Points::new(row.points),
+                reached_at: row.reached_at.0,
+                user: row.user_id.id(),
+            },
+            position: place(row.place),
+            rank: place(row.shared),
+        };
+        Ok(rows.into_iter().map(line).collect())
+    }
+
+    fn miscounted_boards(&mut self) -> Result<Vec<BoardCount>, StoreError> {
+        let rows: Vec<CountRow> = on!(self.conn, |conn| diesel::sql_query(MISCOUNTED).load(conn))
+            .map_err(broken("count the fans of boards"))?;
+        let counted = |row: CountRow| BoardCount {
+            season: row.season_id.id(),
+            board: row.leaderboard_id.id(),
+            kept: row.kept,
+            listed: row.there,
+        };
+        Ok(rows.into_iter().map(counted).collect())
+    }
+
+    fn entries_of(&mut self, user: UserId) -> Result<Vec<BoardEntry>, StoreError> {
+        let rows: Vec<EntryRow> = on!(self.conn, |conn| {
+            leaderboard_entries::table
+                .filter(leaderboard_entries::user_id.eq(Key::of(user)))
+                .order(leaderboard_entries::leaderboard_id)
+                .select(EntryRow::as_select())
+                .load(conn)
+        })
+        .map_err(broken("read a fan's entries"))?;
+        Ok(rows.into_iter().map(EntryRow::into_entry).collect())
+    }
+}
+
+impl PointsMend for DieselTx<'_> {
+    fn hold_fans(&mut self, fans: &[UserId]) -> Result<(), StoreError> {
+        match &mut self.conn {
+            Conn::Pg(conn) => {
+                let keys: Vec<Key> = fans.iter().map(|fan| Key::of(*fan)).collect();
+                let held = users::table.filter(users::id.eq_any(keys)).order(users::id).select(users::id);
+                held.for_no_key_update().load::<Key>(*conn).map(drop)
+            }
+            // Whoever writes has the database to itself.
+            Conn::Sqlite(_) => Ok(()),
+        }
+        .map_err(broken("hold the accounts"))
+    }
+
+    fn record_held(
+        &mut self,
+        records: &[(PointsRecord, Option<TeamId>)],
+        at: Timestamp,
+    ) -> Result<Vec<RecordId>, StoreError> {
+        self.write_records(records, at)
+    }
+
+    fn mend_points(&mut self, mends: &[Mend], at: Timestamp) -> Result<(), StoreError> {
+        let new_total = |mend: &Mend| {
+            let user_id = Key::of(mend.user);
+            let row = move |change: &terrace_scoring::TotalChange| NewTotal {
+                season_id: Key::of(change.season),
+                leaderboard_id: Key::of(change.board),
+                user_id,
+                points: change.total.points.get(),
+                reached_at: At(change.total.reached_at),
+                version: version(&change.total),
+                listed: change.is_listed,
+            };
+            mend.totals.iter().map(row).collect::<Vec<_>>()
+        };
+        let totals: Vec<NewTotal> = mends.iter().flat_map(new_total).collect();
+        for rows in totals.chunks(ROWS) {
+            self.put_totals(rows)?;
+        }
+        let new_entry = |mend: &Mend| {
+            let user_id = Key::of(mend.user);
+            let row = move |(board, points, season): &(BoardId, Points, Option<SeasonId>)| NewEntry {
+                leaderboard_id: Key::of(*board),
+                user_id,
+                points: points.get(),
+                season_id: season.map(Key::of),
+                created_at: At(at),
+            };
+            mend.entries.iter().map(row).collect::<Vec<_>>()
+        };
+        let entries: Vec<NewEntry> = mends.iter().flat_map(new_entry).collect();
+        for rows in entries.chunks(ROWS) {
+            self.put_entries(rows)?;
+        }
+        let changed = mends.iter().filter(|mend| !mend.totals.is_empty());
+        let told: Vec<_> = changed
+            .map(|mend| (score_changed(mend.user), TotalChanges(mend.totals.clone()).to_string()))
+            .collect();
+        let told: Vec<_> = told.iter().map(|(event, totals)| (*event, Some(totals.as_str()))).collect();
+        for told in told.chunks(ROWS) {
+            self.append_rows(told, at)?;
+        }
+        Ok(())
+    }
+
+    fn hold_counts(&mut self) -> Result<(), StoreError> {
+        match &mut self.conn {
+            Conn::Pg(conn) => conn.batch_execute("LOCK TABLE board_counts IN SHARE ROW EXCLUSIVE MODE"),
+            // Whoever writes has the database to itself.
+            Conn::Sqlite(_) => Ok(()),
+        }
+        .map_err(broken("hold the counts of boards"))
+    }
+
+    fn put_count(&mut self, count: &BoardCount) -> Result<(), StoreError> {
+        let place = (
+            board_counts::season_id.eq(Key::of(count.season)),
+            board_counts::leaderboard_id.eq(Key::of(count.board)),
+        );
+        let old = board_counts::table.filter(place.0).filter(place.1);
+        let new = (place.0, place.1, board_counts::part.eq(0), board_counts::listed.eq(count.listed));
+        on!(self.conn, |conn| diesel::delete(old).execute(conn))
+            .and_then(|_| {
+                on!(self.conn, |conn| diesel::insert_into(board_counts::table).values(new).execute(conn))
+            })
+            .map(drop)
+            .map_err(broken("mend the count of a board"))
+    }
+}
+
+/// What the rows of an account say, before those of its points are there.
+impl From<AccountRow> for FanPoints {
+    fn from(AccountRow { id, status, leaderboard_visible }: AccountRow) -> Self {
+        let is_shown = leaderboard_visible && status == AccountStatus::Active.as_str();
+        Self { user: id.id(), is_shown, sums: Vec::new(), totals: Vec::new(), entries: Vec::new() }
+    }
+}
+
+impl DieselTx<'_> {
+    fn points_kept(&mut self, whose: Whose<'_>) -> Result<Vec<FanPoints>, StoreError> {
+        let fail = broken("read what is kept of points");
+        let accounts: Vec<AccountRow> = whose.load(&mut self.conn, ACCOUNTS).map_err(&fail)?;
+        let totals: Vec<OwnedTotalRow> = whose.load(&mut self.conn, TOTALS).map_err(&fail)?;
+        let sums: Vec<SumRow> = whose.load(&mut self.conn, SUMS).map_err(&fail)?;
+        let entries: Vec<EntryRow> = whose.load(&mut self.conn, ENTRIES).map_err(&fail)?;
+        let mut fans: BTreeMap<Key, FanPoints> =
+            accounts.into_iter().map(|account| (account.id, account.into())).collect();
+        for row in totals {
+            let OwnedTotalRow { season_id, leaderboard_id, points, reached_at, version, listed, .. } = row;
+            let total = TotalRow { season_id, leaderboard_id, points, reached_at, version, listed };
+            let change = total.into_change()?;
+            fans.entry(row.user_id).and_modify(|fan| fan.totals.push(change));
+        }
+        for row in sums {
+            let sum = LedgerSum {
+                season: row.season_id.id(),
+                board: row.leaderboard_id.map(Key::id),
+                points: Points::new(row.points),
+                latest: row.latest.map(|at| at.0),
+            };
+            fans.entry(row.user_id).and_modify(|fan| fan.sums.push(sum));
+        }
+        for row in entries {
+            let user = row.user_id;
+            let entry = row.into_entry();
+            fans.entry(user).and_modify(|fan| fan.entries.push(entry));
+        }
+        Ok(fans.into_values().collect())
+    }
+
+    fn put_totals(&mut self, rows: &[NewTotal]) -> Result<(), StoreError> {
+        on!(self.conn, |conn| {
+            diesel::insert_into(board_totals::table)
+                .values(rows)
+                .on_conflict((board_totals::season_id, board_totals::leaderboard_id, board_totals::user_id))
+                .do_update()
+                .set((
+                    board_totals::points.eq(excluded(board_totals::points)),
+                    board_totals::reached_at.eq(excluded(board_totals::reached_at)),
+                    board_totals::version.eq(excluded(board_totals::version)),
+                    board_totals::listed.eq(excluded(board_totals::listed)),
+                ))
+                .execute(conn)
+        })
+        .map(drop)
+        .map_err(broken("mend totals"))
+    }
+
+    fn put_entries(&mut self, rows: &[NewEntry]) -> Result<(), StoreError> {
+        on!(self.conn, |conn| {
+            diesel::insert_into(leaderboard_entries::table)
+                .values(rows)
+                .on_conflict((leaderboard_entries::leaderboard_id, leaderboard_entries::user_id))
+                .do_update()
+                .set((
+                    leaderboard_entries::points.eq(excluded(leaderboard_entries::points)),
+                    leaderboard_entries::season_id.eq(excluded(leaderboard_entries::season_id)),
+                ))
+                .execute(conn)
+        })
+        .map(drop)
+        .map_err(broken("mend entries"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::{Database, DatabaseKind, at, fan, on_each_database, plans_of, run, uuid};
+    use terrace_scoring::{
+        BoardOrder, BoardRead, BoardWrite, Books, NewAward, PointsCheck, PointsWrite, Season, SeasonStatus,
+        SourceKey, Writer,
+    };
+
+    on_each_database! {
+        rows_that_are_gone_are_written_again,
+    }
+
+    /// A season with a global board, and fans who have points: of the nth n + 1.
+    fn stadium(tx: &mut DieselTx<'_>, fans: u128) -> Vec<UserId> {
+        let season = Season {
+            id: uuid(900).into(),
+            key: "1".parse().unwrap(),
+            name: "One".to_owned(),
+            starts_at: at(0),
+            ends_at: None,
+            status: SeasonStatus::Active,
+        };
+        assert!(tx.add_season(&season, uuid(901).into(), at(0)).unwrap());
+        let seasons = tx.seasons().unwrap();
+        (1..=fans)
+            .map(|n| {
+                let user = fan(tx, n);
+                let award = NewAward {
+                    user,
+                    amount: Points::new(i64::try_from(n).unwrap()),
+                    reason: "A ticket".to_owned(),
+                    source: SourceKey::import("one").unwrap(),
+                    at: at(5),
+                };
+                let record = award.record(uuid(1000 + n).into(), &seasons, None, Writer::Service).unwrap();
+                let (board, by) = (BoardOrder::AsRecorded, Writer::Service);
+                let order = terrace_scoring::AwardOrder { record: &record, board, by, now: at(6) };
+                assert!(matches!(tx.award(&order), Ok(terrace_scoring::Awarding::Written { .. })));
+                user
+            })
+            .collect()
+    }
+
+    fn audit(tx: &mut DieselTx<'_>) -> (Vec<(PointsCheck, UserId)>, Vec<Mend>) {
+        let books = Books::new(tx.seasons().unwrap(), &tx.every_board().unwrap());
+        let all = (UserId::from_uuid(uuid(0)), UserId::from_uuid(uuid(u128::MAX)));
+        let audits: Vec<_> =
+            tx.points_between(all.0, all.1).unwrap().iter().map(|fan| books.audit(fan, at(9))).collect();
+        let faults = audits
+            .iter()
+            .flat_map(|audit| audit.faults.iter().filter_map(|fault| Some((fault.check, fault.user?))));
+        (faults.collect(), audits.iter().filter_map(|audit| audit.mend.clone()).collect())
+    }
+
+    fn rows_that_are_gone_are_written_again(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
+        let tx = &mut database.tx();
+        let fans = stadium(tx, 4);
+        assert_eq!(audit(tx), (vec![], vec![]));
+        let board = tx.sorted_board(uuid(900).into(), uuid(901).into()).unwrap();
+        assert_eq!(board.len(), 4);
+        run(
+            tx,
+            "DELETE FROM board_totals WHERE points = 2; DELETE FROM leaderboard_entries WHERE points = 3",
+        );
+        run(tx, "UPDATE leaderboard_entries SET points = 77, season_id = NULL WHERE points = 4");
+        let (faults, mends) = audit(tx);
+        let (total, entries) = (PointsCheck::Totals, PointsCheck::Entries);
+        assert_eq!(faults, [(total, fans[1]), (entries, fans[2]), (entries, fans[3])]);
+        tx.hold_fans(&fans).unwrap();
+        tx.mend_points(&mends, at(9)).unwrap();
+        assert_eq!(audit(tx), (vec![], vec![]));
+        assert_eq!(tx.sorted_board(uuid(900).into(), uuid(901).into()).unwrap(), board);
+        let total = tx.points_between(fans[1], fans[1]).unwrap().remove(0).totals.remove(0).total;
+        assert!(total.version > 1_000_000, "higher than any that was told of");
+    }
+
+    #[test]
+    fn accounts_are_walked_in_portions_by_keys() {
+        let mut database = Database::sqlite();
+        {
+            let tx = &mut database.tx();
+            let fans = stadium(tx, 5);
+            let (mut walked, mut after) = (Vec::new(), None);
+            loop {
+                let portion = tx.fans_after(after, 2).unwrap();
+                let Some(last) = portion.last() else { break };
+                after = Some(*last);
+                let points = tx.points_between(portion[0], *last).unwrap();
+                assert_eq!(points.iter().map(|fan| fan.user).collect::<Vec<_>>(), portion);
+                walked.extend(portion);
+            }
+            assert_eq!(walked, fans);
+        }
+        let plans = plans_of(&mut database, |tx| {
+            let (one, other) = (UserId::from_uuid(uuid(1)), UserId::from_uuid(uuid(3)));
+            tx.fans_after(Some(one), 2).unwrap();
+            tx.points_between(one, other).unwrap();
+            tx.entries_of(one).unwrap();
+        });
+        for plan in plans {
+            // Of seasons and boards there are few.
+            for table in ["users", "t", "points_history", "e", "leaderboard_entries"] {
+                assert!(!format!("{plan} ").contains(&format!("SCAN {table} ")), "{plan}");
+            }
+        }
+    }
+}

@@ -1,0 +1,522 @@
+//! Who follows and who blocks whom.
+//!
+//! A pair of accounts is written under the locks of both their rows, taken in the order of the ids before anything is
+//! looked at: an edge and a block that race find each other. After the accounts come edges and blocks, then events.
+
+mod blocking;
+mod erasure;
+mod export;
+mod follow_graph;
+mod import;
+mod suggestions;
+mod team_follows;
+
+pub(crate) use blocking::not_hidden;
+
+use crate::accounts::{ACTIVE, CardRow};
+
+use crate::conn::{Conn, on};
+use crate::error::broken;
+use crate::plan::inert;
+use crate::rows::overfull;
+use crate::schema::{blocks, follows, users};
+use crate::tx::DieselTx;
+use crate::types::{At, Instant, Key, Uid};
+use diesel::expression::{AppearsOnTable, Expression, SelectableExpression, ValidGrouping};
+use diesel::prelude::*;
+use diesel::query_builder::{AstPass, QueryFragment, QueryId};
+use diesel::sql_types::{BigInt, Bool};
+use terrace_identity::AuthorCard;
+use terrace_kernel::{Limit, Page, StoreError, TimeKey, Timestamp, UserId};
+use terrace_social::{Blocked, FollowEdge, GraphRead, GraphWrite, LockedPair, Ties};
+
+/// Whether the edge exists, by one look into the primary key.
+#[derive(Debug, Clone, Copy, QueryId, ValidGrouping)]
+struct Follows<F, T> {
+    follower: F,
+    followee: T,
+}
+
+impl<F: Expression, T: Expression> Expression for Follows<F, T> {
+    type SqlType = Bool;
+}
+
+impl<F: AppearsOnTable<S>, T: AppearsOnTable<S>, S> AppearsOnTable<S> for Follows<F, T> {}
+
+impl<F: SelectableExpression<S>, T: SelectableExpression<S>, S> SelectableExpression<S> for Follows<F, T> {}
+
+impl<F, T, DB> QueryFragment<DB> for Follows<F, T>
+where
+    F: QueryFragment<DB>,
+    T: QueryFragment<DB>,
+    DB: diesel::backend::Backend,
+{
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, DB>) -> QueryResult<()> {
+        out.push_sql("EXISTS (SELECT 1 FROM follows AS f WHERE f.follower_id = ");
+        self.follower.walk_ast(out.reborrow())?;
+        out.push_sql(" AND f.followee_id = ");
+        self.followee.walk_ast(out.reborrow())?;
+        out.push_sql(")");
+        Ok(())
+    }
+}
+
+/// Since when, whether it is mutual, whether the reader follows them, who it is.
+type EdgeRow = (At, bool, bool, CardRow);
+
+fn into_edge((since, mutual, following, card): EdgeRow) -> Result<FollowEdge<AuthorCard>, StoreError> {
+    let user = card.into_card()?;
+    Ok(FollowEdge { id: user.id, user, mutual, following, since: since.0 })
+}
+
+fn into_page(rows: Vec<EdgeRow>, limit: Limit) -> Result<Page<FollowEdge<AuthorCard>>, StoreError> {
+    let edges = rows.into_iter().map(into_edge).collect::<Result<Vec<_>, _>>()?;
+    Ok(Page::from_overfull(edges, limit, FollowEdge::key))
+}
+
+#[derive(QueryableByName)]
+struct TiesRow {
+    #[diesel(sql_type = Bool)]
+    following: bool,
+    #[diesel(sql_type = Bool)]
+    follows_you: bool,
+    #[diesel(sql_type = Bool)]
+    hidden: bool,
+}
+
+const TIES: &str = "SELECT \
+    EXISTS (SELECT 1 FROM follows WHERE follower_id = $1 AND followee_id = $2) AS following, \
+    EXISTS (SELECT 1 FROM follows WHERE follower_id = $2 AND followee_id = $1) AS follows_you, \
+    (EXISTS (SELECT 1 FROM blocks WHERE blocker_id = $1 AND blocked_id = $2) \
+        OR EXISTS (SELECT 1 FROM blocks WHERE blocker_id = $2 AND blocked_id = $1)) AS hidden";
+
+const INSERT_FOLLOW: &str = "INSERT INTO follows (follower_id, followee_id, created_at) \
+    SELECT $1, $2, $3 \
+    WHERE NOT EXISTS (SELECT 1 FROM blocks WHERE blocker_id = $1 AND blocked_id = $2) \
+        AND NOT EXISTS (SELECT 1 FROM blocks WHERE blocker_id = $2 AND blocked_id = $1) \
+    ON CONFLICT (follower_id, followee_id) DO NOTHING";
+
+/// Both counters in one statement, so that a popular account's row is written once.
+const COUNT_FOLLOW: &str = "UPDATE users SET \
+        following_count = following_count + CASE WHEN id = $1 THEN $2 ELSE 0 END, \
+        follower_count = follower_count + CASE WHEN id = $3 THEN $2 ELSE 0 END \
+    WHERE id IN ($1, $3)";
+
+impl GraphRead<AuthorCard> for DieselTx<'_> {
+    fn hidden_among(&mut self, reader: UserId, others: &[UserId]) -> Result<Vec<UserId>, StoreError> {
+        let reader = Key::of(reader);
+        let others: Vec<Key> = others.iter().copied().map(Key::of).collect();
+        let hidden: Vec<Key> = on!(self.conn, |conn| {
+            let blocked = blocks::table
+                .filter(blocks::blocker_id.eq(reader))
+                .filter(blocks::blocked_id.eq_any(others.iter().copied()))
+                .select(blocks::blocked_id);
+            let blocking = blocks::table
+                .filter(blocks::blocked_id.eq(reader))
+                .filter(blocks::blocker_id.eq_any(others.iter().copied()))
+                .select(blocks::blocker_id);
+            blocked.union(blocking).load(conn)
+        })
+        .map_err(broken("read who is hidden from a reader"))?;
+        Ok(hidden.into_iter().map(Key::id).collect())
+    }
+
+    fn hidden_from(&mut self, reader: UserId) -> Result<Vec<UserId>, StoreError> {
+        let reader = Key::of(reader);
+        let hidden: Vec<Key> = on!(self.conn, |conn| {
+            let blocked = blocks::table.filter(blocks::blocker_id.eq(reader)).select(blocks::blocked_id);
+            let blocking = blocks::table.filter(blocks::blocked_id.eq(reader)).select(blocks::blocker_id);
+            blocked.union(blocking).load(conn)
+        })
+        .map_err(broken("read everybody who is hidden from a reader"))?;
+        Ok(hidden.into_iter().map(Key::id).collect())
+    }
+
+    fn ties(&mut self, viewer: UserId, other: UserId) -> Result<Ties, StoreError> {
+        let TiesRow { following, follows_you, hidden } = on!(self.conn, |conn| {
+            diesel::sql_query(TIES)
+                .bind::<Uid, _>(Key::of(viewer))
+                .bind::<Uid, _>(Key::of(other))
+                .get_result(conn)
+        })
+        .map_err(broken("read how two fans stand"))?;
+        Ok(Ties { following, follows_you, hidden })
+    }
+
+    fn list_followers(
+        &mut self,
+        of: UserId,
+        reader: UserId,
+        limit: Limit,
+        after: Option<TimeKey>,
+    ) -> Result<Page<FollowEdge<AuthorCard>>, StoreError> {
+        let (of, own) = (Key::of(of).into_sql::<Uid>(), Key::of(reader).into_sql::<Uid>());
+        let rows: Vec<EdgeRow> = on!(self.conn, |conn| {
+            let mut query = follows::table
+                .inner_join(users::table.on(users::id.eq(inert(follows::follower_id))))
+                .filter(follows::followee_id.eq(of))
+                .filter(users::status.eq(ACTIVE))
+                .filter(not_hidden(follows::follower_id, Some(reader)))
+                .select((
+                    follows::created_at,
+                    Follows { follower: of, followee: follows::follower_id },
+                    Follows { follower: own, followee: follows::follower_id },
+                    CardRow::as_select(),
+                ))
+                .into_boxed();
+            if let Some(TimeKey { at, id }) = after {
+                query = query.filter(follows::created_at.le(At(at)));
+                query = query.filter(follows::created_at.lt(At(at)).or(follows::follower_id.lt(Key(id))));
+            }
+            query
+                .order((follows::created_at.desc(), follows::follower_id.desc()))
+                .limit(overfull(limit))
+                .load(conn)
+        })
+        .map_err(broken("list followers"))?;
+        into_page(rows, limit)
+    }
+
+    fn list_followed(
+        &mut self,
+        of: UserId,
+        reader: UserId,
+        limit: Limit,
+        after: Option<TimeKey>,
+    ) -> Result<Page<FollowEdge<AuthorCard>>, StoreError> {
+        let (of, own) = (Key::of(of).into_sql::<Uid>(), Key::of(reader).into_sql::<Uid>());
+        let rows: Vec<EdgeRow> = on!(self.conn, |conn| {
+            let mut query = follows::table
+                .inner_join(users::table.on(users::id.eq(inert(follows::followee_id))))
+                .filter(follows::follower_id.eq(of))
+                .filter(users::status.eq(ACTIVE))
+                .filter(not_hidden(follows::followee_id, Some(reader)))
+                .select((
+                    follows::created_at,
+                    Follows { follower: follows::followee_id, followee: of },
+                    Follows { follower: own, followee: follows::followee_id },
+                    CardRow::as_select(),
+                ))
+                .into_boxed();
+            if let Some(TimeKey { at, id }) = after {
+                query = query.filter(follows::created_at.le(At(at)));
+                query = query.filter(follows::created_at.lt(At(at)).or(follows::followee_id.lt(Key(id))));
+            }
+            query
+                .order((follows::created_at.desc(), follows::followee_id.desc()))
+                .limit(overfull(limit))
+                .load(conn)
+        })
+        .map_err(broken("list those who are followed"))?;
+        into_page(rows, limit)
+    }
+
+    fn list_blocked(
+        &mut self,
+        fan: UserId,
+        limit: Limit,
+        after: Option<UserId>,
+    ) -> Result<Page<Blocked<AuthorCard>, UserId>, StoreError> {
+        let rows: Vec<(At, CardRow)> = on!(self.conn, |conn| {
+            let mut query = blocks::table
+                .inner_join(users::table.on(users::id.eq(inert(blocks::blocked_id))))
+                .filter(blocks::blocker_id.eq(Key::of(fan)))
+                .filter(users::status.eq(ACTIVE))
+                .select((blocks::created_at, CardRow::as_select()))
+                .into_boxed();
+            if let Some(after) = after {
+                query = query.filter(blocks::blocked_id.gt(Key::of(after)));
+            }
+            query.order(blocks::blocked_id).limit(overfull(limit)).load(conn)
+        })
+        .map_err(broken("list blocks"))?;
+        let blocked = |(since, card): (At, CardRow)| {
+            let user = card.into_card()?;
+            Ok(Blocked { id: user.id, user, since: since.0 })
+        };
+        let blocks = rows.into_iter().map(blocked).collect::<Result<Vec<_>, StoreError>>()?;
+        Ok(Page::from_overfull(blocks, limit, |blocked| blocked.id))
+    }
+}
+
+/// Id, status, followers.
+type LockedRow = (Key, String, i64);
+
+impl GraphWrite<AuthorCard> for DieselTx<'_> {
+    fn lock_pair(&mut self, actor: UserId, other: UserId) -> Result<Option<LockedPair>, StoreError> {
+        let (actor, other) = (Key::of(actor), Key::of(other));
+        let query = users::table.filter(users::id.eq_any([actor, other])).order(users::id).select((
+            users::id,
+            users::status,
+            users::follower_count,
+        ));
+        let rows: Vec<LockedRow> = match &mut self.conn {
+            Conn::Pg(conn) => query.for_no_key_update().load(*conn),
+            Conn::Sqlite(conn) => query.load(*conn),
+        }
+        .map_err(broken("lock two accounts"))?;
+        let found = |wanted: Key| rows.iter().find(|(id, ..)| *id == wanted);
+        Ok(found(actor).zip(found(other)).map(|((_, actor_status, _), (_, other_status, followers))| {
+            LockedPair {
+                actor_active: actor_status == ACTIVE,
+                other_active: other_status == ACTIVE,
+                other_followers: *followers,
+            }
+        }))
+    }
+
+    fn insert_follow(&mut self, fan: UserId, other: UserId, at: Timestamp) -> Result<bool, StoreError> {
+        on!(self.conn, |conn| {
+            diesel::sql_query(INSERT_FOLLOW)
+                .bind::<Uid, _>(Key::of(fan))
+                .bind::<Uid, _>(Key::of(other))
+                .bind::<Instant, _>(At(at))
+                .execute(conn)
+        })
+        .map(|rows| rows == 1)
+        .map_err(broken("follow somebody"))
+    }
+
+    fn delete_follow(&mut self, fan: UserId, other: UserId) -> Result<bool, StoreError> {
+        let edge = follows::table.find((Key::of(fan), Key::of(other)));
+        on!(self.conn, |conn| diesel::delete(edge).execute(conn))
+            .map(|rows| rows == 1)
+            .map_err(broken("follow somebody no more"))
+    }
+
+    fn add_to_follow_counts(&mut self, fan: UserId, other: UserId, by: i64) -> Result<(), StoreError> {
+        on!(self.conn, |conn| {
+            diesel::sql_query(COUNT_FOLLOW)
+                .bind::<Uid, _>(Key::of(fan))
+                .bind::<BigInt, _>(by)
+                .bind::<Uid, _>(Key::of(other))
+                .execute(conn)
+        })
+        .map(drop)
+        .map_err(broken("count a follow"))
+    }
+
+    fn insert_block(&mut self, fan: UserId, other: UserId, at: Timestamp) -> Result<bool, StoreError> {
+        let row = (
+            blocks::blocker_id.eq(Key::of(fan)),
+            blocks::blocked_id.eq(Key::of(other)),
+            blocks::created_at.eq(At(at)),
+        );
+        on!(self.conn, |conn| {
+            diesel::insert_into(blocks::table).values(row).on_conflict_do_nothing().execute(conn)
+        })
+        .map(|rows| rows == 1)
+        .map_err(broken("block somebody"))
+    }
+
+    fn delete_block(&mut self, fan: UserId, other: UserId) -> Result<bool, StoreError> {
+        let row = blocks::table.find((Key::of(fan), Key::of(other)));
+        on!(self.conn, |conn| diesel::delete(row).execute(conn))
+            .map(|rows| rows == 1)
+            .map_err(broken("lift a block"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::{Database, DatabaseKind, at, fan, on_each_database, plans_of, run, uuid};
+
+    on_each_database! {
+        an_edge_is_there_once_and_never_beside_a_block,
+        a_pair_is_told_with_what_each_is,
+        lists_page_newest_first_through_one_instant_and_stay_full,
+        an_edge_says_whether_it_is_mutual_and_whether_the_reader_follows,
+        blocks_are_listed_for_who_blocks,
+    }
+
+    fn id(n: u128) -> UserId {
+        UserId::from(uuid(n))
+    }
+
+    fn follow(tx: &mut DieselTx<'_>, from: UserId, to: UserId, micros: i64) {
+        assert!(tx.insert_follow(from, to, at(micros)).unwrap());
+        tx.add_to_follow_counts(from, to, 1).unwrap();
+    }
+
+    fn counts(tx: &mut DieselTx<'_>, of: UserId) -> (i64, i64) {
+        let profile = tx.lock_pair(of, of).unwrap().map(|pair| pair.other_followers).unwrap();
+        let following: i64 = on!(tx.conn, |conn| {
+            users::table.find(Key::of(of)).select(users::following_count).first(conn)
+        })
+        .unwrap();
+        (profile, following)
+    }
+
+    type List = fn(
+        &mut DieselTx<'_>,
+        UserId,
+        UserId,
+        Limit,
+        Option<TimeKey>,
+    ) -> Result<Page<FollowEdge<AuthorCard>>, StoreError>;
+
+    /// Both, by the indexes that they walk.
+    const LISTS: [(&str, List); 2] = [
+        ("follows_newest_of_followee", |tx, of, reader, limit, after| {
+            tx.list_followers(of, reader, limit, after)
+        }),
+        ("follows_newest_of_follower", |tx, of, reader, limit, after| {
+            tx.list_followed(of, reader, limit, after)
+        }),
+    ];
+
+    /// The ids of a whole list, read in pages of two that are full as long as there are more.
+    fn read_through(tx: &mut DieselTx<'_>, list: List, of: UserId, reader: UserId) -> Vec<u128> {
+        let (mut seen, mut after) = (Vec::new(), None);
+        loop {
+            let page = list(tx, of, reader, Limit::new(2).unwrap(), after).unwrap();
+            assert!(page.items.len() == 2 || page.next.is_none());
+            seen.extend(page.items.iter().map(|edge| edge.id.as_uuid().as_u128()));
+            match page.next {
+                Some(key) => after = Some(key),
+                None => return seen,
+            }
+        }
+    }
+
+    fn an_edge_is_there_once_and_never_beside_a_block(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
+        let tx = &mut database.tx();
+        let [ana, bea] = [1, 2].map(|n| fan(tx, n));
+        follow(tx, ana, bea, 1);
+        assert!(!tx.insert_follow(ana, bea, at(2)).unwrap());
+        follow(tx, bea, ana, 2);
+        assert_eq!([ana, bea].map(|of| counts(tx, of)), [(1, 1), (1, 1)]);
+        let both = Ties { following: true, follows_you: true, hidden: false };
+        assert_eq!(tx.ties(ana, bea).unwrap(), both);
+        for (from, to) in [(ana, bea), (bea, ana)] {
+            assert!(tx.delete_follow(from, to).unwrap());
+            assert!(!tx.delete_follow(from, to).unwrap());
+            tx.add_to_follow_counts(from, to, -1).unwrap();
+        }
+        assert_eq!([ana, bea].map(|of| counts(tx, of)), [(0, 0), (0, 0)]);
+
+        assert!(tx.insert_block(ana, bea, at(3)).unwrap());
+        assert!(!tx.insert_block(ana, bea, at(4)).unwrap());
+        for (from, to) in [(ana, bea), (bea, ana)] {
+            assert!(!tx.insert_follow(from, to, at(5)).unwrap());
+            assert_eq!(tx.ties(from, to).unwrap(), Ties { hidden: true, ..Ties::default() });
+        }
+        assert!(!tx.delete_block(bea, ana).unwrap());
+        assert!(tx.delete_block(ana, bea).unwrap());
+        follow(tx, bea, ana, 6);
+        assert_eq!(tx.ties(bea, ana).unwrap(), Ties { following: true, ..Ties::default() });
+    }
+
+    fn a_pair_is_told_with_what_each_is(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
+        let tx = &mut database.tx();
+        let [ana, bea, zoe] = [1, 2, 3].map(|n| fan(tx, n));
+        follow(tx, zoe, bea, 1);
+        run(tx, "UPDATE users SET status = 'suspended' WHERE username = 'fan1'");
+        let pair = LockedPair { actor_active: false, other_active: true, other_followers: 1 };
+        assert_eq!(tx.lock_pair(ana, bea).unwrap(), Some(pair));
+        let pair = LockedPair { actor_active: true, other_active: false, other_followers: 0 };
+        assert_eq!(tx.lock_pair(bea, ana).unwrap(), Some(pair));
+        assert_eq!(tx.lock_pair(ana, id(9)).unwrap(), None);
+        assert_eq!(tx.lock_pair(id(9), ana).unwrap(), None);
+    }
+
+    fn lists_page_newest_first_through_one_instant_and_stay_full(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
+        let tx = &mut database.tx();
+        let ana = fan(tx, 1);
+        for (n, micros) in [(14, 5), (10, 5), (12, 5), (11, 5), (13, 5), (20, 4), (9, 6), (15, 5), (16, 5)] {
+            let other = fan(tx, n);
+            follow(tx, other, ana, micros);
+            follow(tx, ana, other, micros);
+        }
+        let reader = fan(tx, 2);
+        assert!(tx.insert_block(reader, id(15), at(7)).unwrap());
+        assert!(tx.insert_block(id(13), reader, at(7)).unwrap());
+        run(tx, "UPDATE users SET status = 'suspended' WHERE username = 'fan16'");
+        for (_, list) in LISTS {
+            assert_eq!(read_through(tx, list, ana, reader), [9, 14, 12, 11, 10, 20]);
+            assert_eq!(read_through(tx, list, ana, ana), [9, 15, 14, 13, 12, 11, 10, 20]);
+            assert_eq!(read_through(tx, list, reader, reader), [0; 0]);
+        }
+    }
+
+    fn an_edge_says_whether_it_is_mutual_and_whether_the_reader_follows(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
+        let tx = &mut database.tx();
+        let [ana, bea, zoe, reader] = [1, 2, 3, 4].map(|n| fan(tx, n));
+        follow(tx, bea, ana, 1);
+        follow(tx, zoe, ana, 2);
+        follow(tx, ana, zoe, 3);
+        follow(tx, ana, reader, 4);
+        follow(tx, reader, bea, 5);
+        let told = |page: Page<FollowEdge<AuthorCard>>| {
+            page.items.into_iter().map(|edge| (edge.id, edge.mutual, edge.following)).collect::<Vec<_>>()
+        };
+        let followers = told(tx.list_followers(ana, reader, Limit::default(), None).unwrap());
+        assert_eq!(followers, [(zoe, true, false), (bea, false, true)]);
+        let followed = told(tx.list_followed(ana, reader, Limit::default(), None).unwrap());
+        assert_eq!(followed, [(reader, false, false), (zoe, true, false)]);
+    }
+
+    fn blocks_are_listed_for_who_blocks(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
+        let tx = &mut database.tx();
+        let ana = fan(tx, 1);
+        for n in [5, 3, 4, 6] {
+            let other = fan(tx, n);
+            assert!(tx.insert_block(ana, other, at(7)).unwrap());
+        }
+        let other = fan(tx, 7);
+        assert!(tx.insert_block(other, ana, at(7)).unwrap());
+        run(tx, "UPDATE users SET status = 'suspended' WHERE username = 'fan4'");
+        let limit = Limit::new(2).unwrap();
+        let first = tx.list_blocked(ana, limit, None).unwrap();
+        assert_eq!(first.items.iter().map(|blocked| blocked.id).collect::<Vec<_>>(), [id(3), id(5)]);
+        let second = tx.list_blocked(ana, limit, first.next).unwrap();
+        assert_eq!(
+            second.items.iter().map(|blocked| (blocked.id, blocked.since)).collect::<Vec<_>>(),
+            [(id(6), at(7))]
+        );
+        assert_eq!(second.next, None);
+    }
+
+    #[test]
+    fn a_page_is_one_statement_that_walks_its_index() {
+        let mut database = Database::sqlite();
+        {
+            let tx = &mut database.tx();
+            let fans: Vec<_> = (1..=40).map(|n| fan(tx, n)).collect();
+            for (n, from) in fans.iter().enumerate() {
+                for to in fans.iter().filter(|to| *to != from) {
+                    follow(tx, *from, *to, i64::try_from(n).unwrap());
+                }
+            }
+            run(tx, "ANALYZE");
+        }
+        let (of, reader) = (id(1), id(2));
+        for after in [None, Some(TimeKey { at: at(9), id: uuid(1) })] {
+            for (index, list) in LISTS {
+                let plans = plans_of(&mut database, |tx| {
+                    drop(list(tx, of, reader, Limit::default(), after).unwrap());
+                });
+                let [plan] = plans.as_slice() else { panic!("one statement: {plans:?}") };
+                assert!(plan.contains(&format!("INDEX {index} ")), "{plan}");
+                assert!(!plan.contains("TEMP B-TREE") && !plan.contains("SCAN"), "{plan}");
+                assert!(plan.find(" follows ") < plan.find(" users "), "{plan}");
+            }
+        }
+        for after in [None, Some(id(7))] {
+            let plans =
+                plans_of(&mut database, |tx| drop(tx.list_blocked(of, Limit::default(), after).unwrap()));
+            let [plan] = plans.as_slice() else { panic!("one statement: {plans:?}") };
+            assert!(!plan.contains("TEMP B-TREE") && !plan.contains("SCAN"), "{plan}");
+        }
+        let plans = plans_of(&mut database, |tx| {
+            tx.ties(of, reader).unwrap();
+        });
+        assert!(plans.iter().all(|plan| plan.matches("SEARCH").count() == 4), "{plans:?}");
+    }
+}

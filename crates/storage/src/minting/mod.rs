@@ -1,0 +1,527 @@
+//! The outbox of minting. A lane is locked before its messages, and by whoever adds one too, so that none is overlooked when
+//! a lane is closed.
+
+use crate::conn::{Conn, on};
+use crate::error::broken;
+use crate::packs::count;
+use crate::rows::{named, tally};
+use crate::schema::{mint_lanes, mint_messages, owned_collectibles};
+use crate::tx::DieselTx;
+use crate::types::{At, Instant, Key, Uid};
+use diesel::dsl::exists;
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Integer, Nullable, Text};
+use std::collections::BTreeSet;
+use terrace_app::minting::{
+    MintKind, MintNotice, MintTries, MintingDelivery, MintingRead, MintingStanding, MintingUpkeep,
+    MintingWrite,
+};
+use terrace_kernel::{StoreError, Timestamp, UserId};
+use terrace_packs::UserPackId;
+use uuid::Uuid;
+
+/// PostgreSQL: in one round trip, of what one or the other statement says is `fresh`.
+const TELL: &str = "\
+    , messages AS (INSERT INTO mint_messages (user_id, kind, owned_id, happened_at, state, attempts, refusals) \
+        SELECT user_id, kind, id, happened_at, 'pending', 0, 0 FROM fresh WHERE is_told ORDER BY slot RETURNING user_id), \
+    lanes AS (INSERT INTO mint_lanes (user_id, ready_at) SELECT DISTINCT user_id, $1 FROM messages \
+        ON CONFLICT (user_id) DO UPDATE SET ready_at = mint_lanes.ready_at) ";
+const TELL_MINTED: &str = "\
+    WITH fresh AS (UPDATE owned_collectibles SET is_told = true WHERE copy_id = $2 AND NOT is_told \
+        RETURNING id, user_id, slot, 'minted' AS kind, acquired_at AS happened_at, true AS is_told)";
+const REVOKE: &str = "\
+    WITH fresh AS (UPDATE owned_collectibles SET revoked_at = $1 WHERE copy_id = $2 AND revoked_at IS NULL \
+        RETURNING id, user_id, slot, 'revoked' AS kind, revoked_at AS happened_at, is_told)";
+
+/// SQLite, step by step; the writer has the database to itself.
+const MINTED_MESSAGES: &str = "\
+    INSERT INTO mint_messages (user_id, kind, owned_id, happened_at, state, attempts, refusals) \
+    SELECT user_id, 'minted', id, acquired_at, 'pending', 0, 0 FROM owned_collectibles \
+    WHERE copy_id = $1 AND NOT is_told ORDER BY slot";
+const REVOKED_MESSAGES: &str = "\
+    INSERT INTO mint_messages (user_id, kind, owned_id, happened_at, state, attempts, refusals) \
+    SELECT user_id, 'revoked', id, revoked_at, 'pending', 0, 0 FROM owned_collectibles \
+    WHERE copy_id = $1 AND is_told ORDER BY slot";
+const LANE: &str = "\
+    INSERT INTO mint_lanes (user_id, ready_at) SELECT user_id, $1 FROM user_packs WHERE id = $2 \
+    ON CONFLICT (user_id) DO UPDATE SET ready_at = mint_lanes.ready_at";
+
+const NEXT: &str = "\
+    SELECT messages.seq, messages.kind, messages.user_id, messages.owned_id, messages.happened_at, owned.serial, \
+        owned.copy_id, owned.slot, owned.collectible_id, collectibles.key AS collectible_key \
+    FROM mint_messages AS messages JOIN owned_collectibles AS owned ON owned.id = messages.owned_id \
+        JOIN collectibles ON collectibles.id = owned.collectible_id \
+    WHERE messages.user_id = $1 AND messages.state = 'pending' ORDER BY messages.seq LIMIT 1";
+
+#[derive(QueryableByName)]
+struct NoticeRow {
+    #[diesel(sql_type = BigInt)]
+    seq: i64,
+    #[diesel(sql_type = Text)]
+    kind: String,
+    #[diesel(sql_type = Uid)]
+    user_id: Key,
+    #[diesel(sql_type = Uid)]
+    owned_id: Key,
+    #[diesel(sql_type = Instant)]
+    happened_at: At,
+    #[diesel(sql_type = Nullable<Integer>)]
+    serial: Option<i32>,
+    #[diesel(sql_type = Uid)]
+    copy_id: Key,
+    #[diesel(sql_type = Integer)]
+    slot: i32,
+    #[diesel(sql_type = Uid)]
+    collectible_id: Key,
+    #[diesel(sql_type = Text)]
+    collectible_key: String,
+}
+
+impl NoticeRow {
+    fn into_notice(self) -> Result<MintNotice, StoreError> {
+        const OWNED: &str = "owned_collectibles";
+        Ok(MintNotice {
+            sequence: self.seq,
+            kind: named::<MintKind>("mint_messages", "kind", &self.kind)?,
+            owned: self.owned_id.id(),
+            user: self.user_id.id(),
+            collectible: self.collectible_id.id(),
+            key: named("collectibles", "key", &self.collectible_key)?,
+            serial: self.serial.map(|serial| count(OWNED, "serial", serial)).transpose()?,
+            copy: self.copy_id.id(),
+            slot: count(OWNED, "slot", self.slot)?,
+            at: self.happened_at.0,
+        })
+    }
+}
+
+#[derive(QueryableByName)]
+struct Counted {
+    #[diesel(sql_type = BigInt)]
+    number: i64,
+}
+
+/// How many messages stand so, and the first of them.
+#[derive(QueryableByName)]
+struct Standing {
+    #[diesel(sql_type = BigInt)]
+    number: i64,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    first: Option<i64>,
+}
+
+#[derive(QueryableByName)]
+struct FanRow {
+    #[diesel(sql_type = Uid)]
+    user_id: Key,
+}
+
+#[derive(Insertable)]
+#[diesel(table_name = mint_messages, treat_none_as_default_value = false)]
+struct NewMessageRow {
+    user_id: Key,
+    kind: &'static str,
+    owned_id: Key,
+    happened_at: At,
+    state: &'static str,
+    attempts: i32,
+    refusals: i32,
+}
+
+#[derive(Insertable)]
+#[diesel(table_name = mint_lanes, treat_none_as_default_value = false)]
+struct NewLaneRow {
+    user_id: Key,
+    ready_at: At,
+}
+
+impl MintingRead for DieselTx<'_> {
+    fn is_minting_due(&mut self, now: Timestamp) -> Result<bool, StoreError> {
+        let ready = mint_lanes::table.filter(mint_lanes::ready_at.le(At(now)));
+        on!(self.conn, |conn| diesel::select(exists(ready)).get_result(conn))
+            .map_err(broken("look for messages to the minter"))
+    }
+
+    fn minting_standing(&mut self) -> Result<MintingStanding, StoreError> {
+        let fail = broken("count messages to the minter");
+        let pending = self.standing("pending")?;
+        let failed = self.standing("failed")?;
+        let first = |seq: Option<i64>| mint_messages::table.filter(mint_messages::seq.nullable().eq(seq));
+        let oldest: Option<At> = on!(self.conn, |conn| {
+            first(pending.first).select(mint_messages::happened_at).first(conn).optional()
+        })
+        .map_err(&fail)?;
+        let fault: Option<Option<String>> = on!(self.conn, |conn| {
+            first(failed.first).select(mint_messages::fault).first(conn).optional()
+        })
+        .map_err(&fail)?;
+        Ok(MintingStanding {
+            pending: u64::try_from(pending.number).unwrap_or_default(),
+            oldest: oldest.map(|at| at.0),
+            failed: u64::try_from(failed.number).unwrap_or_default(),
+            fault: fault.flatten(),
+        })
+    }
+
+    fn fans_not_told(&mut self, after: Option<UserId>, limit: u32) -> Result<Vec<UserId>, StoreError> {
+        let fans: Vec<Key> = on!(self.conn, |conn| {
+            let mut query = owned_collectibles::table
+                .filter(owned_collectibles::is_told.eq(false))
+                .filter(owned_collectibles::revoked_at.is_null())
+                .select(owned_collectibles::user_id)
+                .distinct()
+                .into_boxed();
+            if let Some(after) = after {
+                query = query.filter(owned_collectibles::user_id.gt(Key::of(after)));
+            }
+            query.order(owned_collectibles::user_id).limit(i64::from(limit)).load(conn)
+        })
+        .map_err(broken("find fans of whose collectibles no minter was told"))?;
+        Ok(fans.into_iter().map(Key::id).collect())
+    }
+}
+
+impl MintingWrite for DieselTx<'_> {
+    fn hand_to_minter(&mut self, copy: UserPackId, now: Timestamp) -> Result<u64, StoreError> {
+        let copy = Key::of(copy);
+        match &mut self.conn {
+            Conn::Pg(conn) => {
+                diesel::sql_query(format!("{TELL_MINTED}{TELL} SELECT count(*) AS number FROM messages"))
+                    .bind::<Instant, _>(At(now))
+                    .bind::<Uid, _>(copy)
+                    .get_result::<Counted>(*conn)
+                    .map(|counted| u64::try_from(counted.number).unwrap_or_default())
+            }
+            Conn::Sqlite(conn) => add_messages(conn, MINTED_MESSAGES, copy, now).and_then(|added| {
+                let not_told = owned_collectibles::table
+                    .filter(owned_collectibles::copy_id.eq(copy))
+                    .filter(owned_collectibles::is_told.eq(false));
+                diesel::update(not_told).set(owned_collectibles::is_told.eq(true)).execute(*conn)?;
+                Ok(tally(added))
+            }),
+        }
+        .map_err(broken("hand collectibles to the minter"))
+    }
+
+    fn hand_earlier_to_minter(
+        &mut self,
+        fans: &[UserId],
+        limit: u32,
+        now: Timestamp,
+    ) -> Result<u64, StoreError> {
+        let fail = broken("hand earlier collectibles to the minter");
+        let keys: Vec<Key> = fans.iter().map(|fan| Key::of(*fan)).collect();
+        let rows: Vec<(Key, Key, At)> = on!(self.conn, |conn| {
+            owned_collectibles::table
+                .filter(owned_collectibles::user_id.eq_any(&keys))
+                .filter(owned_collectibles::is_told.eq(false))
+                .filter(owned_collectibles::revoked_at.is_null())
+                .order((
+                    owned_collectibles::user_id,
+                    owned_collectibles::acquired_at,
+                    owned_collectibles::copy_id,
+                    owned_collectibles::slot,
+                ))
+                .limit(i64::from(limit))
+                .select((
+                    owned_collectibles::user_id,
+                    owned_collectibles::id,
+                    owned_collectibles::acquired_at,
+                ))
+                .load(conn)
+        })
+        .map_err(&fail)?;
+        if rows.is_empty() {
+            return Ok(0);
+        }
+        let message = |(user_id, owned_id, happened_at): &(Key, Key, At)| NewMessageRow {
+            user_id: *user_id,
+            kind: MintKind::Minted.as_str(),
+            owned_id: *owned_id,
+            happened_at: *happened_at,
+            state: "pending",
+            attempts: 0,
+            refusals: 0,
+        };
+        let messages: Vec<_> = rows.iter().map(message).collect();
+        let told: Vec<Key> = rows.iter().map(|(_, owned, _)| *owned).collect();
+        let told = owned_collectibles::table.filter(owned_collectibles::id.eq_any(told));
+        on!(self.conn, |conn| diesel::insert_into(mint_messages::table).values(&messages).execute(conn))
+            .map_err(&fail)?;
+        on!(self.conn, |conn| {
+            diesel::update(told).set(owned_collectibles::is_told.eq(true)).execute(conn)
+        })
+        .map_err(&fail)?;
+        self.open_lanes(rows.iter().map(|(user, _, _)| *user).collect(), now)?;
+        Ok(tally(rows.len()))
+    }
+}
+
+impl MintingDelivery for DieselTx<'_> {
+    fn take_lanes(
+        &mut self,
+        holder: Uuid,
+        now: Timestamp,
+        until: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<UserId>, StoreError> {
+        let take = format!(
+            "WITH ready AS MATERIALIZED (SELECT user_id FROM mint_lanes WHERE ready_at <= $1 \
+                ORDER BY ready_at, user_id LIMIT $2{}) \
+             UPDATE mint_lanes SET holder = $3, ready_at = $4 WHERE user_id IN (SELECT user_id FROM ready) \
+             RETURNING user_id",
+            self.skipping_locked()
+        );
+        let taken: Vec<FanRow> = on!(self.conn, |conn| {
+            diesel::sql_query(take)
+                .bind::<Instant, _>(At(now))
+                .bind::<BigInt, _>(i64::from(limit))
+                .bind::<Uid, _>(Key(holder))
+                .bind::<Instant, _>(At(until))
+                .load(conn)
+        })
+        .map_err(broken("take lanes to the minter"))?;
+        Ok(taken.into_iter().map(|lane| lane.user_id.id()).collect())
+    }
+
+    fn lock_lane(&mut self, user: UserId, holder: Uuid) -> Result<bool, StoreError> {
+        let lane = mint_lanes::table.find(Key::of(user)).select(mint_lanes::holder);
+        let found: Option<Option<Key>> = match &mut self.conn {
+            Conn::Pg(conn) => lane.for_update().first(*conn).optional(),
+            Conn::Sqlite(conn) => lane.first(*conn).optional(),
+        }
+        .map_err(broken("lock a lane to the minter"))?;
+        Ok(found.flatten() == Some(Key(holder)))
+    }
+
+    fn next_notice(&mut self, user: UserId) -> Result<Option<MintNotice>, StoreError> {
+        let row: Option<NoticeRow> = on!(self.conn, |conn| {
+            diesel::sql_query(NEXT).bind::<Uid, _>(Key::of(user)).get_result(conn).optional()
+        })
+        .map_err(broken("find the next message to the minter"))?;
+        row.map(NoticeRow::into_notice).transpose()
+    }
+
+    fn note_receipt(&mut self, sequence: i64, now: Timestamp) -> Result<(), StoreError> {
+        let open = mint_messages::table.find(sequence).filter(mint_messages::state.ne("delivered"));
+        on!(self.conn, |conn| {
+            diesel::update(open)
+                .set((
+                    mint_messages::state.eq("delivered"),
+                    mint_messages::attempts.eq(mint_messages::attempts + 1),
+                    mint_messages::fault.eq(None::<String>),
+                    mint_messages::ended_at.eq(Some(At(now))),
+                ))
+                .execute(conn)
+        })
+        .map(drop)
+        .map_err(broken("note a receipt of the minter"))
+    }
+
+    fn note_fault(
+        &mut self,
+        sequence: i64,
+        is_refusal: bool,
+        words: &str,
+    ) -> Result<Option<MintTries>, StoreError> {
+        let waiting = mint_messages::table.find(sequence).filter(mint_messages::state.eq("pending"));
+        let tries: Option<(i32, i32)> = on!(self.conn, |conn| {
+            diesel::update(waiting)
+                .set((
+                    mint_messages::attempts.eq(mint_messages::attempts + 1),
+                    mint_messages::refusals.eq(mint_messages::refusals + i32::from(is_refusal)),
+                    mint_messages::fault.eq(Some(words)),
+                ))
+                .returning((mint_messages::attempts, mint_messages::refusals))
+                .get_result(conn)
+                .optional()
+        })
+        .map_err(broken("note a fault of the minter"))?;
+        let tries = tries.map(|(attempts, refusals)| {
+            let number = |column, number| count("mint_messages", column, number);
+            Ok(MintTries { attempts: number("attempts", attempts)?, refusals: number("refusals", refusals)? })
+        });
+        tries.transpose()
+    }
+
+    fn set_aside(&mut self, sequence: i64, now: Timestamp) -> Result<(), StoreError> {
+        let waiting = mint_messages::table.find(sequence).filter(mint_messages::state.eq("pending"));
+        on!(self.conn, |conn| {
+            diesel::update(waiting)
+                .set((mint_messages::state.eq("failed"), mint_messages::ended_at.eq(Some(At(now)))))
+                .execute(conn)
+        })
+        .map(drop)
+        .map_err(broken("set a message to the minter aside"))
+    }
+
+    fn keep_lane(&mut self, user: UserId, until: Timestamp) -> Result<(), StoreError> {
+        let lane = mint_lanes::table.find(Key::of(user));
+        on!(self.conn, |conn| diesel::update(lane).set(mint_lanes::ready_at.eq(At(until))).execute(conn))
+            .map(drop)
+            .map_err(broken("keep a lane to the minter"))
+    }
+
+    fn leave_lane(&mut self, user: UserId, ready_at: Timestamp) -> Result<(), StoreError> {
+        let lane = mint_lanes::table.find(Key::of(user));
+        let free = (mint_lanes::ready_at.eq(At(ready_at)), mint_lanes::holder.eq(None::<Key>));
+        on!(self.conn, |conn| diesel::update(lane).set(free).execute(conn))
+            .map(drop)
+            .map_err(broken("leave a lane to the minter"))
+    }
+
+    fn close_lane(&mut self, user: UserId) -> Result<(), StoreError> {
+        on!(self.conn, |conn| diesel::delete(mint_lanes::table.find(Key::of(user))).execute(conn))
+            .map(drop)
+            .map_err(broken("close a lane to the minter"))
+    }
+}
+
+impl MintingUpkeep for DieselTx<'_> {
+    fn retry_set_aside(&mut self, now: Timestamp, limit: u32) -> Result<u64, StoreError> {
+        let retry = format!(
+            "WITH failed AS MATERIALIZED (SELECT seq FROM mint_messages WHERE state = 'failed' \
+                ORDER BY seq LIMIT $1{}) \
+             UPDATE mint_messages SET state = 'pending', attempts = 0, refusals = 0, fault = NULL, ended_at = NULL \
+             WHERE seq IN (SELECT seq FROM failed) RETURNING user_id",
+            self.skipping_locked()
+        );
+        let fans: Vec<FanRow> = on!(self.conn, |conn| {
+            diesel::sql_query(retry).bind::<BigInt, _>(i64::from(limit)).load(conn)
+        })
+        .map_err(broken("let messages to the minter wait again"))?;
+        self.open_lanes(fans.iter().map(|fan| fan.user_id).collect(), now)?;
+        Ok(tally(fans.len()))
+    }
+
+    fn hasten_lanes(&mut self, now: Timestamp, limit: u32) -> Result<u64, StoreError> {
+        let hasten = format!(
+            "WITH paused AS MATERIALIZED (SELECT user_id FROM mint_lanes WHERE holder IS NULL AND ready_at > $1 \
+                ORDER BY ready_at, user_id LIMIT $2{}) \
+             UPDATE mint_lanes SET ready_at = $1 WHERE user_id IN (SELECT user_id FROM paused)",
+            self.skipping_locked()
+        );
+        self.sweep("hasten lanes to the minter", &hasten, now, limit)
+    }
+
+    fn sweep_minting(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+        const OLDEST: &str = "DELETE FROM mint_messages WHERE seq IN \
+            (SELECT seq FROM mint_messages WHERE state = 'delivered' AND ended_at < $1 ORDER BY ended_at LIMIT $2)";
+        self.sweep("sweep messages to the minter", OLDEST, before, limit)
+    }
+}
+
+/// SQLite: writes the messages of a copy, and its fan's lane where there are any.
+fn add_messages(
+    conn: &mut SqliteConnection,
+    messages: &str,
+    copy: Key,
+    now: Timestamp,
+) -> QueryResult<usize> {
+    let added = diesel::sql_query(messages).bind::<Uid, _>(copy).execute(conn)?;
+    if added > 0 {
+        diesel::sql_query(LANE).bind::<Instant, _>(At(now)).bind::<Uid, _>(copy).execute(conn)?;
+    }
+    Ok(added)
+}
+
+impl DieselTx<'_> {
+    /// Takes the collectibles of a copy back, and tells the minter of those that it was told of; says how many were taken.
+    pub(crate) fn revoke_and_tell(&mut self, copy: Key, at: Timestamp) -> Result<u64, StoreError> {
+        match &mut self.conn {
+            // One statement: what an earlier one read of `is_told` may not be so any more once it has waited for the row.
+            Conn::Pg(conn) => {
+                diesel::sql_query(format!("{REVOKE}{TELL} SELECT count(*) AS number FROM fresh"))
+                    .bind::<Instant, _>(At(at))
+                    .bind::<Uid, _>(copy)
+                    .get_result::<Counted>(*conn)
+                    .map(|counted| u64::try_from(counted.number).unwrap_or_default())
+            }
+            Conn::Sqlite(conn) => {
+                let own = owned_collectibles::table
+                    .filter(owned_collectibles::copy_id.eq(copy))
+                    .filter(owned_collectibles::revoked_at.is_null());
+                let revoked = owned_collectibles::revoked_at.eq(Some(At(at)));
+                diesel::update(own).set(revoked).execute(*conn).and_then(|taken| {
+                    // All of a copy go together: a second time there is nothing to tell.
+                    if taken > 0 {
+                        add_messages(conn, REVOKED_MESSAGES, copy, at)?;
+                    }
+                    Ok(tally(taken))
+                })
+            }
+        }
+        .map_err(broken("take collectibles back"))
+    }
+
+    /// Opens lanes where there are none; those that there are stay as they are, and are locked, in the order of the fans.
+    fn open_lanes(&mut self, fans: BTreeSet<Key>, now: Timestamp) -> Result<(), StoreError> {
+        let lane = |user_id| NewLaneRow { user_id, ready_at: At(now) };
+        let lanes: Vec<_> = fans.into_iter().map(lane).collect();
+        if lanes.is_empty() {
+            return Ok(());
+        }
+        on!(self.conn, |conn| {
+            diesel::insert_into(mint_lanes::table)
+                .values(&lanes)
+                .on_conflict(mint_lanes::user_id)
+                .do_update()
+                .set(mint_lanes::ready_at.eq(mint_lanes::ready_at))
+                .execute(conn)
+        })
+        .map(drop)
+        .map_err(broken("open lanes to the minter"))
+    }
+
+    fn standing(&mut self, state: &str) -> Result<Standing, StoreError> {
+        // In the text of the statement, or no index of these alone would do.
+        let standing = format!(
+            "SELECT count(*) AS number, min(seq) AS first FROM mint_messages WHERE state = '{state}'"
+        );
+        on!(self.conn, |conn| diesel::sql_query(standing).get_result(conn))
+            .map_err(broken("count messages to the minter"))
+    }
+
+    /// What others have locked is left to them; SQLite has one writer.
+    fn skipping_locked(&self) -> &'static str {
+        match self.conn {
+            Conn::Pg(_) => " FOR UPDATE SKIP LOCKED",
+            Conn::Sqlite(_) => "",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::{Database, at, plans_of, uuid};
+
+    /// However many messages there were, looks for those that wait read only those.
+    #[test]
+    fn what_waits_is_found_by_indexes_of_its_own() {
+        let mut database = Database::sqlite();
+        let plans = plans_of(&mut database, |tx| {
+            let fan = UserId::from(uuid(1));
+            tx.is_minting_due(at(0)).unwrap();
+            tx.take_lanes(uuid(2), at(0), at(1), 8).unwrap();
+            tx.next_notice(fan).unwrap();
+            tx.minting_standing().unwrap();
+            tx.hasten_lanes(at(0), 8).unwrap();
+            tx.sweep_minting(at(0), 8).unwrap();
+            tx.retry_set_aside(at(0), 8).unwrap();
+            tx.fans_not_told(Some(fan), 8).unwrap();
+        });
+        for plan in plans {
+            let scans = plan.split(" | ").filter(|step| step.starts_with("SCAN "));
+            let found: Vec<_> = scans
+                .filter(|step| {
+                    !["INDEX mint_", "SCAN CONSTANT ROW", "SCAN ready", "SCAN failed", "SCAN paused"]
+                        .iter()
+                        .any(|known| step.contains(known))
+                })
+                .collect();
+            assert!(found.is_empty(), "{found:?} in {plan}");
+            assert!(!plan.contains("TEMP B-TREE FOR ORDER BY"), "{plan}");
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! Maintenance, verification and imports from an older system.
+
+mod audit;
+mod legacy;
+mod legacy_move;
+mod maintenance;
+mod mend_rows;
+
+pub(crate) use legacy::abandoned;
+pub(crate) use maintenance::OLD_RUNS;
+pub(crate) use mend_rows::OLD_NOTICES;

@@ -1,0 +1,255 @@
+//! What fans bought, opened and own.
+
+use crate::conn::on;
+use crate::error::broken;
+use crate::packs::{CopyRow, OwnedRow, PurchaseRow};
+use crate::rows::{digest, named, overfull};
+use crate::schema::{collectibles, owned_collectibles, pack_openings, pack_purchases, user_packs};
+use crate::tx::DieselTx;
+use crate::types::{At, Key};
+use diesel::prelude::*;
+use terrace_kernel::{Limit, Page, StoreError, TimeKey, UserId};
+use terrace_packs::{
+    Algorithm, ClientSeed, ClientSeedSource, CopyList, Digest, Opening, Owned, OwnedFilter, Proof, Purchase,
+    PurchaseId, SaleRead, ServerSeed, UserPack, UserPackId,
+};
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = pack_openings)]
+struct OpeningRow {
+    algorithm: String,
+    server_seed: Vec<u8>,
+    client_seed: String,
+    client_seed_source: String,
+    tables: String,
+    table_hash: Vec<u8>,
+}
+
+impl OpeningRow {
+    fn into_proof(self, seed_hash: Vec<u8>, nonce: i32) -> Result<Proof, StoreError> {
+        const TABLE: &str = "pack_openings";
+        Ok(Proof {
+            algorithm: named::<Algorithm>(TABLE, "algorithm", &self.algorithm)?,
+            server_seed: ServerSeed::from_bytes(digest(TABLE, "server_seed", self.server_seed)?),
+            server_seed_hash: Digest::from_bytes(digest("user_packs", "seed_hash", seed_hash)?),
+            client_seed: named(TABLE, "client_seed", &self.client_seed)?,
+            client_seed_source: named(TABLE, "client_seed_source", &self.client_seed_source)?,
+            nonce: crate::packs::count("user_packs", "nonce", nonce)?,
+            tables: named(TABLE, "tables", &self.tables)?,
+            table_hash: Digest::from_bytes(digest(TABLE, "table_hash", self.table_hash)?),
+        })
+    }
+}
+
+impl SaleRead for DieselTx<'_> {
+    fn purchase(&mut self, user: UserId, id: PurchaseId) -> Result<Option<Purchase>, StoreError> {
+        let row: Option<PurchaseRow> = on!(self.conn, |conn| {
+            pack_purchases::table
+                .find(Key::of(id))
+                .filter(pack_purchases::user_id.eq(Key::of(user)))
+                .select(PurchaseRow::as_select())
+                .first(conn)
+                .optional()
+        })
+        .map_err(broken("read a purchase"))?;
+        row.map(PurchaseRow::into_purchase).transpose()
+    }
+
+    fn purchases(
+        &mut self,
+        user: UserId,
+        limit: Limit,
+        after: Option<TimeKey>,
+    ) -> Result<Page<Purchase>, StoreError> {
+        let rows: Vec<PurchaseRow> = on!(self.conn, |conn| {
+            let mut query = pack_purchases::table
+                .filter(pack_purchases::user_id.eq(Key::of(user)))
+                .select(PurchaseRow::as_select())
+                .into_boxed();
+            if let Some(TimeKey { at, id }) = after {
+                query = query.filter(pack_purchases::created_at.le(At(at)));
+                query =
+                    query.filter(pack_purchases::created_at.lt(At(at)).or(pack_purchases::id.lt(Key(id))));
+            }
+            query
+                .order((pack_purchases::created_at.desc(), pack_purchases::id.desc()))
+                .limit(overfull(limit))
+                .load(conn)
+        })
+        .map_err(broken("list purchases"))?;
+        let purchases = rows.into_iter().map(PurchaseRow::into_purchase).collect::<Result<Vec<_>, _>>()?;
+        Ok(Page::from_overfull(purchases, limit, |purchase| TimeKey {
+            at: purchase.created_at,
+            id: purchase.id.as_uuid(),
+        }))
+    }
+
+    fn copies_of(&mut self, purchase: PurchaseId) -> Result<Vec<UserPack>, StoreError> {
+        let rows: Vec<CopyRow> = on!(self.conn, |conn| {
+            user_packs::table
+                .filter(user_packs::purchase_id.eq(Key::of(purchase)))
+                .order(user_packs::nonce)
+                .select(CopyRow::as_select())
+                .load(conn)
+        })
+        .map_err(broken("read the copies of a purchase"))?;
+        rows.into_iter().map(CopyRow::into_copy).collect()
+    }
+
+    fn copies(
+        &mut self,
+        user: UserId,
+        list: CopyList,
+        limit: Limit,
+        after: Option<TimeKey>,
+    ) -> Result<Page<UserPack>, StoreError> {
+        match list {
+            CopyList::Bought => self.bought_copies(user, limit, after),
+            CopyList::Opened => self.opened_copies(user, limit, after),
+        }
+    }
+
+    fn opening(&mut self, copy: UserPackId) -> Result<Option<Opening>, StoreError> {
+        let fail = broken("read what a copy gave");
+        let copy = Key::of(copy);
+        let row: Option<(OpeningRow, Vec<u8>, i32)> = on!(self.conn, |conn| {
+            pack_openings::table
+                .inner_join(user_packs::table)
+                .filter(pack_openings::copy_id.eq(copy))
+                .select((OpeningRow::as_select(), user_packs::seed_hash, user_packs::nonce))
+                .first(conn)
+                .optional()
+        })
+        .map_err(&fail)?;
+        let Some((row, seed_hash, nonce)) = row else { return Ok(None) };
+        let owned: Vec<OwnedRow> = on!(self.conn, |conn| {
+            owned_collectibles::table
+                .filter(owned_collectibles::copy_id.eq(copy))
+                .order(owned_collectibles::slot)
+                .select(OwnedRow::as_select())
+                .load(conn)
+        })
+        .map_err(&fail)?;
+        let owned = owned.into_iter().map(OwnedRow::into_owned).collect::<Result<Vec<_>, _>>()?;
+        Ok(Some(Opening { proof: row.into_proof(seed_hash, nonce)?, owned }))
+    }
+
+    fn client_seeds(
+        &mut self,
+        of: &[UserPackId],
+    ) -> Result<Vec<(UserPackId, ClientSeed, ClientSeedSource)>, StoreError> {
+        const TABLE: &str = "pack_openings";
+        let copies: Vec<Key> = of.iter().map(|copy| Key::of(*copy)).collect();
+        let rows: Vec<(Key, String, String)> = on!(self.conn, |conn| {
+            pack_openings::table
+                .filter(pack_openings::copy_id.eq_any(copies))
+                .select((
+                    pack_openings::copy_id,
+                    pack_openings::client_seed,
+                    pack_openings::client_seed_source,
+                ))
+                .load(conn)
+        })
+        .map_err(broken("read the client seeds of copies"))?;
+        let seed = |(copy, seed, source): (Key, String, String)| {
+            let seed = named(TABLE, "client_seed", &seed)?;
+            Ok((copy.id(), seed, named(TABLE, "client_seed_source", &source)?))
+        };
+        rows.into_iter().map(seed).collect()
+    }
+
+    fn owned(
+        &mut self,
+        user: UserId,
+        filter: OwnedFilter,
+        limit: Limit,
+        after: Option<TimeKey>,
+    ) -> Result<Page<Owned>, StoreError> {
+        let rows: Vec<OwnedRow> = on!(self.conn, |conn| {
+            let mut query = owned_collectibles::table
+                .inner_join(collectibles::table)
+                .filter(owned_collectibles::user_id.eq(Key::of(user)))
+                .filter(owned_collectibles::revoked_at.is_null())
+                .select(OwnedRow::as_select())
+                .into_boxed();
+            if let Some(rarity) = filter.rarity {
+                query = query.filter(collectibles::rarity.eq(rarity.as_str()));
+            }
+            if let Some(team) = filter.team {
+                query = query.filter(collectibles::team_id.eq(Key::of(team)));
+            }
+            if let Some(TimeKey { at, id }) = after {
+                query = query.filter(owned_collectibles::acquired_at.le(At(at)));
+                query = query.filter(
+                    owned_collectibles::acquired_at.lt(At(at)).or(owned_collectibles::id.lt(Key(id))),
+                );
+            }
+            query
+                .order((owned_collectibles::acquired_at.desc(), owned_collectibles::id.desc()))
+                .limit(overfull(limit))
+                .load(conn)
+        })
+        .map_err(broken("list what a fan owns"))?;
+        let owned = rows.into_iter().map(OwnedRow::into_owned).collect::<Result<Vec<_>, _>>()?;
+        Ok(Page::from_overfull(owned, limit, |owned| TimeKey {
+            at: owned.acquired_at,
+            id: owned.id.as_uuid(),
+        }))
+    }
+}
+
+impl DieselTx<'_> {
+    fn bought_copies(
+        &mut self,
+        user: UserId,
+        limit: Limit,
+        after: Option<TimeKey>,
+    ) -> Result<Page<UserPack>, StoreError> {
+        let rows: Vec<CopyRow> = on!(self.conn, |conn| {
+            let mut query = user_packs::table
+                .filter(user_packs::user_id.eq(Key::of(user)))
+                .select(CopyRow::as_select())
+                .into_boxed();
+            if let Some(TimeKey { at, id }) = after {
+                query = query.filter(user_packs::bought_at.le(At(at)));
+                query = query.filter(user_packs::bought_at.lt(At(at)).or(user_packs::id.lt(Key(id))));
+            }
+            query
+                .order((user_packs::bought_at.desc(), user_packs::id.desc()))
+                .limit(overfull(limit))
+                .load(conn)
+        })
+        .map_err(broken("list copies of packs"))?;
+        let copies = rows.into_iter().map(CopyRow::into_copy).collect::<Result<Vec<_>, _>>()?;
+        Ok(Page::from_overfull(copies, limit, |copy| TimeKey { at: copy.bought_at, id: copy.id.as_uuid() }))
+    }
+
+    fn opened_copies(
+        &mut self,
+        user: UserId,
+        limit: Limit,
+        after: Option<TimeKey>,
+    ) -> Result<Page<UserPack>, StoreError> {
+        let rows: Vec<CopyRow> = on!(self.conn, |conn| {
+            let mut query = user_packs::table
+                .filter(user_packs::user_id.eq(Key::of(user)))
+                .filter(user_packs::opened_at.is_not_null())
+                .select(CopyRow::as_select())
+                .into_boxed();
+            if let Some(TimeKey { at, id }) = after {
+                query = query.filter(user_packs::opened_at.le(At(at)));
+                query = query.filter(user_packs::opened_at.lt(At(at)).or(user_packs::id.lt(Key(id))));
+            }
+            query
+                .order((user_packs::opened_at.desc(), user_packs::id.desc()))
+                .limit(overfull(limit))
+                .load(conn)
+        })
+        .map_err(broken("list copies that were opened"))?;
+        let copies = rows.into_iter().map(CopyRow::into_copy).collect::<Result<Vec<_>, _>>()?;
+        Ok(Page::from_overfull(copies, limit, |copy| TimeKey {
+            at: copy.opened_at.unwrap_or(copy.bought_at),
+            id: copy.id.as_uuid(),
+        }))
+    }
+}

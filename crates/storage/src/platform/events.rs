@@ -1,0 +1,332 @@
+//! The event log and its durable consumers.
+
+#![expect(clippy::ref_option_ref, reason = "what diesel derives for a row with an optional reference")]
+
+use crate::conn::{Conn, on};
+use crate::error::broken;
+use crate::rows::{corrupt, named};
+use crate::schema::{event_consumers, event_head, events, outbox};
+use crate::tx::DieselTx;
+use crate::types::{At, Key};
+use diesel::prelude::*;
+use terrace_app::store::{ConsumerWrite, EventRead};
+use terrace_kernel::{Appended, Event, EventLog, NewEvent, Position, StoreError, Timestamp};
+
+diesel::table! {
+    use diesel::sql_types::{BigInt, Text};
+
+    /// SQLite's own record of the greatest key that an `AUTOINCREMENT` table ever had.
+    sqlite_sequence (name) {
+        name -> Text,
+        seq -> BigInt,
+    }
+}
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = events)]
+struct EventRow {
+    position: i64,
+    topic: String,
+    kind: String,
+    actor_id: Option<Key>,
+    team_id: Option<Key>,
+    subject_id: Key,
+    object_id: Option<Key>,
+    created_at: At,
+    detail: Option<String>,
+}
+
+impl EventRow {
+    fn into_event(self) -> Result<Event, StoreError> {
+        let what = NewEvent {
+            topic: named("events", "topic", &self.topic)?,
+            kind: named("events", "kind", &self.kind)?,
+            actor: self.actor_id.map(Key::id),
+            team: self.team_id.map(Key::id),
+            subject: self.subject_id.0,
+            object: self.object_id.map(|key| key.0),
+        };
+        let detail = self.detail.map(String::into_boxed_str);
+        Ok(Event { position: position("events", self.position)?, at: self.created_at.0, what, detail })
+    }
+}
+
+/// A row of either table: events go straight to the public log on SQLite, whose writer is single, and by way
+/// of the outbox on PostgreSQL.
+#[derive(Insertable)]
+#[diesel(table_name = events, treat_none_as_default_value = false)]
+struct NewEventRow<'a> {
+    topic: &'static str,
+    kind: &'static str,
+    actor_id: Option<Key>,
+    team_id: Option<Key>,
+    subject_id: Key,
+    object_id: Option<Key>,
+    created_at: At,
+    detail: Option<&'a str>,
+}
+
+impl<'a> NewEventRow<'a> {
+    fn new(event: &NewEvent, detail: Option<&'a str>, at: Timestamp) -> Self {
+        Self {
+            topic: event.topic.as_str(),
+            kind: event.kind.as_str(),
+            actor_id: event.actor.map(Key::of),
+            team_id: event.team.map(Key::of),
+            subject_id: Key(event.subject),
+            object_id: event.object.map(Key),
+            created_at: At(at),
+            detail,
+        }
+    }
+}
+
+#[derive(Insertable)]
+#[diesel(table_name = outbox, treat_none_as_default_value = false)]
+struct OutboxRow<'a> {
+    topic: &'static str,
+    kind: &'static str,
+    actor_id: Option<Key>,
+    team_id: Option<Key>,
+    subject_id: Key,
+    object_id: Option<Key>,
+    created_at: At,
+    detail: Option<&'a str>,
+}
+
+impl<'a> OutboxRow<'a> {
+    fn new(event: &NewEvent, detail: Option<&'a str>, at: Timestamp) -> Self {
+        Self {
+            topic: event.topic.as_str(),
+            kind: event.kind.as_str(),
+            actor_id: event.actor.map(Key::of),
+            team_id: event.team.map(Key::of),
+            subject_id: Key(event.subject),
+            object_id: event.object.map(Key),
+            created_at: At(at),
+            detail,
+        }
+    }
+}
+
+fn position(table: &'static str, stored: i64) -> Result<Position, StoreError> {
+    Position::new(stored).ok_or_else(|| corrupt(table, "position", &stored))
+}
+
+impl EventLog for DieselTx<'_> {
+    fn append(&mut self, event: &NewEvent, at: Timestamp) -> Result<(), StoreError> {
+        self.append_one(event, None, at)
+    }
+
+    fn append_told(&mut self, event: &NewEvent, detail: &str, at: Timestamp) -> Result<(), StoreError> {
+        self.append_one(event, Some(detail), at)
+    }
+
+    fn append_all(&mut self, appended: &[NewEvent], at: Timestamp) -> Result<(), StoreError> {
+        let quiet: Vec<_> = appended.iter().map(|event| (*event, None::<&str>)).collect();
+        self.append_rows(&quiet, at)
+    }
+
+    fn appended(&self) -> &[Appended] {
+        &self.appended
+    }
+}
+
+impl EventRead for DieselTx<'_> {
+    fn head(&mut self) -> Result<Position, StoreError> {
+        let newest: Option<i64> = match &mut self.conn {
+            Conn::Pg(conn) => event_head::table.select(event_head::position).first(*conn).optional(),
+            // Not the greatest row: the sweep may have taken it, and the head never goes back.
+            Conn::Sqlite(conn) => {
+                sqlite_sequence::table.find("events").select(sqlite_sequence::seq).first(*conn).optional()
+            }
+        }
+        .map_err(broken("read the head of the events"))?;
+        newest.map_or(Ok(Position::START), |newest| position("event_head", newest))
+    }
+
+    fn events_after(&mut self, after: Position, limit: u32) -> Result<Vec<Event>, StoreError> {
+        let rows: Vec<EventRow> = on!(self.conn, |conn| {
+            events::table
+                .filter(events::position.gt(after.get()))
+                .order(events::position)
+                .limit(i64::from(limit))
+                .select(EventRow::as_select())
+                .load(conn)
+        })
+        .map_err(broken("read events"))?;
+        rows.into_iter().map(EventRow::into_event).collect()
+    }
+
+    fn unpublished(&mut self) -> Result<Option<i64>, StoreError> {
+        match &mut self.conn {
+            Conn::Pg(conn) => outbox::table
+                .select(outbox::seq)
+                .order(outbox::seq.desc())
+                .first(*conn)
+                .optional()
+                .map_err(broken("look into the outbox")),
+            // What is committed is public.
+            Conn::Sqlite(_) => Ok(None),
+        }
+    }
+
+    fn is_unpublished(&mut self, up_to: i64) -> Result<bool, StoreError> {
+        match &mut self.conn {
+            Conn::Pg(conn) => {
+                diesel::select(diesel::dsl::exists(outbox::table.filter(outbox::seq.le(up_to))))
+                    .get_result(*conn)
+                    .map_err(broken("look into the outbox"))
+            }
+            Conn::Sqlite(_) => Ok(false),
+        }
+    }
+
+    fn consumer_position(&mut self, name: &str) -> Result<Position, StoreError> {
+        let stored: Option<i64> = on!(self.conn, |conn| {
+            event_consumers::table.find(name).select(event_consumers::position).first(conn).optional()
+        })
+        .map_err(broken("read where a consumer stands"))?;
+        stored.map_or(Ok(Position::START), |stored| position("event_consumers", stored))
+    }
+}
+
+impl DieselTx<'_> {
+    fn append_one(
+        &mut self,
+        event: &NewEvent,
+        detail: Option<&str>,
+        at: Timestamp,
+    ) -> Result<(), StoreError> {
+        self.appended.push(Appended { kind: event.kind, actor: event.actor });
+        match &mut self.conn {
+            Conn::Pg(conn) => {
+                diesel::insert_into(outbox::table).values(&OutboxRow::new(event, detail, at)).execute(*conn)
+            }
+            Conn::Sqlite(conn) => {
+                diesel::insert_into(events::table).values(&NewEventRow::new(event, detail, at)).execute(*conn)
+            }
+        }
+        .map(drop)
+        .map_err(broken("append an event"))
+    }
+
+    /// Appends events with the numbers beside them, in their order, in one statement.
+    pub(crate) fn append_rows(
+        &mut self,
+        appended: &[(NewEvent, Option<&str>)],
+        at: Timestamp,
+    ) -> Result<(), StoreError> {
+        if appended.is_empty() {
+            return Ok(());
+        }
+        let short = |(event, _): &(NewEvent, _)| Appended { kind: event.kind, actor: event.actor };
+        self.appended.extend(appended.iter().map(short));
+        match &mut self.conn {
+            Conn::Pg(conn) => {
+                let rows: Vec<_> =
+                    appended.iter().map(|(event, detail)| OutboxRow::new(event, *detail, at)).collect();
+                diesel::insert_into(outbox::table).values(&rows).execute(*conn)
+            }
+            Conn::Sqlite(conn) => {
+                let rows: Vec<_> =
+                    appended.iter().map(|(event, detail)| NewEventRow::new(event, *detail, at)).collect();
+                diesel::insert_into(events::table).values(&rows).execute(*conn)
+            }
+        }
+        .map(drop)
+        .map_err(broken("append events"))
+    }
+
+    /// Reads a consumer's row and, on PostgreSQL, locks it; SQLite's writer has the database to itself.
+    fn locked_consumer(&mut self, name: &str) -> Result<Option<i64>, StoreError> {
+        let query = event_consumers::table.find(name).select(event_consumers::position);
+        match &mut self.conn {
+            Conn::Pg(conn) => query.for_update().first(*conn).optional(),
+            Conn::Sqlite(conn) => query.first(*conn).optional(),
+        }
+        .map_err(broken("lock a consumer"))
+    }
+}
+
+impl ConsumerWrite for DieselTx<'_> {
+    fn lock_consumer(&mut self, name: &str) -> Result<Position, StoreError> {
+        if let Some(stored) = self.locked_consumer(name)? {
+            return position("event_consumers", stored);
+        }
+        let row = (event_consumers::name.eq(name), event_consumers::position.eq(Position::START.get()));
+        on!(self.conn, |conn| {
+            diesel::insert_into(event_consumers::table)
+                .values(row)
+                .on_conflict(event_consumers::name)
+                .do_nothing()
+                .execute(conn)
+        })
+        .map_err(broken("introduce a consumer"))?;
+        // Another process may have been faster, and may have come further by now.
+        match self.locked_consumer(name)? {
+            Some(stored) => position("event_consumers", stored),
+            None => Err(StoreError::Contended("a consumer was removed while it was introduced".to_owned())),
+        }
+    }
+
+    fn set_consumer_position(&mut self, name: &str, position: Position) -> Result<(), StoreError> {
+        let moved = event_consumers::position.eq(position.get());
+        on!(self.conn, |conn| {
+            diesel::insert_into(event_consumers::table)
+                .values((event_consumers::name.eq(name), moved))
+                .on_conflict(event_consumers::name)
+                .do_update()
+                .set(moved)
+                .execute(conn)
+        })
+        .map(drop)
+        .map_err(broken("move a consumer"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::{Database, DatabaseKind, at, event, on_each_database, publish};
+
+    on_each_database! {
+        events_are_read_in_the_order_of_their_positions,
+        a_consumer_begins_at_the_start_and_moves,
+    }
+
+    fn events_are_read_in_the_order_of_their_positions(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
+        let tx = &mut database.tx();
+        assert_eq!(tx.head().unwrap(), Position::START);
+        assert!(tx.appended().is_empty());
+        for subject in 1..=3 {
+            tx.append(&event(subject), at(9)).unwrap();
+        }
+        let kinds: Vec<_> = tx.appended().iter().map(|event| event.kind).collect();
+        assert_eq!(kinds, [event(1).kind; 3]);
+        publish(tx);
+        let all = tx.events_after(Position::START, 10).unwrap();
+        assert_eq!(all.iter().map(|event| event.position.get()).collect::<Vec<_>>(), [1, 2, 3]);
+        assert_eq!(all.first().map(|first| (first.what, first.at)), Some((event(1), at(9))));
+        tx.append_told(&event(4), "what it came to", at(9)).unwrap();
+        publish(tx);
+        let told = tx.events_after(Position::new(3).unwrap(), 1).unwrap();
+        assert_eq!(told.first().and_then(|told| told.detail.as_deref()), Some("what it came to"));
+        assert_eq!(all.first().and_then(|first| first.detail.as_deref()), None);
+        assert_eq!(tx.events_after(Position::new(1).unwrap(), 1).unwrap(), all[1..2]);
+        assert_eq!(tx.head().unwrap(), Position::new(4).unwrap());
+    }
+
+    fn a_consumer_begins_at_the_start_and_moves(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
+        let tx = &mut database.tx();
+        let seven = Position::new(7).unwrap();
+        assert_eq!(tx.consumer_position("mint").unwrap(), Position::START);
+        assert_eq!(tx.lock_consumer("mint").unwrap(), Position::START);
+        tx.set_consumer_position("mint", seven).unwrap();
+        assert_eq!(tx.lock_consumer("mint").unwrap(), seven);
+        assert_eq!(tx.consumer_position("mint").unwrap(), seven);
+        assert_eq!(tx.consumer_position("other").unwrap(), Position::START);
+    }
+}

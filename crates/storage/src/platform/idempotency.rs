@@ -1,0 +1,197 @@
+//! Idempotency keys and the answers stored under them.
+
+use crate::conn::on;
+use crate::error::broken;
+use crate::rows::{corrupt, digest, tally};
+use crate::schema::idempotency_keys;
+use crate::tx::DieselTx;
+use crate::types::{At, Key, Uid};
+use diesel::prelude::*;
+use diesel::query_dsl::methods::FilterDsl;
+use diesel::sql_types::BigInt;
+use terrace_app::store::{IdempotencyScope, IdempotencyWrite, KeyClaim, StoredAnswer};
+use terrace_kernel::{StoreError, Timestamp, UserId};
+
+const TABLE: &str = "idempotency_keys";
+
+const OF_ACCOUNT: &str = "DELETE FROM idempotency_keys WHERE (scope, idempotency_key) IN \
+    (SELECT scope, idempotency_key FROM idempotency_keys WHERE account_id = $1 LIMIT $2)";
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = idempotency_keys)]
+struct UsedKeyRow {
+    fingerprint: Vec<u8>,
+    status: Option<i32>,
+    location: Option<String>,
+    body: Option<String>,
+}
+
+impl UsedKeyRow {
+    /// Claim and answer commit together, so a committed key without an answer was not written here.
+    fn into_claim(self) -> Result<KeyClaim, StoreError> {
+        let status = self.status.ok_or_else(|| corrupt(TABLE, "status", &"a used key has none"))?;
+        let status = u16::try_from(status).map_err(|error| corrupt(TABLE, "status", &error))?;
+        let body = self.body.ok_or_else(|| corrupt(TABLE, "body", &"a used key has none"))?;
+        Ok(KeyClaim::Used {
+            fingerprint: digest(TABLE, "fingerprint", self.fingerprint)?,
+            answer: StoredAnswer { status, location: self.location, body },
+        })
+    }
+}
+
+/// The account and the route in one text, so that no part of the key can be null.
+fn scope_text(scope: &IdempotencyScope) -> String {
+    match scope.account {
+        Some(account) => format!("{account} {}", scope.route),
+        None => format!("- {}", scope.route),
+    }
+}
+
+impl IdempotencyWrite for DieselTx<'_> {
+    fn claim_key(
+        &mut self,
+        scope: &IdempotencyScope,
+        key: &str,
+        fingerprint: &[u8; 32],
+        now: Timestamp,
+        expired: Timestamp,
+    ) -> Result<KeyClaim, StoreError> {
+        let scope = scope_text(scope);
+        // Every column, so that nothing of an old record outlives it.
+        let claim = (
+            idempotency_keys::fingerprint.eq(fingerprint.as_slice()),
+            idempotency_keys::created_at.eq(At(now)),
+            idempotency_keys::status.eq(None::<i32>),
+            idempotency_keys::location.eq(None::<&str>),
+            idempotency_keys::body.eq(None::<&str>),
+            idempotency_keys::account_id.eq(None::<Key>),
+        );
+        let claimed = on!(self.conn, |conn| {
+            let insert = diesel::insert_into(idempotency_keys::table)
+                .values((
+                    idempotency_keys::scope.eq(&scope),
+                    idempotency_keys::idempotency_key.eq(key),
+                    claim,
+                ))
+                .on_conflict((idempotency_keys::scope, idempotency_keys::idempotency_key))
+                .do_update()
+                .set(claim);
+            FilterDsl::filter(insert, idempotency_keys::created_at.le(At(expired))).execute(conn)
+        })
+        .map_err(broken("claim an idempotency key"))?;
+        if claimed == 1 {
+            return Ok(KeyClaim::Fresh);
+        }
+        // A statement of its own: PostgreSQL gives it a snapshot from after the wait for a concurrent claim.
+        let row: Option<UsedKeyRow> = on!(self.conn, |conn| {
+            idempotency_keys::table.find((&scope, key)).select(UsedKeyRow::as_select()).first(conn).optional()
+        })
+        .map_err(broken("read a used idempotency key"))?;
+        match row {
+            Some(row) => row.into_claim(),
+            None => {
+                Err(StoreError::Contended("an idempotency key was swept while it was claimed".to_owned()))
+            }
+        }
+    }
+
+    fn store_answer(
+        &mut self,
+        scope: &IdempotencyScope,
+        key: &str,
+        account: Option<UserId>,
+        answer: &StoredAnswer,
+    ) -> Result<(), StoreError> {
+        let scope = scope_text(scope);
+        let changes = (
+            idempotency_keys::status.eq(i32::from(answer.status)),
+            idempotency_keys::location.eq(answer.location.as_deref()),
+            idempotency_keys::body.eq(&answer.body),
+            idempotency_keys::account_id.eq(account.map(Key::of)),
+        );
+        let stored = on!(self.conn, |conn| {
+            diesel::update(idempotency_keys::table.find((&scope, key))).set(changes).execute(conn)
+        })
+        .map_err(broken("store an answer"))?;
+        if stored == 1 {
+            Ok(())
+        } else {
+            Err(StoreError::defect("store an answer", "its idempotency key was not claimed"))
+        }
+    }
+
+    fn remove_keys_of(&mut self, account: UserId, limit: u32) -> Result<u64, StoreError> {
+        on!(self.conn, |conn| {
+            diesel::sql_query(OF_ACCOUNT)
+                .bind::<Uid, _>(Key::of(account))
+                .bind::<BigInt, _>(i64::from(limit))
+                .execute(conn)
+        })
+        .map(tally)
+        .map_err(broken("remove an account's idempotency keys"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::{Database, DatabaseKind, at, fan, on_each_database};
+    use terrace_app::store::SweepWrite;
+
+    on_each_database! {
+        a_key_is_fresh_then_used_then_fresh_again_when_it_is_old,
+        accounts_and_routes_do_not_share_keys,
+        old_keys_go_in_bounded_portions,
+    }
+
+    const ROUTE: &str = "POST /api/locker-room";
+
+    fn a_key_is_fresh_then_used_then_fresh_again_when_it_is_old(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
+        let tx = &mut database.tx();
+        let ana = fan(tx, 1);
+        let scope = IdempotencyScope { account: Some(ana), route: ROUTE };
+        let answer = StoredAnswer { status: 201, location: Some("/x".to_owned()), body: "{}".to_owned() };
+        assert_eq!(tx.claim_key(&scope, "k", &[1; 32], at(10), at(0)).unwrap(), KeyClaim::Fresh);
+        tx.store_answer(&scope, "k", Some(ana), &answer).unwrap();
+
+        let used = KeyClaim::Used { fingerprint: [1; 32], answer };
+        assert_eq!(tx.claim_key(&scope, "k", &[2; 32], at(20), at(9)).unwrap(), used);
+        assert_eq!(tx.claim_key(&scope, "k", &[2; 32], at(20), at(10)).unwrap(), KeyClaim::Fresh);
+        let error = tx.claim_key(&scope, "k", &[2; 32], at(21), at(10)).unwrap_err();
+        assert!(
+            matches!(error, StoreError::Corrupt { column: "status", .. }),
+            "the old answer is gone: {error}"
+        );
+        let answer = StoredAnswer { status: 204, location: None, body: String::new() };
+        tx.store_answer(&scope, "k", None, &answer).unwrap();
+        let used = KeyClaim::Used { fingerprint: [2; 32], answer };
+        assert_eq!(tx.claim_key(&scope, "k", &[3; 32], at(22), at(10)).unwrap(), used);
+    }
+
+    fn accounts_and_routes_do_not_share_keys(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
+        let tx = &mut database.tx();
+        let scopes =
+            [(None, ROUTE), (Some(fan(tx, 1)), ROUTE), (Some(fan(tx, 2)), ROUTE), (None, "POST /other")];
+        for (account, route) in scopes {
+            let scope = IdempotencyScope { account, route };
+            assert_eq!(tx.claim_key(&scope, "k", &[1; 32], at(10), at(0)).unwrap(), KeyClaim::Fresh);
+        }
+        let answer = StoredAnswer { status: 201, location: None, body: String::new() };
+        let unclaimed = IdempotencyScope { account: None, route: "POST /unclaimed" };
+        assert!(tx.store_answer(&unclaimed, "k", None, &answer).is_err());
+    }
+
+    fn old_keys_go_in_bounded_portions(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
+        let tx = &mut database.tx();
+        let scope = IdempotencyScope { account: None, route: ROUTE };
+        for (key, micros) in [("a", 3), ("b", 1), ("c", 2), ("d", 4)] {
+            tx.claim_key(&scope, key, &[1; 32], at(micros), at(0)).unwrap();
+        }
+        assert_eq!([2, 2, 2].map(|limit| tx.sweep_idempotency(at(3), limit).unwrap()), [2, 1, 0]);
+        assert_eq!(tx.claim_key(&scope, "b", &[1; 32], at(9), at(0)).unwrap(), KeyClaim::Fresh);
+        assert!(tx.claim_key(&scope, "d", &[1; 32], at(9), at(0)).is_err(), "it is there, without an answer");
+    }
+}

@@ -1,0 +1,89 @@
+//! The idempotency keys of one account, page by page.
+
+use crate::conn::on;
+use crate::error::broken;
+use crate::schema::idempotency_keys;
+use crate::schema::idempotency_keys::{account_id, created_at, idempotency_key, scope};
+use crate::tx::DieselTx;
+use crate::types::{At, Key};
+use diesel::prelude::*;
+use terrace_app::store::{IdempotencyRead, KeptKey, KeyPlace};
+use terrace_kernel::{StoreError, UserId};
+
+impl IdempotencyRead for DieselTx<'_> {
+    fn keys_of(
+        &mut self,
+        account: UserId,
+        limit: u32,
+        after: Option<&KeyPlace>,
+    ) -> Result<Vec<KeptKey>, StoreError> {
+        let rows: Vec<(String, String, At)> = on!(self.conn, |conn| {
+            let mut query = idempotency_keys::table
+                .filter(account_id.eq(Key::of(account)))
+                .select((scope, idempotency_key, created_at))
+                .into_boxed();
+            if let Some(after) = after {
+                query = query.filter(scope.ge(&after.scope));
+                query = query.filter(scope.gt(&after.scope).or(idempotency_key.gt(&after.key)));
+            }
+            query.order((scope, idempotency_key)).limit(i64::from(limit)).load(conn)
+        })
+        .map_err(broken("list an account's idempotency keys"))?;
+        let kept = |(place, key, at): (String, String, At)| KeptKey {
+            place: KeyPlace { scope: place, key },
+            created_at: at.0,
+        };
+        Ok(rows.into_iter().map(kept).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::{Database, at, fan, plans_of};
+    use terrace_app::store::{IdempotencyScope, IdempotencyWrite, StoredAnswer};
+
+    #[test]
+    fn an_accounts_keys_are_listed_and_removed_in_portions() {
+        let mut database = Database::sqlite();
+        let ana = {
+            let tx = &mut database.tx();
+            let (ana, bea) = (fan(tx, 1), fan(tx, 2));
+            let answer = StoredAnswer { status: 201, location: None, body: String::new() };
+            let keys = [
+                (None, "POST /api/register", "r", ana),
+                (Some(ana), "POST /a", "2", ana),
+                (Some(ana), "POST /a", "1", ana),
+                (Some(ana), "POST /b", "1", ana),
+                (Some(bea), "POST /a", "1", bea),
+            ];
+            for (account, route, key, concerned) in keys {
+                let place = IdempotencyScope { account, route };
+                tx.claim_key(&place, key, &[1; 32], at(10), at(0)).unwrap();
+                tx.store_answer(&place, key, Some(concerned), &answer).unwrap();
+            }
+            let (mut seen, mut after) = (Vec::new(), None);
+            loop {
+                let page = tx.keys_of(ana, 3, after.as_ref()).unwrap();
+                after = page.last().map(|kept| kept.place.clone());
+                seen.extend(page.iter().map(|kept| (kept.place.route().to_owned(), kept.place.key.clone())));
+                if page.len() < 3 {
+                    break;
+                }
+            }
+            seen.sort();
+            let expected =
+                [("POST /a", "1"), ("POST /a", "2"), ("POST /api/register", "r"), ("POST /b", "1")];
+            assert_eq!(seen, expected.map(|(route, key)| (route.to_owned(), key.to_owned())));
+            ana
+        };
+        let plans = plans_of(&mut database, |tx| {
+            tx.keys_of(ana, 2, None).unwrap();
+        });
+        for plan in &plans {
+            assert!(plan.contains("idempotency_keys_by_account") && !plan.contains("TEMP"), "{plan}");
+        }
+        let tx = &mut database.tx();
+        assert_eq!([(); 3].map(|()| tx.remove_keys_of(ana, 3).unwrap()), [3, 1, 0]);
+    }
+}

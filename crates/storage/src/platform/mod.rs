@@ -1,0 +1,11 @@
+//! Events, idempotency keys, jobs, leases and what expires.
+
+mod events;
+mod idempotency;
+mod jobs;
+mod kept_keys;
+mod leases;
+mod sweep;
+mod whose;
+
+pub(crate) use whose::Whose;

@@ -1,0 +1,172 @@
+//! Everything that fans did in quests: one fan's, and how far everybody is.
+
+use crate::accounts::ACTIVE;
+use crate::conn::on;
+use crate::error::broken;
+use crate::quests::progress::{FactsRow, RunRow, facts};
+use crate::quests::visits::VisitsRow;
+use crate::rows::named;
+use crate::schema::{daily_visits, quest_steps, user_quest_status, user_step_status, users};
+use crate::tx::DieselTx;
+use crate::types::{At, Key, Uid};
+use chrono::NaiveDate;
+use diesel::prelude::*;
+use std::collections::HashMap;
+use terrace_kernel::{StoreError, UserId};
+use terrace_quests::{
+    FanStanding, OwnQuestRead, OwnStep, Period, QuestId, Run, StandingsRead, StepDone, StepId,
+};
+
+/// A fan, their zone, their visits.
+type VisitorRow = (Key, String, Option<VisitsRow>);
+/// A fan, the step's quest, in which run, the step, when.
+type DoneRow = (Key, Key, String, Key, At);
+
+impl OwnQuestRead for DieselTx<'_> {
+    fn own_runs(
+        &mut self,
+        user: UserId,
+        limit: u32,
+        after: Option<(QuestId, Period)>,
+    ) -> Result<Vec<Run>, StoreError> {
+        let rows: Vec<RunRow> = on!(self.conn, |conn| {
+            let mut query = user_quest_status::table
+                .filter(user_quest_status::user_id.eq(Key::of(user)))
+                .select(RunRow::as_select())
+                .into_boxed();
+            if let Some((quest, period)) = after {
+                let (quest, period) = (Key::of(quest), period.to_string());
+                query = query.filter(
+                    user_quest_status::quest_id
+                        .gt(quest)
+                        .or(user_quest_status::quest_id.eq(quest).and(user_quest_status::period.gt(period))),
+                );
+            }
+            query
+                .order((user_quest_status::quest_id, user_quest_status::period))
+                .limit(i64::from(limit))
+                .load(conn)
+        })
+        .map_err(broken("read all of a fan's quests"))?;
+        rows.into_iter().map(RunRow::into_run).collect()
+    }
+
+    fn own_steps(
+        &mut self,
+        user: UserId,
+        limit: u32,
+        after: Option<(StepId, Period)>,
+    ) -> Result<Vec<OwnStep>, StoreError> {
+        let rows: Vec<(Key, String, At)> = on!(self.conn, |conn| {
+            let mut query = user_step_status::table
+                .filter(user_step_status::user_id.eq(Key::of(user)))
+                .select((user_step_status::step_id, user_step_status::period, user_step_status::completed_at))
+                .into_boxed();
+            if let Some((step, period)) = after {
+                let (step, period) = (Key::of(step), period.to_string());
+                query = query.filter(
+                    user_step_status::step_id
+                        .gt(step)
+                        .or(user_step_status::step_id.eq(step).and(user_step_status::period.gt(period))),
+                );
+            }
+            query
+                .order((user_step_status::step_id, user_step_status::period))
+                .limit(i64::from(limit))
+                .load(conn)
+        })
+        .map_err(broken("read all the steps that a fan did"))?;
+        let own = |(step, period, at): (Key, String, At)| {
+            let period = named("user_step_status", "period", &period)?;
+            Ok(OwnStep { step: step.id(), period, at: at.0 })
+        };
+        rows.into_iter().map(own).collect()
+    }
+}
+
+impl StandingsRead for DieselTx<'_> {
+    fn standings_between(
+        &mut self,
+        first: UserId,
+        last: UserId,
+        dates: &[NaiveDate],
+    ) -> Result<Vec<FanStanding>, StoreError> {
+        let fail = broken("read how far fans are");
+        let (from, to) = (Key::of(first), Key::of(last));
+        let mut periods: Vec<String> = dates.iter().map(|date| Period::Day(*date).to_string()).collect();
+        periods.push(Period::Once.to_string());
+        let visitors: Vec<VisitorRow> = on!(self.conn, |conn| {
+            users::table
+                .left_join(daily_visits::table.on(daily_visits::user_id.eq(users::id)))
+                .filter(users::id.between(from, to))
+                .filter(users::status.eq(ACTIVE))
+                .order(users::id)
+                .select((users::id, users::time_zone, Option::<VisitsRow>::as_select()))
+                .load(conn)
+        })
+        .map_err(&fail)?;
+        let facts = facts(self.aggregate(), "users.id BETWEEN $1 AND $2 AND users.status = 'active'");
+        let facts: Vec<FactsRow> = on!(self.conn, |conn| {
+            diesel::sql_query(facts).bind::<Uid, _>(from).bind::<Uid, _>(to).load(conn)
+        })
+        .map_err(&fail)?;
+        let runs: Vec<(Key, RunRow)> = on!(self.conn, |conn| {
+            user_quest_status::table
+                .filter(user_quest_status::user_id.between(from, to))
+                .filter(user_quest_status::period.eq_any(&periods))
+                .select((user_quest_status::user_id, RunRow::as_select()))
+                .load(conn)
+        })
+        .map_err(&fail)?;
+        let done: Vec<DoneRow> = on!(self.conn, |conn| {
+            user_step_status::table
+                .inner_join(quest_steps::table.on(quest_steps::id.eq(user_step_status::step_id)))
+                .filter(user_step_status::user_id.between(from, to))
+                .filter(user_step_status::period.eq_any(&periods))
+                .select((
+                    user_step_status::user_id,
+                    quest_steps::quest_id,
+                    user_step_status::period,
+                    user_step_status::step_id,
+                    user_step_status::completed_at,
+                ))
+                .load(conn)
+        })
+        .map_err(&fail)?;
+        put_together(visitors, facts, runs, done)
+    }
+}
+
+fn put_together(
+    visitors: Vec<VisitorRow>,
+    facts: Vec<FactsRow>,
+    runs: Vec<(Key, RunRow)>,
+    done: Vec<DoneRow>,
+) -> Result<Vec<FanStanding>, StoreError> {
+    let mut facts: HashMap<Key, FactsRow> = facts.into_iter().map(|row| (row.user_id, row)).collect();
+    let mut done_in: HashMap<(Key, QuestId, Period), Vec<StepDone>> = HashMap::new();
+    for (user, quest, period, step, at) in done {
+        let period = named("user_step_status", "period", &period)?;
+        let steps = done_in.entry((user, quest.id(), period)).or_default();
+        steps.push(StepDone { step: step.id(), at: at.0 });
+    }
+    let mut runs_of: HashMap<Key, Vec<(Run, Vec<StepDone>)>> = HashMap::new();
+    for (user, row) in runs {
+        let run = row.into_run()?;
+        let steps = done_in.remove(&(user, run.quest, run.period)).unwrap_or_default();
+        runs_of.entry(user).or_default().push((run, steps));
+    }
+    let mut standings = Vec::with_capacity(visitors.len());
+    for (user, zone, visits) in visitors {
+        // Who was deleted or suspended between the statements is not there any more.
+        let Some(row) = facts.remove(&user) else { continue };
+        let zone = named("users", "time_zone", &zone)?;
+        let visits = visits.map(VisitsRow::into_visits).transpose()?;
+        standings.push(FanStanding {
+            user: user.id(),
+            progress: row.into_progress(zone, visits)?,
+            runs: runs_of.remove(&user).unwrap_or_default(),
+        });
+    }
+    Ok(standings)
+}

@@ -1,0 +1,532 @@
+//! How far fans are.
+
+use crate::conn::{Conn, on};
+use crate::error::broken;
+use crate::rows::named;
+use crate::schema::{daily_visits, quest_steps, user_achievements, user_quest_status, user_step_status};
+use crate::tx::DieselTx;
+use crate::types::{At, Key, Uid};
+use chrono::NaiveDate;
+use chrono_tz::Tz;
+use diesel::dsl::{exists, not};
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Bool, Text};
+use std::collections::HashMap;
+use terrace_kernel::{StoreError, Timestamp, UserId};
+use terrace_quests::{
+    AchievementKey, Facts, FanProgress, Period, Quest, QuestId, QuestKey, QuestRead, QuestWrite, Run,
+    RunStatus, StepDone, StepId, Visits,
+};
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = user_quest_status)]
+pub(crate) struct RunRow {
+    quest_id: Key,
+    period: String,
+    status: String,
+    started_at: At,
+    completed_at: Option<At>,
+}
+
+impl RunRow {
+    pub(crate) fn into_run(self) -> Result<Run, StoreError> {
+        Ok(Run {
+            quest: self.quest_id.id(),
+            period: named("user_quest_status", "period", &self.period)?,
+            status: named("user_quest_status", "status", &self.status)?,
+            started_at: self.started_at.0,
+            completed_at: self.completed_at.map(|at| at.0),
+        })
+    }
+}
+
+/// A run's quest and period, the step, when.
+type DoneRow = (Key, String, Key, At);
+
+/// What is known of a fan in one statement. Distinct and surviving things only: edges that are there, boards that were
+/// not left.
+pub(crate) fn facts(aggregate: &str, whom: &str) -> String {
+    format!(
+        "SELECT users.id AS user_id, users.picture IS NOT NULL AS has_picture, users.favorite_team_id IS NOT NULL AS has_favorite_team, \
+            users.display_name <> '' AS has_display_name, users.bio <> '' AS has_bio, \
+            users.follower_count AS followers, users.following_count AS follows, \
+            (SELECT COUNT(*) FROM leaderboard_entries e JOIN leaderboards b ON b.id = e.leaderboard_id \
+                WHERE e.user_id = users.id AND e.left_at IS NULL AND b.team_id IS NOT NULL) AS boards_joined, \
+            coalesce((SELECT t.points FROM seasons s JOIN leaderboards b ON b.season_id = s.id \
+                JOIN board_totals t ON t.season_id = s.id AND t.leaderboard_id = b.id AND t.user_id = users.id \
+                WHERE s.status = 'active'), 0) AS season_points, \
+            (SELECT COUNT(*) FROM user_quest_status q WHERE q.user_id = users.id AND q.status = 'completed') \
+                AS quests_completed, \
+            coalesce((SELECT {aggregate}(a.achievement_key, ' ') FROM user_achievements a \
+                WHERE a.user_id = users.id), '') AS achievements \
+         FROM users WHERE {whom}"
+    )
+}
+
+#[derive(QueryableByName)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+pub(crate) struct FactsRow {
+    #[diesel(sql_type = Uid)]
+    pub(crate) user_id: Key,
+    #[diesel(sql_type = Bool)]
+    has_picture: bool,
+    #[diesel(sql_type = Bool)]
+    has_favorite_team: bool,
+    #[diesel(sql_type = Bool)]
+    has_display_name: bool,
+    #[diesel(sql_type = Bool)]
+    has_bio: bool,
+    #[diesel(sql_type = BigInt)]
+    followers: i64,
+    #[diesel(sql_type = BigInt)]
+    follows: i64,
+    #[diesel(sql_type = BigInt)]
+    boards_joined: i64,
+    #[diesel(sql_type = BigInt)]
+    season_points: i64,
+    #[diesel(sql_type = BigInt)]
+    quests_completed: i64,
+    #[diesel(sql_type = Text)]
+    achievements: String,
+}
+
+impl FactsRow {
+    /// What checks and achievements go by, with what is known of visits.
+    pub(crate) fn into_progress(self, zone: Tz, visits: Option<Visits>) -> Result<FanProgress, StoreError> {
+        let achievements = self.achievements.split_whitespace();
+        Ok(FanProgress {
+            zone,
+            visits,
+            quests_completed: count(self.quests_completed),
+            achievements: achievements
+                .map(|key| named("user_achievements", "achievement_key", key))
+                .collect::<Result<_, _>>()?,
+            facts: self.into_facts(),
+        })
+    }
+
+    fn into_facts(self) -> Facts {
+        Facts {
+            follows: count(self.follows),
+            followers: count(self.followers),
+            has_picture: self.has_picture,
+            has_favorite_team: self.has_favorite_team,
+            has_display_name: self.has_display_name,
+            has_bio: self.has_bio,
+            boards_joined: count(self.boards_joined),
+            season_points: self.season_points,
+            rank: None,
+        }
+    }
+}
+
+fn count(stored: i64) -> u64 {
+    u64::try_from(stored).unwrap_or(0)
+}
+
+impl DieselTx<'_> {
+    /// What puts texts together.
+    pub(crate) fn aggregate(&self) -> &'static str {
+        match &self.conn {
+            Conn::Pg(_) => "string_agg",
+            Conn::Sqlite(_) => "group_concat",
+        }
+    }
+
+    fn facts_row(&mut self, user: UserId) -> Result<Option<FactsRow>, StoreError> {
+        let facts = facts(self.aggregate(), "users.id = $1");
+        on!(self.conn, |conn| {
+            diesel::sql_query(facts).bind::<Uid, _>(Key::of(user)).get_result(conn).optional()
+        })
+        .map_err(broken("read what is known of a fan"))
+    }
+
+    /// The steps done by a fan in these runs.
+    fn with_steps(
+        &mut self,
+        user: UserId,
+        runs: Vec<RunRow>,
+    ) -> Result<Vec<(Run, Vec<StepDone>)>, StoreError> {
+        let quests: Vec<Key> = runs.iter().map(|run| run.quest_id).collect();
+        let rows: Vec<DoneRow> = if quests.is_empty() {
+            Vec::new()
+        } else {
+            on!(self.conn, |conn| {
+                user_step_status::table
+                    .inner_join(quest_steps::table.on(quest_steps::id.eq(user_step_status::step_id)))
+                    .filter(user_step_status::user_id.eq(Key::of(user)))
+                    .filter(quest_steps::quest_id.eq_any(quests))
+                    .order((quest_steps::place, quest_steps::key))
+                    .select((
+                        quest_steps::quest_id,
+                        user_step_status::period,
+                        user_step_status::step_id,
+                        user_step_status::completed_at,
+                    ))
+                    .load(conn)
+            })
+            .map_err(broken("read the steps that a fan did"))?
+        };
+        let mut done: HashMap<(Key, String), Vec<StepDone>> = HashMap::new();
+        for (quest, period, step, at) in rows {
+            done.entry((quest, period)).or_default().push(StepDone { step: step.id(), at: at.0 });
+        }
+        runs.into_iter()
+            .map(|row| {
+                let steps = done.remove(&(row.quest_id, row.period.clone())).unwrap_or_default();
+                Ok((row.into_run()?, steps))
+            })
+            .collect()
+    }
+}
+
+impl QuestRead for DieselTx<'_> {
+    fn quests(&mut self) -> Result<Vec<Quest>, StoreError> {
+        self.all_quests()
+    }
+
+    fn runs(
+        &mut self,
+        user: UserId,
+        of: &[(QuestId, Period)],
+    ) -> Result<Vec<(Run, Vec<StepDone>)>, StoreError> {
+        let quests: Vec<Key> = of.iter().map(|(quest, _)| Key::of(*quest)).collect();
+        let periods: Vec<String> = of.iter().map(|(_, period)| period.to_string()).collect();
+        let rows: Vec<RunRow> = on!(self.conn, |conn| {
+            user_quest_status::table
+                .filter(user_quest_status::user_id.eq(Key::of(user)))
+                .filter(user_quest_status::quest_id.eq_any(quests))
+                .filter(user_quest_status::period.eq_any(periods))
+                .select(RunRow::as_select())
+                .load(conn)
+        })
+        .map_err(broken("read a fan's quests"))?;
+        let mut runs = self.with_steps(user, rows)?;
+        runs.retain(|(run, _)| of.contains(&(run.quest, run.period)));
+        Ok(runs)
+    }
+
+    fn open_runs(&mut self, user: UserId, today: NaiveDate) -> Result<Vec<(Run, Vec<StepDone>)>, StoreError> {
+        let periods = [Period::Once.to_string(), Period::Day(today).to_string()];
+        // A run comes once for each step of its quest, and with those that were done.
+        let rows: Vec<(RunRow, Option<(Key, At)>)> = on!(self.conn, |conn| {
+            user_quest_status::table
+                .left_join(quest_steps::table.on(quest_steps::quest_id.eq(user_quest_status::quest_id)))
+                .left_join(
+                    user_step_status::table.on(user_step_status::step_id
+                        .nullable()
+                        .eq(quest_steps::id.nullable())
+                        .and(user_step_status::user_id.eq(user_quest_status::user_id))
+                        .and(user_step_status::period.eq(user_quest_status::period))),
+                )
+                .filter(user_quest_status::user_id.eq(Key::of(user)))
+                .filter(user_quest_status::period.eq_any(periods))
+                .order((
+                    user_quest_status::quest_id,
+                    user_quest_status::period,
+                    quest_steps::place,
+                    quest_steps::key,
+                ))
+                .select((
+                    RunRow::as_select(),
+                    (user_step_status::step_id, user_step_status::completed_at).nullable(),
+                ))
+                .load(conn)
+        })
+        .map_err(broken("read a fan's quests"))?;
+        let mut runs: Vec<(Run, Vec<StepDone>)> = Vec::new();
+        for (row, step) in rows {
+            let run = row.into_run()?;
+            let step = step.map(|(step, at)| StepDone { step: step.id(), at: at.0 });
+            match runs.last_mut() {
+                Some((last, done)) if (last.quest, last.period) == (run.quest, run.period) => {
+                    done.extend(step);
+                }
+                Some(_) | None => runs.push((run, step.into_iter().collect())),
+            }
+        }
+        Ok(runs)
+    }
+
+    fn facts(&mut self, user: UserId) -> Result<Facts, StoreError> {
+        Ok(self.facts_row(user)?.map_or_else(Facts::default, FactsRow::into_facts))
+    }
+
+    fn visits_and_zone(&mut self, user: UserId) -> Result<Option<(Tz, Option<Visits>)>, StoreError> {
+        self.read_visits(user, false)
+    }
+
+    fn progress_of(&mut self, user: UserId) -> Result<Option<FanProgress>, StoreError> {
+        let Some((zone, visits)) = self.read_visits(user, false)? else { return Ok(None) };
+        let Some(row) = self.facts_row(user)? else { return Ok(None) };
+        Ok(Some(row.into_progress(zone, visits)?))
+    }
+
+    fn completed_among(&mut self, user: UserId, quests: &[QuestId]) -> Result<Vec<QuestId>, StoreError> {
+        if quests.is_empty() {
+            return Ok(Vec::new());
+        }
+        let quests = quests.iter().copied().map(Key::of);
+        let rows: Vec<Key> = on!(self.conn, |conn| {
+            user_quest_status::table
+                .filter(user_quest_status::user_id.eq(Key::of(user)))
+                .filter(user_quest_status::quest_id.eq_any(quests))
+                .filter(user_quest_status::status.eq(RunStatus::Completed.as_str()))
+                .select(user_quest_status::quest_id)
+                .distinct()
+                .load(conn)
+        })
+        .map_err(broken("find which quests a fan completed"))?;
+        Ok(rows.into_iter().map(Key::id).collect())
+    }
+
+    fn active_among(&mut self, users: &[UserId], quests: &[QuestId]) -> Result<Vec<UserId>, StoreError> {
+        let users = users.iter().copied().map(Key::of);
+        let quests = quests.iter().copied().map(Key::of);
+        let rows: Vec<Key> = on!(self.conn, |conn| {
+            user_quest_status::table
+                .filter(user_quest_status::user_id.eq_any(users))
+                .filter(user_quest_status::quest_id.eq_any(quests))
+                .filter(user_quest_status::status.eq(RunStatus::Active.as_str()))
+                .select(user_quest_status::user_id)
+                .distinct()
+                .load(conn)
+        })
+        .map_err(broken("find who is in a quest"))?;
+        Ok(rows.into_iter().map(Key::id).collect())
+    }
+
+    fn undone_among(
+        &mut self,
+        users: &[UserId],
+        steps: &[StepId],
+        since: Timestamp,
+    ) -> Result<Vec<(UserId, StepId)>, StoreError> {
+        let users = users.iter().copied().map(Key::of);
+        let steps = steps.iter().copied().map(Key::of);
+        let rows: Vec<(Key, Key)> = on!(self.conn, |conn| {
+            let done = user_step_status::table
+                .filter(user_step_status::user_id.eq(user_quest_status::user_id))
+                .filter(user_step_status::step_id.eq(quest_steps::id))
+                .filter(user_step_status::period.eq(user_quest_status::period));
+            let is_recent = user_quest_status::started_at.ge(At(since));
+            user_quest_status::table
+                .inner_join(quest_steps::table.on(quest_steps::quest_id.eq(user_quest_status::quest_id)))
+                .filter(user_quest_status::user_id.eq_any(users))
+                .filter(quest_steps::id.eq_any(steps))
+                .filter(user_quest_status::period.eq(Period::Once.to_string()).or(is_recent))
+                .filter(not(exists(done)))
+                .select((user_quest_status::user_id, quest_steps::id))
+                .load(conn)
+        })
+        .map_err(broken("find who has not done a step"))?;
+        Ok(rows.into_iter().map(|(user, step)| (user.id(), step.id())).collect())
+    }
+
+    fn achieved_among(
+        &mut self,
+        users: &[UserId],
+        keys: &[AchievementKey],
+    ) -> Result<Vec<(UserId, AchievementKey)>, StoreError> {
+        let users = users.iter().copied().map(Key::of);
+        let keys = keys.iter().map(AchievementKey::as_str);
+        let rows: Vec<(Key, String)> = on!(self.conn, |conn| {
+            user_achievements::table
+                .filter(user_achievements::user_id.eq_any(users))
+                .filter(user_achievements::achievement_key.eq_any(keys))
+                .select((user_achievements::user_id, user_achievements::achievement_key))
+                .load(conn)
+        })
+        .map_err(broken("find who has an achievement"))?;
+        rows.into_iter()
+            .map(|(user, key)| Ok((user.id(), named("user_achievements", "achievement_key", &key)?)))
+            .collect()
+    }
+
+    fn achievements_of(&mut self, user: UserId) -> Result<Vec<(AchievementKey, Timestamp)>, StoreError> {
+        let rows: Vec<(String, At)> = on!(self.conn, |conn| {
+            user_achievements::table
+                .filter(user_achievements::user_id.eq(Key::of(user)))
+                .select((user_achievements::achievement_key, user_achievements::unlocked_at))
+                .load(conn)
+        })
+        .map_err(broken("read a fan's achievements"))?;
+        rows.into_iter()
+            .map(|(key, at)| Ok((named("user_achievements", "achievement_key", &key)?, at.0)))
+            .collect()
+    }
+}
+
+impl QuestWrite for DieselTx<'_> {
+    fn lock_fan(&mut self, user: UserId) -> Result<Option<(Tz, Option<Visits>)>, StoreError> {
+        self.read_visits(user, true)
+    }
+
+    fn put_quests(&mut self, quests: &[Quest]) -> Result<(), StoreError> {
+        for (place, quest) in quests.iter().enumerate() {
+            self.write_quest(quest, place)?;
+        }
+        for quest in quests {
+            self.write_prerequisites(quest.id, &quest.prerequisites)?;
+        }
+        Ok(())
+    }
+
+    fn retire_quests(&mut self, keep: &[QuestKey]) -> Result<u64, StoreError> {
+        self.retire(keep)
+    }
+
+    fn start_run(&mut self, user: UserId, run: &Run) -> Result<bool, StoreError> {
+        let row = (
+            user_quest_status::user_id.eq(Key::of(user)),
+            user_quest_status::quest_id.eq(Key::of(run.quest)),
+            user_quest_status::period.eq(run.period.to_string()),
+            user_quest_status::status.eq(run.status.as_str()),
+            user_quest_status::started_at.eq(At(run.started_at)),
+            user_quest_status::completed_at.eq(run.completed_at.map(At)),
+        );
+        on!(self.conn, |conn| {
+            diesel::insert_into(user_quest_status::table)
+                .values(row)
+                .on_conflict((
+                    user_quest_status::user_id,
+                    user_quest_status::quest_id,
+                    user_quest_status::period,
+                ))
+                .do_nothing()
+                .execute(conn)
+        })
+        .map(|rows| rows == 1)
+        .map_err(broken("start a quest"))
+    }
+
+    fn start_run_by(
+        &mut self,
+        user: UserId,
+        quest: QuestId,
+        period: Period,
+        at: Timestamp,
+    ) -> Result<(), StoreError> {
+        let later = user_quest_status::table
+            .find((Key::of(user), Key::of(quest), period.to_string()))
+            .filter(user_quest_status::started_at.gt(At(at)));
+        let earlier = user_quest_status::started_at.eq(At(at));
+        on!(self.conn, |conn| diesel::update(later).set(earlier).execute(conn))
+            .map(drop)
+            .map_err(broken("move the beginning of a quest back"))
+    }
+
+    fn lock_run(
+        &mut self,
+        user: UserId,
+        quest: QuestId,
+        period: Period,
+    ) -> Result<Option<(Run, Vec<StepDone>)>, StoreError> {
+        let run = user_quest_status::table
+            .find((Key::of(user), Key::of(quest), period.to_string()))
+            .select(RunRow::as_select());
+        let row: Option<RunRow> = match &mut self.conn {
+            Conn::Pg(conn) => run.for_no_key_update().first(*conn).optional(),
+            Conn::Sqlite(conn) => user_quest_status::table
+                .find((Key::of(user), Key::of(quest), period.to_string()))
+                .select(RunRow::as_select())
+                .first(*conn)
+                .optional(),
+        }
+        .map_err(broken("lock a fan's quest"))?;
+        Ok(self.with_steps(user, row.into_iter().collect())?.pop())
+    }
+
+    fn complete_step(
+        &mut self,
+        user: UserId,
+        step: StepId,
+        period: Period,
+        at: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let row = (
+            user_step_status::user_id.eq(Key::of(user)),
+            user_step_status::step_id.eq(Key::of(step)),
+            user_step_status::period.eq(period.to_string()),
+            user_step_status::completed_at.eq(At(at)),
+        );
+        on!(self.conn, |conn| {
+            diesel::insert_into(user_step_status::table)
+                .values(row)
+                .on_conflict((user_step_status::user_id, user_step_status::step_id, user_step_status::period))
+                .do_nothing()
+                .execute(conn)
+        })
+        .map(|rows| rows == 1)
+        .map_err(broken("complete a step"))
+    }
+
+    fn complete_run(
+        &mut self,
+        user: UserId,
+        quest: QuestId,
+        period: Period,
+        at: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let active = user_quest_status::table
+            .find((Key::of(user), Key::of(quest), period.to_string()))
+            .filter(user_quest_status::status.eq(RunStatus::Active.as_str()));
+        let completed = (
+            user_quest_status::status.eq(RunStatus::Completed.as_str()),
+            user_quest_status::completed_at.eq(Some(At(at))),
+        );
+        on!(self.conn, |conn| diesel::update(active).set(completed).execute(conn))
+            .map(|rows| rows == 1)
+            .map_err(broken("complete a quest"))
+    }
+
+    fn put_visits(
+        &mut self,
+        user: UserId,
+        visits: &Visits,
+        expected_last: Option<NaiveDate>,
+    ) -> Result<bool, StoreError> {
+        self.write_visits(user, visits, expected_last)
+    }
+
+    fn remove_progress_of(&mut self, user: UserId) -> Result<(), StoreError> {
+        let user = Key::of(user);
+        on!(self.conn, |conn| {
+            diesel::delete(user_step_status::table.filter(user_step_status::user_id.eq(user)))
+                .execute(conn)
+                .and_then(|_| {
+                    let runs = user_quest_status::table.filter(user_quest_status::user_id.eq(user));
+                    diesel::delete(runs).execute(conn)
+                })
+                .and_then(|_| diesel::delete(daily_visits::table.find(user)).execute(conn))
+                .and_then(|_| {
+                    let achievements = user_achievements::table.filter(user_achievements::user_id.eq(user));
+                    diesel::delete(achievements).execute(conn)
+                })
+        })
+        .map(drop)
+        .map_err(broken("remove what a fan did in quests"))
+    }
+
+    fn unlock_achievement(
+        &mut self,
+        user: UserId,
+        key: &AchievementKey,
+        at: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let row = (
+            user_achievements::user_id.eq(Key::of(user)),
+            user_achievements::achievement_key.eq(key.as_str()),
+            user_achievements::unlocked_at.eq(At(at)),
+        );
+        on!(self.conn, |conn| {
+            diesel::insert_into(user_achievements::table)
+                .values(row)
+                .on_conflict((user_achievements::user_id, user_achievements::achievement_key))
+                .do_nothing()
+                .execute(conn)
+        })
+        .map(|rows| rows == 1)
+        .map_err(broken("unlock an achievement"))
+    }
+}

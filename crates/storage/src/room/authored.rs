@@ -1,0 +1,198 @@
+//! What one fan has written, page by page.
+
+use crate::conn::on;
+use crate::error::broken;
+use crate::room::posts::PostRow;
+use crate::room::reactions;
+use crate::schema::{comments, posts, reactions as reaction_rows, reports};
+use crate::tx::DieselTx;
+use crate::types::{At, Key};
+use diesel::prelude::*;
+use terrace_kernel::{CommentId, PostId, StoreError, TimeKey, UserId};
+use terrace_social::{AuthoredRead, Comment, OwnReaction, OwnReport, Post};
+
+impl AuthoredRead for DieselTx<'_> {
+    fn posts_of(
+        &mut self,
+        author: UserId,
+        limit: u32,
+        after: Option<TimeKey>,
+    ) -> Result<Vec<Post>, StoreError> {
+        let rows: Vec<PostRow> = on!(self.conn, |conn| {
+            let mut query = posts::table
+                .filter(posts::author_id.eq(Key::of(author)))
+                .filter(posts::deleted_at.is_null())
+                .select(PostRow::as_select())
+                .into_boxed();
+            if let Some(TimeKey { at, id }) = after {
+                query = query.filter(posts::created_at.le(At(at)));
+                query = query.filter(posts::created_at.lt(At(at)).or(posts::id.lt(Key(id))));
+            }
+            query.order((posts::created_at.desc(), posts::id.desc())).limit(i64::from(limit)).load(conn)
+        })
+        .map_err(broken("list a fan's posts"))?;
+        rows.into_iter().map(PostRow::into_post).collect()
+    }
+
+    fn comments_of(
+        &mut self,
+        author: UserId,
+        limit: u32,
+        after: Option<CommentId>,
+    ) -> Result<Vec<Comment<()>>, StoreError> {
+        let rows: Vec<(Key, Key, String, At)> = on!(self.conn, |conn| {
+            let mut query = comments::table
+                .filter(comments::author_id.eq(Key::of(author)))
+                .select((comments::id, comments::post_id, comments::body, comments::created_at))
+                .into_boxed();
+            if let Some(after) = after {
+                query = query.filter(comments::id.gt(Key::of(after)));
+            }
+            query.order(comments::id).limit(i64::from(limit)).load(conn)
+        })
+        .map_err(broken("list a fan's comments"))?;
+        let comment = |(id, post, body, at): (Key, Key, String, At)| Comment {
+            id: id.id(),
+            post: post.id(),
+            author: (),
+            body,
+            created_at: at.0,
+        };
+        Ok(rows.into_iter().map(comment).collect())
+    }
+
+    fn reactions_of(
+        &mut self,
+        fan: UserId,
+        limit: u32,
+        after: Option<PostId>,
+    ) -> Result<Vec<OwnReaction>, StoreError> {
+        let rows: Vec<(Key, String, At)> = on!(self.conn, |conn| {
+            let mut query = reaction_rows::table
+                .filter(reaction_rows::user_id.eq(Key::of(fan)))
+                .select((reaction_rows::post_id, reaction_rows::kind, reaction_rows::created_at))
+                .into_boxed();
+            if let Some(after) = after {
+                query = query.filter(reaction_rows::post_id.gt(Key::of(after)));
+            }
+            query.order(reaction_rows::post_id).limit(i64::from(limit)).load(conn)
+        })
+        .map_err(broken("list a fan's reactions"))?;
+        rows.into_iter()
+            .map(|(post, kind, at)| {
+                Ok(OwnReaction { post: post.id(), kind: reactions::kind(&kind)?, created_at: at.0 })
+            })
+            .collect()
+    }
+
+    fn reports_of(
+        &mut self,
+        fan: UserId,
+        limit: u32,
+        after: Option<PostId>,
+    ) -> Result<Vec<OwnReport>, StoreError> {
+        let rows: Vec<(Key, String, At)> = on!(self.conn, |conn| {
+            let mut query = reports::table
+                .filter(reports::user_id.eq(Key::of(fan)))
+                .select((reports::post_id, reports::reason, reports::created_at))
+                .into_boxed();
+            if let Some(after) = after {
+                query = query.filter(reports::post_id.gt(Key::of(after)));
+            }
+            query.order(reports::post_id).limit(i64::from(limit)).load(conn)
+        })
+        .map_err(broken("list a fan's reports"))?;
+        let report =
+            |(post, reason, at): (Key, String, At)| OwnReport { post: post.id(), reason, created_at: at.0 };
+        Ok(rows.into_iter().map(report).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::{Database, DatabaseKind, at, fan, on_each_database, plans_of, post, uuid};
+    use terrace_social::{CommentWrite, NewComment, PostWrite, ReactionKind, ReactionWrite, ReportWrite};
+
+    on_each_database! {
+        each_list_is_walked_to_its_end_by_its_keys,
+    }
+
+    fn each_list_is_walked_to_its_end_by_its_keys(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
+        let tx = &mut database.tx();
+        let (ana, bea) = (fan(tx, 1), fan(tx, 2));
+        for n in 10..15 {
+            // All of one instant: the ids decide.
+            let of_ana = post(tx, n, ana, None, 5);
+            let of_bea = post(tx, n + 100, bea, None, 5);
+            let comment = |n, author| NewComment {
+                id: CommentId::from(uuid(n)),
+                post: of_bea,
+                author,
+                body: format!("comment {n}"),
+                created_at: at(6),
+            };
+            tx.insert_comment(&comment(n + 200, ana)).unwrap();
+            tx.insert_comment(&comment(n + 300, bea)).unwrap();
+            assert!(tx.set_reaction(of_bea, ana, Some(ReactionKind::Clap), at(7)).unwrap());
+            assert!(tx.set_reaction(of_ana, bea, Some(ReactionKind::Sad), at(7)).unwrap());
+            tx.insert_report(of_bea, ana, &format!("report {n}"), at(8)).unwrap();
+        }
+        assert!(tx.mark_post_deleted(PostId::from(uuid(12)), at(9)).unwrap());
+
+        let (mut posts, mut after) = (Vec::new(), None);
+        loop {
+            let page = tx.posts_of(ana, 2, after).unwrap();
+            after = page.last().map(Post::key);
+            posts.extend(page.iter().map(|post| post.id.as_uuid().as_u128()));
+            if page.len() < 2 {
+                break;
+            }
+        }
+        assert_eq!(posts, [14, 13, 11, 10]);
+
+        let (mut comments, mut after) = (Vec::new(), None);
+        loop {
+            let page = tx.comments_of(ana, 2, after).unwrap();
+            after = page.last().map(|comment| comment.id);
+            comments.extend(page.iter().map(|comment| comment.id.as_uuid().as_u128()));
+            if page.len() < 2 {
+                break;
+            }
+        }
+        assert_eq!(comments, [210, 211, 212, 213, 214]);
+
+        let reactions = tx.reactions_of(ana, 9, Some(PostId::from(uuid(112)))).unwrap();
+        let last =
+            |n| OwnReaction { post: PostId::from(uuid(n)), kind: ReactionKind::Clap, created_at: at(7) };
+        assert_eq!(reactions, [last(113), last(114)]);
+        let reports = tx.reports_of(ana, 2, Some(PostId::from(uuid(110)))).unwrap();
+        assert_eq!(
+            reports.iter().map(|report| report.reason.as_str()).collect::<Vec<_>>(),
+            ["report 11", "report 12"]
+        );
+    }
+
+    #[test]
+    fn every_page_walks_its_index() {
+        let mut database = Database::sqlite();
+        let ana = UserId::from(uuid(1));
+        let later = uuid(7);
+        let plans = plans_of(&mut database, |tx| {
+            for after in [None, Some(later)] {
+                let key = after.map(|id| TimeKey { at: at(0), id });
+                tx.posts_of(ana, 5, key).unwrap();
+                tx.comments_of(ana, 5, after.map(CommentId::from)).unwrap();
+                tx.reactions_of(ana, 5, after.map(PostId::from)).unwrap();
+                tx.reports_of(ana, 5, after.map(PostId::from)).unwrap();
+            }
+        });
+        let indexes =
+            ["posts_newest_of_author", "comments_of_author", "reactions_of_user", "reports_of_user"];
+        for (plan, index) in plans.iter().zip(indexes.into_iter().cycle()) {
+            assert!(plan.contains(index) && !plan.contains("TEMP B-TREE"), "{plan}");
+        }
+        assert_eq!(plans.len(), 8);
+    }
+}

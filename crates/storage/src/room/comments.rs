@@ -1,0 +1,230 @@
+//! Comments.
+
+use crate::accounts::{ACTIVE, CardRow};
+use crate::conn::on;
+use crate::error::broken;
+use crate::graph::not_hidden;
+use crate::room::posts::writable;
+use crate::rows::overfull;
+use crate::schema::{comments, posts, users};
+use crate::tx::DieselTx;
+use crate::types::{At, Key};
+use diesel::prelude::*;
+use terrace_identity::AuthorCard;
+use terrace_kernel::{CommentId, Limit, Page, PostId, StoreError, TeamId, TimeKey, UserId};
+use terrace_social::{Comment, CommentRead, CommentWrite, NewComment};
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = comments)]
+struct CommentRow {
+    id: Key,
+    post_id: Key,
+    body: String,
+    created_at: At,
+}
+
+fn into_comment((row, author): (CommentRow, CardRow)) -> Result<Comment<AuthorCard>, StoreError> {
+    Ok(Comment {
+        id: row.id.id(),
+        post: row.post_id.id(),
+        author: author.into_card()?,
+        body: row.body,
+        created_at: row.created_at.0,
+    })
+}
+
+#[derive(Insertable)]
+#[diesel(table_name = comments)]
+struct NewCommentRow<'a> {
+    id: Key,
+    post_id: Key,
+    author_id: Key,
+    body: &'a str,
+    created_at: At,
+}
+
+impl CommentRead<AuthorCard> for DieselTx<'_> {
+    fn comments(
+        &mut self,
+        post: PostId,
+        reader: Option<UserId>,
+        limit: Limit,
+        after: Option<TimeKey>,
+    ) -> Result<Page<Comment<AuthorCard>>, StoreError> {
+        let rows: Vec<(CommentRow, CardRow)> = on!(self.conn, |conn| {
+            let mut query = comments::table
+                .inner_join(users::table)
+                .filter(comments::post_id.eq(Key::of(post)))
+                .filter(users::status.eq(ACTIVE))
+                .filter(not_hidden(comments::author_id, reader))
+                .select((CommentRow::as_select(), CardRow::as_select()))
+                .into_boxed();
+            if let Some(TimeKey { at, id }) = after {
+                query = query.filter(comments::created_at.ge(At(at)));
+                query = query.filter(comments::created_at.gt(At(at)).or(comments::id.gt(Key(id))));
+            }
+            query.order((comments::created_at, comments::id)).limit(overfull(limit)).load(conn)
+        })
+        .map_err(broken("list comments"))?;
+        let comments = rows.into_iter().map(into_comment).collect::<Result<Vec<_>, _>>()?;
+        Ok(Page::from_overfull(comments, limit, Comment::key))
+    }
+
+    fn comment(
+        &mut self,
+        post: PostId,
+        id: CommentId,
+        reader: Option<UserId>,
+    ) -> Result<Option<Comment<AuthorCard>>, StoreError> {
+        let row: Option<(CommentRow, CardRow)> = on!(self.conn, |conn| {
+            comments::table
+                .inner_join(users::table)
+                .inner_join(posts::table)
+                .filter(comments::id.eq(Key::of(id)))
+                .filter(comments::post_id.eq(Key::of(post)))
+                .filter(posts::deleted_at.is_null())
+                .filter(users::status.eq(ACTIVE))
+                .filter(not_hidden(comments::author_id, reader))
+                .select((CommentRow::as_select(), CardRow::as_select()))
+                .first(conn)
+                .optional()
+        })
+        .map_err(broken("read a comment"))?;
+        row.map(into_comment).transpose()
+    }
+
+    fn comments_among(&mut self, ids: &[CommentId]) -> Result<Vec<Comment<AuthorCard>>, StoreError> {
+        let ids = ids.iter().copied().map(Key::of);
+        let rows: Vec<(CommentRow, CardRow)> = on!(self.conn, |conn| {
+            comments::table
+                .inner_join(users::table)
+                .filter(comments::id.eq_any(ids))
+                .filter(users::status.eq(ACTIVE))
+                .select((CommentRow::as_select(), CardRow::as_select()))
+                .load(conn)
+        })
+        .map_err(broken("read comments by their ids"))?;
+        rows.into_iter().map(into_comment).collect()
+    }
+}
+
+impl CommentWrite<AuthorCard> for DieselTx<'_> {
+    fn count_comment(
+        &mut self,
+        post: PostId,
+        by: UserId,
+    ) -> Result<Option<(Option<TeamId>, i64)>, StoreError> {
+        let post = writable(Key::of(post)).filter(not_hidden(posts::author_id, Some(by)));
+        let counted: Option<(Option<Key>, i64)> = on!(self.conn, |conn| {
+            diesel::update(post)
+                .set(posts::comment_count.eq(posts::comment_count + 1))
+                .returning((posts::team_id, posts::comment_count))
+                .get_result(conn)
+                .optional()
+        })
+        .map_err(broken("count a comment"))?;
+        Ok(counted.map(|(team, count)| (team.map(Key::id), count)))
+    }
+
+    fn insert_comment(&mut self, comment: &NewComment) -> Result<(), StoreError> {
+        let row = NewCommentRow {
+            id: Key::of(comment.id),
+            post_id: Key::of(comment.post),
+            author_id: Key::of(comment.author),
+            body: &comment.body,
+            created_at: At(comment.created_at),
+        };
+        on!(self.conn, |conn| diesel::insert_into(comments::table).values(&row).execute(conn))
+            .map(drop)
+            .map_err(broken("insert a comment"))
+    }
+
+    fn delete_comment(&mut self, post: PostId, id: CommentId, author: UserId) -> Result<bool, StoreError> {
+        let own = comments::table
+            .find(Key::of(id))
+            .filter(comments::post_id.eq(Key::of(post)))
+            .filter(comments::author_id.eq(Key::of(author)));
+        on!(self.conn, |conn| diesel::delete(own).execute(conn))
+            .map(|rows| rows == 1)
+            .map_err(broken("delete a comment"))
+    }
+
+    fn uncount_comment(&mut self, post: PostId) -> Result<(), StoreError> {
+        let fewer = posts::comment_count.eq(posts::comment_count - 1);
+        on!(self.conn, |conn| diesel::update(posts::table.find(Key::of(post))).set(fewer).execute(conn))
+            .map(drop)
+            .map_err(broken("count a comment less"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::{Database, DatabaseKind, at, fan, on_each_database, post, team, uuid};
+    use terrace_social::PostWrite;
+
+    on_each_database! {
+        comments_page_oldest_first_through_one_instant,
+        comments_count_on_posts_that_are_shown,
+        a_comment_is_its_posts_and_its_authors,
+    }
+
+    fn comment(tx: &mut DieselTx<'_>, n: u128, post: PostId, author: UserId, micros: i64) -> CommentId {
+        let (id, body) = (CommentId::from(uuid(n)), format!("comment {n}"));
+        tx.insert_comment(&NewComment { id, post, author, body, created_at: at(micros) }).unwrap();
+        id
+    }
+
+    fn comments_page_oldest_first_through_one_instant(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
+        let tx = &mut database.tx();
+        let ana = fan(tx, 1);
+        let (id, other) = (post(tx, 10, ana, None, 0), post(tx, 11, ana, None, 0));
+        for (n, micros) in [(5, 1), (3, 2), (4, 2), (2, 2), (1, 3)] {
+            comment(tx, n, id, ana, micros);
+        }
+        comment(tx, 9, other, ana, 2);
+        let (mut seen, mut after) = (Vec::new(), None);
+        loop {
+            let page = tx.comments(id, None, Limit::new(2).unwrap(), after).unwrap();
+            seen.extend(page.items.iter().map(|comment| comment.id.as_uuid().as_u128()));
+            match page.next {
+                Some(key) => after = Some(key),
+                None => break,
+            }
+        }
+        assert_eq!(seen, [5, 2, 3, 4, 1]);
+    }
+
+    fn comments_count_on_posts_that_are_shown(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
+        let tx = &mut database.tx();
+        let ana = fan(tx, 1);
+        let red = team(tx, 1);
+        let (id, loose) = (post(tx, 10, ana, Some(red), 0), post(tx, 11, ana, None, 0));
+        assert_eq!(tx.count_comment(id, ana).unwrap(), Some((Some(red), 1)));
+        assert_eq!(tx.count_comment(id, ana).unwrap(), Some((Some(red), 2)));
+        tx.uncount_comment(id).unwrap();
+        assert_eq!(tx.count_comment(id, ana).unwrap(), Some((Some(red), 2)));
+        assert_eq!(tx.count_comment(loose, ana).unwrap(), Some((None, 1)));
+        assert!(tx.mark_post_deleted(id, at(1)).unwrap());
+        assert_eq!(tx.count_comment(id, ana).unwrap(), None);
+        assert_eq!(tx.count_comment(PostId::from(uuid(99)), ana).unwrap(), None);
+    }
+
+    fn a_comment_is_its_posts_and_its_authors(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
+        let tx = &mut database.tx();
+        let (ana, bea) = (fan(tx, 1), fan(tx, 2));
+        let (id, other) = (post(tx, 10, ana, None, 0), post(tx, 11, ana, None, 0));
+        let (first, second) = (comment(tx, 1, id, bea, 1), comment(tx, 2, id, bea, 1));
+        assert_eq!(tx.comment(id, first, None).unwrap().map(|found| found.author.id), Some(bea));
+        assert_eq!(tx.comment(other, first, None).unwrap(), None);
+        assert!(!tx.delete_comment(id, first, ana).unwrap());
+        assert!(!tx.delete_comment(other, first, bea).unwrap());
+        assert!(tx.delete_comment(id, first, bea).unwrap());
+        assert!(!tx.delete_comment(id, first, bea).unwrap());
+        assert!(tx.mark_post_deleted(id, at(1)).unwrap());
+        assert_eq!(tx.comment(id, second, None).unwrap(), None);
+    }
+}

@@ -1,0 +1,16 @@
+//! Posts, comments, reactions, reports and feeds.
+
+mod authored;
+mod comments;
+mod feeds;
+mod gather;
+pub(crate) mod pairs;
+mod posts;
+mod reactions;
+mod reports;
+mod topics;
+
+pub(crate) use pairs::{Asked, Pair, pairs, with_pairs};
+pub(crate) use posts::{NoText, PostRow, ViewRow, into_view, own};
+pub(crate) use reactions::kind;
+pub(crate) use topics::NEWEST;

@@ -1,0 +1,273 @@
+//! Posts.
+
+use crate::accounts::{ACTIVE, CardRow};
+use crate::conn::{Conn, on};
+use crate::error::broken;
+use crate::graph::not_hidden;
+use crate::plan::{beside, inert};
+use crate::room::reactions;
+use crate::schema::{posts, reactions as reaction_rows, users};
+use crate::tx::DieselTx;
+use crate::types::{At, Key, Uid};
+use diesel::dsl::{AsExprOf, auto_type, exists};
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Text};
+use terrace_identity::AuthorCard;
+use terrace_kernel::{MediaHash, PostId, StoreError, Timestamp, UserId};
+use terrace_social::{NewPost, Post, PostRead, PostView, PostWrite, ReactionCounts};
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = posts)]
+pub(crate) struct PostRow {
+    id: Key,
+    author_id: Key,
+    team_id: Option<Key>,
+    body: String,
+    image: Option<Vec<u8>>,
+    comment_count: i64,
+    like_count: i64,
+    love_count: i64,
+    fire_count: i64,
+    clap_count: i64,
+    laugh_count: i64,
+    sad_count: i64,
+    created_at: At,
+}
+
+impl PostRow {
+    pub(crate) fn into_post(self) -> Result<Post, StoreError> {
+        let image = self.image.map(|bytes| crate::rows::digest("posts", "image", bytes)).transpose()?;
+        Ok(Post {
+            id: self.id.id(),
+            author: self.author_id.id(),
+            team: self.team_id.map(Key::id),
+            body: self.body,
+            image: image.map(MediaHash::from_bytes),
+            comment_count: self.comment_count,
+            reactions: ReactionCounts {
+                like: self.like_count,
+                love: self.love_count,
+                fire: self.fire_count,
+                clap: self.clap_count,
+                laugh: self.laugh_count,
+                sad: self.sad_count,
+            },
+            created_at: self.created_at.0,
+        })
+    }
+}
+
+/// A post, its author's card, the reader's own reaction.
+pub(crate) type ViewRow = (PostRow, CardRow, Option<String>);
+
+pub(crate) fn into_view((post, author, reaction): ViewRow) -> Result<PostView<AuthorCard>, StoreError> {
+    Ok(PostView {
+        post: post.into_post()?,
+        author: author.into_card()?,
+        my_reaction: reaction.as_deref().map(reactions::kind).transpose()?,
+    })
+}
+
+#[derive(Insertable)]
+#[diesel(table_name = posts, treat_none_as_default_value = false)]
+struct NewPostRow<'a> {
+    id: Key,
+    author_id: Key,
+    team_id: Option<Key>,
+    body: &'a str,
+    image: Option<Vec<u8>>,
+    created_at: At,
+}
+
+/// Posts that are shown, with their authors. Says `deleted_at IS NULL` in the words of the indexes; the authors are
+/// read anyway, so that hiding one who is not active costs nothing.
+#[auto_type(no_type_alias)]
+pub(crate) fn shown() -> _ {
+    let active: AsExprOf<&'static str, Text> = ACTIVE.into_sql::<Text>();
+    posts::table
+        .inner_join(users::table.on(users::id.eq(inert(posts::author_id))))
+        .filter(posts::deleted_at.is_null())
+        .filter(users::status.eq(beside(active, posts::id)))
+}
+
+/// A post that is shown, to be locked without its author.
+#[auto_type(no_type_alias)]
+pub(crate) fn writable(id: Key) -> _ {
+    let active: &'static str = ACTIVE;
+    let author = users::table.filter(users::id.eq(posts::author_id)).filter(users::status.eq(active));
+    posts::table.filter(posts::id.eq(id)).filter(posts::deleted_at.is_null()).filter(exists(author))
+}
+
+/// The post's reaction by one fan.
+#[auto_type(no_type_alias)]
+pub(crate) fn own(fan: Key) -> _ {
+    reaction_rows::table.on(reaction_rows::post_id.eq(posts::id).and(reaction_rows::user_id.eq(fan)))
+}
+
+#[auto_type(no_type_alias)]
+fn not_deleted(id: Key) -> _ {
+    posts::table.filter(posts::id.eq(id)).filter(posts::deleted_at.is_null())
+}
+
+impl PostRead<AuthorCard> for DieselTx<'_> {
+    fn post(
+        &mut self,
+        id: PostId,
+        reader: Option<UserId>,
+    ) -> Result<Option<PostView<AuthorCard>>, StoreError> {
+        let row: Option<ViewRow> = on!(self.conn, |conn| {
+            let post = shown().filter(posts::id.eq(Key::of(id))).filter(not_hidden(posts::author_id, reader));
+            match reader {
+                Some(fan) => post
+                    .left_join(own(Key::of(fan)))
+                    .select((PostRow::as_select(), CardRow::as_select(), reaction_rows::kind.nullable()))
+                    .first(conn),
+                None => post
+                    .select((PostRow::as_select(), CardRow::as_select(), None::<String>.into_sql::<NoText>()))
+                    .first(conn),
+            }
+            .optional()
+        })
+        .map_err(broken("read a post"))?;
+        row.map(into_view).transpose()
+    }
+
+    fn posts_among(&mut self, ids: &[PostId]) -> Result<Vec<PostView<AuthorCard>>, StoreError> {
+        let ids = ids.iter().copied().map(Key::of);
+        let rows: Vec<ViewRow> = on!(self.conn, |conn| {
+            shown()
+                .filter(posts::id.eq_any(ids))
+                .select((PostRow::as_select(), CardRow::as_select(), None::<String>.into_sql::<NoText>()))
+                .load(conn)
+        })
+        .map_err(broken("read posts by their ids"))?;
+        rows.into_iter().map(into_view).collect()
+    }
+}
+
+/// The type of a reaction that nobody asked for.
+pub(crate) type NoText = diesel::sql_types::Nullable<diesel::sql_types::Text>;
+
+/// What belongs to a post, each bounded and in the order in which it goes.
+const CHILDREN: [&str; 4] = [
+    "DELETE FROM comments WHERE id IN (SELECT id FROM comments WHERE post_id = $1 LIMIT $2)",
+    "DELETE FROM reactions WHERE post_id = $1 AND user_id IN \
+        (SELECT user_id FROM reactions WHERE post_id = $1 LIMIT $2)",
+    "DELETE FROM reports WHERE post_id = $1 AND user_id IN \
+        (SELECT user_id FROM reports WHERE post_id = $1 LIMIT $2)",
+    "DELETE FROM post_topics WHERE post_id = $1 AND tag IN \
+        (SELECT tag FROM post_topics WHERE post_id = $1 LIMIT $2)",
+];
+
+impl DieselTx<'_> {
+    /// Locks a post that is to be removed, so that nothing refers to it anew; says whether it is marked
+    /// deleted, or `None` when it is gone.
+    fn lock_for_removal(&mut self, id: Key) -> Result<Option<bool>, StoreError> {
+        let query = posts::table.find(id).select(posts::deleted_at.is_not_null());
+        match &mut self.conn {
+            Conn::Pg(conn) => query.for_update().first(*conn).optional(),
+            Conn::Sqlite(conn) => query.first(*conn).optional(),
+        }
+        .map_err(broken("lock a deleted post"))
+    }
+}
+
+impl PostWrite<AuthorCard> for DieselTx<'_> {
+    fn insert_post(&mut self, post: &NewPost) -> Result<(), StoreError> {
+        let row = NewPostRow {
+            id: Key::of(post.id),
+            author_id: Key::of(post.author),
+            team_id: post.team.map(Key::of),
+            body: &post.body,
+            image: post.image.map(|hash| hash.as_bytes().to_vec()),
+            created_at: At(post.created_at),
+        };
+        on!(self.conn, |conn| diesel::insert_into(posts::table).values(&row).execute(conn))
+            .map(drop)
+            .map_err(broken("insert a post"))
+    }
+
+    fn lock_post(&mut self, id: PostId, reader: Option<UserId>) -> Result<Option<Post>, StoreError> {
+        let post = writable(Key::of(id)).filter(not_hidden(posts::author_id, reader));
+        let row: Option<PostRow> = match &mut self.conn {
+            Conn::Pg(conn) => post.select(PostRow::as_select()).for_no_key_update().first(*conn).optional(),
+            Conn::Sqlite(conn) => post.select(PostRow::as_select()).first(*conn).optional(),
+        }
+        .map_err(broken("lock a post"))?;
+        row.map(PostRow::into_post).transpose()
+    }
+
+    fn mark_post_deleted(&mut self, id: PostId, at: Timestamp) -> Result<bool, StoreError> {
+        let hidden = posts::deleted_at.eq(At(at));
+        on!(self.conn, |conn| diesel::update(not_deleted(Key::of(id))).set(hidden).execute(conn))
+            .map(|rows| rows == 1)
+            .map_err(broken("mark a post as deleted"))
+    }
+
+    fn remove_deleted_post(&mut self, id: PostId, limit: u32) -> Result<bool, StoreError> {
+        let id = Key::of(id);
+        match self.lock_for_removal(id)? {
+            // One that is not marked stays, and nobody waits for it: the mark comes with the event.
+            None | Some(false) => return Ok(true),
+            Some(true) => {}
+        }
+        let mut left = i64::from(limit);
+        for sql in CHILDREN {
+            let removed = on!(self.conn, |conn| {
+                diesel::sql_query(sql).bind::<Uid, _>(id).bind::<BigInt, _>(left).execute(conn)
+            })
+            .map_err(broken("remove what belongs to a deleted post"))?;
+            left -= i64::try_from(removed).unwrap_or(i64::MAX);
+            // At the limit there may be more of this kind.
+            if left <= 0 {
+                return Ok(false);
+            }
+        }
+        on!(self.conn, |conn| diesel::delete(posts::table.find(id)).execute(conn))
+            .map(|_| true)
+            .map_err(broken("remove a deleted post"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::{Database, DatabaseKind, at, fan, on_each_database, post, uuid};
+    use terrace_kernel::{CommentId, Limit};
+    use terrace_social::{CommentRead, CommentWrite, NewComment, ReactionKind, ReactionWrite, ReportWrite};
+
+    on_each_database! {
+        a_deleted_post_goes_in_bounded_portions,
+    }
+
+    fn a_deleted_post_goes_in_bounded_portions(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
+        let tx = &mut database.tx();
+        let (ana, bea) = (fan(tx, 1), fan(tx, 2));
+        let (id, other) = (post(tx, 10, ana, None, 0), post(tx, 11, ana, None, 0));
+        for (n, of) in [(1, id), (2, id), (3, id), (4, other)] {
+            let body = "Olé".to_owned();
+            let comment =
+                NewComment { id: CommentId::from(uuid(n)), post: of, author: bea, body, created_at: at(0) };
+            tx.insert_comment(&comment).unwrap();
+        }
+        for reader in [ana, bea] {
+            tx.set_reaction(id, reader, Some(ReactionKind::Like), at(1)).unwrap();
+            tx.set_reaction(other, reader, Some(ReactionKind::Like), at(1)).unwrap();
+        }
+        tx.insert_report(id, bea, "spam", at(1)).unwrap();
+
+        assert!(tx.remove_deleted_post(id, 100).unwrap(), "it is not marked deleted: there is nothing to do");
+        assert_eq!(tx.comments(id, None, Limit::default(), None).unwrap().items.len(), 3);
+        assert!(tx.mark_post_deleted(id, at(2)).unwrap());
+        let portions = [(); 4].map(|()| tx.remove_deleted_post(id, 2).unwrap());
+        assert_eq!(
+            portions,
+            [false, false, false, true],
+            "two comments; one and a reaction; one and a report"
+        );
+        assert!(tx.remove_deleted_post(id, 2).unwrap(), "what is gone stays gone");
+        assert_eq!(tx.comments(other, None, Limit::default(), None).unwrap().items.len(), 1);
+        assert_eq!(tx.reaction(other, bea).unwrap(), Some(ReactionKind::Like));
+    }
+}

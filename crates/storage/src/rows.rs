@@ -1,0 +1,46 @@
+//! Conversions between columns and values that the ports of every area use.
+
+use crate::tx::DieselTx;
+use std::fmt::Display;
+use std::str::FromStr;
+use terrace_app::store::{ReadTx, Tx};
+use terrace_kernel::{Limit, StoreError};
+
+const _: () = {
+    const fn is_a_transaction<T: ReadTx + Tx>() {}
+    is_a_transaction::<DieselTx<'_>>();
+};
+
+/// How many rows to fetch for a page: one more than it shows, which tells whether more follow.
+pub(crate) fn overfull(limit: Limit) -> i64 {
+    i64::from(limit.rows()) + 1
+}
+
+/// A number of rows as ports report it.
+pub(crate) fn tally(rows: usize) -> u64 {
+    u64::try_from(rows).unwrap_or(u64::MAX)
+}
+
+/// Reads a name that only this program writes.
+pub(crate) fn named<T>(table: &'static str, column: &'static str, text: &str) -> Result<T, StoreError>
+where
+    T: FromStr<Err: Display>,
+{
+    text.parse().map_err(|error: T::Err| corrupt(table, column, &error))
+}
+
+/// Reads a SHA-256 digest.
+pub(crate) fn digest(
+    table: &'static str,
+    column: &'static str,
+    bytes: Vec<u8>,
+) -> Result<[u8; 32], StoreError> {
+    bytes
+        .try_into()
+        .map_err(|bytes: Vec<u8>| corrupt(table, column, &format!("{} bytes where 32 belong", bytes.len())))
+}
+
+/// A stored value that was never written by this program.
+pub(crate) fn corrupt(table: &'static str, column: &'static str, detail: &dyn Display) -> StoreError {
+    StoreError::Corrupt { table, column, detail: detail.to_string() }
+}

@@ -1,0 +1,30 @@
+//! Accounts, sessions and profiles over HTTP.
+
+pub(crate) mod dto;
+mod own_account;
+pub(crate) mod own_account_dto;
+mod profile;
+mod routes;
+mod sessions;
+
+use utoipa_actix_web::service_config::ServiceConfig;
+
+/// The routes of the area, in the order in which the router tries them.
+pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
+    config
+        .service(routes::register)
+        .service(routes::login)
+        .service(routes::logout)
+        .service(routes::mobile_login)
+        .service(routes::mobile_refresh)
+        .service(routes::mobile_logout)
+        .service(crate::streams::routes::stream_own)
+        .service(profile::get_own_profile)
+        .service(profile::change_profile)
+        .service(profile::change_password)
+        .service(own_account::delete_account)
+        .service(own_account::export_account)
+        .service(sessions::list_sessions)
+        .service(sessions::end_session)
+        .service(profile::get_public_profile);
+}

@@ -1,0 +1,115 @@
+//! Profiles: one's own, and what others see.
+
+use crate::accounts::dto::{ChangePasswordBody, ChangeProfileBody, OwnProfile, PublicProfile};
+use crate::edge::{Shell, holding};
+use crate::error::{ApiError, Code, Invalid};
+use crate::extract::{JsonBody, MaybeSignedIn, PathId, SignedIn};
+use actix_web::web::{Data, Json};
+use actix_web::{HttpRequest, HttpResponse, get, patch, put};
+use terrace_app::App;
+use terrace_app::accounts::{ChangeProfile, GetOwnProfile, GetPublicProfile, NotFound};
+use terrace_identity::{Password, ProfileChange, TimeZone, bio, choose_display_name};
+use terrace_kernel::{Failure, UserId};
+
+/// Read one's own profile.
+#[utoipa::path(
+    tag = "Accounts",
+    operation_id = "getOwnProfile",
+    responses((status = 200, description = "The profile.", body = OwnProfile)),
+    security(("cookie" = []), ("bearer" = [])),
+)]
+#[get("/api/user")]
+pub(crate) async fn get_own_profile(
+    SignedIn(viewer): SignedIn,
+    app: Data<App>,
+) -> Result<Json<OwnProfile>, ApiError> {
+    match app.query(GetOwnProfile { user: viewer.user_id }).await {
+        Ok(profile) => Ok(Json(OwnProfile::from(&profile))),
+        // The account went since its session was checked.
+        Err(Failure::Refused(NotFound)) => Err(Code::AuthenticationRequired.into()),
+        Err(Failure::Broken(error)) => Err(error.into()),
+    }
+}
+
+/// Change one's own profile.
+///
+/// What is left out stays as it is.
+#[utoipa::path(
+    tag = "Accounts",
+    operation_id = "changeProfile",
+    request_body = ChangeProfileBody,
+    responses((status = 200, description = "The profile as it is now.", body = OwnProfile)),
+    security(("cookie" = []), ("bearer" = [])),
+)]
+#[patch("/api/user")]
+pub(crate) async fn change_profile(
+    SignedIn(viewer): SignedIn,
+    body: JsonBody<ChangeProfileBody>,
+    app: Data<App>,
+) -> Result<Json<OwnProfile>, ApiError> {
+    let change = profile_change(body.into_inner())?;
+    let profile = app.execute(ChangeProfile { user: viewer.user_id, change }).await?;
+    Ok(Json(OwnProfile::from(&profile)))
+}
+
+fn profile_change(dto: ChangeProfileBody) -> Result<ProfileChange, ApiError> {
+    let mut invalid = Invalid::default();
+    let change = ProfileChange {
+        display_name: dto
+            .display_name
+            .and_then(|text| invalid.check("/displayName", choose_display_name(&text))),
+        bio: dto.bio.and_then(|text| invalid.check("/bio", bio(&text))),
+        time_zone: dto.time_zone.and_then(|name| invalid.check("/timeZone", name.parse::<TimeZone>())),
+        favorite_team: dto.favorite_team_id.map(|team| team.map(|id| id.0)),
+        leaderboard_visible: dto.leaderboard_visible,
+    };
+    invalid.finish(Some(change))
+}
+
+/// Change one's own password.
+///
+/// All other sessions end.
+#[utoipa::path(
+    tag = "Accounts",
+    operation_id = "changePassword",
+    request_body = ChangePasswordBody,
+    responses((status = 204, description = "It is changed; all other sessions are ended.")),
+    security(("cookie" = []), ("bearer" = [])),
+)]
+#[put("/api/user/password")]
+pub(crate) async fn change_password(
+    SignedIn(viewer): SignedIn,
+    request: HttpRequest,
+    body: JsonBody<ChangePasswordBody>,
+    shell: Data<Shell>,
+    app: Data<App>,
+) -> Result<HttpResponse, ApiError> {
+    let ChangePasswordBody { current_password, new_password } = body.into_inner();
+    let new =
+        Password::choose(new_password).map_err(|error| Invalid::at("/newPassword", error.to_string()))?;
+    let current = Password::offer(current_password);
+    let slot = shell.take_proof_slot(&request, viewer.user_id)?;
+    let app = app.into_inner();
+    holding(slot, async move { app.change_password(&viewer, current, new).await }).await??;
+    Ok(HttpResponse::NoContent().finish())
+}
+
+/// Read somebody's public profile.
+///
+/// Of two fans one of whom blocks the other, neither finds the other's.
+#[utoipa::path(
+    tag = "Accounts",
+    operation_id = "getPublicProfile",
+    params(("id" = uuid::Uuid, Path, description = "The account.")),
+    responses((status = 200, description = "The profile.", body = PublicProfile)),
+    security((), ("cookie" = []), ("bearer" = [])),
+)]
+#[get("/api/users/{id}")]
+pub(crate) async fn get_public_profile(
+    viewer: MaybeSignedIn,
+    PathId(user): PathId<UserId>,
+    app: Data<App>,
+) -> Result<Json<PublicProfile>, ApiError> {
+    let reader = viewer.0.map(|viewer| viewer.user_id);
+    Ok(Json(PublicProfile::from(&app.query(GetPublicProfile { user, reader }).await?)))
+}

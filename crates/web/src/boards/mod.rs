@@ -1,0 +1,21 @@
+//! Leaderboards and points over HTTP.
+
+pub(crate) mod dto;
+mod pages;
+mod routes;
+
+pub(crate) use pages::BoardPages;
+pub(crate) use routes::{choice, id, leaderboard_page};
+
+use utoipa_actix_web::service_config::ServiceConfig;
+
+/// The routes of the area, in the order in which the router tries them.
+pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
+    config
+        .service(routes::read_leaderboard)
+        .service(routes::list_leaderboards)
+        .service(routes::join_leaderboard)
+        .service(routes::leave_leaderboard)
+        .service(routes::read_points)
+        .service(crate::streams::routes::stream_leaderboard);
+}

@@ -1,0 +1,116 @@
+//! Pages of boards as they go over the wire, encoded once for each state of a board.
+//!
+//! A page is kept with the stamp of the board that it was read from, and is given again as long as the board stands at
+//! that stamp: whoever was told of points finds them, because the board is brought up to what was committed before it is
+//! asked for its stamp. A reader who is signed in has pages of their own.
+
+use crate::boards::leaderboard_page;
+use crate::edge::{JSON, Tag, tagged};
+use crate::error::ApiError;
+use actix_web::HttpResponse;
+use bytes::Bytes;
+use moka::sync::Cache;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use terrace_app::{App, BoardStamp, BoardsNow, ReadBoard, ShownBoard};
+use terrace_identity::Viewer;
+use terrace_kernel::{UserId, Uuid};
+use terrace_scoring::{BoardId, RankKey, SeasonId};
+
+/// How many bytes of pages are kept.
+const MOST_BYTES: u64 = 16 * 1024 * 1024;
+/// How long a page is kept although nothing seems to change: what is said of the board beside its lines may be this old.
+const LONGEST: Duration = Duration::from_secs(1);
+/// The last field of a page.
+const STREAM_POSITION: &[u8] = b"\"streamPosition\":";
+
+/// What tells one page from another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Name {
+    board: BoardId,
+    season: SeasonId,
+    reader: Option<UserId>,
+    around: Option<UserId>,
+    limit: u8,
+    after: Option<RankKey>,
+}
+
+impl Hash for Name {
+    /// The random half of an id tells as much as the whole, and hashing all of them would cost more than the rest of the
+    /// look-up.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let half = |id: Uuid| id.as_u64_pair().1;
+        let fan = |fan: Option<UserId>| fan.map_or(0, |fan| half(fan.as_uuid()));
+        state.write_u64(half(self.board.as_uuid()) ^ half(self.season.as_uuid()).rotate_left(17));
+        state.write_u64(fan(self.around));
+        state.write_u64(fan(self.reader));
+        self.after.hash(state);
+        state.write_u8(self.limit);
+    }
+}
+
+/// A page, encoded.
+struct Encoded {
+    stamp: BoardStamp,
+    at: Instant,
+    body: Bytes,
+    tag: Tag,
+}
+
+/// The pages that are kept.
+#[derive(Clone)]
+pub(crate) struct BoardPages(Cache<Name, Arc<Encoded>>);
+
+impl BoardPages {
+    pub(crate) fn new() -> Self {
+        let weigh = |_: &Name, page: &Arc<Encoded>| u32::try_from(page.body.len() + 256).unwrap_or(u32::MAX);
+        Self(Cache::builder().weigher(weigh).max_capacity(MOST_BYTES).build())
+    }
+
+    /// What cursors of the board go by.
+    pub(crate) fn filter(shown: &ShownBoard) -> String {
+        format!("{}/{}", shown.season.id, shown.board.id)
+    }
+
+    /// The answer to who reads.
+    pub(crate) async fn answer(
+        &self,
+        app: &App,
+        now: BoardsNow,
+        shown: &ShownBoard,
+        asked: ReadBoard,
+        viewer: Option<&Viewer>,
+    ) -> Result<HttpResponse, ApiError> {
+        let name = Name {
+            board: shown.board.id,
+            season: shown.season.id,
+            reader: asked.reader,
+            around: asked.around,
+            limit: asked.limit.rows(),
+            after: asked.after,
+        };
+        let is_private = viewer.is_some();
+        if let Some(stamp) = app.board_stamp(now, shown)
+            && let Some(kept) = self.0.get(&name)
+            && kept.stamp == stamp
+            && kept.at.elapsed() < LONGEST
+        {
+            return Ok(tagged(is_private, &kept.tag, JSON, kept.body.clone()));
+        }
+        let at = Instant::now();
+        let page = app.read_board(now, shown, &asked).await?;
+        let body = leaderboard_page(app, shown, &page, &Self::filter(shown));
+        let mut body = serde_json::to_vec(&body).map_err(ApiError::internal)?;
+        // What is kept weighs what it is said to weigh: as it was written it may have room for as much again.
+        body.shrink_to_fit();
+        let body = Bytes::from(body);
+        // What streams go on from moves with everything that happens elsewhere, and is no other content.
+        let stable = body.windows(STREAM_POSITION.len()).rposition(|field| field == STREAM_POSITION);
+        let tag = Tag::of(viewer, body.get(..stable.unwrap_or(body.len())).unwrap_or_default());
+        if let Some(stamp) = page.stamp {
+            self.0.insert(name, Arc::new(Encoded { stamp, at, body: body.clone(), tag: tag.clone() }));
+        }
+        Ok(tagged(is_private, &tag, JSON, body))
+    }
+}

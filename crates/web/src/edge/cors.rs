@@ -1,0 +1,169 @@
+//! Cross-origin reading (the Fetch standard's CORS protocol): closed, unless the operator names origins.
+//!
+//! A named origin is as good as the service's own: its pages read answers, with credentials, and their writes
+//! pass [`crosssite`](crate::edge::crosssite). `*` lets every page read what anybody may read, and act with a bearer
+//! token that it holds; it never allows credentials, so no cookie is any use to it.
+
+use crate::edge::origin::Origin;
+use actix_web::http::Method;
+use actix_web::http::header::{self, HeaderMap, HeaderValue};
+use std::fmt;
+use std::str::FromStr;
+
+/// Request headers that pages may send, beside those that need no leave.
+const REQUEST_HEADERS: &str = "authorization, content-type, idempotency-key, if-none-match, last-event-id";
+/// Answer headers that pages may read, beside those that need no leave.
+const ANSWER_HEADERS: &str = "etag, location, retry-after, x-request-id, idempotency-replayed, allow";
+/// How long, in seconds, a browser may remember a leave: short enough that a change of the setting is noticed.
+const MAX_AGE: &str = "600";
+
+/// Whose pages may read answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CorsOrigin(Whose);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Whose {
+    Anybodys,
+    Of(Origin),
+}
+
+/// The text is neither an origin nor `*`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MalformedOrigin;
+
+impl fmt::Display for MalformedOrigin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("expected http://HOST[:PORT] or https://HOST[:PORT], without a path, or *")
+    }
+}
+
+impl std::error::Error for MalformedOrigin {}
+
+impl FromStr for CorsOrigin {
+    type Err = MalformedOrigin;
+
+    fn from_str(text: &str) -> Result<Self, MalformedOrigin> {
+        match text.trim() {
+            "*" => Ok(Self(Whose::Anybodys)),
+            text => Origin::parse(text).map(|origin| Self(Whose::Of(origin))).ok_or(MalformedOrigin),
+        }
+    }
+}
+
+/// Whether the request says that it comes from a page of a named origin; `*` names none.
+pub(crate) fn is_from_named(headers: &HeaderMap, origins: &[CorsOrigin]) -> bool {
+    matches!(Leave::of(headers, origins), Leave::Named(_))
+}
+
+/// What a page may do with the answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Leave {
+    /// No origin is configured: nothing is said at all.
+    Closed,
+    /// Nothing, but other pages may: caches must keep the answers apart.
+    Refused,
+    /// Read it, if it came without credentials.
+    Anybody,
+    /// Read it, with credentials. The origin in the browser's own writing.
+    Named(HeaderValue),
+}
+
+impl Leave {
+    /// What the request's page is allowed.
+    pub(crate) fn of(headers: &HeaderMap, origins: &[CorsOrigin]) -> Self {
+        if origins.is_empty() {
+            return Self::Closed;
+        }
+        let mut lines = headers.get_all(header::ORIGIN);
+        if let (Some(line), None) = (lines.next(), lines.next())
+            && let Some(origin) = line.to_str().ok().and_then(Origin::parse)
+            && origins.iter().any(|CorsOrigin(whose)| *whose == Whose::Of(origin.clone()))
+        {
+            return Self::Named(line.clone());
+        }
+        if origins.contains(&CorsOrigin(Whose::Anybodys)) { Self::Anybody } else { Self::Refused }
+    }
+
+    /// Says so on an answer. A preflight is told what its path allows, which the answer to OPTIONS knows.
+    pub(crate) fn write(&self, headers: &mut HeaderMap, method: &Method, asks: Preflight) {
+        let (origin, credentials) = match self {
+            Self::Closed => return,
+            Self::Refused => {
+                headers.append(header::VARY, HeaderValue::from_static("Origin"));
+                return;
+            }
+            Self::Anybody => (HeaderValue::from_static("*"), false),
+            Self::Named(origin) => (origin.clone(), true),
+        };
+        headers.append(header::VARY, HeaderValue::from_static("Origin"));
+        headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+        if credentials {
+            headers.insert(header::ACCESS_CONTROL_ALLOW_CREDENTIALS, HeaderValue::from_static("true"));
+        }
+        if *method != Method::OPTIONS || !asks.0 {
+            headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(ANSWER_HEADERS));
+            return;
+        }
+        if let Some(allowed) = headers.get(header::ALLOW).cloned() {
+            headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, allowed);
+        }
+        headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(REQUEST_HEADERS));
+        headers.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static(MAX_AGE));
+    }
+}
+
+/// Whether a request asks for leave, if it is an OPTIONS request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Preflight(bool);
+
+impl Preflight {
+    pub(crate) fn of(headers: &HeaderMap) -> Self {
+        Self(headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn leave(origins: &[&str], origin: Option<&'static str>) -> Leave {
+        let origins: Vec<_> = origins.iter().map(|text| text.parse().unwrap()).collect();
+        let mut headers = HeaderMap::new();
+        if let Some(origin) = origin {
+            headers.insert(header::ORIGIN, HeaderValue::from_static(origin));
+        }
+        Leave::of(&headers, &origins)
+    }
+
+    #[test]
+    fn only_named_origins_get_credentials() {
+        let app = "https://app.example";
+        let named = |origin| Leave::Named(HeaderValue::from_static(origin));
+        for (origins, origin, expected) in [
+            (vec![], Some(app), Leave::Closed),
+            (vec![app], Some(app), named(app)),
+            (vec![app], Some("https://APP.example:443"), named("https://APP.example:443")),
+            (vec![app], Some("https://app.example.evil.example"), Leave::Refused),
+            (vec![app], Some("http://app.example"), Leave::Refused),
+            (vec![app], Some("null"), Leave::Refused),
+            (vec![app], None, Leave::Refused),
+            (vec!["*"], Some("https://evil.example"), Leave::Anybody),
+            (vec!["*"], Some("null"), Leave::Anybody),
+            (vec!["*", app], Some(app), named(app)),
+            (vec![app, "*"], Some("https://evil.example"), Leave::Anybody),
+        ] {
+            assert_eq!(leave(&origins, origin), expected, "{origins:?} {origin:?}");
+        }
+        for wrong in ["", "null", "app.example", "https://app.example/x", "**"] {
+            assert_eq!(wrong.parse::<CorsOrigin>(), Err(MalformedOrigin), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_star_never_comes_with_credentials() {
+        let mut headers = HeaderMap::new();
+        Leave::Anybody.write(&mut headers, &Method::GET, Preflight(false));
+        assert_eq!(headers.get("access-control-allow-origin").unwrap(), "*");
+        assert!(!headers.contains_key("access-control-allow-credentials"));
+    }
+}

@@ -1,0 +1,130 @@
+//! Guards the routes under `/api/cron`, which an operator's timer calls with a secret instead of a session.
+
+use crate::edge::auth::bearer;
+use crate::edge::crosssite;
+use crate::edge::limits::{Address, ClientAddress};
+use crate::edge::shell::Shell;
+use crate::error::{ApiError, Code};
+use actix_web::dev::{Payload, ServiceRequest};
+use actix_web::http::header::HeaderMap;
+use actix_web::{FromRequest, HttpMessage, HttpRequest};
+use sha2::{Digest, Sha256};
+use std::fmt;
+use std::future::{Ready, ready};
+use subtle::ConstantTimeEq;
+
+/// After how long to ask again where an operator has to change the configuration first.
+const NOT_SOON: u64 = 3600;
+
+/// The secret of the routes under `/api/cron`. Only its digest is kept, and it is never shown.
+#[derive(Clone)]
+pub struct CronSecret([u8; 32]);
+
+impl CronSecret {
+    /// The secret; how long it must be is for who reads the configuration to say.
+    pub fn new(secret: &str) -> Self {
+        Self(Sha256::digest(secret.as_bytes()).into())
+    }
+
+    /// Whether this is it. How long that takes tells nothing of the secret, its length included: digests are
+    /// compared, and those in constant time.
+    fn is(&self, offered: &[u8]) -> bool {
+        let offered: [u8; 32] = Sha256::digest(offered).into();
+        self.0.ct_eq(&offered).into()
+    }
+}
+
+impl fmt::Debug for CronSecret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("CronSecret")
+    }
+}
+
+/// What became of the request's secret. Not refused at once: which paths and methods there are is no secret.
+#[derive(Debug, Clone, Copy)]
+struct Admission(Result<(), Code>);
+
+/// Looks at the request's secret and leaves on it what was found; refuses only who asks too often.
+pub(crate) fn admit(shell: &Shell, req: &ServiceRequest) -> Result<(), ApiError> {
+    let address = Address::of(ClientAddress::of(req.request()));
+    shell.limits.check_address(address)?;
+    shell.limits.check_request(None, address, crosssite::writes(req.method()))?;
+    let admission = Admission(check(shell.config().cron_secret.as_ref(), req.headers()));
+    req.extensions_mut().insert(admission);
+    Ok(())
+}
+
+fn check(secret: Option<&CronSecret>, headers: &HeaderMap) -> Result<(), Code> {
+    let secret = secret.ok_or(Code::CronDisabled)?;
+    let offered = bearer(headers).ok_or(Code::AuthenticationRequired)?;
+    if secret.is(offered) { Ok(()) } else { Err(Code::InvalidToken) }
+}
+
+/// Whether the request came with the secret.
+pub(crate) fn is_admitted(req: &HttpRequest) -> bool {
+    matches!(req.extensions().get::<Admission>(), Some(Admission(Ok(()))))
+}
+
+/// A caller with the cron secret; without one configured 503 `cron_disabled`, without one sent 401
+/// `authentication_required`, with another 401 `invalid_token`. Always the first argument of its handler.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CronCaller;
+
+impl FromRequest for CronCaller {
+    type Error = ApiError;
+    type Future = Ready<Result<Self, ApiError>>;
+
+    fn from_request(req: &HttpRequest, _: &mut Payload) -> Self::Future {
+        let admission = req.extensions().get::<Admission>().copied();
+        ready(match admission {
+            Some(Admission(Ok(()))) => Ok(Self),
+            Some(Admission(Err(Code::CronDisabled))) => {
+                Err(ApiError::from(Code::CronDisabled).retry_after(NOT_SOON))
+            }
+            Some(Admission(Err(code))) => Err(code.into()),
+            // The request did not pass through [`admit`], so that it has shown no secret.
+            None => Err(Code::AuthenticationRequired.into()),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use actix_web::http::header::{AUTHORIZATION, HeaderValue};
+
+    #[test]
+    fn only_the_whole_secret_opens() {
+        let secret = "s".repeat(32);
+        let guard = CronSecret::new(&secret);
+        let ask = |guard: Option<&CronSecret>, value: Option<&str>| {
+            let mut headers = HeaderMap::new();
+            if let Some(value) = value {
+                headers.insert(AUTHORIZATION, HeaderValue::from_str(value).unwrap());
+            }
+            check(guard, &headers).err()
+        };
+        let right = format!("Bearer {secret}");
+        assert_eq!(ask(Some(&guard), Some(&right)), None);
+        assert_eq!(ask(Some(&guard), Some(&format!("bearer  {secret}"))), None);
+        assert_eq!(ask(None, Some(&right)), Some(Code::CronDisabled));
+        assert_eq!(ask(None, None), Some(Code::CronDisabled));
+        assert_eq!(ask(Some(&guard), None), Some(Code::AuthenticationRequired));
+        assert_eq!(ask(Some(&guard), Some(&format!("Basic {secret}"))), Some(Code::AuthenticationRequired));
+        for wrong in ["", "s", &secret[1..], &format!("{secret}s"), &secret.to_uppercase()] {
+            assert_eq!(
+                ask(Some(&guard), Some(&format!("Bearer {wrong}"))),
+                Some(Code::InvalidToken),
+                "{wrong:?}"
+            );
+        }
+        assert_eq!(format!("{guard:?}"), "CronSecret");
+    }
+
+    #[actix_web::test]
+    async fn a_request_without_an_admission_is_401() {
+        let req = actix_web::test::TestRequest::default().to_http_request();
+        let refused = CronCaller::extract(&req).await.unwrap_err();
+        assert_eq!(refused.code(), Code::AuthenticationRequired);
+    }
+}

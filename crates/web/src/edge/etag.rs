@@ -1,0 +1,259 @@
+//! Answers that a client may keep and ask about again (RFC 9110 §13): strong tags over viewer, body and
+//! coding, and 304 for what did not change.
+
+use crate::edge::shell::Served;
+use crate::error::ApiError;
+use actix_web::HttpResponse;
+use actix_web::body::{BoxBody, EitherBody, MessageBody};
+use actix_web::dev::ServiceRequest;
+use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use actix_web::http::{Method, StatusCode};
+use actix_web::middleware::Next;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use bytes::Bytes;
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+use terrace_identity::Viewer;
+
+pub(crate) const JSON: &str = "application/json";
+/// The codings that compression may put on, as the tag names them.
+const CODINGS: [&str; 3] = ["br", "gzip", "deflate"];
+
+/// A cacheable JSON answer to `viewer`.
+pub(crate) fn conditional_json<T: Serialize>(
+    viewer: Option<&Viewer>,
+    value: &T,
+) -> Result<HttpResponse, ApiError> {
+    let body = serde_json::to_vec(value).map_err(ApiError::internal)?;
+    Ok(conditional_bytes(viewer, JSON, body.into()))
+}
+
+/// A cacheable answer to `viewer`.
+pub(crate) fn conditional_bytes(
+    viewer: Option<&Viewer>,
+    content_type: &'static str,
+    body: Bytes,
+) -> HttpResponse {
+    tagged(viewer.is_some(), &Tag::of(viewer, &body), content_type, body)
+}
+
+/// A strong tag, between its quotes, as it goes over the wire: giving it out again copies nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Tag(HeaderValue);
+
+impl Tag {
+    /// The tag of these characters, which may stand between quotes.
+    pub(crate) fn new(opaque: &str) -> Self {
+        let quoted = HeaderValue::from_str(&format!("\"{opaque}\""));
+        // What no header can hold is asked for by nobody.
+        Self(quoted.unwrap_or(const { HeaderValue::from_static("\"\"") }))
+    }
+
+    /// The tag of what `viewer` is shown.
+    pub(crate) fn of(viewer: Option<&Viewer>, body: &[u8]) -> Self {
+        let mut digest = Sha256::new();
+        match viewer {
+            Some(viewer) => {
+                digest.update([1]);
+                digest.update(viewer.user_id.as_uuid());
+            }
+            None => digest.update([0]),
+        }
+        digest.update(body);
+        let digest: [u8; 32] = digest.finalize().into();
+        Self::new(&URL_SAFE_NO_PAD.encode(digest.first_chunk::<16>().copied().unwrap_or_default()))
+    }
+}
+
+const PRIVATE: HeaderValue = HeaderValue::from_static("private, no-cache");
+const PUBLIC: HeaderValue = HeaderValue::from_static("public, no-cache");
+/// What the answers differ by.
+const VARIES: HeaderValue = HeaderValue::from_static("Cookie, Authorization, Accept-Encoding");
+
+/// A cacheable answer whose tag is known already.
+pub(crate) fn tagged(private: bool, tag: &Tag, content_type: &'static str, body: Bytes) -> HttpResponse {
+    let mut answer = HttpResponse::with_body(StatusCode::OK, body);
+    let headers = answer.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
+    headers.insert(header::ETAG, tag.0.clone());
+    headers.insert(header::CACHE_CONTROL, if private { PRIVATE } else { PUBLIC });
+    headers.insert(header::VARY, VARIES);
+    answer.map_into_boxed_body()
+}
+
+/// What speaks of a body, and goes with it.
+const ENTITY: [HeaderName; 4] =
+    [header::CONTENT_TYPE, header::CONTENT_LENGTH, header::CONTENT_ENCODING, header::TRANSFER_ENCODING];
+
+/// The middleware, outside of compression.
+pub(crate) async fn revalidate<B: MessageBody>(req: ServiceRequest, next: Next<B>) -> Served<EitherBody<B>> {
+    let asked = if *req.method() == Method::GET { if_none_match(req.headers()) } else { None };
+    let mut res = next.call(req).await?;
+    let Some(mut tag) = own_tag(res.headers()) else { return Ok(res.map_into_left_body()) };
+    if let Some(coded) = with_coding(&tag, res.headers()) {
+        res.headers_mut().insert(header::ETAG, coded.clone());
+        tag = coded;
+    }
+    merge_vary(res.headers_mut());
+    if res.status() != StatusCode::OK || !asked.is_some_and(|asked| is_among(&asked, &tag)) {
+        return Ok(res.map_into_left_body());
+    }
+    // What the route and the layers put on stays where it is: most of what is asked for again has not changed.
+    Ok(res.map_body(|head, _| {
+        head.status = StatusCode::NOT_MODIFIED;
+        for of_the_entity in ENTITY {
+            head.headers.remove(of_the_entity);
+        }
+        EitherBody::right(BoxBody::new(actix_web::body::None::new()))
+    }))
+}
+
+/// Whether the request asks for anything but what has this tag.
+pub(crate) fn is_asked(headers: &HeaderMap, tag: &str) -> bool {
+    let asked = if_none_match(headers);
+    asked.is_some_and(|asked| asked.to_str().is_ok_and(|asked| matches(asked, tag)))
+}
+
+/// What is asked about; several lines are one list. Who asks again mostly sends one line with one tag.
+fn if_none_match(headers: &HeaderMap) -> Option<HeaderValue> {
+    let mut lines = headers.get_all(header::IF_NONE_MATCH);
+    let first = lines.next()?;
+    let mut more = lines.filter_map(|line| line.to_str().ok()).peekable();
+    if more.peek().is_none() {
+        return Some(first.clone());
+    }
+    let all: Vec<&str> = first.to_str().into_iter().chain(more).collect();
+    HeaderValue::from_str(&all.join(",")).ok()
+}
+
+fn is_among(asked: &HeaderValue, tag: &HeaderValue) -> bool {
+    asked == tag || asked.to_str().is_ok_and(|asked| tag.to_str().is_ok_and(|tag| matches(asked, tag)))
+}
+
+/// The strong tag that a route put on.
+fn own_tag(headers: &HeaderMap) -> Option<HeaderValue> {
+    headers.get(header::ETAG).filter(|tag| tag.as_bytes().starts_with(b"\"")).cloned()
+}
+
+/// The tag of the representation in the coding that it leaves in, if it leaves in one.
+fn with_coding(tag: &HeaderValue, headers: &HeaderMap) -> Option<HeaderValue> {
+    let coding = headers.get(header::CONTENT_ENCODING)?.to_str().ok()?;
+    let open = tag.to_str().ok()?.strip_suffix('"')?;
+    CODINGS.contains(&coding).then(|| HeaderValue::from_str(&format!("{open}-{coding}\"")).ok())?
+}
+
+/// The weak comparison, and blind to the coding: what a client keeps is the same content in either.
+fn matches(asked: &str, tag: &str) -> bool {
+    asked.trim() == "*" || tags(asked).any(|given| content(given) == content(tag.trim_matches('"')))
+}
+
+/// The opaque parts of a list of tags. Only what stands between quotes counts; a comma may be inside.
+fn tags(list: &str) -> impl Iterator<Item = &str> {
+    list.split('"').skip(1).step_by(2)
+}
+
+fn content(tag: &str) -> &str {
+    let stem = |coding: &&str| tag.strip_suffix(*coding).and_then(|stem| stem.strip_suffix('-'));
+    CODINGS.iter().find_map(stem).unwrap_or(tag)
+}
+
+/// Compression adds a line of its own for what the route has said already.
+fn merge_vary(headers: &mut HeaderMap) {
+    let mut lines = headers.get_all(header::VARY);
+    let (Some(first), Some(second)) = (lines.next(), lines.next()) else { return };
+    let mut named: Vec<&str> = names(first).collect();
+    let mut is_more = false;
+    for name in [second].into_iter().chain(lines).flat_map(names) {
+        if !named.iter().any(|known| known.eq_ignore_ascii_case(name)) {
+            named.push(name);
+            is_more = true;
+        }
+    }
+    let merged = if is_more { HeaderValue::from_str(&named.join(", ")).ok() } else { Some(first.clone()) };
+    if let Some(value) = merged {
+        headers.insert(header::VARY, value);
+    }
+}
+
+/// The names in a line of `Vary`.
+fn names(line: &HeaderValue) -> impl Iterator<Item = &str> {
+    line.to_str().unwrap_or_default().split(',').map(str::trim).filter(|name| !name.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Code;
+    use actix_web::middleware::{Compress, from_fn};
+    use actix_web::test::{TestRequest, call_service, init_service, read_body};
+    use actix_web::{App, web};
+
+    #[test]
+    fn tags_are_compared_by_content() {
+        for (asked, expected) in [
+            ("\"abc\"", true),
+            ("W/\"abc\"", true),
+            ("\"abc-gzip\"", true),
+            ("\"x\", W/\"abc-br\"", true),
+            ("\"x\",\"y,\"  , \"abc\"", true),
+            ("*", true),
+            ("\"abcd\"", false),
+            ("abc", false),
+            ("", false),
+            ("\"\"", false),
+        ] {
+            assert_eq!(matches(asked, "\"abc-gzip\""), expected, "{asked}");
+            assert_eq!(matches(asked, "\"abc\""), expected, "{asked}");
+        }
+    }
+
+    #[test]
+    fn viewers_do_not_share_a_tag() {
+        let viewer = |n| Viewer { user_id: uuid::Uuid::from_u128(n).into(), ..crate::test_support::viewer() };
+        assert_ne!(Tag::of(None, b"x"), Tag::of(Some(&viewer(1)), b"x"));
+        assert_ne!(Tag::of(Some(&viewer(2)), b"x"), Tag::of(Some(&viewer(1)), b"x"));
+    }
+
+    #[actix_web::test]
+    async fn an_unchanged_answer_is_304_in_its_coding() {
+        let app = init_service(
+            App::new()
+                .wrap(Compress::default())
+                .wrap(from_fn(revalidate))
+                .route("/x", web::get().to(async || conditional_json(None, &"a".repeat(1000))))
+                .route("/e", web::get().to(async || Err::<String, ApiError>(Code::NotFound.into()))),
+        )
+        .await;
+        let get = |coding: &'static str, asked: Option<String>| {
+            let req = TestRequest::get().uri("/x").insert_header(("accept-encoding", coding));
+            asked.into_iter().fold(req, |req, tag| req.insert_header(("if-none-match", tag))).to_request()
+        };
+        let mut seen = Vec::new();
+        for coding in ["identity", "gzip", "br"] {
+            let res = call_service(&app, get(coding, None)).await;
+            assert_eq!(res.status(), 200);
+            let tag = res.headers().get("etag").unwrap().to_str().unwrap().to_owned();
+            assert_eq!(tag.ends_with(&format!("-{coding}\"")), coding != "identity", "{tag}");
+            seen.push(tag.clone());
+
+            let res = call_service(&app, get(coding, Some(tag.clone()))).await;
+            assert_eq!(res.status(), 304);
+            assert_eq!(res.headers().get("etag").unwrap().to_str().unwrap(), tag);
+            assert_eq!(res.headers().get("cache-control").unwrap(), "public, no-cache");
+            assert_eq!(
+                res.headers().get_all("vary").map(|v| v.to_str().unwrap()).collect::<Vec<_>>(),
+                ["Cookie, Authorization, Accept-Encoding"]
+            );
+            assert!(
+                !res.headers().contains_key("content-encoding")
+                    && !res.headers().contains_key("content-type")
+            );
+            assert!(read_body(res).await.is_empty());
+        }
+        seen.dedup();
+        assert_eq!(seen.len(), 3);
+        let missing = TestRequest::get().uri("/e").insert_header(("if-none-match", "*")).to_request();
+        assert_eq!(call_service(&app, missing).await.status(), 404);
+    }
+}

@@ -1,0 +1,239 @@
+//! The outermost middleware: whatever happens below, a request is named, answered in the house's shape, logged
+//! and counted.
+
+mod allowance;
+mod area;
+mod auth;
+mod backend;
+mod compressed;
+#[cfg(test)]
+mod connection_tests;
+mod cors;
+mod cron;
+mod crosssite;
+pub(crate) mod etag;
+pub(crate) mod fallback;
+mod familiar;
+mod forwarded;
+mod headers;
+mod health;
+pub(crate) mod host;
+mod in_time;
+mod limits;
+mod normalize;
+mod observe;
+mod origin;
+mod parameters;
+mod patience;
+mod request_id;
+mod server;
+mod shell;
+#[cfg(test)]
+mod shell_tests;
+mod slots;
+
+#[cfg(test)]
+pub(crate) use backend::Backend;
+pub use cors::{CorsOrigin, MalformedOrigin};
+pub(crate) use cron::CronCaller;
+pub use cron::CronSecret;
+pub(crate) use etag::{JSON, Tag, conditional_json, tagged};
+pub(crate) use fallback::RouteTable;
+pub use forwarded::{ForwardingHeader, MalformedNetwork, Network, TrustedProxies};
+pub use host::{AllowedHost, MalformedHost};
+pub(crate) use in_time::BodyAwaited;
+pub(crate) use limits::{Address, ClientAddress};
+pub use limits::{LimitConfig, Rate};
+pub use observe::install_metrics;
+pub use origin::{MalformedPublicUrl, PublicUrl};
+pub(crate) use parameters::Parameters;
+pub(crate) use patience::Pulse;
+pub use server::{Listeners, serve};
+pub(crate) use shell::Shell;
+pub use shell::Wiring;
+#[cfg(test)]
+pub(crate) use shell::build;
+pub(crate) use slots::{PasswordSlot, holding};
+
+use crate::config::WebConfig;
+use crate::edge::cors::{Leave, Preflight};
+use crate::edge::crosssite::writes;
+use crate::edge::observe::Seen;
+use crate::edge::patience::Held;
+use crate::edge::request_id::RequestId;
+use crate::edge::shell::{Served, shell_of};
+use crate::error::{ApiError, Code};
+use actix_web::body::{EitherBody, MessageBody};
+use actix_web::dev::ServiceRequest;
+use actix_web::http::header::{self, HeaderMap, HeaderValue};
+use actix_web::http::{ConnectionType, Method, StatusCode};
+use actix_web::middleware::Next;
+use actix_web::{Error, HttpMessage, HttpResponse, ResponseError};
+use futures_util::FutureExt;
+use std::any::Any;
+use std::fmt;
+use std::panic::AssertUnwindSafe;
+use std::rc::Rc;
+
+/// The middleware.
+pub(crate) async fn edge<B: MessageBody>(
+    mut req: ServiceRequest,
+    next: Next<B>,
+) -> Served<Held<EitherBody<B>>> {
+    let busy = req.request().conn_data::<Rc<Pulse>>().map(Pulse::begin);
+    let shell = shell_of(&req)?;
+    let id = RequestId::draw(&*shell.clock, &*shell.entropy);
+    let peer = req.peer_addr().map(|peer| peer.ip());
+    let client = ClientAddress(shell.config().trusted_proxies.client(peer, req.headers()));
+    let seen = Seen::begin(&req, id.clone(), client);
+    let cors = Cors::of(&req, &shell);
+    // The service speaks HTTP/1.1 only, and says so by ending the connection after its answer.
+    let ends = req.head().upgrade() || req.headers().contains_key(header::UPGRADE);
+    req.extensions_mut().insert(id);
+    req.extensions_mut().insert(client);
+    req.extensions_mut().insert(seen.area());
+    if *req.method() == Method::HEAD {
+        // Every GET route answers HEAD; the connection knows what was asked and leaves the body out.
+        req.extensions_mut().insert(OnlyHead);
+        req.head_mut().method = Method::GET;
+    }
+    let _in_flight = shell.series.enter();
+    let below = async {
+        if head_size(&req) > shell.config().head_limit {
+            return Err(ApiError::from(Code::HeaderTooLarge).into());
+        }
+        if let Err(refusal) = check(&req, shell.config()) {
+            return Err(counted(refusal, &req, client, &shell).into());
+        }
+        next.call(req).await
+    };
+    let broken = match AssertUnwindSafe(below).catch_unwind().await {
+        Ok(Ok(res)) => {
+            let route = res.request().match_pattern();
+            let mut res = normalize::response(res, &seen, &shell);
+            dress(res.headers_mut(), &seen, &shell, &cors);
+            if ends {
+                res.response_mut().head_mut().set_connection_type(ConnectionType::Close);
+            }
+            seen.finish(res.status(), route.as_deref(), &shell.series);
+            return Ok(res.map_body(|_, body| Held::new(body, busy)));
+        }
+        Ok(Err(error)) => error,
+        Err(panic) => ApiError::internal(format!("a panic: {}", words(&*panic))).into(),
+    };
+    // The request went down with what broke: without it no response can be made here, only an error that
+    // becomes one.
+    let mut dressed = Dressed::new(&broken, &seen, ends);
+    dress(&mut dressed.headers, &seen, &shell, &cors);
+    seen.finish(dressed.status, shell.document.table.template(seen.path()), &shell.series);
+    Err(dressed.into())
+}
+
+/// Refuses a request that no part of the service takes, whatever it asks for.
+fn check(req: &ServiceRequest, config: &WebConfig) -> Result<(), ApiError> {
+    area::check_encoding(req.uri().path())?;
+    host::check(req.request(), config)?;
+    check_upgrade(req)
+}
+
+/// Refuses a body after `Upgrade: websocket`: the framework reads it until the connection closes, whatever
+/// `Content-Length` says. A WebSocket begins with a GET (RFC 6455 §4.1), where the service ignores the field.
+fn check_upgrade(req: &ServiceRequest) -> Result<(), ApiError> {
+    let mut protocols = req.headers().get_all(header::UPGRADE);
+    let asks = protocols.any(|protocol| protocol.as_bytes().trim_ascii().eq_ignore_ascii_case(b"websocket"));
+    if asks && writes(req.method()) {
+        return Err(ApiError::invalid_request(
+            "the service has no WebSockets: send the request without Upgrade",
+        ));
+    }
+    Ok(())
+}
+
+/// The refusal of a request that reaches no route, or 429 once its address has sent too many: such requests count
+/// as those that are signed out do.
+fn counted(refusal: ApiError, req: &ServiceRequest, client: ClientAddress, shell: &Shell) -> ApiError {
+    let (limits, address) = (&shell.limits, Address::of(client));
+    let allowed = limits.check_address(address);
+    allowed.and_then(|()| limits.check_request(None, address, writes(req.method()))).err().unwrap_or(refusal)
+}
+
+/// Only the head of the answer was asked for: on the request of a HEAD.
+pub(crate) struct OnlyHead;
+
+/// What is said to pages of other origins.
+struct Cors {
+    leave: Leave,
+    preflight: Preflight,
+}
+
+impl Cors {
+    fn of(req: &ServiceRequest, shell: &Shell) -> Self {
+        let leave = Leave::of(req.headers(), &shell.config().cors_origins);
+        Self { leave, preflight: Preflight::of(req.headers()) }
+    }
+}
+
+/// How many bytes the target and the fields of the request's head hold.
+fn head_size(req: &ServiceRequest) -> usize {
+    let target = req.uri().path_and_query().map_or(0, |target| target.as_str().len());
+    target + req.headers().iter().map(|(name, value)| name.as_str().len() + value.len()).sum::<usize>()
+}
+
+fn dress(headers: &mut HeaderMap, seen: &Seen, shell: &Shell, cors: &Cors) {
+    headers::write(headers, seen.area(), shell.config());
+    cors.leave.write(headers, seen.method(), cors.preflight);
+    if let Ok(id) = HeaderValue::from_str(seen.id().as_str()) {
+        headers.insert(request_id::HEADER, id);
+    }
+}
+
+/// What a panic said, for the log.
+fn words(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("without words")
+}
+
+/// A finished answer in the form of an error.
+struct Dressed {
+    status: StatusCode,
+    /// Whether the connection ends with it.
+    ends: bool,
+    headers: HeaderMap,
+    body: String,
+}
+
+impl Dressed {
+    fn new(error: &Error, seen: &Seen, ends: bool) -> Self {
+        let mut headers = HeaderMap::new();
+        let problem =
+            normalize::problem(Some(error), error.as_response_error().status_code(), seen, &mut headers);
+        Self { status: problem.status(), ends, headers, body: problem.to_json() }
+    }
+}
+
+impl fmt::Debug for Dressed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Dressed({})", self.status)
+    }
+}
+
+impl fmt::Display for Dressed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.status.fmt(f)
+    }
+}
+
+impl ResponseError for Dressed {
+    fn status_code(&self) -> StatusCode {
+        self.status
+    }
+
+    fn error_response(&self) -> HttpResponse {
+        let mut response = HttpResponse::with_body(self.status, self.body.clone()).map_into_boxed_body();
+        *response.headers_mut() = self.headers.clone();
+        if self.ends {
+            response.head_mut().set_connection_type(ConnectionType::Close);
+        }
+        response
+    }
+}

@@ -1,0 +1,137 @@
+//! Refuses query parameters that an operation does not know, by the document that is made from the handlers: a
+//! handler that takes none need not say so.
+
+use crate::edge::cron;
+use crate::edge::shell::{Served, refuse, shell_of};
+use crate::error::ApiError;
+use crate::extract::{bounded, viewer_of};
+use actix_web::body::{EitherBody, MessageBody};
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::Method;
+use actix_web::middleware::Next;
+use std::collections::HashMap;
+use utoipa::openapi::path::{Operation, ParameterIn};
+use utoipa::openapi::{OpenApi, PathItem, RefOr, SecurityRequirement};
+
+/// What each operation of the document takes, by its path's template and its method.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Parameters(HashMap<String, Vec<(Method, Known)>>);
+
+#[derive(Debug, Clone)]
+struct Known {
+    names: Vec<String>,
+    /// Whether it answers without a session.
+    open: bool,
+}
+
+impl Parameters {
+    /// Those of the document.
+    pub(crate) fn new(document: &OpenApi) -> Self {
+        let known =
+            |item| operations(item).map(|(method, operation)| (method, Known::of(operation))).collect();
+        Self(document.paths.paths.iter().map(|(path, item)| (path.clone(), known(item))).collect())
+    }
+
+    /// Whether the operation knows every parameter of the query. What it needs a session for and has none is
+    /// refused for that, and nothing is said of the query.
+    fn check(&self, template: &str, method: &Method, query: &str, signed_in: bool) -> Result<(), ApiError> {
+        let operations = self.0.get(template).map(Vec::as_slice).unwrap_or_default();
+        let Some((_, known)) = operations.iter().find(|(its, _)| its == method) else { return Ok(()) };
+        if (!known.open && !signed_in) || known.is_plain(query) {
+            return Ok(());
+        }
+        let given: Vec<(String, String)> = serde_html_form::from_str(query)
+            .map_err(|_| ApiError::invalid_request("the query cannot be read"))?;
+        match given.into_iter().find(|(name, _)| !known.names.contains(name)) {
+            Some((name, _)) => {
+                Err(ApiError::invalid_part(format!("/{}", bounded(&name)), "no such parameter here"))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+impl Known {
+    /// Whether every name is one that is known, as it stands: most queries are read no further here.
+    fn is_plain(&self, query: &str) -> bool {
+        query.split('&').all(|part| {
+            let name = part.split_once('=').map_or(part, |(name, _)| name);
+            self.names.iter().any(|known| known == name)
+        })
+    }
+
+    fn of(operation: &Operation) -> Self {
+        let parameters = operation.parameters.iter().flatten().filter_map(|parameter| match parameter {
+            RefOr::T(parameter) => Some(parameter),
+            RefOr::Ref(_) => None,
+        });
+        let of_query = parameters.filter(|parameter| parameter.parameter_in == ParameterIn::Query);
+        Self {
+            names: of_query.map(|parameter| parameter.name.clone()).collect(),
+            open: operation.security.as_ref().is_none_or(|needs| needs.iter().any(needs_nothing)),
+        }
+    }
+}
+
+/// A requirement tells what it holds in its JSON form only.
+fn needs_nothing(requirement: &SecurityRequirement) -> bool {
+    serde_json::to_value(requirement)
+        .is_ok_and(|value| value.as_object().is_some_and(serde_json::Map::is_empty))
+}
+
+fn operations(item: &PathItem) -> impl Iterator<Item = (Method, &Operation)> {
+    let operations = [
+        (Method::GET, &item.get),
+        (Method::POST, &item.post),
+        (Method::PUT, &item.put),
+        (Method::PATCH, &item.patch),
+        (Method::DELETE, &item.delete),
+    ];
+    operations.into_iter().filter_map(|(method, operation)| Some((method, operation.as_ref()?)))
+}
+
+/// The middleware, once it is known who asks.
+pub(crate) async fn guard<B: MessageBody>(req: ServiceRequest, next: Next<B>) -> Served<EitherBody<B>> {
+    if !req.query_string().is_empty() {
+        let shell = shell_of(&req)?;
+        let signed_in = viewer_of(req.request()).is_some() || cron::is_admitted(req.request());
+        let document = &shell.document;
+        let checked = document.table.template(req.path()).map_or(Ok(()), |template| {
+            document.parameters.check(template, req.method(), req.query_string(), signed_in)
+        });
+        if let Err(error) = checked {
+            return Ok(refuse(req, error));
+        }
+    }
+    next.call(req).await.map(ServiceResponse::map_into_left_body)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_operation_takes_what_its_document_says() {
+        let parameters = Parameters::new(&crate::docs::openapi());
+        let pointers = |method: Method, template: &str, query: &str, signed_in: bool| {
+            let refused = parameters.check(template, &method, query, signed_in).err();
+            refused.map(|error| error.errors().first().map(|part| part.pointer.clone()).unwrap_or_default())
+        };
+        for (method, template, query, signed_in, refused) in [
+            (Method::GET, "/api/teams", "limit=5&leagueId=x&limit=6", false, None),
+            (Method::GET, "/api/teams", "limit=5&Limit=6", false, Some("/Limit")),
+            (Method::GET, "/api/teams/{id}", "limit=5", false, Some("/limit")),
+            (Method::GET, "/api/user", "x=1", true, Some("/x")),
+            (Method::GET, "/api/user", "x=1", false, None),
+            (Method::POST, "/api/login", "%00", false, Some("/\0")),
+            (Method::PUT, "/api/login", "x=1", false, None),
+            (Method::GET, "/healthz", "x=1", false, None),
+        ] {
+            assert_eq!(
+                pointers(method, template, query, signed_in).as_deref(),
+                refused,
+                "{template}?{query}"
+            );
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Listens, serves, and stops in order.
+
+use crate::config::{MetricsOnMain, WebConfig};
+use crate::edge::health;
+use crate::edge::host::{ListenedOn, Serves};
+use crate::edge::patience::{Patience, Patient};
+use crate::edge::shell::{Shell, Wiring, build};
+use crate::streams::feed;
+use crate::{edge, routes};
+use actix_http::HttpService;
+use actix_http::error::DispatchError;
+use actix_server::{GracefulShutdownSignal, Server};
+use actix_service::{IntoServiceFactory, ServiceFactory, ServiceFactoryExt, fn_service, map_config};
+use actix_web::HttpServer;
+use actix_web::dev::{AppConfig, ServerHandle};
+use actix_web::http::KeepAlive;
+use actix_web::middleware::from_fn;
+use actix_web::web::Data;
+use std::future::{Future, ready};
+use std::io;
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::time::Duration;
+use terrace_app::App;
+use tokio::net::TcpStream;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+/// How often what nobody needs any more is let go.
+const UPKEEP: Duration = Duration::from_secs(10);
+
+/// How long a client whose body nobody wanted may take to hear the answer before the connection goes.
+const LINGER: Duration = Duration::from_secs(1);
+
+/// Where the service listens.
+#[derive(Debug)]
+pub struct Listeners {
+    /// For everybody.
+    pub main: Vec<TcpListener>,
+    /// For `/healthz`, `/readyz` and `/metrics` only, when they are to be reached apart.
+    pub metrics: Option<TcpListener>,
+}
+
+/// Serves until `shutdown` comes about. Then `/readyz` says no for the configured while, the listeners close,
+/// and requests in flight get a bounded time to finish.
+///
+/// # Errors
+///
+/// Fails when a listener cannot be used.
+pub async fn serve(
+    listeners: Listeners,
+    wiring: Wiring,
+    config: WebConfig,
+    shutdown: impl Future<Output = ()>,
+) -> io::Result<()> {
+    let shell = Data::new(Shell::new(&wiring, config));
+    run(listeners, shell, Some(Data::from(wiring.app)), routes::routes, shutdown).await
+}
+
+/// [`serve`] with any routes on any shell.
+pub(crate) async fn run(
+    listeners: Listeners,
+    shell: Data<Shell>,
+    app: Option<Data<App>>,
+    routes: fn(&mut ServiceConfig<'_>),
+    shutdown: impl Future<Output = ()>,
+) -> io::Result<()> {
+    let config = shell.config();
+    let watched = app.clone();
+    let mut server = Server::build()
+        .max_concurrent_connections(config.max_connections)
+        .backlog(config.backlog)
+        .disable_signals()
+        .shutdown_timeout(config.shutdown_timeout.as_secs());
+    if let Some(workers) = config.workers {
+        server = server.workers(workers);
+    }
+    let stopping = server.graceful_shutdown_signal();
+    for (nth, listener) in listeners.main.into_iter().enumerate() {
+        let (shell, app, stopping) = (shell.clone(), app.clone(), stopping.clone());
+        let source = ListenedOn { address: listener.local_addr()?, serves: Serves::Main };
+        server = server.listen(format!("main-{nth}"), listener, move || {
+            connections(source, shell.clone(), app.clone(), routes, stopping.clone())
+        })?;
+    }
+    let main = server.run();
+    let handle = main.handle();
+    let mut main = tokio::spawn(main);
+    let metrics = listeners.metrics.map(|listener| serve_metrics(listener, shell.clone())).transpose()?;
+    let feeder = watched.clone().map(|app| tokio::spawn(feed(Arc::clone(&shell.streams), app.into_inner())));
+    let upkeep = tokio::spawn(upkeep(shell.clone(), watched));
+
+    let ended = tokio::select! {
+        () = shutdown => None,
+        ended = &mut main => Some(ended),
+    };
+    let ended = if let Some(ended) = ended {
+        ended
+    } else {
+        shell.drain();
+        tokio::time::sleep(config.drain_delay).await;
+        // Before the listeners: requests in flight would be waited for, and streams are in flight for minutes.
+        shell.streams.close();
+        handle.stop(true).await;
+        main.await
+    };
+    if let Some(metrics) = metrics {
+        metrics.stop(false).await;
+    }
+    upkeep.abort();
+    if let Some(feeder) = feeder {
+        feeder.abort();
+    }
+    ended.map_err(io::Error::other)?
+}
+
+/// What one worker does with a connection. As the framework's own server does it, but for the patience of
+/// connections, for which that one leaves no room.
+fn connections(
+    source: ListenedOn,
+    shell: Data<Shell>,
+    app: Option<Data<App>>,
+    routes: fn(&mut ServiceConfig<'_>),
+    stopping: GracefulShutdownSignal,
+) -> impl ServiceFactory<TcpStream, Config = (), Response = (), Error = DispatchError, InitError = ()> {
+    let config = shell.config();
+    let patience = Patience {
+        head: config.head_timeout,
+        // The framework closes an idle connection in order; this is for one that it thinks is not.
+        idle: config.keep_alive.saturating_add(config.head_timeout),
+        write: config.write_timeout,
+    };
+    let http = HttpService::build()
+        .keep_alive(KeepAlive::Timeout(config.keep_alive))
+        .client_request_timeout(config.head_timeout)
+        .client_disconnect_timeout(LINGER)
+        .on_connect_ext(move |connection: &Patient<TcpStream>, data| {
+            data.insert(connection.pulse());
+            data.insert(source);
+        })
+        .graceful_shutdown_signal(move || {
+            let stopping = stopping.clone();
+            async move { stopping.notified().await }
+        });
+    let service = build(shell, app, routes).into_factory().map_err(|error| error.error_response());
+    fn_service(move |stream: TcpStream| {
+        let peer = stream.peer_addr().ok();
+        // Refused for a connection that is gone already, which shows soon enough.
+        let _ = stream.set_nodelay(true);
+        ready(Ok::<_, DispatchError>((Patient::new(stream, patience), peer)))
+    })
+    .and_then(http.h1(map_config(service, |()| AppConfig::default())))
+}
+
+fn serve_metrics(listener: TcpListener, shell: Data<Shell>) -> io::Result<ServerHandle> {
+    let source = ListenedOn { address: listener.local_addr()?, serves: Serves::Metrics };
+    let server = HttpServer::new(move || {
+        actix_web::App::new()
+            .app_data(shell.clone())
+            .wrap(from_fn(edge::edge))
+            .configure(|config| health::configure(config, MetricsOnMain::Open))
+    })
+    .on_connect(move |_, data| {
+        data.insert(source);
+    })
+    .workers(1)
+    .disable_signals()
+    .listen(listener)?
+    .run();
+    let handle = server.handle();
+    tokio::spawn(server);
+    Ok(handle)
+}
+
+/// Lets go of rate limits that are full again and of samples that are counted, and measures what grows old by itself.
+async fn upkeep(shell: Data<Shell>, app: Option<Data<App>>) {
+    let mut ticks = tokio::time::interval(UPKEEP);
+    loop {
+        ticks.tick().await;
+        shell.limits.prune();
+        if let Some(app) = &app
+            && let Err(error) = app.measure_trends().await
+        {
+            log::debug!("the age of the trends is not known: {error}");
+        }
+        if let Some(metrics) = &shell.metrics {
+            metrics.run_upkeep();
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! The shell's state, and the order in which its middleware stands.
+//!
+//! From the outside in, each where it is for a reason:
+//!
+//! 1. [`edge`](crate::edge): names the request, so that everything below can be found in the log; turns HEAD
+//!    into GET before routing; finds out the client's address and the request's [area](crate::edge::area); refuses paths
+//!    that the router would read differently, and [hosts](crate::edge::host) that are not the service's; catches panics
+//!    of everything below; makes every failure a problem document; puts the security headers, and what CORS allows,
+//!    on whatever leaves; logs and counts what was really answered.
+//! 2. [`etag`](crate::edge::etag): outside of compression, because a strong tag covers the coding, and so that an
+//!    unchanged answer is never compressed.
+//! 3. compression: its own refusals (406) become problems at the edge.
+//! 4. [`crosssite`](crate::edge::crosssite): needs no lookup, so it comes before the one that does.
+//! 5. [`in_time`](crate::edge::in_time): around everything that asks the store.
+//! 6. [`auth`](crate::edge::auth): bounds how often an address asks, finds out who asks, then bounds how often they
+//!    do. Before routing, so that handlers' extractors answer at once and a missing session is told before
+//!    anything is said of the body.
+//! 7. [`parameters`](crate::edge::parameters): after the viewer, because a missing session is told first.
+//! 8. the routes, and [`fallback`](crate::edge::fallback) for what none of them answers.
+
+use crate::boards::BoardPages;
+use crate::config::WebConfig;
+use crate::docs::Document;
+use crate::edge::backend::Backend;
+use crate::edge::compressed::Compressed;
+use crate::edge::limits::{Address, ClientAddress, RateLimits};
+use crate::edge::observe::Series;
+use crate::edge::slots::{PasswordOwner, PasswordSlot};
+use crate::edge::{auth, crosssite, etag, fallback, health, in_time, limits, parameters};
+use crate::error::ApiError;
+use crate::media::PictureBodies;
+use crate::packs::PackPage;
+use crate::payments::sandbox;
+use crate::quests::QuestPage;
+use crate::room::FeedPages;
+use crate::streams::{Hub, Streams};
+use crate::{docs, edge, problem};
+use actix_web::body::{EitherBody, MessageBody};
+use actix_web::cookie::Cookie;
+use actix_web::dev::{ServiceFactory, ServiceRequest, ServiceResponse};
+use actix_web::middleware::{Compress, from_fn};
+use actix_web::web::{self, Data};
+use actix_web::{Error, HttpRequest};
+use metrics_exporter_prometheus::PrometheusHandle;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use terrace_app::App;
+use terrace_identity::Secret;
+use terrace_kernel::{Clock, Entropy, UserId};
+use utoipa_actix_web::service_config::ServiceConfig;
+
+/// What a middleware comes to.
+pub(crate) type Served<B> = Result<ServiceResponse<B>, Error>;
+
+/// What the shell is built on.
+#[derive(Clone)]
+pub struct Wiring {
+    /// The service.
+    pub app: Arc<App>,
+    /// Tells the time for request ids.
+    pub clock: Arc<dyn Clock>,
+    /// Makes request ids unlike each other.
+    pub entropy: Arc<dyn Entropy>,
+    /// What `/metrics` shows; without it the route is not there.
+    pub metrics: Option<PrometheusHandle>,
+}
+
+/// The state that middleware and handlers share, in all workers.
+pub(crate) struct Shell {
+    pub(crate) backend: Arc<dyn Backend>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) entropy: Arc<dyn Entropy>,
+    pub(crate) metrics: Option<PrometheusHandle>,
+    pub(crate) limits: RateLimits,
+    pub(crate) picture_bodies: Arc<PictureBodies>,
+    pub(crate) document: Document,
+    pub(crate) compressed: Compressed,
+    pub(crate) feed_pages: FeedPages,
+    pub(crate) board_pages: BoardPages,
+    pub(crate) quest_page: QuestPage,
+    pub(crate) pack_page: PackPage,
+    pub(crate) streams: Arc<Streams>,
+    pub(crate) series: Series,
+    config: WebConfig,
+    draining: AtomicBool,
+}
+
+impl Shell {
+    pub(crate) fn new(wiring: &Wiring, config: WebConfig) -> Self {
+        let Wiring { app, clock, entropy, metrics } = wiring.clone();
+        Self::on(app, clock, entropy, metrics, config, Document::build())
+    }
+
+    /// A shell on any backend.
+    pub(crate) fn on(
+        backend: Arc<dyn Backend>,
+        clock: Arc<dyn Clock>,
+        entropy: Arc<dyn Entropy>,
+        metrics: Option<PrometheusHandle>,
+        config: WebConfig,
+        document: Document,
+    ) -> Self {
+        let limits = RateLimits::new(&config.limits);
+        let picture_bodies = PictureBodies::new(config.picture_memory, config.pictures_per_account);
+        let streams = Arc::new(Streams::new(config.streams.clone(), config.limits.enabled));
+        Self {
+            backend,
+            clock,
+            entropy,
+            metrics,
+            limits,
+            picture_bodies: Arc::new(picture_bodies),
+            document,
+            compressed: Compressed::default(),
+            feed_pages: FeedPages::new(),
+            board_pages: BoardPages::new(),
+            quest_page: QuestPage::default(),
+            pack_page: PackPage::default(),
+            streams,
+            series: Series::default(),
+            config,
+            draining: AtomicBool::new(false),
+        }
+    }
+
+    pub(crate) fn config(&self) -> &WebConfig {
+        &self.config
+    }
+
+    /// From now on `/readyz` says no.
+    pub(crate) fn drain(&self) {
+        self.draining.store(true, Ordering::Release);
+    }
+
+    pub(crate) fn is_draining(&self) -> bool {
+        self.draining.load(Ordering::Acquire)
+    }
+
+    /// The cookie that signs a browser in.
+    pub(crate) fn session_cookie(&self, secret: &Secret) -> Cookie<'static> {
+        auth::session_cookie(&self.config, secret)
+    }
+
+    /// The cookie that signs a browser out.
+    pub(crate) fn cleared_cookie(&self) -> Cookie<'static> {
+        auth::cleared_cookie(&self.config)
+    }
+
+    /// Whether a registration from here is too much.
+    pub(crate) fn check_register(&self, req: &HttpRequest) -> Result<(), ApiError> {
+        self.limits.check_register(address_of(req))
+    }
+
+    /// Whether an attempt to sign in under `name_key` (a username in the form in which names are compared) from
+    /// here is too much.
+    pub(crate) fn check_login(&self, req: &HttpRequest, name_key: &str) -> Result<(), ApiError> {
+        self.limits.check_login(address_of(req), name_key)
+    }
+
+    /// A login under `name_key` from here failed.
+    pub(crate) fn note_failed_login(&self, req: &HttpRequest, name_key: &str) {
+        self.limits.note_failed_login(address_of(req), name_key);
+    }
+
+    /// Somebody signed in under `name_key` from here.
+    pub(crate) fn note_login(&self, req: &HttpRequest, name_key: &str) {
+        self.limits.note_login(address_of(req), name_key);
+    }
+
+    /// Whether messages from here that are nobody's have become too many.
+    pub(crate) fn check_forgery(&self, req: &HttpRequest) -> Result<(), ApiError> {
+        self.limits.check_request(None, address_of(req), true)
+    }
+
+    /// Whether another purchase for money from here is too much.
+    pub(crate) fn check_purchase(&self, req: &HttpRequest) -> Result<(), ApiError> {
+        self.limits.check_purchase(address_of(req))
+    }
+
+    /// Whether refresh tokens from here that are not valid have become too many.
+    pub(crate) fn check_failed_refresh(&self, req: &HttpRequest) -> Result<(), ApiError> {
+        self.limits.check_failed_refresh(address_of(req))
+    }
+
+    /// Whether the account of a valid refresh token writes too much.
+    pub(crate) fn check_refresh(&self, req: &HttpRequest, user: UserId) -> Result<(), ApiError> {
+        self.limits.check_request(Some(user), address_of(req), true)
+    }
+
+    /// Takes a slot for hashing a password under `name_key`.
+    pub(crate) fn take_login_slot(
+        &self,
+        req: &HttpRequest,
+        name_key: &str,
+    ) -> Result<Option<PasswordSlot>, ApiError> {
+        let owner = PasswordOwner::Name(limits::digest(name_key));
+        self.limits.take_password_slot(owner, address_of(req))
+    }
+
+    /// Takes a slot for a proof of the password by an account, if it has not given too many.
+    pub(crate) fn take_proof_slot(
+        &self,
+        req: &HttpRequest,
+        user: UserId,
+    ) -> Result<Option<PasswordSlot>, ApiError> {
+        let slot = self.limits.take_password_slot(PasswordOwner::Account(user), address_of(req))?;
+        self.limits.check_password_proof(user)?;
+        Ok(slot)
+    }
+}
+
+fn address_of(req: &HttpRequest) -> Address {
+    Address::of(ClientAddress::of(req))
+}
+
+/// The shell's state, as middleware reaches it.
+pub(crate) fn shell_of(req: &ServiceRequest) -> Result<Data<Shell>, ApiError> {
+    req.app_data::<Data<Shell>>()
+        .cloned()
+        .ok_or_else(|| ApiError::internal("the shell's state is not registered"))
+}
+
+/// Answers a request with an error in the place of its handler.
+pub(crate) fn refuse<B>(req: ServiceRequest, error: ApiError) -> ServiceResponse<EitherBody<B>> {
+    req.error_response(error).map_into_right_body()
+}
+
+/// The service for one worker: state, middleware, routes.
+pub(crate) fn build(
+    shell: Data<Shell>,
+    app: Option<Data<App>>,
+    routes: impl FnOnce(&mut ServiceConfig),
+) -> actix_web::App<
+    impl ServiceFactory<
+        ServiceRequest,
+        Config = (),
+        Response = ServiceResponse<impl MessageBody>,
+        Error = Error,
+        InitError = (),
+    >,
+> {
+    let metrics = shell.config().metrics_on_main;
+    // One for the worker that this service is built for.
+    let hub = Hub::new(Arc::clone(&shell.streams));
+    let mut service = actix_web::App::new().app_data(shell).app_data(hub);
+    if let Some(app) = app {
+        service = service.app_data(app);
+    }
+    service
+        .wrap(from_fn(parameters::guard))
+        .wrap(from_fn(auth::authenticate))
+        .wrap(from_fn(in_time::bound))
+        .wrap(from_fn(crosssite::guard))
+        .wrap(Compress::default())
+        .wrap(from_fn(etag::revalidate))
+        .wrap(from_fn(edge::edge))
+        .configure(|config| {
+            routes(&mut ServiceConfig::new(config));
+            docs::configure(config);
+            health::configure(config, metrics);
+            sandbox::configure(config);
+            config.route("/problems/{code}", web::get().to(problem::explain));
+        })
+        .default_service(web::to(fallback::answer))
+}

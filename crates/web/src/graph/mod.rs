@@ -1,0 +1,22 @@
+//! Follows, blocks and recommendations over HTTP.
+
+pub(crate) mod dto;
+mod recommended;
+pub(crate) mod recommended_dto;
+mod routes;
+
+use utoipa_actix_web::service_config::ServiceConfig;
+
+/// The routes of the area, in the order in which the router tries them.
+pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
+    config
+        .service(routes::follow)
+        .service(routes::unfollow)
+        .service(routes::list_followers)
+        .service(routes::list_following)
+        .service(recommended::read_recommended)
+        .service(recommended::dismiss_recommended)
+        .service(routes::block)
+        .service(routes::unblock)
+        .service(routes::list_blocks);
+}

@@ -1,0 +1,18 @@
+//! Uploads and pictures over HTTP.
+
+pub(crate) mod dto;
+mod picture_bodies;
+mod routes;
+
+pub(crate) use picture_bodies::PictureBodies;
+
+use utoipa_actix_web::service_config::ServiceConfig;
+
+/// The routes of the area, in the order in which the router tries them.
+pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
+    config
+        .service(routes::set_picture)
+        .service(routes::remove_picture)
+        .service(routes::upload_media)
+        .service(routes::get_media);
+}

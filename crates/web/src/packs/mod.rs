@@ -1,0 +1,28 @@
+//! Packs, purchases and collections over HTTP.
+
+pub(crate) mod dto;
+mod own_packs;
+pub(crate) mod own_packs_dto;
+mod pages;
+mod routes;
+mod verify;
+
+pub(crate) use pages::PackPage;
+pub use verify::{OpeningFault, VerifiedSlot, verify_opening};
+
+use utoipa_actix_web::service_config::ServiceConfig;
+
+/// The routes of the area, in the order in which the router tries them.
+pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
+    config
+        .service(routes::list_packs)
+        .service(routes::get_pack)
+        .service(routes::purchase_pack)
+        .service(routes::complete_purchase)
+        .service(routes::open_pack)
+        .service(own_packs::list_own_packs)
+        .service(own_packs::list_opened_packs)
+        .service(own_packs::list_collectibles)
+        .service(own_packs::list_purchases)
+        .service(own_packs::get_purchase);
+}

@@ -1,0 +1,184 @@
+//! What one bought, opened and owns.
+
+use crate::error::{ApiError, Code};
+use crate::extract::{PathId, Query, SignedIn};
+use crate::packs::dto::Rarity;
+use crate::packs::own_packs_dto::{
+    OwnedCollectible, OwnedList, Purchase, PurchaseList, PurchaseResult, UserPack, UserPackList,
+};
+use crate::platform::{PageQuery, asked, next_cursor};
+use actix_web::get;
+use actix_web::web::{Data, Json};
+use serde::Deserialize;
+use std::fmt::Display;
+use std::str::FromStr;
+use terrace_app::App;
+use terrace_app::accounts::NotFound;
+use terrace_app::packs::{GetPurchase, ListCopies, ListOwned, ListPurchases};
+use terrace_kernel::{Failure, UserId};
+use terrace_packs::{CopyList, OwnedFilter, PurchaseId};
+use utoipa::IntoParams;
+
+const BOUGHT: &str = "user-packs";
+const OPENED: &str = "opened-packs";
+const COLLECTIBLES: &str = "collectibles";
+const PURCHASES: &str = "purchases";
+
+/// List one's packs.
+///
+/// Every copy, the newest first.
+#[utoipa::path(
+    tag = "Packs",
+    operation_id = "listOwnPacks",
+    params(PageQuery),
+    responses((status = 200, description = "A page of copies.", body = UserPackList)),
+    security(("cookie" = []), ("bearer" = [])),
+)]
+#[get("/api/user/packs")]
+pub(crate) async fn list_own_packs(
+    SignedIn(viewer): SignedIn,
+    Query(query): Query<PageQuery>,
+    app: Data<App>,
+) -> Result<Json<UserPackList>, ApiError> {
+    copies(&app, viewer.user_id, &query, (CopyList::Bought, BOUGHT)).await
+}
+
+/// List the packs that one has opened.
+///
+/// The one opened last comes first.
+#[utoipa::path(
+    tag = "Packs",
+    operation_id = "listOpenedPacks",
+    params(PageQuery),
+    responses((status = 200, description = "A page of copies.", body = UserPackList)),
+    security(("cookie" = []), ("bearer" = [])),
+)]
+#[get("/api/user/packs/opened")]
+pub(crate) async fn list_opened_packs(
+    SignedIn(viewer): SignedIn,
+    Query(query): Query<PageQuery>,
+    app: Data<App>,
+) -> Result<Json<UserPackList>, ApiError> {
+    copies(&app, viewer.user_id, &query, (CopyList::Opened, OPENED)).await
+}
+
+async fn copies(
+    app: &App,
+    user: UserId,
+    query: &PageQuery,
+    (list, name): (CopyList, &'static str),
+) -> Result<Json<UserPackList>, ApiError> {
+    let filter = user.to_string();
+    let page = query.asked(app, name, &filter)?;
+    let found = app.query(ListCopies { user, list, limit: page.limit, after: page.after }).await?;
+    let book = app.pack_book().await?;
+    Ok(Json(UserPackList {
+        packs: found.items.iter().map(|copy| UserPack::new(copy, &book)).collect(),
+        next_cursor: next_cursor(app, found.next.as_ref(), name, &filter),
+    }))
+}
+
+/// The parameters of the list of collectibles.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct OwnedQuery {
+    /// Only those of this rarity: `common`, `uncommon`, `rare`, `epic` or `legendary`.
+    #[param(value_type = Option<Rarity>, inline)]
+    rarity: Option<String>,
+    /// Only those of this team.
+    #[param(value_type = Option<uuid::Uuid>)]
+    team_id: Option<String>,
+    /// How many rows: 1 to 100, 25 when left out.
+    #[param(minimum = 1, maximum = 100, default = 25)]
+    limit: Option<i64>,
+    /// The `nextCursor` of the page before.
+    cursor: Option<String>,
+}
+
+fn read<T: FromStr<Err: Display>>(name: &str, text: Option<&str>) -> Result<Option<T>, ApiError> {
+    let read = text.map(str::parse).transpose();
+    read.map_err(|error: T::Err| ApiError::invalid_part(format!("/{name}"), error.to_string()))
+}
+
+/// List one's collectibles.
+///
+/// The newest first.
+#[utoipa::path(
+    tag = "Packs",
+    operation_id = "listCollectibles",
+    params(OwnedQuery),
+    responses((status = 200, description = "A page of collectibles.", body = OwnedList)),
+    security(("cookie" = []), ("bearer" = [])),
+)]
+#[get("/api/user/collectibles")]
+pub(crate) async fn list_collectibles(
+    SignedIn(viewer): SignedIn,
+    Query(query): Query<OwnedQuery>,
+    app: Data<App>,
+) -> Result<Json<OwnedList>, ApiError> {
+    let filter = OwnedFilter {
+        rarity: read("rarity", query.rarity.as_deref())?,
+        team: read("teamId", query.team_id.as_deref())?,
+    };
+    let name = format!("{} {:?} {:?}", viewer.user_id, filter.rarity, filter.team);
+    let page = asked(&app, query.limit, query.cursor.as_deref(), COLLECTIBLES, &name)?;
+    let asked = ListOwned { user: viewer.user_id, filter, limit: page.limit, after: page.after };
+    let owned = app.query(asked).await?;
+    let book = app.pack_book().await?;
+    Ok(Json(OwnedList {
+        collectibles: owned.items.iter().map(|owned| OwnedCollectible::new(owned, &book)).collect(),
+        next_cursor: next_cursor(&app, owned.next.as_ref(), COLLECTIBLES, &name),
+    }))
+}
+
+/// List one's purchases.
+///
+/// The newest first.
+#[utoipa::path(
+    tag = "Packs",
+    operation_id = "listPurchases",
+    params(PageQuery),
+    responses((status = 200, description = "A page of purchases.", body = PurchaseList)),
+    security(("cookie" = []), ("bearer" = [])),
+)]
+#[get("/api/user/purchases")]
+pub(crate) async fn list_purchases(
+    SignedIn(viewer): SignedIn,
+    Query(query): Query<PageQuery>,
+    app: Data<App>,
+) -> Result<Json<PurchaseList>, ApiError> {
+    let filter = viewer.user_id.to_string();
+    let page = query.asked(&app, PURCHASES, &filter)?;
+    let asked = ListPurchases { user: viewer.user_id, limit: page.limit, after: page.after };
+    let purchases = app.query(asked).await?;
+    Ok(Json(PurchaseList {
+        purchases: purchases.items.iter().map(Purchase::from).collect(),
+        next_cursor: next_cursor(&app, purchases.next.as_ref(), PURCHASES, &filter),
+    }))
+}
+
+/// Read a purchase of one's own.
+///
+/// With the copies that came with it.
+#[utoipa::path(
+    tag = "Packs",
+    operation_id = "getPurchase",
+    params(("id" = uuid::Uuid, Path, description = "The purchase.")),
+    responses((status = 200, description = "The purchase.", body = PurchaseResult)),
+    security(("cookie" = []), ("bearer" = [])),
+)]
+#[get("/api/user/purchases/{id}")]
+pub(crate) async fn get_purchase(
+    SignedIn(viewer): SignedIn,
+    PathId(purchase): PathId<PurchaseId>,
+    app: Data<App>,
+) -> Result<Json<PurchaseResult>, ApiError> {
+    let asked = GetPurchase { user: viewer.user_id, purchase };
+    let (purchase, copies) = app.query(asked).await.map_err(|failure| match failure {
+        Failure::Refused(NotFound) => ApiError::new(Code::NotFound, "you have no such purchase"),
+        Failure::Broken(error) => error.into(),
+    })?;
+    let book = app.pack_book().await?;
+    Ok(Json(PurchaseResult::new(&purchase, &copies, &book)))
+}

@@ -1,0 +1,253 @@
+//! Packs: what there is, buying and opening.
+
+use crate::config::WebConfig;
+use crate::edge::{Shell, conditional_json, host};
+use crate::error::{ApiError, Code, Invalid};
+use crate::extract::{IdempotencyKey, JsonBody, MaybeSignedIn, PathId, Query, SignedIn};
+use crate::packs::dto::{Pack, PackEnvelope, PackList};
+use crate::packs::own_packs_dto::{OpenBody, OpenResult, PurchaseBody, PurchaseResult};
+use crate::packs::pages::Shown;
+use crate::payments::dto::CompleteBody;
+use crate::platform::{PageQuery, created, done, keyed, needed, next_cursor, respond};
+use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse, get, post, put};
+use serde::Deserialize;
+use terrace_app::packs::{PackOpened, PackPurchased, PackWish, ReadSupply};
+use terrace_app::store::StoredAnswer;
+use terrace_app::{App, PackBook};
+use terrace_packs::{ClientSeed, PackId, PurchaseId, PurchaseState, Quantity};
+
+const PACKS: &str = "packs";
+
+fn no_pack() -> ApiError {
+    ApiError::new(Code::NotFound, "there is no such pack")
+}
+
+/// List packs.
+///
+/// Those that are on sale, in the order of the content; sold-out ones are not `available`. Odds and what remains are
+/// computed from the tables that are drawn from. Answers carry an `ETag`.
+#[utoipa::path(
+    tag = "Packs",
+    operation_id = "listPacks",
+    params(PageQuery),
+    responses(
+        (status = 200, description = "A page of packs.", body = PackList),
+        (status = 304, description = "Nothing has changed."),
+    ),
+    security((), ("cookie" = []), ("bearer" = [])),
+)]
+#[get("/api/packs")]
+pub(crate) async fn list_packs(
+    viewer: MaybeSignedIn,
+    Query(query): Query<PageQuery>,
+    shell: Data<Shell>,
+    app: Data<App>,
+) -> Result<HttpResponse, ApiError> {
+    let page = query.asked::<String>(&app, PACKS, "")?;
+    let (book, now) = (app.pack_book().await?, app.now());
+    let mut shown = after(&book, page.after.as_deref()).filter(|pack| pack.is_on_sale(now));
+    let packs: Vec<_> = shown.by_ref().take(usize::from(page.limit.rows())).collect();
+    let last = packs.last().filter(|_| shown.next().is_some()).map(|pack| pack.key.to_string());
+    let ids: Vec<_> = packs.iter().map(|pack| pack.id).collect();
+    let supply = app.query(ReadSupply { book: book.clone(), packs: ids.clone() }).await?;
+    let next_cursor = next_cursor(&app, last.as_ref(), PACKS, "");
+    let answer = |shown: &Shown| PackList {
+        packs: packs.into_iter().map(|pack| Pack::new(pack, &shown.supply, now)).collect(),
+        next_cursor: shown.next_cursor.clone(),
+    };
+    let shown = Shown { book: book.clone(), packs: ids, next_cursor, supply };
+    match &viewer.0 {
+        Some(viewer) => conditional_json(Some(viewer), &answer(&shown)),
+        None => shell.pack_page.answer(shown, answer),
+    }
+}
+
+/// The packs behind the one of this key, which may have been retired since.
+fn after<'b>(book: &'b PackBook, key: Option<&str>) -> impl Iterator<Item = &'b terrace_packs::Pack> {
+    let place = key.and_then(|key| book.packs().iter().position(|pack| pack.key.as_str() == key));
+    book.packs().iter().skip(place.map_or(0, |place| place.saturating_add(1)))
+}
+
+/// Read a pack.
+///
+/// Any that was ever on sale, with its contents: the probability of each collectible in each slot, and how many of limited
+/// ones were minted and are left.
+#[utoipa::path(
+    tag = "Packs",
+    operation_id = "getPack",
+    params(("id" = uuid::Uuid, Path, description = "The pack.")),
+    responses(
+        (status = 200, description = "The pack.", body = PackEnvelope),
+        (status = 304, description = "Nothing has changed."),
+    ),
+    security((), ("cookie" = []), ("bearer" = [])),
+)]
+#[get("/api/packs/{id}")]
+pub(crate) async fn get_pack(
+    viewer: MaybeSignedIn,
+    PathId(pack): PathId<PackId>,
+    app: Data<App>,
+) -> Result<HttpResponse, ApiError> {
+    let (book, now) = (app.pack_book().await?, app.now());
+    let pack = book.pack(pack).filter(|pack| pack.was_on_sale(now)).ok_or_else(no_pack)?;
+    let supply = app.query(ReadSupply { book: book.clone(), packs: vec![pack.id] }).await?;
+    let body = PackEnvelope { pack: Pack::in_full(pack, &book, &supply, now) };
+    conditional_json(viewer.0.as_ref(), &body)
+}
+
+/// Buy copies of a pack.
+///
+/// What is paid with points or coins completes at once. Each copy comes with the hash of the server's half of its draw. What
+/// costs money stays `pending` for 30 minutes and is paid at its `checkoutUrl`; meanwhile it holds its stock. At most 3
+/// purchases of a fan wait at once. An account that is less than a day old holds at most one unpaid copy of a limited pack, and all
+/// such accounts together a quarter of what is left. After three unpaid purchases of limited packs within a day, further
+/// ones are 429 `too_many_abandoned`.
+#[utoipa::path(
+    tag = "Packs",
+    operation_id = "purchasePack",
+    params(
+        ("id" = uuid::Uuid, Path, description = "The pack."),
+        ("Idempotency-Key" = String, Header, max_length = 128, pattern = "^[!-~]+$", description = "The client's name for this request, 1 to 128 visible ASCII characters."),
+    ),
+    request_body = PurchaseBody,
+    responses((status = 201, description = "The purchase.", body = PurchaseResult, headers(("Location" = String, description = "Where the purchase is.")))),
+    security(("cookie" = []), ("bearer" = [])),
+)]
+#[post("/api/packs/{id}/purchase")]
+pub(crate) async fn purchase_pack(
+    SignedIn(viewer): SignedIn,
+    PathId(pack): PathId<PackId>,
+    key: IdempotencyKey,
+    body: JsonBody<PurchaseBody>,
+    http: HttpRequest,
+    app: Data<App>,
+    shell: Data<Shell>,
+) -> Result<HttpResponse, ApiError> {
+    const ROUTE: &str = "POST /api/packs/{id}/purchase";
+    needed(&key)?;
+    let request = keyed(key, Some(viewer.user_id), ROUTE, &pack.to_string(), body.fingerprint());
+    let quantity = body.into_inner().quantity.map_or(Ok(Quantity::ONE), Quantity::new);
+    let quantity = quantity.map_err(|error| Invalid::at("/quantity", error.to_string()))?;
+    let command = app.purchase_pack(viewer.user_id, pack, quantity).await?;
+    if command.is_for_money() {
+        shell.check_purchase(&http)?;
+    }
+    let mut answered = app.execute_once(command, request.clone(), purchased).await?;
+    if let Some(purchase) = without_checkout(&app, &answered.answer) {
+        // Between the transactions: the answer that is kept from here on tells where to pay.
+        let site = own_site(&http, shell.config());
+        answered.answer = app.begin_checkout(viewer.user_id, purchase, site, request, purchased).await?;
+    }
+    Ok(respond(answered))
+}
+
+/// The origin that the buyer is on, where it is a loopback one that the service listens on: their session is good there
+/// and not under another loopback name. With a public URL it is that URL, whatever the request names.
+fn own_site(http: &HttpRequest, config: &WebConfig) -> Option<String> {
+    if config.public_url.is_some() {
+        return None;
+    }
+    host::local_authority(http).map(|authority| format!("http://{}", authority.to_ascii_lowercase()))
+}
+
+/// The purchase of an answer that waits for its payment and cannot be paid yet: it is new, or whoever answered it first was
+/// stopped before it had asked the provider.
+fn without_checkout(app: &App, answer: &StoredAnswer) -> Option<PurchaseId> {
+    #[derive(Deserialize)]
+    struct Answer {
+        purchase: Waiting,
+    }
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Waiting {
+        id: String,
+        status: String,
+        checkout_url: Option<String>,
+    }
+    app.payments()?;
+    let Answer { purchase } = serde_json::from_str(&answer.body).ok()?;
+    let waits = purchase.status == PurchaseState::Pending.as_str() && purchase.checkout_url.is_none();
+    if waits { purchase.id.parse().ok() } else { None }
+}
+
+/// Complete the purchase of a pack.
+///
+/// Gives the copies once the payment is confirmed, and the same again whenever it is asked. Before that it is 409
+/// `payment_pending`; a purchase that came to nothing says which way it did. What was paid with points or coins was
+/// complete at once.
+#[utoipa::path(
+    tag = "Packs",
+    operation_id = "completePurchase",
+    params(
+        ("id" = uuid::Uuid, Path, description = "The pack."),
+        ("Idempotency-Key" = Option<String>, Header, nullable = false, max_length = 128, pattern = "^[!-~]+$", description = "The client's name for this request, 1 to 128 visible ASCII characters."),
+    ),
+    request_body = CompleteBody,
+    responses((status = 200, description = "The purchase and its copies.", body = PurchaseResult)),
+    security(("cookie" = []), ("bearer" = [])),
+)]
+#[put("/api/packs/{id}/purchase")]
+pub(crate) async fn complete_purchase(
+    SignedIn(viewer): SignedIn,
+    PathId(pack): PathId<PackId>,
+    key: IdempotencyKey,
+    body: JsonBody<CompleteBody>,
+    app: Data<App>,
+) -> Result<HttpResponse, ApiError> {
+    const ROUTE: &str = "PUT /api/packs/{id}/purchase";
+    let request = keyed(key, Some(viewer.user_id), ROUTE, &pack.to_string(), body.fingerprint());
+    let purchase = body.into_inner().purchase_id.0;
+    let command = app.complete_purchase(viewer.user_id, pack, purchase).await?;
+    Ok(respond(app.execute_once(command, request, completed).await?))
+}
+
+fn completed(outcome: &PackPurchased) -> StoredAnswer {
+    done(&PurchaseResult::from(outcome))
+}
+
+fn purchased(outcome: &PackPurchased) -> StoredAnswer {
+    created(format!("/api/user/purchases/{}", outcome.purchase.id), &PurchaseResult::from(outcome))
+}
+
+/// Open a copy of a pack.
+///
+/// The outcome follows from the server's half of the draw, whose hash was published when the copy was bought, one's own
+/// `clientSeed` and the published tables; the proof has all of them. A copy that was opened before answers what it gave,
+/// whatever the seed. An `Idempotency-Key` is required where no copy is named.
+#[utoipa::path(
+    tag = "Packs",
+    operation_id = "openPack",
+    params(
+        ("id" = uuid::Uuid, Path, description = "The pack."),
+        ("Idempotency-Key" = Option<String>, Header, nullable = false, max_length = 128, pattern = "^[!-~]+$", description = "The client's name for this request, 1 to 128 visible ASCII characters."),
+    ),
+    request_body = OpenBody,
+    responses((status = 200, description = "What the copy gave.", body = OpenResult)),
+    security(("cookie" = []), ("bearer" = [])),
+)]
+#[post("/api/packs/{id}/open")]
+pub(crate) async fn open_pack(
+    SignedIn(viewer): SignedIn,
+    PathId(pack): PathId<PackId>,
+    key: IdempotencyKey,
+    body: JsonBody<OpenBody>,
+    app: Data<App>,
+) -> Result<HttpResponse, ApiError> {
+    const ROUTE: &str = "POST /api/packs/{id}/open";
+    let fingerprint = body.fingerprint();
+    let OpenBody { user_pack_id, client_seed } = body.into_inner();
+    if user_pack_id.is_none() {
+        needed(&key)?;
+    }
+    let request = keyed(key, Some(viewer.user_id), ROUTE, &pack.to_string(), fingerprint);
+    let client_seed = client_seed.map(|text| text.parse::<ClientSeed>()).transpose();
+    let client_seed = client_seed.map_err(|error| Invalid::at("/clientSeed", error.to_string()))?;
+    let wish = PackWish { pack, copy: user_pack_id.map(|id| id.0), client_seed };
+    let command = app.open_pack(viewer.user_id, wish).await?;
+    Ok(respond(app.execute_once(command, request, opened).await?))
+}
+
+fn opened(outcome: &PackOpened) -> StoredAnswer {
+    done(&OpenResult::from(outcome))
+}

@@ -1,0 +1,192 @@
+//! Recomputes a draw from the text of an answer alone.
+
+use serde::Deserialize;
+use std::fmt::Display;
+use std::str::FromStr;
+use terrace_packs::{
+    Claim, CollectibleId, Guarantee, Proof, ProofFault, Rarity, RarityRow, Table, Tables, verify,
+};
+
+/// What a slot gave, as it was recomputed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VerifiedSlot {
+    /// The rarity.
+    pub rarity: Rarity,
+    /// The collectible.
+    pub collectible: CollectibleId,
+    /// What the answer calls it.
+    pub name: Option<String>,
+    /// Its number within a limited edition, which no draw decides.
+    pub serial: Option<u32>,
+}
+
+/// Why an opening was not verified.
+#[derive(Debug, thiserror::Error)]
+pub enum OpeningFault {
+    /// The text is no answer of `POST /api/packs/{id}/open`.
+    #[error("this is not the answer of an opening: {0}")]
+    Malformed(String),
+    /// The draw is not what it is said to be.
+    #[error(transparent)]
+    Wrong(#[from] ProofFault),
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    collectibles: Vec<Given>,
+    proof: GivenProof,
+}
+
+#[derive(Deserialize)]
+struct Given {
+    collectible: GivenCollectible,
+    #[serde(default)]
+    serial: Option<u32>,
+}
+
+#[derive(Deserialize)]
+struct GivenCollectible {
+    id: String,
+    rarity: String,
+    #[serde(default)]
+    name: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct GivenProof {
+    algorithm: String,
+    server_seed: String,
+    server_seed_hash: String,
+    client_seed: String,
+    client_seed_source: String,
+    nonce: u32,
+    table: GivenTables,
+    table_hash: String,
+}
+
+#[derive(Deserialize)]
+struct GivenTables {
+    guarantee: Option<String>,
+    slots: Vec<Vec<GivenRow>>,
+}
+
+#[derive(Deserialize)]
+struct GivenRow {
+    rarity: String,
+    weight: u32,
+    collectibles: Vec<GivenWeight>,
+}
+
+#[derive(Deserialize)]
+struct GivenWeight {
+    id: String,
+    weight: u32,
+}
+
+fn read<T: FromStr<Err: Display>>(name: &str, text: &str) -> Result<T, OpeningFault> {
+    text.parse().map_err(|error: T::Err| OpeningFault::Malformed(format!("{name}: {error}")))
+}
+
+impl GivenProof {
+    fn proof(&self) -> Result<Proof, OpeningFault> {
+        Ok(Proof {
+            algorithm: read("algorithm", &self.algorithm)?,
+            server_seed: read("serverSeed", &self.server_seed)?,
+            server_seed_hash: read("serverSeedHash", &self.server_seed_hash)?,
+            client_seed: read("clientSeed", &self.client_seed)?,
+            client_seed_source: read("clientSeedSource", &self.client_seed_source)?,
+            nonce: self.nonce,
+            tables: self.table.tables()?,
+            table_hash: read("tableHash", &self.table_hash)?,
+        })
+    }
+}
+
+impl GivenTables {
+    fn tables(&self) -> Result<Tables, OpeningFault> {
+        let row = |row: &GivenRow| {
+            let weighted =
+                |given: &GivenWeight| Ok((read::<CollectibleId>("table", &given.id)?, given.weight));
+            Ok(RarityRow {
+                rarity: read("table", &row.rarity)?,
+                weight: row.weight,
+                collectibles: row.collectibles.iter().map(weighted).collect::<Result<_, OpeningFault>>()?,
+            })
+        };
+        let slot = |slot: &Vec<GivenRow>| {
+            Ok(Table { rarities: slot.iter().map(row).collect::<Result<_, OpeningFault>>()? })
+        };
+        let guarantee = self.guarantee.as_deref().map(|rarity| read("guarantee", rarity)).transpose()?;
+        Ok(Tables {
+            guarantee: guarantee.map(|at_least| Guarantee { at_least }),
+            slots: self.slots.iter().map(slot).collect::<Result<_, OpeningFault>>()?,
+        })
+    }
+}
+
+/// Recomputes what a copy gave from the answer of `POST /api/packs/{id}/open`, and nothing else. Whether the server seed
+/// has the hash that was published when the copy was bought is for its owner to compare.
+///
+/// # Errors
+///
+/// When the text is no such answer, or the draw comes to something else than it says.
+pub fn verify_opening(text: &str) -> Result<Vec<VerifiedSlot>, OpeningFault> {
+    let answer: Answer =
+        serde_json::from_str(text).map_err(|error| OpeningFault::Malformed(error.to_string()))?;
+    let slot = |given: &Given| {
+        Ok::<_, OpeningFault>(VerifiedSlot {
+            rarity: read("rarity", &given.collectible.rarity)?,
+            collectible: read("id", &given.collectible.id)?,
+            name: given.collectible.name.clone(),
+            serial: given.serial,
+        })
+    };
+    let slots: Vec<_> = answer.collectibles.iter().map(slot).collect::<Result<_, _>>()?;
+    let claims: Vec<_> =
+        slots.iter().map(|slot| Claim { rarity: slot.rarity, collectible: slot.collectible }).collect();
+    verify(&answer.proof.proof()?, &claims)?;
+    Ok(slots)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The worked example of `docs/fair-draws.md`.
+    fn example() -> String {
+        let page = include_str!("../../../../docs/fair-draws.md");
+        let (_, rest) = page.split_once("```json\n").unwrap();
+        rest.split_once("```").unwrap().0.to_owned()
+    }
+
+    #[test]
+    fn the_worked_example_is_verified_from_its_text() {
+        let slots = verify_opening(&example()).unwrap();
+        let rarities: Vec<_> = slots.iter().map(|slot| slot.rarity).collect();
+        assert_eq!(rarities, [Rarity::Common, Rarity::Rare]);
+    }
+
+    #[test]
+    fn what_was_changed_is_found_and_what_is_no_answer_is_said() {
+        for (right, wrong) in [
+            ("\"clientSeed\": \"kop\"", "\"clientSeed\": \"kip\""),
+            ("000102", "010102"),
+            ("\"weight\": 9", "\"weight\": 8"),
+            ("\"guarantee\": \"rare\"", "\"guarantee\": null"),
+        ] {
+            let changed = example().replacen(right, wrong, 1);
+            assert_ne!(changed, example());
+            assert!(matches!(verify_opening(&changed), Err(OpeningFault::Wrong(_))), "{wrong}");
+        }
+        // Another nonce draws something else, or the same by chance.
+        let found = (2..32).filter(|nonce| {
+            let changed = example().replacen("\"nonce\": 1", &format!("\"nonce\": {nonce}"), 1);
+            matches!(verify_opening(&changed), Err(OpeningFault::Wrong(_)))
+        });
+        assert!(found.count() > 10);
+        for wrong in ["", "{}", "[]", &example().replacen("hmac-sha256-v1", "dice", 1)] {
+            assert!(matches!(verify_opening(wrong), Err(OpeningFault::Malformed(_))), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! Notices of payment providers, and the sandbox's page.
+
+pub(crate) mod dto;
+mod routes;
+pub(crate) mod sandbox;
+
+use utoipa_actix_web::service_config::ServiceConfig;
+
+/// The routes of the area, in the order in which the router tries them.
+pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(routes::take_payment_notice);
+}

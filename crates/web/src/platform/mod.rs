@@ -1,0 +1,22 @@
+//! What the routes of every area use: pages, answers kept for an idempotency key, refusals; and the routes of the scheduler.
+
+pub(crate) mod dto;
+mod once;
+mod page;
+mod refusals;
+mod routes;
+
+pub(crate) use once::{REPLAYED, created, done, keyed, needed, respond};
+pub(crate) use page::{PageQuery, asked, next_cursor};
+
+use utoipa_actix_web::service_config::ServiceConfig;
+
+/// The routes of the area, in the order in which the router tries them.
+pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
+    config
+        .service(routes::sync_trends)
+        .service(routes::sync_leaderboards)
+        .service(routes::sync_quests)
+        .service(routes::reconcile_purchases)
+        .service(routes::award_points);
+}

@@ -1,0 +1,68 @@
+//! What the routes of lists have in common: `limit`, `cursor`, `nextCursor`.
+
+use crate::cursor;
+use crate::cursor::CursorKey;
+use crate::error::{ApiError, Invalid};
+use serde::Deserialize;
+use terrace_app::App;
+use terrace_kernel::Limit;
+use utoipa::IntoParams;
+
+/// The parameters of every list.
+#[derive(Debug, Clone, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct PageQuery {
+    /// How many rows: 1 to 100, 25 when left out.
+    #[param(minimum = 1, maximum = 100, default = 25)]
+    limit: Option<i64>,
+    /// The `nextCursor` of the page before.
+    cursor: Option<String>,
+}
+
+/// Which page of a list is asked for.
+pub(crate) struct Asked<K> {
+    /// How many rows.
+    pub(crate) limit: Limit,
+    /// After which row.
+    pub(crate) after: Option<K>,
+}
+
+/// Checks `limit` and `cursor` of a list whose rows are those of `filter`: a cursor of another list, or of the
+/// same under another filter, is refused.
+pub(crate) fn asked<K: CursorKey>(
+    app: &App,
+    limit: Option<i64>,
+    cursor: Option<&str>,
+    list: &'static str,
+    filter: &str,
+) -> Result<Asked<K>, ApiError> {
+    let limit = match limit {
+        None => Limit::default(),
+        Some(rows) => Limit::new(rows).map_err(|error| Invalid::at("/limit", error.to_string()))?,
+    };
+    let after = cursor.map(|text| cursor::decode(app.cursors(), list, filter, text)).transpose()?;
+    Ok(Asked { limit, after })
+}
+
+impl PageQuery {
+    /// The page that is asked for; see [`asked`].
+    pub(crate) fn asked<K: CursorKey>(
+        &self,
+        app: &App,
+        list: &'static str,
+        filter: &str,
+    ) -> Result<Asked<K>, ApiError> {
+        asked(app, self.limit, self.cursor.as_deref(), list, filter)
+    }
+}
+
+/// Where the next page starts, as the client sees it.
+pub(crate) fn next_cursor<K: CursorKey>(
+    app: &App,
+    next: Option<&K>,
+    list: &'static str,
+    filter: &str,
+) -> Option<String> {
+    next.map(|key| cursor::encode(app.cursors(), list, filter, key))
+}

@@ -1,0 +1,119 @@
+//! What an operator's own programs can ask for. What is refreshed here the program refreshes by itself on a schedule, too.
+
+use crate::boards::dto::{AwardBody, AwardResult};
+use crate::edge::CronCaller;
+use crate::error::{ApiError, Invalid};
+use crate::extract::JsonBody;
+use crate::payments::dto::PurchaseReconcileReport;
+use crate::platform::dto::{LeaderboardSyncReport, QuestSyncReport};
+use crate::trends::dto::SyncReport;
+use actix_web::post;
+use actix_web::web::{Data, Json};
+use terrace_app::App;
+use terrace_app::boards::AwardPoints;
+use terrace_scoring::{NewAward, Points, SourceKey, SourceKind, Writer, reason};
+
+/// Refresh what is trending.
+///
+/// Of several calls at once, in any process, one does the work; the others wait for it.
+#[utoipa::path(
+    tag = "Platform",
+    operation_id = "syncTrends",
+    responses((status = 200, description = "It is fresh.", body = SyncReport)),
+    security(("cron" = [])),
+)]
+#[post("/api/cron/sync-trends")]
+pub(crate) async fn sync_trends(_: CronCaller, app: Data<App>) -> Result<Json<SyncReport>, ApiError> {
+    Ok(Json(app.into_inner().sync_trends().await?.into()))
+}
+
+/// Put the boards in order.
+///
+/// Begins and closes the seasons that are due, and makes what stands on boards what the ledger of points says, where it
+/// does not; then completes the steps of quests that ask for a rank, of fans who have it. Of several calls at once, in any process, one does the work; the others wait for it.
+#[utoipa::path(
+    tag = "Platform",
+    operation_id = "syncLeaderboards",
+    responses((status = 200, description = "They are in order.", body = LeaderboardSyncReport)),
+    security(("cron" = [])),
+)]
+#[post("/api/cron/sync-leaderboards")]
+pub(crate) async fn sync_leaderboards(
+    _: CronCaller,
+    app: Data<App>,
+) -> Result<Json<LeaderboardSyncReport>, ApiError> {
+    Ok(Json(app.into_inner().sync_leaderboards().await?.into()))
+}
+
+/// Bring quests up to date.
+///
+/// Completes what fans have fulfilled in the quests that they are in, also where only the clock, the content or others'
+/// points brought it about, and grants the achievements that they have come to. Of several calls at once, in any process,
+/// one does the work; the others wait for it.
+#[utoipa::path(
+    tag = "Platform",
+    operation_id = "syncQuests",
+    responses((status = 200, description = "They are up to date.", body = QuestSyncReport)),
+    security(("cron" = [])),
+)]
+#[post("/api/cron/sync-quests")]
+pub(crate) async fn sync_quests(_: CronCaller, app: Data<App>) -> Result<Json<QuestSyncReport>, ApiError> {
+    Ok(Json(app.into_inner().sync_quests().await?.into()))
+}
+
+/// Reconcile purchases.
+///
+/// Completes what was paid without its notice, ends what was not paid in time, and has given back what is owed. Of several
+/// calls at once, in any process, one does the work; the others wait for it.
+#[utoipa::path(
+    tag = "Platform",
+    operation_id = "reconcilePurchases",
+    responses((status = 200, description = "They are reconciled.", body = PurchaseReconcileReport)),
+    security(("cron" = [])),
+)]
+#[post("/api/cron/reconcile-purchases")]
+pub(crate) async fn reconcile_purchases(
+    _: CronCaller,
+    app: Data<App>,
+) -> Result<Json<PurchaseReconcileReport>, ApiError> {
+    Ok(Json(app.into_inner().reconcile_purchases().await?.into()))
+}
+
+/// Award points.
+///
+/// For what other services of the operator's know of: a ticket that was used, a game that was played. A fact pays a fan
+/// once, however often and by however many it is told.
+#[utoipa::path(
+    tag = "Platform",
+    operation_id = "awardPoints",
+    request_body = AwardBody,
+    responses((status = 200, description = "The points are written, or were before.", body = AwardResult)),
+    security(("cron" = [])),
+)]
+#[post("/api/cron/award-points")]
+pub(crate) async fn award_points(
+    _: CronCaller,
+    body: JsonBody<AwardBody>,
+    app: Data<App>,
+) -> Result<Json<AwardResult>, ApiError> {
+    let AwardBody { user_id, amount, reason: words, source, team_id, at } = body.into_inner();
+    let source: SourceKey = source.parse().map_err(|error| Invalid::at("/source", format!("{error}")))?;
+    if !matches!(source.kind(), SourceKind::Game | SourceKind::Import) {
+        return Err(Invalid::at("/source", "only games and imports are awarded from outside"));
+    }
+    let now = app.now();
+    let at = at.map_or(now, |at| at.0);
+    if at > now {
+        return Err(Invalid::at("/at", "lies in the future"));
+    }
+    let award = NewAward {
+        user: user_id.0,
+        amount: Points::new(amount),
+        reason: reason(&words).map_err(|error| Invalid::at("/reason", error.to_string()))?,
+        source,
+        at,
+    };
+    let team = team_id.map(|id| id.0);
+    let given = app.execute(AwardPoints { awards: app.awards(), award, team, by: Writer::Service }).await?;
+    Ok(Json(AwardResult::from(&given)))
+}

@@ -1,0 +1,22 @@
+//! Quests, daily visits and achievements over HTTP.
+
+pub(crate) mod dto;
+mod pages;
+mod routes;
+
+pub(crate) use pages::QuestPage;
+pub(crate) use routes::quest_list;
+
+use utoipa_actix_web::service_config::ServiceConfig;
+
+/// The routes of the area, in the order in which the router tries them.
+pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
+    config
+        .service(routes::list_quests)
+        .service(routes::start_quest)
+        .service(routes::complete_step)
+        .service(routes::check_progress)
+        .service(routes::visit_daily)
+        .service(routes::list_completed_quests)
+        .service(routes::list_achievements);
+}

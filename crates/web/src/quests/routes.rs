@@ -1,0 +1,224 @@
+//! Quests, daily visits, achievements.
+
+use crate::edge::{Shell, conditional_json};
+use crate::error::{ApiError, Code};
+use crate::extract::{JsonBody, MaybeSignedIn, Query, SignedIn};
+use crate::platform::{PageQuery, next_cursor};
+use crate::quests::dto::{
+    Achievement, AchievementList, CheckResult, CompletedQuest, CompletedQuestList, EmptyBody, Quest,
+    QuestEnvelope, QuestList, QuestStep, StartBody, StepBody, StepResult, VisitResult,
+};
+use actix_web::web::{Data, Json};
+use actix_web::{HttpResponse, get, post};
+use terrace_app::quests::{
+    OwnRuns, ReadAchievements, ReadCompletedQuests, ReadOwnRuns, StartQuest, VisitDaily,
+};
+use terrace_app::{App, QuestBook};
+use terrace_kernel::UserId;
+use terrace_quests::{QuestId, StepId};
+
+const COMPLETED: &str = "completed-quests";
+
+/// The quests that are open, as the reader sees them.
+pub(crate) fn quest_list(book: &QuestBook, own: &OwnRuns, app: &App) -> QuestList {
+    let open = book.quests().iter().filter(|quest| quest.is_open(app.now()));
+    QuestList { quests: open.map(|quest| Quest::new(quest, own.get(&quest.id))).collect() }
+}
+
+/// List quests.
+///
+/// Those that are open, in the order of the content; with one's own status when signed in. Answers carry an `ETag`.
+#[utoipa::path(
+    tag = "Quests",
+    operation_id = "listQuests",
+    responses(
+        (status = 200, description = "The quests.", body = QuestList),
+        (status = 304, description = "Nothing has changed."),
+    ),
+    security((), ("cookie" = []), ("bearer" = [])),
+)]
+#[get("/api/quests")]
+pub(crate) async fn list_quests(
+    viewer: MaybeSignedIn,
+    app: Data<App>,
+    shell: Data<Shell>,
+) -> Result<HttpResponse, ApiError> {
+    let book = app.quest_book().await?;
+    match viewer.0 {
+        None => shell.quest_page.answer(&app, &book),
+        Some(viewer) => {
+            let own = app.query(ReadOwnRuns { user: viewer.user_id }).await?;
+            conditional_json(Some(&viewer), &quest_list(&book, &own, &app))
+        }
+    }
+}
+
+fn no_quest() -> ApiError {
+    ApiError::new(Code::NotFound, "there is no such quest")
+}
+
+async fn own_quest(app: &App, book: &QuestBook, user: UserId, id: QuestId) -> Result<Quest, ApiError> {
+    let quest = book.quest(id).ok_or_else(no_quest)?;
+    let own = app.query(ReadOwnRuns { user }).await?;
+    Ok(Quest::new(quest, own.get(&id)))
+}
+
+/// Start a quest.
+///
+/// Whoever is in it, or through it, stays so: the answer is the same. A daily one is started for one's own date.
+#[utoipa::path(
+    tag = "Quests",
+    operation_id = "startQuest",
+    request_body = StartBody,
+    responses((status = 200, description = "The quest as it is now.", body = QuestEnvelope)),
+    security(("cookie" = []), ("bearer" = [])),
+)]
+#[post("/api/quests/start")]
+pub(crate) async fn start_quest(
+    SignedIn(viewer): SignedIn,
+    body: JsonBody<StartBody>,
+    app: Data<App>,
+) -> Result<Json<QuestEnvelope>, ApiError> {
+    let (user, quest) = (viewer.user_id, body.into_inner().quest_id.0);
+    let book = app.quest_book().await?;
+    app.execute(StartQuest { user, quest, book: book.clone() }).await?;
+    Ok(Json(QuestEnvelope { quest: own_quest(&app, &book, user, quest).await? }))
+}
+
+/// Complete a step.
+///
+/// It pays at once, and the quest with its last required step. A second time changes and pays nothing. A step with a
+/// condition is completed only where that holds.
+#[utoipa::path(
+    tag = "Quests",
+    operation_id = "completeStep",
+    request_body = StepBody,
+    responses((status = 200, description = "What it came to.", body = StepResult)),
+    security(("cookie" = []), ("bearer" = [])),
+)]
+#[post("/api/quests/complete-step")]
+pub(crate) async fn complete_step(
+    SignedIn(viewer): SignedIn,
+    body: JsonBody<StepBody>,
+    app: Data<App>,
+) -> Result<Json<StepResult>, ApiError> {
+    let (user, id) = (viewer.user_id, body.into_inner().step_id.0);
+    let (book, completed) = app.complete_step(user, id).await?;
+    let (quest, step) = book.step(id).ok_or_else(no_quest)?;
+    let own = completed.run.as_ref();
+    let done = own.map(|(_, done)| done.as_slice()).unwrap_or_default();
+    Ok(Json(StepResult {
+        step: QuestStep::new(step, done),
+        points_awarded: completed.points,
+        quest_completed: completed.completes_quest,
+        quest: Quest::new(quest, own),
+    }))
+}
+
+/// Check one's progress.
+///
+/// Completes the steps of started quests whose conditions hold, also where they held before the start.
+#[utoipa::path(
+    tag = "Quests",
+    operation_id = "checkProgress",
+    request_body = EmptyBody,
+    responses((status = 200, description = "What was completed by it.", body = CheckResult)),
+    security(("cookie" = []), ("bearer" = [])),
+)]
+#[post("/api/quests/check-progress")]
+pub(crate) async fn check_progress(
+    SignedIn(viewer): SignedIn,
+    _body: JsonBody<EmptyBody>,
+    app: Data<App>,
+) -> Result<Json<CheckResult>, ApiError> {
+    let user = viewer.user_id;
+    let checked = app.check_progress(user).await?;
+    let mut result = CheckResult {
+        completed_steps: Vec::new(),
+        completed_quests: Vec::new(),
+        points_awarded: checked.points,
+    };
+    if !checked.steps.is_empty() {
+        let book = app.quest_book().await?;
+        let own = app.query(ReadOwnRuns { user }).await?;
+        let step = |id: &StepId| {
+            let (quest, step) = book.step(*id)?;
+            let done = own.get(&quest.id).map(|(_, done)| done.as_slice()).unwrap_or_default();
+            Some(QuestStep::new(step, done))
+        };
+        result.completed_steps = checked.steps.iter().filter_map(step).collect();
+        let quests = checked.quests.iter().filter_map(|id| book.quest(*id));
+        result.completed_quests = quests.map(|quest| Quest::new(quest, own.get(&quest.id))).collect();
+    }
+    Ok(Json(result))
+}
+
+/// Visit the dashboard.
+///
+/// The first visit of each of one's own dates pays; dates in a row are a streak, with more at some lengths.
+#[utoipa::path(
+    tag = "Quests",
+    operation_id = "visitDaily",
+    request_body = EmptyBody,
+    responses((status = 200, description = "What it came to.", body = VisitResult)),
+    security(("cookie" = []), ("bearer" = [])),
+)]
+#[post("/api/quests/daily-visit")]
+pub(crate) async fn visit_daily(
+    SignedIn(viewer): SignedIn,
+    _body: JsonBody<EmptyBody>,
+    app: Data<App>,
+) -> Result<Json<VisitResult>, ApiError> {
+    let visit = app.execute(VisitDaily { user: viewer.user_id, awards: app.awards() }).await?;
+    Ok(Json(visit.into()))
+}
+
+/// List completed quests.
+///
+/// Derived from one's records of points, the newest first.
+#[utoipa::path(
+    tag = "Quests",
+    operation_id = "listCompletedQuests",
+    params(PageQuery),
+    responses((status = 200, description = "A page of completed quests.", body = CompletedQuestList)),
+    security(("cookie" = []), ("bearer" = [])),
+)]
+#[get("/api/user/completed-quests")]
+pub(crate) async fn list_completed_quests(
+    SignedIn(viewer): SignedIn,
+    Query(query): Query<PageQuery>,
+    app: Data<App>,
+) -> Result<Json<CompletedQuestList>, ApiError> {
+    let user = viewer.user_id;
+    let filter = user.to_string();
+    let page = query.asked(&app, COMPLETED, &filter)?;
+    let book = app.quest_book().await?;
+    let found = app.query(ReadCompletedQuests { user, limit: page.limit, after: page.after, book }).await?;
+    Ok(Json(CompletedQuestList {
+        quests: found.items.iter().map(CompletedQuest::from).collect(),
+        next_cursor: next_cursor(&app, found.next.as_ref(), COMPLETED, &filter),
+    }))
+}
+
+/// List achievements.
+///
+/// With one's own progress; secret ones once they are unlocked.
+#[utoipa::path(
+    tag = "Quests",
+    operation_id = "listAchievements",
+    responses((status = 200, description = "The achievements.", body = AchievementList)),
+    security(("cookie" = []), ("bearer" = [])),
+)]
+#[get("/api/user/achievements")]
+pub(crate) async fn list_achievements(
+    SignedIn(viewer): SignedIn,
+    app: Data<App>,
+) -> Result<Json<AchievementList>, ApiError> {
+    let book = app.quest_book().await?;
+    let own = app.query(ReadAchievements { user: viewer.user_id }).await?;
+    let achievements = book.achievements().iter().filter_map(|achievement| {
+        let unlocked = own.unlocked.iter().find(|(key, _)| *key == achievement.key).map(|(_, at)| *at);
+        achievement.is_shown(unlocked.is_some()).then(|| Achievement::new(achievement, &own.known, unlocked))
+    });
+    Ok(Json(AchievementList { achievements: achievements.collect() }))
+}

@@ -1,0 +1,184 @@
+//! Posts, comments and reactions.
+
+use crate::dto::{IdText, Time, UserCard, given, media_url};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Serialize, Serializer};
+use terrace_identity::AuthorCard;
+use terrace_kernel::{MediaId, TeamId};
+use terrace_social::{PostView, ReactionCounts, ReactionKind};
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+/// A post that is to be created.
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct CreatePostBody {
+    /// 1 to 2000 characters after trimming.
+    #[schema(example = "What a save!", min_length = 1, max_length = 2000)]
+    pub(crate) body: String,
+    /// The team whose room it is for; everybody's when left out.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(nullable = false, value_type = Option<Uuid>)]
+    pub(crate) team_id: Option<IdText<TeamId>>,
+    /// A picture that goes with it: one's own upload, which no other post has taken.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(nullable = false, value_type = Option<Uuid>)]
+    pub(crate) media_id: Option<IdText<MediaId>>,
+}
+
+/// A comment that is to be created.
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct CreateCommentBody {
+    /// 1 to 2000 characters after trimming.
+    #[schema(example = "And the rebound!", min_length = 1, max_length = 2000)]
+    pub(crate) body: String,
+}
+
+/// A reaction that is to be set.
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct ReactBody {
+    /// One of `like`, `love`, `fire`, `clap`, `laugh`, `sad`.
+    #[schema(example = "like", pattern = "^(like|love|fire|clap|laugh|sad)$")]
+    pub(crate) kind: String,
+}
+
+/// Why a post is reported.
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct ReportBody {
+    /// 1 to 500 characters after trimming.
+    #[schema(example = "It is an advertisement.", min_length = 1, max_length = 500)]
+    pub(crate) reason: String,
+}
+
+/// A post.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Post {
+    /// The post.
+    id: Uuid,
+    /// Who wrote it.
+    author: UserCard,
+    /// Its text.
+    body: String,
+    /// The team whose room it is in; null in everybody's.
+    team_id: Option<Uuid>,
+    /// Where its picture is, if there is one.
+    image_url: Option<String>,
+    /// How many comments it has.
+    comment_count: i64,
+    /// How many reactions it has.
+    reaction_count: i64,
+    /// How many of each kind; kinds that nobody chose are left out.
+    #[schema(value_type = std::collections::HashMap<String, i64>, example = json!({"like": 3}))]
+    reactions: Reactions,
+    /// One's own reaction; null when there is none or nobody is signed in.
+    #[schema(example = "like")]
+    my_reaction: Option<&'static str>,
+    /// When it was created.
+    created_at: Time,
+}
+
+impl From<&PostView<AuthorCard>> for Post {
+    fn from(view: &PostView<AuthorCard>) -> Self {
+        let post = &view.post;
+        Self {
+            id: post.id.as_uuid(),
+            author: UserCard::from(&view.author),
+            body: post.body.clone(),
+            team_id: post.team.map(TeamId::as_uuid),
+            image_url: post.image.as_ref().map(media_url),
+            comment_count: post.comment_count,
+            reaction_count: post.reactions.total(),
+            reactions: Reactions(post.reactions),
+            my_reaction: view.my_reaction.map(ReactionKind::as_str),
+            created_at: Time(post.created_at),
+        }
+    }
+}
+
+/// The counts of the kinds that somebody chose.
+pub(crate) struct Reactions(pub(crate) ReactionCounts);
+
+impl Serialize for Reactions {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for kind in ReactionKind::ALL {
+            let count = self.0.of(kind);
+            if count != 0 {
+                map.serialize_entry(kind.as_str(), &count)?;
+            }
+        }
+        map.end()
+    }
+}
+
+/// A comment.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Comment {
+    /// The comment.
+    id: Uuid,
+    /// The post that it belongs to.
+    post_id: Uuid,
+    /// Who wrote it.
+    author: UserCard,
+    /// Its text.
+    body: String,
+    /// When it was created.
+    created_at: Time,
+}
+
+impl From<&terrace_social::Comment<AuthorCard>> for Comment {
+    fn from(comment: &terrace_social::Comment<AuthorCard>) -> Self {
+        Self {
+            id: comment.id.as_uuid(),
+            post_id: comment.post.as_uuid(),
+            author: UserCard::from(&comment.author),
+            body: comment.body.clone(),
+            created_at: Time(comment.created_at),
+        }
+    }
+}
+
+/// One post.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct PostEnvelope {
+    /// The post.
+    pub(crate) post: Post,
+}
+
+/// A page of the feed, newest first.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PostList {
+    /// The posts.
+    pub(crate) posts: Vec<Post>,
+    /// Where the next page starts; null on the last.
+    pub(crate) next_cursor: Option<String>,
+    /// Where the stream of changes goes on from this page.
+    pub(crate) stream_position: i64,
+    /// With `scope=following`: these are everybody's posts, because one follows nobody. Left out otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub(crate) fallback: Option<bool>,
+}
+
+/// One comment.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct CommentEnvelope {
+    /// The comment.
+    pub(crate) comment: Comment,
+}
+
+/// A page of a post's comments, oldest first.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct CommentList {
+    /// The comments.
+    pub(crate) comments: Vec<Comment>,
+    /// Where the next page starts; null on the last.
+    pub(crate) next_cursor: Option<String>,
+}

@@ -1,0 +1,32 @@
+//! The locker room over HTTP: feeds, posts, comments and reactions.
+
+mod comments;
+pub(crate) mod dto;
+mod pages;
+mod routes;
+
+pub(crate) use pages::FeedPages;
+pub(crate) use routes::{Scope, feed_scope, post_list};
+
+use crate::edge::fallback;
+use actix_web::web;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+/// The routes of the area, in the order in which the router tries them.
+pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
+    config
+        .service(routes::read_feed)
+        .service(routes::create_post)
+        .service(crate::streams::routes::stream_locker_room)
+        // For other methods it is no post of that name.
+        .route("/api/locker-room/stream", web::to(fallback::answer))
+        .service(routes::get_post)
+        .service(routes::delete_post)
+        .service(comments::list_comments)
+        .service(comments::create_comment)
+        .service(comments::get_comment)
+        .service(comments::delete_comment)
+        .service(routes::react)
+        .service(routes::take_reaction_back)
+        .service(routes::report_post);
+}

@@ -1,0 +1,201 @@
+//! What events of streams hold. What a client keeps is named by its id, and every number is absolute: the same event
+//! twice, or one whose content a page had already, changes nothing.
+
+use crate::dto::{Time, UserCard, media_url};
+use crate::room::dto::{Comment, Reactions};
+use serde::Serialize;
+use terrace_app::streams::StepTold;
+use terrace_identity::AuthorCard;
+use terrace_kernel::{PostId, TeamId, Timestamp, UserId};
+use terrace_packs::{PurchaseId, PurchaseState};
+use terrace_quests::{Achievement, Quest};
+use terrace_scoring::Points;
+use terrace_social::{PostView, ReactionCounts};
+use uuid::Uuid;
+
+/// `post.created`.
+#[derive(Serialize)]
+pub(crate) struct PostCreated {
+    post: StreamedPost,
+}
+
+/// A post as everybody gets it: without the reader's own reaction.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct StreamedPost {
+    id: Uuid,
+    author: UserCard,
+    body: String,
+    team_id: Option<Uuid>,
+    image_url: Option<String>,
+    comment_count: i64,
+    reaction_count: i64,
+    reactions: Reactions,
+    created_at: Time,
+}
+
+impl From<&PostView<AuthorCard>> for PostCreated {
+    fn from(view: &PostView<AuthorCard>) -> Self {
+        let post = &view.post;
+        Self {
+            post: StreamedPost {
+                id: post.id.as_uuid(),
+                author: UserCard::from(&view.author),
+                body: post.body.clone(),
+                team_id: post.team.map(TeamId::as_uuid),
+                image_url: post.image.as_ref().map(media_url),
+                comment_count: post.comment_count,
+                reaction_count: post.reactions.total(),
+                reactions: Reactions(post.reactions),
+                created_at: Time(post.created_at),
+            },
+        }
+    }
+}
+
+/// `post.deleted`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PostDeleted {
+    pub(crate) post_id: Uuid,
+}
+
+/// `comment.created`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct CommentCreated {
+    pub(crate) comment: Comment,
+    /// How many the post has now.
+    pub(crate) comment_count: i64,
+}
+
+/// `comment.deleted`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct CommentDeleted {
+    pub(crate) post_id: Uuid,
+    pub(crate) comment_id: Uuid,
+    /// How many the post has now.
+    pub(crate) comment_count: i64,
+}
+
+/// `reaction.changed`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ReactionChanged {
+    post_id: Uuid,
+    reactions: Reactions,
+    reaction_count: i64,
+}
+
+impl ReactionChanged {
+    pub(crate) fn new(post: PostId, reactions: ReactionCounts) -> Self {
+        Self { post_id: post.as_uuid(), reaction_count: reactions.total(), reactions: Reactions(reactions) }
+    }
+}
+
+/// `score.changed`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ScoreChanged {
+    /// Null where the reader and the fan are hidden from each other.
+    user_id: Option<Uuid>,
+    /// Null, as the rank, where the board does not list the fan any more.
+    points: Option<i64>,
+    rank: Option<u64>,
+}
+
+impl ScoreChanged {
+    pub(crate) fn new(user: Option<UserId>, line: Option<(Points, u64)>) -> Self {
+        Self {
+            user_id: user.map(UserId::as_uuid),
+            points: line.map(|(points, _)| points.get()),
+            rank: line.map(|(_, rank)| rank),
+        }
+    }
+}
+
+/// `board.reset`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct BoardReset {
+    /// The season that boards show now.
+    pub(crate) season_id: Uuid,
+}
+
+/// `step.completed`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct StepCompleted<'a> {
+    quest_id: Uuid,
+    quest_title: &'a str,
+    step_id: Uuid,
+    title: &'a str,
+    points: i64,
+    completed_at: Time,
+}
+
+impl<'a> StepCompleted<'a> {
+    pub(crate) fn new(step: &'a StepTold, at: Timestamp) -> Self {
+        Self {
+            quest_id: step.quest.as_uuid(),
+            quest_title: &step.quest_title,
+            step_id: step.step.as_uuid(),
+            title: &step.title,
+            points: step.points,
+            completed_at: Time(at),
+        }
+    }
+}
+
+/// `quest.completed`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct QuestCompleted<'a> {
+    quest_id: Uuid,
+    title: &'a str,
+    bonus: i64,
+    completed_at: Time,
+}
+
+impl<'a> QuestCompleted<'a> {
+    pub(crate) fn new(quest: &'a Quest, at: Timestamp) -> Self {
+        Self { quest_id: quest.id.as_uuid(), title: &quest.title, bonus: quest.bonus, completed_at: Time(at) }
+    }
+}
+
+/// `purchase.changed`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PurchaseChanged {
+    purchase_id: Uuid,
+    status: &'static str,
+    changed_at: Time,
+}
+
+impl PurchaseChanged {
+    pub(crate) fn new(purchase: PurchaseId, state: PurchaseState, at: Timestamp) -> Self {
+        Self { purchase_id: purchase.as_uuid(), status: state.as_str(), changed_at: Time(at) }
+    }
+}
+
+/// `achievement.unlocked`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct AchievementUnlocked<'a> {
+    key: &'a str,
+    title: &'a str,
+    description: &'a str,
+    unlocked_at: Time,
+}
+
+impl<'a> AchievementUnlocked<'a> {
+    pub(crate) fn new(achievement: &'a Achievement, at: Timestamp) -> Self {
+        Self {
+            key: achievement.key.as_str(),
+            title: &achievement.title,
+            description: &achievement.description,
+            unlocked_at: Time(at),
+        }
+    }
+}

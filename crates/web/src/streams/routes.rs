@@ -1,0 +1,166 @@
+//! Streams: what happens, the moment it happens.
+
+use crate::boards::{choice, id};
+use crate::edge::Shell;
+use crate::error::{ApiError, Code};
+use crate::extract::{MaybeSignedIn, Query, SignedIn};
+use crate::room::{Scope, feed_scope};
+use crate::streams::{Asked, Part, open, start};
+use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse, get};
+use serde::Deserialize;
+use terrace_app::App;
+use terrace_app::boards::BoardChoice;
+use terrace_app::room::FeedScope;
+use terrace_app::teams::GetTeam;
+use utoipa::IntoParams;
+use utoipa::openapi::schema::{Object, ObjectBuilder, Type};
+
+/// A whole number of any size: one that no position can be is answered as one that nobody knows any more.
+fn position() -> Object {
+    const IS: &str = "A `streamPosition`, or the id of an event: the stream goes on behind it. What happens from now on \
+                      when left out.";
+    ObjectBuilder::new().schema_type(Type::Integer).description(Some(IS)).build()
+}
+
+/// The parameters of the locker room's stream.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct RoomStreamQuery {
+    /// Which part; everybody's posts when left out. `following`, and `team` without a team, take a session.
+    #[param(inline)]
+    scope: Option<Scope>,
+    /// With `scope=team`: which team's room; one's own teams' when left out.
+    #[param(value_type = Option<uuid::Uuid>)]
+    team_id: Option<String>,
+    /// The `streamPosition` of a page: the stream goes on behind it. What happens from now on when left out.
+    #[param(schema_with = position, required = false)]
+    since: Option<String>,
+}
+
+/// The parameters of a board's stream.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct BoardStreamQuery {
+    /// Which board; without it and without `teamId` the global one of the season that is shown, whichever that is.
+    #[param(value_type = Option<uuid::Uuid>)]
+    leaderboard_id: Option<String>,
+    /// Whose board; it is made when it is first asked for.
+    #[param(value_type = Option<uuid::Uuid>)]
+    team_id: Option<String>,
+    /// The `streamPosition` of a page: the stream goes on behind it. What happens from now on when left out.
+    #[param(schema_with = position, required = false)]
+    since: Option<String>,
+}
+
+/// The parameters of one's own stream.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct OwnStreamQuery {
+    /// A `streamPosition`, or the id of an event: the stream goes on behind it. What happens from now on when left out.
+    #[param(schema_with = position, required = false)]
+    since: Option<String>,
+}
+
+/// Stream the locker room.
+///
+/// Server-sent events, whose ids are positions that only grow: `post.created`, `post.deleted`, `comment.created`,
+/// `comment.deleted`, `reaction.changed`; and `resync` where the position is too old or unknown: read the page again. A
+/// `Last-Event-ID` goes before `since`. The stream ends after some minutes: connect again, with the last id.
+#[utoipa::path(
+    tag = "Locker room",
+    operation_id = "streamLockerRoom",
+    params(RoomStreamQuery, ("Last-Event-ID" = Option<String>, Header, nullable = false, description = "The id that was heard last.")),
+    responses((status = 200, description = "Events.", body = String, content_type = "text/event-stream")),
+    security((), ("cookie" = []), ("bearer" = [])),
+)]
+#[get("/api/locker-room/stream")]
+pub(crate) async fn stream_locker_room(
+    viewer: MaybeSignedIn,
+    Query(query): Query<RoomStreamQuery>,
+    req: HttpRequest,
+    shell: Data<Shell>,
+    app: Data<App>,
+) -> Result<HttpResponse, ApiError> {
+    let start = start(&req, query.since.as_deref())?;
+    let scope = feed_scope(query.scope, query.team_id.as_deref())?;
+    if scope.is_personal() && viewer.0.is_none() {
+        return Err(Code::AuthenticationRequired.into());
+    }
+    let part = match scope {
+        FeedScope::All | FeedScope::InsteadOfFollowing => Part::All,
+        FeedScope::Team(team) => {
+            app.query(GetTeam { team }).await?;
+            Part::Team(team)
+        }
+        FeedScope::OwnTeams => Part::OwnTeams,
+        FeedScope::Following => Part::Following,
+    };
+    let asked = Asked { part, viewer: viewer.0.as_ref(), start };
+    open(&req, &shell, &app.into_inner(), asked).await
+}
+
+/// Stream a board.
+///
+/// Server-sent events, whose ids are positions that only grow: `score.changed`, `board.reset`; and `resync` where the
+/// position is too old or unknown: read the page again. Several changes of one fan may come as the newest. A
+/// `Last-Event-ID` goes before `since`. The stream ends after some minutes: connect again, with the last id.
+#[utoipa::path(
+    tag = "Leaderboard",
+    operation_id = "streamLeaderboard",
+    params(BoardStreamQuery, ("Last-Event-ID" = Option<String>, Header, nullable = false, description = "The id that was heard last.")),
+    responses((status = 200, description = "Events.", body = String, content_type = "text/event-stream")),
+    security((), ("cookie" = []), ("bearer" = [])),
+)]
+#[get("/api/leaderboard/stream")]
+pub(crate) async fn stream_leaderboard(
+    viewer: MaybeSignedIn,
+    Query(query): Query<BoardStreamQuery>,
+    req: HttpRequest,
+    shell: Data<Shell>,
+    app: Data<App>,
+) -> Result<HttpResponse, ApiError> {
+    let choice = choice(
+        id(query.leaderboard_id.as_deref(), "/leaderboardId")?,
+        id(query.team_id.as_deref(), "/teamId")?,
+    )?;
+    // Before the board is looked for: a bad request makes none.
+    let start = start(&req, query.since.as_deref())?;
+    let now = app.boards_now(viewer.0.as_ref().map(|viewer| viewer.user_id)).await;
+    let shown = app.find_board(now, choice, None).await?;
+    let part = match choice {
+        BoardChoice::Global => Part::GlobalBoard,
+        BoardChoice::Board(_) | BoardChoice::Team(_) => Part::Board(shown.board.id),
+    };
+    let asked = Asked { part, viewer: viewer.0.as_ref(), start };
+    open(&req, &shell, &app.into_inner(), asked).await
+}
+
+/// Stream what concerns oneself.
+///
+/// Server-sent events, whose ids are positions that only grow: one's own `points.awarded`, `step.completed`,
+/// `quest.completed`, `achievement.unlocked`, `purchase.changed`; and `resync` where the position is too old or unknown: read again what is
+/// shown. A `Last-Event-ID` goes before `since`. The stream ends after some minutes: connect again, with the last id.
+#[utoipa::path(
+    tag = "Accounts",
+    operation_id = "streamOwn",
+    params(OwnStreamQuery, ("Last-Event-ID" = Option<String>, Header, nullable = false, description = "The id that was heard last.")),
+    responses((status = 200, description = "Events.", body = String, content_type = "text/event-stream")),
+    security(("cookie" = []), ("bearer" = [])),
+)]
+#[get("/api/user/stream")]
+pub(crate) async fn stream_own(
+    SignedIn(viewer): SignedIn,
+    Query(query): Query<OwnStreamQuery>,
+    req: HttpRequest,
+    shell: Data<Shell>,
+    app: Data<App>,
+) -> Result<HttpResponse, ApiError> {
+    let start = start(&req, query.since.as_deref())?;
+    let part = Part::Own(viewer.user_id);
+    let asked = Asked { part, viewer: Some(&viewer), start };
+    open(&req, &shell, &app.into_inner(), asked).await
+}

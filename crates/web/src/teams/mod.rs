@@ -1,0 +1,15 @@
+//! Leagues and teams over HTTP.
+
+pub(crate) mod dto;
+mod routes;
+
+use utoipa_actix_web::service_config::ServiceConfig;
+
+/// The routes of the area, in the order in which the router tries them.
+pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
+    config
+        .service(routes::list_leagues)
+        .service(routes::get_league)
+        .service(routes::list_teams)
+        .service(routes::get_team);
+}
