@@ -12,9 +12,10 @@ use terrace_testkit::app::jobs;
 use terrace_testkit::app::quests::VisitDaily;
 use terrace_testkit::app::{DeleteAccountRefusal, Given, LedgerReport, Turn};
 use terrace_testkit::identity::Password;
+use terrace_testkit::kernel::Currency;
 use terrace_testkit::kernel::{Failure, UserId};
 use terrace_testkit::ledger::{
-    AccountKind, Amount, Balance, Currency, Holder, House, LedgerCheck, LedgerMend, Moved, TransferSource,
+    AccountKind, Amount, Balance, Holder, House, LedgerCheck, LedgerMend, Moved, TransferSource,
 };
 use terrace_testkit::scoring::{SourceKey, Writer};
 use terrace_testkit::{DatabaseKind, PASSWORD, TestApp, on_each_database};

@@ -12,9 +12,10 @@ use std::time::Duration;
 use terrace_testkit::app::boards::{AwardPoints, ReversePoints};
 use terrace_testkit::app::store::Tx;
 use terrace_testkit::app::{Command, Given};
+use terrace_testkit::kernel::Currency;
 use terrace_testkit::kernel::{Clock, Ctx, Failure, Limit, Outcome, UserId, Uuid};
 use terrace_testkit::ledger::{
-    AccountKind, Amount, Balance, Currency, Entry, Holder, House, Moved, Transfer, TransferId, TransferSource,
+    AccountKind, Amount, Balance, Entry, Holder, House, Moved, Transfer, TransferId, TransferSource,
 };
 use terrace_testkit::scoring::{SourceKey, Writer};
 use terrace_testkit::{DatabaseKind, SaidNo, TestApp, body, on_each_database};

@@ -13,11 +13,12 @@ use terrace_testkit::app::packs::{
 };
 use terrace_testkit::app::payments::{
     BegunCheckout, Checkout, CheckoutOrder, CheckoutRefusal, CompletePurchaseRefusal, Header, Mismatch,
-    Money, NoticeFault, NoticeKind, NoticeOutcome, NoticeTaken, PaymentNotice, PaymentProvider, PaymentState,
+    NoticeFault, NoticeKind, NoticeOutcome, NoticeTaken, PaymentNotice, PaymentProvider, PaymentState,
     ProviderFault,
 };
 use terrace_testkit::app::store::{BoxFuture, IdempotencyScope, StoredAnswer};
 use terrace_testkit::app::{KeyedRequest, Password};
+use terrace_testkit::kernel::Money;
 use terrace_testkit::kernel::{Event, EventKind, Failure, Limit, Position, Timestamp, UserId, Uuid};
 use terrace_testkit::ledger::{AccountKind, Holder, House, Transfer, TransferSource};
 use terrace_testkit::packs::{

@@ -29,12 +29,14 @@ const FOR_TESTS: [&str; 2] = [TESTKIT, PGTEMP];
 /// For each package, which others of the workspace it may name.
 fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
     let above_domain = [&DOMAIN[..], &[KERNEL]].concat();
-    let with_app = [&above_domain[..], &["terrace-app"]].concat();
+    let with_store = [&above_domain[..], &["terrace-store"]].concat();
+    let with_app = [&with_store[..], &["terrace-app"]].concat();
     let testkit = [&with_app[..], &["terrace-outbound", "terrace-storage", "terrace-web", PGTEMP]].concat();
     let mut arrows = BTreeMap::from([
         (KERNEL, vec![]),
-        ("terrace-app", above_domain),
-        ("terrace-storage", with_app.clone()),
+        ("terrace-store", above_domain),
+        ("terrace-app", with_store.clone()),
+        ("terrace-storage", with_store),
         ("terrace-outbound", vec![KERNEL, "terrace-app"]),
         ("terrace-web", with_app),
         ("terrace-server", vec![KERNEL, "terrace-app", "terrace-outbound", "terrace-storage", "terrace-web"]),

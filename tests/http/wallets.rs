@@ -2,8 +2,9 @@
 
 use anyhow::Result;
 use serde_json::json;
+use terrace_testkit::kernel::Currency;
 use terrace_testkit::kernel::UserId;
-use terrace_testkit::ledger::{AccountKind, Amount, Currency, Holder, House, Transfer, TransferSource};
+use terrace_testkit::ledger::{AccountKind, Amount, Holder, House, Transfer, TransferSource};
 use terrace_testkit::{CRON_SECRET, Client, DatabaseKind, PASSWORD, TestService, body, on_each_database};
 
 on_each_database! {

@@ -1,11 +1,11 @@
 //! Removes what is past its time.
 
 use crate::App;
-use crate::execute::{Command, Query, unrefused};
 use crate::maintenance::{Pace, TaskFailure};
 use crate::media::{Shards, SweptMedia};
 use crate::minting::TOLD_STAYS;
 use crate::platform::Job;
+use crate::store::{Command, Query, unrefused};
 use crate::store::{Past, ReadTx, Tx};
 use std::convert::Infallible;
 use std::time::Duration;

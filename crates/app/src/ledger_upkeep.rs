@@ -3,9 +3,9 @@
 //! writes it.
 
 use crate::App;
-use crate::execute::{Command, Query, unrefused};
 use crate::maintenance::{Pace, Stride, TaskFailure};
 use crate::platform::Job;
+use crate::store::{Command, Query, unrefused};
 use crate::store::{ReadTx, Tx};
 use crate::walked::{HELD, PORTION, Portion, Settled, WalkReport};
 use std::collections::BTreeMap;

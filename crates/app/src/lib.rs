@@ -23,7 +23,6 @@ pub mod payments;
 pub mod platform;
 pub mod quests;
 pub mod room;
-pub mod store;
 pub mod streams;
 pub mod teams;
 pub mod trends;
@@ -39,20 +38,18 @@ pub use boards::{
     ShownBoard, TakeBackRefusal,
 };
 pub use demo::{DEMO_FAN, DEMO_PASSWORD, DemoOutcome};
-pub use execute::{Answered, Command, KeyedRequest, OnceRefusal, Query, unrefused};
+pub use execute::{Answered, KeyedRequest, OnceRefusal};
 pub use graph::{RecommendRefusal, Suggestion, SuggestionReason};
 pub use housekeeping::Swept;
 pub use import::{
     BadLine, COMPLETIONS_BATCH, Completion, CompletionLine, CompletionList, CompletionsImported, EdgeList,
-    EdgeListError, FollowImportWrite, IMPORT_BATCH, Imported, Line, NotMatched, WhyNotMatched, legacy,
+    EdgeListError, IMPORT_BATCH, Imported, Line, NotMatched, WhyNotMatched, legacy,
 };
 pub use ledger_upkeep::LedgerReport;
 pub use packs::{
     MalformedSecretKey, PackBook, PackContent, PackContentError, PackSummary, SecretKey, SeedSafe,
 };
-pub use platform::{
-    AtOnce, Consumer, CursorSeal, Handle, Job, JobRead, JobRecord, JobWrite, Progress, Turn, registry as jobs,
-};
+pub use platform::{AtOnce, Consumer, CursorSeal, Handle, Job, Progress, Turn, registry as jobs};
 pub use quests::{
     Checked, NotActive, QuestBook, QuestContent, QuestContentError, QuestSummary, QuestSweep, QuestsSynced,
 };
@@ -63,8 +60,12 @@ pub use terrace_ledger::{Amount, LedgerCheck, TransferSource, reason as transfer
 pub use terrace_scoring::{
     MalformedSeasonKey, PointsCheck, Season, SeasonKey, SeasonRefusal, SeasonStatus, Seasons, season_name,
 };
+pub use terrace_store as store;
+pub use terrace_store::{
+    Backfill, BackfillRead, BackfillWrite, Command, FollowImportWrite, JobRead, JobRecord, JobWrite, Query,
+    unrefused,
+};
 pub use trends::Synced;
-pub use trends::{Backfill, BackfillRead, BackfillWrite};
 pub use upkeep::{BoardsSynced, PointsReport};
 pub use walked::{CheckReport, WalkReport};
 

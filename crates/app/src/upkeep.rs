@@ -7,9 +7,9 @@
 //! transaction.
 
 use crate::App;
-use crate::execute::{Command, Query, unrefused};
 use crate::maintenance::{Pace, Stride, TaskFailure};
 use crate::platform::{AtOnce, Job};
+use crate::store::{Command, Query, unrefused};
 use crate::store::{ReadTx, Tx};
 use crate::walked::{HELD, PORTION, Portion, Settled, WalkReport};
 use std::collections::BTreeMap;

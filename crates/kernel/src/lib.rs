@@ -9,6 +9,7 @@ mod event;
 pub mod hex;
 mod ids;
 mod key;
+mod money;
 mod page;
 pub mod text;
 mod time;
@@ -21,6 +22,7 @@ pub use ids::{
     uuid_from_canonical,
 };
 pub use key::{MalformedKey, checked_key};
+pub use money::{Currency, MalformedCurrency, Money, Price, PriceError, PriceKind};
 pub use page::{Limit, LimitOutOfRange, Page, TimeKey};
 pub use time::{MalformedTimestamp, Timestamp};
 /// What identifiers are, for [`typed_ids`].

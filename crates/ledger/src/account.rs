@@ -2,50 +2,7 @@
 
 use std::fmt;
 use std::str::FromStr;
-use terrace_kernel::{UnknownName, UserId};
-
-/// A currency by its ISO 4217 code: three capital letters.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Currency([u8; 3]);
-
-/// The text is no code of a currency.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("not a currency: expected three capital letters such as EUR")]
-pub struct MalformedCurrency;
-
-impl Currency {
-    /// The euro.
-    pub const EUR: Self = Self(*b"EUR");
-    /// That of whoever has no money yet.
-    pub const DEFAULT: Self = Self::EUR;
-
-    /// The code.
-    pub fn as_str(&self) -> &str {
-        // Only capital letters come in.
-        std::str::from_utf8(&self.0).unwrap_or_default()
-    }
-}
-
-impl fmt::Display for Currency {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl fmt::Debug for Currency {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl FromStr for Currency {
-    type Err = MalformedCurrency;
-
-    fn from_str(text: &str) -> Result<Self, MalformedCurrency> {
-        let code: [u8; 3] = text.as_bytes().try_into().map_err(|_| MalformedCurrency)?;
-        if code.iter().all(u8::is_ascii_uppercase) { Ok(Self(code)) } else { Err(MalformedCurrency) }
-    }
-}
+use terrace_kernel::{Currency, MalformedCurrency, UnknownName, UserId};
 
 /// What an account holds. A holder has at most one account of each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -33,7 +33,7 @@ mod ports;
 mod source;
 mod transfer;
 
-pub use account::{AccountKind, Currency, Holder, House, MalformedCurrency};
+pub use account::{AccountKind, Holder, House};
 pub use amount::{Amount, AmountOutOfRange};
 pub use audit::{FanLedger, LedgerCheck, LedgerFault, LedgerMend};
 pub use ports::{LedgerAudit, LedgerMendWrite, LedgerRead, LedgerWrite};

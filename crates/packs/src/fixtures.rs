@@ -1,11 +1,9 @@
 //! Packs that tests of this crate draw from.
 
 use crate::Rarity::{Common, Epic, Legendary, Rare, Uncommon};
-use crate::{
-    ClientSeed, CollectibleId, Content, Guarantee, Minted, Pack, PackId, Price, PriceKind, Rarity,
-    ServerSeed, Slot,
-};
+use crate::{ClientSeed, CollectibleId, Content, Guarantee, Minted, Pack, PackId, Rarity, ServerSeed, Slot};
 use terrace_kernel::Uuid;
+use terrace_kernel::{Price, PriceKind};
 
 pub(crate) fn collectible(number: u128) -> CollectibleId {
     CollectibleId::from_uuid(Uuid::from_u128(number))

@@ -17,9 +17,9 @@ mod ids;
 mod odds;
 mod pack;
 mod ports;
-mod price;
 mod proof;
 mod purchase;
+mod quantity;
 mod sale;
 mod seed;
 mod standing;
@@ -39,9 +39,9 @@ pub use pack::{Content, Guarantee, Minted, Pack, Slot};
 pub use ports::{
     Bought, CatalogueRead, CatalogueWrite, CopyList, OpeningWrite, OwnedFilter, SaleRead, SaleWrite,
 };
-pub use price::{Currency, MalformedCurrency, Price, PriceError, PriceKind, Quantity, QuantityOutOfRange};
 pub use proof::{Algorithm, Claim, Opening, Proof, ProofFault, outcomes, verify};
 pub use purchase::{Owned, OwnedSource, Purchase, UserPack};
+pub use quantity::{Quantity, QuantityOutOfRange};
 pub use sale::{ClosedPool, MOST_PENDING, PAYMENT_LIFE, SaleRefusal, Stock, StockChange, can_sell};
 pub use seed::{
     ClientSeed, ClientSeedSource, Digest, MalformedClientSeed, MalformedDigest, SealedSeed, ServerSeed,

@@ -1,7 +1,8 @@
 //! Packs as content describes them, and what a copy of one is drawn from.
 
-use crate::{CollectibleId, PackId, PackKey, Price, Rarity};
+use crate::{CollectibleId, PackId, PackKey, Rarity};
 use std::collections::BTreeMap;
+use terrace_kernel::Price;
 use terrace_kernel::Timestamp;
 
 /// A place in a pack that one collectible is drawn for.

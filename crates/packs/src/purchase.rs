@@ -1,9 +1,9 @@
 //! What a fan bought, and what they own.
 
 use crate::{
-    CollectibleId, Digest, OwnedId, PackId, Price, PurchaseId, PurchaseState, Quantity, UserPackId,
-    UserPackState,
+    CollectibleId, Digest, OwnedId, PackId, PurchaseId, PurchaseState, Quantity, UserPackId, UserPackState,
 };
+use terrace_kernel::Price;
 use terrace_kernel::{Timestamp, UserId};
 
 /// A purchase of one or more copies of a pack.
@@ -34,7 +34,7 @@ pub struct Purchase {
 impl Purchase {
     /// What all copies cost together: points or coins, or minor units of the currency.
     pub fn total(&self) -> i64 {
-        self.price.total(self.quantity)
+        self.price.total(self.quantity.copies())
     }
 }
 

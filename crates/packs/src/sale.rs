@@ -1,8 +1,9 @@
 //! What may be sold: as much as every sealed copy can be filled with, whatever it will turn out to hold.
 
 use crate::holds::MAX_ABANDONED;
-use crate::{Bought, Minted, Pack, PriceKind, Quantity, Rarity};
+use crate::{Bought, Minted, Pack, Quantity, Rarity};
 use std::time::Duration;
+use terrace_kernel::PriceKind;
 use terrace_kernel::Timestamp;
 
 /// What stands of a counted pack. Purchases that wait for their payment are in both numbers.

@@ -118,11 +118,12 @@ impl PurchaseStanding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Digest, PackId, Price, PriceKind, PurchaseId, Quantity};
+    use crate::{Digest, PackId, PurchaseId, Quantity};
     use PurchaseState::{Cancelled, Completed, Expired, Pending, Refunded};
     use Settlement::{GivenBack, Paid, Unpaid};
     use UserPackState::{Opened, Revoked, Sealed};
     use terrace_kernel::UserId;
+    use terrace_kernel::{Price, PriceKind};
     use uuid::Uuid;
 
     const NOW: Timestamp = Timestamp::from_micros(100);

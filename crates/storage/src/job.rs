@@ -5,8 +5,8 @@ use crate::error::panicked;
 use crate::tx::DieselTx;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
-use terrace_app::store::{ReadJob, Verdict, WriteJob};
 use terrace_kernel::StoreError;
+use terrace_store::{ReadJob, Verdict, WriteJob};
 
 /// A command that waits for its turn, or has it.
 pub(crate) struct Command {

@@ -14,8 +14,8 @@ use diesel::r2d2::R2D2Connection;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use terrace_app::store::Verdict;
 use terrace_kernel::{Entropy, StoreError};
+use terrace_store::Verdict;
 
 /// How often a command is tried again after a conflict.
 const RETRIES: u32 = 4;

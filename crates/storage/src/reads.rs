@@ -9,8 +9,8 @@ use crate::queue::Queue;
 use diesel::QueryResult;
 use std::sync::Arc;
 use std::time::Instant;
-use terrace_app::store::ReadJob;
 use terrace_kernel::StoreError;
+use terrace_store::ReadJob;
 use tokio::sync::oneshot;
 
 /// What a reading thread is asked.

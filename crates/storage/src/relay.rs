@@ -22,8 +22,8 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use terrace_app::store::LeaseWrite;
 use terrace_kernel::{Clock, Position, StoreError};
+use terrace_store::LeaseWrite;
 use tokio::sync::watch;
 use uuid::Uuid;
 

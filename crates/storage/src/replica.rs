@@ -6,7 +6,7 @@ use crate::queue::Queue;
 use crate::reads::{Asked, Question, Scope, close_snapshot, open_snapshot};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use terrace_app::store::ReadJob;
+use terrace_store::ReadJob;
 
 /// How long nobody is sent to a replica that was found away.
 const AWAY: Duration = Duration::from_secs(1);

@@ -3,8 +3,8 @@
 use crate::tx::DieselTx;
 use std::fmt::Display;
 use std::str::FromStr;
-use terrace_app::store::{ReadTx, Tx};
 use terrace_kernel::{Limit, StoreError};
+use terrace_store::{ReadTx, Tx};
 
 const _: () = {
     const fn is_a_transaction<T: ReadTx + Tx>() {}

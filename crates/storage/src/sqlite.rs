@@ -13,8 +13,8 @@ use diesel::{OptionalExtension, QueryResult, QueryableByName, RunQueryDsl, Sqlit
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use terrace_app::store::Verdict;
 use terrace_kernel::{Position, StoreError};
+use terrace_store::Verdict;
 use tokio::sync::watch;
 
 /// How often an idle writer looks for events that another process wrote.

@@ -19,8 +19,8 @@ use scheduled_thread_pool::ScheduledThreadPool;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
-use terrace_app::store::{BoxFuture, ReadJob, Store, WriteJob};
 use terrace_kernel::{Clock, Entropy, Position, StoreError};
+use terrace_store::{BoxFuture, ReadJob, Store, WriteJob};
 use tokio::sync::{oneshot, watch};
 use uuid::{Builder, Uuid};
 

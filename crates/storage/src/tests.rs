@@ -9,10 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
-use terrace_app::store::{
-    EventRead, IdempotencyScope, KeyClaim, ReadJob, ReadTx, Store, Tx, Verdict, WriteJob,
-};
 use terrace_kernel::{Clock, Entropy, EventKind, NewEvent, Position, StoreError, Timestamp, Topic};
+use terrace_store::{EventRead, IdempotencyScope, KeyClaim, ReadJob, ReadTx, Store, Tx, Verdict, WriteJob};
 use uuid::Uuid;
 
 const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);

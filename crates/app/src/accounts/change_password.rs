@@ -1,6 +1,6 @@
 //! Replaces a password that was proved.
 
-use crate::execute::Command;
+use crate::store::Command;
 use crate::store::Tx;
 use terrace_identity::PasswordHash;
 use terrace_kernel::{Ctx, Failure, Outcome, SessionId, UserId};

@@ -1,7 +1,8 @@
 //! Changes one's own profile.
 
 use crate::accounts::OwnProfile;
-use crate::execute::{Command, present};
+use crate::execute::present;
+use crate::store::Command;
 use crate::store::Tx;
 use terrace_identity::ProfileChange;
 use terrace_kernel::{Ctx, EventKind, Failure, NewEvent, Outcome, Topic, UserId};

@@ -1,6 +1,6 @@
 //! Deletes one's own account.
 
-use crate::execute::Command;
+use crate::store::Command;
 use crate::store::Tx;
 use terrace_identity::{AccountStatus, PasswordHash, deleted_name};
 use terrace_kernel::{Ctx, EventKind, Failure, NewEvent, Outcome, Topic, UserId};

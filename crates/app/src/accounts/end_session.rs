@@ -1,6 +1,6 @@
 //! Signs a device out.
 
-use crate::execute::Command;
+use crate::store::Command;
 use crate::store::Tx;
 use terrace_kernel::{Ctx, Failure, Outcome, SessionId, UserId};
 

@@ -1,7 +1,7 @@
 //! Everything that is kept about an account, page by page.
 
 use crate::accounts::NotFound;
-use crate::execute::Query;
+use crate::store::Query;
 use crate::store::{KeptKey, KeyPlace, ReadTx};
 use std::collections::HashMap;
 use terrace_identity::{AccountStatus, KeptSession};

@@ -8,8 +8,9 @@ use crate::accounts::{
     RefreshSession, Refreshed, Register, RegisterOutcome, RegisterRuleRefusal, ReplacePassword, Tokens,
     TouchSession,
 };
-use crate::execute::{KeyedRequest, Query, unrefused};
+use crate::execute::KeyedRequest;
 use crate::store::ReadTx;
+use crate::store::{Query, unrefused};
 use std::convert::Infallible;
 use terrace_identity::ports::{Credentials, StoredRefresh};
 use terrace_identity::{

@@ -1,9 +1,9 @@
 //! Fills in the skeletons of names from before skeletons were stored, and of imported names.
 
 use crate::App;
-use crate::execute::Command;
 use crate::maintenance::{Pace, TaskFailure};
 use crate::platform::Job;
+use crate::store::Command;
 use crate::store::Tx;
 use std::convert::Infallible;
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! What operators do to accounts: suspend, restore, reset the password, give a role.
 
-use crate::execute::Command;
+use crate::store::Command;
 use crate::store::Tx;
 use terrace_identity::ports::Credentials;
 use terrace_identity::{AccountStatus, PasswordHash, Role, Username};

@@ -7,7 +7,7 @@ use crate::accounts::{
     SuspendAccount, UnknownAccount,
 };
 use crate::balances::{CoinsMoved, MoveCoins, MoveCoinsRefusal};
-use crate::execute::{Command, unrefused};
+use crate::store::{Command, unrefused};
 use terrace_identity::{Password, PasswordError, Role, Secret, Username, Viewer};
 use terrace_kernel::{Failure, Outcome};
 

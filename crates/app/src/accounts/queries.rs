@@ -1,6 +1,6 @@
 //! Profiles.
 
-use crate::execute::Query;
+use crate::store::Query;
 use crate::store::ReadTx;
 use terrace_identity::{Account, AccountStatus, PublicProfile, Team};
 use terrace_kernel::{Failure, Outcome, StoreError, Timestamp, UserId};

@@ -2,7 +2,7 @@
 
 use crate::accounts::sign_in::{Device, Tokens, give_tokens};
 use crate::accounts::{OwnProfile, SEEN_TO};
-use crate::execute::Command;
+use crate::store::Command;
 use crate::store::Tx;
 use std::convert::Infallible;
 use terrace_identity::TokenHash;

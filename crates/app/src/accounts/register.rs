@@ -2,7 +2,8 @@
 
 use crate::accounts::OwnProfile;
 use crate::accounts::sign_in::{Device, Opened, open_session};
-use crate::execute::{Command, KeyedRequest, present};
+use crate::execute::{KeyedRequest, present};
+use crate::store::Command;
 use crate::store::{KeyClaim, StoredAnswer, Tx};
 use std::time::Duration;
 use terrace_identity::ports::NewAccount;

@@ -1,6 +1,6 @@
 //! Who is asking, and from which devices.
 
-use crate::execute::Query;
+use crate::store::Query;
 use crate::store::ReadTx;
 use std::convert::Infallible;
 use terrace_identity::{DeviceSession, Token, Viewer};

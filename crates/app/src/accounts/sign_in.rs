@@ -1,7 +1,7 @@
 //! Opens a session for somebody whose password was checked.
 
 use crate::accounts::OwnProfile;
-use crate::execute::Command;
+use crate::store::Command;
 use crate::store::Tx;
 use std::time::Duration;
 use terrace_identity::{AccountStatus, NewSession, PasswordHash, Secret, SessionKind, Token, TokenKind};

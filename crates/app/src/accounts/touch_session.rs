@@ -1,6 +1,6 @@
 //! Notes that a session, and with it an account, is in use.
 
-use crate::execute::Command;
+use crate::store::Command;
 use crate::store::Tx;
 use std::convert::Infallible;
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! What operators do to coins: give some, take some.
 
 use crate::accounts::UnknownAccount;
-use crate::execute::Command;
+use crate::store::Command;
 use crate::store::Tx;
 use terrace_kernel::{Ctx, Failure, Outcome, StoreError, UserId};
 use terrace_ledger::{AccountKind, Amount, Holder, House, Moved, Transfer, TransferSource};

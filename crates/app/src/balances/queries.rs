@@ -1,10 +1,11 @@
 //! What one has, and what was moved on one's accounts.
 
-use crate::execute::Query;
+use crate::store::Query;
 use crate::store::ReadTx;
 use std::convert::Infallible;
+use terrace_kernel::Currency;
 use terrace_kernel::{Limit, Outcome, Page, TimeKey, Timestamp, UserId};
-use terrace_ledger::{AccountKind, Balance, Currency, Entry};
+use terrace_ledger::{AccountKind, Balance, Entry};
 
 /// Reads a fan's balances and a page of what was moved, the newest first.
 #[derive(Debug, Clone)]

@@ -1,7 +1,7 @@
 //! Gives a fan points for a fact (spec, leaderboard scoring rules 1 and 4).
 
 use crate::boards::awards::{Awards, GiveRefusal, Given};
-use crate::execute::Command;
+use crate::store::Command;
 use crate::store::Tx;
 use terrace_kernel::{Ctx, Outcome, TeamId};
 use terrace_scoring::{NewAward, Writer};

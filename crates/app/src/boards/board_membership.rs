@@ -1,6 +1,6 @@
 //! Joins a board, or leaves it. Points are counted either way; what changes is whether the board shows the fan.
 
-use crate::execute::Command;
+use crate::store::Command;
 use crate::store::{ReadTx, Tx};
 use terrace_kernel::{Ctx, Failure, Outcome, StoreError, TeamId, UserId};
 use terrace_scoring::{Board, BoardId, BoardScope, Membership, Season};

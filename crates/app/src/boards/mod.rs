@@ -28,7 +28,7 @@ pub(crate) use unshown::{Concerned, Unshown};
 
 use crate::App;
 
-use crate::execute::unrefused;
+use crate::store::unrefused;
 
 use crate::boards::unshown::Note;
 use std::collections::HashSet;

@@ -1,6 +1,6 @@
 //! One's own points.
 
-use crate::execute::Query;
+use crate::store::Query;
 use crate::store::ReadTx;
 use std::convert::Infallible;
 use terrace_kernel::{Limit, Outcome, Page, TimeKey, Timestamp, UserId};

@@ -1,7 +1,7 @@
 //! Boards as the tables have them, and what of fans stands beside their lines.
 
 use crate::boards::{BoardChoice, ReadBoard, Rows, board_name};
-use crate::execute::Query;
+use crate::store::Query;
 use crate::store::ReadTx;
 use std::convert::Infallible;
 use terrace_identity::AuthorCard;

@@ -1,7 +1,7 @@
 //! Takes back what a fact has paid: a record of the opposite amount, never a change of the first.
 
 use crate::boards::awards::{Awards, Given, TakeBackRefusal};
-use crate::execute::Command;
+use crate::store::Command;
 use crate::store::Tx;
 use terrace_kernel::{Ctx, Outcome, UserId};
 use terrace_scoring::{SourceKey, Writer};

@@ -1,7 +1,7 @@
 //! What operators and the clock do to seasons. A season ends by the next one's beginning or by being closed; nothing is
 //! deleted (spec, leaderboard scoring rules 6 and 7).
 
-use crate::execute::Command;
+use crate::store::Command;
 use crate::store::Tx;
 use std::convert::Infallible;
 use terrace_kernel::{Ctx, Failure, Outcome, StoreError, Timestamp};

@@ -1,7 +1,7 @@
 //! Blocks somebody, or lifts it: neither of the two sees the other while it stands.
 
-use crate::execute::Command;
 use crate::graph::follow_user::{FollowRefusal, end_follow, lock, tell};
+use crate::store::Command;
 use crate::store::Tx;
 use terrace_kernel::{Ctx, EventKind, Failure, Outcome, UserId};
 

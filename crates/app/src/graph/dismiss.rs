@@ -1,6 +1,6 @@
 //! Takes somebody out of one's recommendations.
 
-use crate::execute::Command;
+use crate::store::Command;
 use crate::store::Tx;
 use terrace_kernel::{Ctx, Failure, Outcome, UserId};
 

@@ -1,8 +1,8 @@
 //! Follows a team, or does so no more (spec §1 rule 6). The favourite team of a profile is another thing: neither
 //! needs or changes the other.
 
-use crate::execute::Command;
 use crate::graph::follow_user::Following;
+use crate::store::Command;
 use crate::store::Tx;
 use terrace_kernel::{Ctx, EventKind, Failure, NewEvent, Outcome, StoreError, TeamId, Topic, UserId};
 

@@ -1,6 +1,6 @@
 //! Follows somebody, or does so no more (spec §1 rule 3).
 
-use crate::execute::Command;
+use crate::store::Command;
 use crate::store::Tx;
 use terrace_kernel::{Ctx, EventKind, Failure, NewEvent, Outcome, StoreError, Topic, UserId};
 use terrace_social::LockedPair;

@@ -1,7 +1,7 @@
 //! Who follows whom, and whom one blocks (spec §1 rule 4).
 
 use crate::accounts::NotFound;
-use crate::execute::Query;
+use crate::store::Query;
 use crate::store::ReadTx;
 use std::convert::Infallible;
 use terrace_identity::{AuthorCard, PublicProfile, Team};

@@ -2,9 +2,9 @@
 //! lag, but who is followed, blocked, dismissed, gone or away is never shown.
 
 use crate::App;
-use crate::execute::{Query, unrefused};
 use crate::platform::NotDone;
 use crate::store::ReadTx;
+use crate::store::{Query, unrefused};
 use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
 use std::sync::Arc;

@@ -15,8 +15,8 @@
 use crate::App;
 use crate::accounts::find_named;
 use crate::boards::{Awards, GiveRefusal, Given};
-use crate::execute::Command;
 use crate::import::completion_lines::{Completion, told};
+use crate::store::Command;
 use crate::store::Tx;
 use chrono::TimeDelta;
 use std::collections::{BTreeMap, BTreeSet};

@@ -18,13 +18,13 @@ pub use completions::{COMPLETIONS_BATCH, CompletionsImported, NotMatched, WhyNot
 pub use lines::{BadLine, EdgeList, EdgeListError, Line};
 
 use crate::App;
-use crate::execute::{Command, unrefused};
 use crate::store::Tx;
+use crate::store::{Command, unrefused};
 use std::collections::{BTreeSet, HashSet};
 use std::convert::Infallible;
 use terrace_identity::ports::NewAccount;
 use terrace_identity::{PasswordHash, Role, TimeZone, Username};
-use terrace_kernel::{Ctx, EventKind, NewEvent, Outcome, StoreError, Timestamp, Topic, UserId};
+use terrace_kernel::{Ctx, EventKind, NewEvent, Outcome, StoreError, Topic, UserId};
 use uuid::Builder;
 
 /// Edges that one transaction brings in. Other writes wait meanwhile, half a second or so; smaller ones would write the
@@ -58,27 +58,6 @@ impl std::ops::AddAssign for Imported {
         self.selves += other.selves;
         self.left_out += other.left_out;
     }
-}
-
-/// Brings in fans who cannot sign in yet, and their follows, many at a time.
-pub trait FollowImportWrite {
-    /// Creates those of the accounts whose ids and names are free, as of people who were seen at the time of their
-    /// creation; says which.
-    fn insert_accounts(&mut self, accounts: &[NewAccount]) -> Result<Vec<UserId>, StoreError>;
-
-    /// Those of these accounts that are active, locked in the order of their ids until the transaction ends.
-    fn lock_active(&mut self, users: &[UserId]) -> Result<Vec<UserId>, StoreError>;
-
-    /// Creates those of these follows that there are not, but none beside a block; says which. The caller has locked
-    /// everybody concerned and counts them with [`Self::count_follows`].
-    fn insert_follows(
-        &mut self,
-        follows: &[(UserId, UserId)],
-        at: Timestamp,
-    ) -> Result<Vec<(UserId, UserId)>, StoreError>;
-
-    /// Counts these follows, which the caller has inserted, on both sides.
-    fn count_follows(&mut self, follows: &[(UserId, UserId)]) -> Result<(), StoreError>;
 }
 
 impl App {

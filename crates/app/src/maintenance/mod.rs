@@ -23,7 +23,6 @@
 mod journal;
 mod mending;
 mod order;
-mod ports;
 mod run;
 mod stride;
 mod tasks_cleanup;
@@ -31,15 +30,15 @@ mod tasks_setup;
 mod tasks_upkeep;
 mod work;
 
-pub use journal::{
-    Busy, CountRows, Extent, MaintenanceHistory, MaintenanceRead, MaintenanceWrite, RunOutcome, RunRecord,
-    RunState, UnknownOutcome,
+pub use crate::store::maintenance::{
+    Extent, MaintenanceRead, MaintenanceWrite, RunOutcome, RunRecord, UnknownOutcome,
 };
-pub use order::OrderFault;
-pub use ports::{
+pub use crate::store::repair::{
     Boardless, Carrier, Counts, FactsAudit, FactsMend, LeftBehind, LookedAt, MendingRead, MendingWrite,
     PacksAudit, PacksMend, RowsAudit, RowsMend, Runless, Unrecorded, UnrecordedVisit,
 };
+pub use journal::{Busy, CountRows, MaintenanceHistory, RunState};
+pub use order::OrderFault;
 pub use run::{Left, Ran, Round, RoundFailure, RoundReport};
 pub(crate) use stride::Stride;
 pub(crate) use work::Pace;

@@ -2,10 +2,10 @@
 //! the whole of them does.
 
 use crate::App;
-use crate::execute::unrefused;
 use crate::maintenance::journal::{BeginRun, EndRun, ProlongRun, ReleaseRun, Successes};
 use crate::maintenance::work::{Observer, Pace, TaskFailure, Work};
 use crate::maintenance::{Busy, Plan, RunOutcome, Task};
+use crate::store::unrefused;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -2,10 +2,10 @@
 
 use crate::boards::FoundSeasons;
 use crate::demo::DemoOutcome;
-use crate::execute::Command;
 use crate::maintenance::{Category, Task, TaskFailure, Work};
 use crate::packs::{LoadPacks, PackContent};
 use crate::quests::{LoadQuests, QuestContent};
+use crate::store::Command;
 use crate::store::{ReadTx, Tx};
 use crate::teams::Catalogue;
 use std::collections::HashMap;

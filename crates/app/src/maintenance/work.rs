@@ -1,10 +1,10 @@
 //! What a task works with: batches that a rehearsal rolls back, counts of what was written, and how far it is.
 
 use crate::App;
-use crate::execute::{Command, Query, unrefused};
 use crate::maintenance::stride::Stride;
 use crate::maintenance::{Counts, Left, Ran, Task};
 use crate::store::Tx;
+use crate::store::{Command, Query, unrefused};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::fmt;

@@ -7,7 +7,6 @@
 
 mod container;
 mod object;
-mod ports;
 mod render;
 #[cfg(test)]
 mod samples;
@@ -23,55 +22,14 @@ pub(crate) use set_picture::SetPicture;
 pub(crate) use store_picture::{StorePicture, StorePictureRefusal};
 pub(crate) use upload_media::UploadMedia;
 
+pub use crate::store::media::{
+    ImageType, MediaRead, MediaWrite, NewMedia, NewUpload, StoredMedia, UploadQuota, WaitingUploads,
+};
+pub use crate::store::{ByteStream, MediaStore, ObjectKey};
 pub(crate) use object::NoMediaStore;
-pub use object::{ByteStream, MediaStore, ObjectKey};
-pub use ports::{MediaRead, MediaWrite, NewMedia, NewUpload, StoredMedia, UploadQuota, WaitingUploads};
 pub use serve::ServedMedia;
 pub(crate) use sweep::{Shards, SweptMedia};
 pub use upload::{PictureUpload, UploadRefusal, Uploaded};
-
-use std::fmt;
-use std::str::FromStr;
-use terrace_kernel::UnknownName;
-
-/// The types of pictures that are taken and served.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ImageType {
-    /// `image/png`.
-    Png,
-    /// `image/jpeg`.
-    Jpeg,
-    /// `image/webp`.
-    WebP,
-}
-
-impl ImageType {
-    /// Every type.
-    pub const ALL: [Self; 3] = [Self::Png, Self::Jpeg, Self::WebP];
-
-    /// The media type, as headers and tables hold it.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Png => "image/png",
-            Self::Jpeg => "image/jpeg",
-            Self::WebP => "image/webp",
-        }
-    }
-}
-
-impl fmt::Display for ImageType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl FromStr for ImageType {
-    type Err = UnknownName;
-
-    fn from_str(text: &str) -> Result<Self, UnknownName> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == text).ok_or_else(|| UnknownName(text.to_owned()))
-    }
-}
 
 /// Why a file is not taken for a picture, in words for whoever sent it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,73 +1,9 @@
-//! Where the bytes of pictures lie.
+//! The media store of a service that was given none.
 
+use crate::media::{ByteStream, MediaStore, ObjectKey};
 use crate::store::BoxFuture;
 use bytes::Bytes;
-use futures_util::Stream;
-use std::fmt;
-use std::pin::Pin;
-use std::str::FromStr;
-use terrace_kernel::{MalformedHash, MediaHash, StoreError, Timestamp};
-use uuid::Uuid;
-
-/// Bytes as they are read.
-pub type ByteStream = Pin<Box<dyn Stream<Item = Result<Bytes, StoreError>> + Send>>;
-
-/// The name of one upload's object: `ab/abcd…-0190…`, after the hash and an id of the time of the upload. The
-/// folder keeps listings short.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ObjectKey {
-    /// The SHA-256 of the bytes.
-    pub hash: MediaHash,
-    /// Tells the object from others of the same bytes; a `UUIDv7`.
-    pub id: Uuid,
-}
-
-impl ObjectKey {
-    /// The folder that the object lies in: the first byte of its hash.
-    pub fn shard(&self) -> u8 {
-        let [first, ..] = *self.hash.as_bytes();
-        first
-    }
-
-    /// When it was put, as far as its name tells; `None` for a name that no upload has given.
-    pub fn put_at(&self) -> Option<Timestamp> {
-        let (seconds, nanos) = self.id.get_timestamp()?.to_unix();
-        let micros = i64::try_from(seconds).ok()?.checked_mul(1_000_000)?;
-        Some(Timestamp::from_micros(micros.checked_add(i64::from(nanos / 1000))?))
-    }
-}
-
-impl fmt::Display for ObjectKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:02x}/{}-{}", self.shard(), self.hash, self.id.simple())
-    }
-}
-
-impl FromStr for ObjectKey {
-    type Err = MalformedHash;
-
-    fn from_str(text: &str) -> Result<Self, MalformedHash> {
-        let (_, name) = text.split_once('/').ok_or(MalformedHash)?;
-        let (hash, id) = name.split_once('-').ok_or(MalformedHash)?;
-        let key = Self { hash: hash.parse()?, id: Uuid::try_parse(id).map_err(|_| MalformedHash)? };
-        if key.to_string() == text { Ok(key) } else { Err(MalformedHash) }
-    }
-}
-
-/// Keeps the bytes of pictures: a folder, or a bucket.
-pub trait MediaStore: Send + Sync + 'static {
-    /// Puts an object, durably and whole or not at all.
-    fn put(&self, key: ObjectKey, bytes: Bytes) -> BoxFuture<'_, Result<(), StoreError>>;
-
-    /// Opens an object; `None` when there is none.
-    fn get(&self, key: ObjectKey) -> BoxFuture<'_, Result<Option<ByteStream>, StoreError>>;
-
-    /// Removes an object; one that is not there is removed.
-    fn delete(&self, key: ObjectKey) -> BoxFuture<'_, Result<(), StoreError>>;
-
-    /// The objects whose hash begins with this byte. What else lies there is passed over.
-    fn list(&self, shard: u8) -> BoxFuture<'_, Result<Vec<ObjectKey>, StoreError>>;
-}
+use terrace_kernel::StoreError;
 
 /// For a service that was given no place for pictures.
 pub(crate) struct NoMediaStore;
@@ -92,33 +28,5 @@ impl MediaStore for NoMediaStore {
     /// Nothing lies there.
     fn list(&self, _shard: u8) -> BoxFuture<'_, Result<Vec<ObjectKey>, StoreError>> {
         Box::pin(async { Ok(Vec::new()) })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use terrace_kernel::CtxSeed;
-
-    #[test]
-    fn a_name_tells_hash_and_time_and_no_other_spelling_does() {
-        let now = Timestamp::from_micros(1_777_636_800_123_000);
-        let id = CtxSeed::new(now, [1; 32]).open().new_id();
-        let key = ObjectKey { hash: MediaHash::from_bytes([0x0b; 32]), id };
-        let text = key.to_string();
-        assert!(text.starts_with("0b/0b0b"), "{text}");
-        assert_eq!((text.parse(), key.put_at()), (Ok(key), Some(now)));
-        for wrong in [
-            "",
-            "0b",
-            &text[3..],
-            &text.replacen("0b/", "0c/", 1),
-            &text.to_uppercase(),
-            &format!("{text}#1"),
-            &format!("x/{text}"),
-            &text.replace(&id.simple().to_string(), &id.hyphenated().to_string()),
-        ] {
-            assert!(wrong.parse::<ObjectKey>().is_err(), "{wrong}");
-        }
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::App;
 use crate::accounts::NotFound;
-use crate::execute::Query;
 use crate::media::{ByteStream, StoredMedia};
+use crate::store::Query;
 use crate::store::ReadTx;
 use terrace_kernel::{Failure, MediaHash, Outcome, StoreError, Timestamp};
 

@@ -1,8 +1,9 @@
 //! Sets one's own picture, or takes it away.
 
 use crate::accounts::{ChangeProfileRefusal, OwnProfile};
-use crate::execute::{Command, present};
+use crate::execute::present;
 use crate::media::{StorePicture, StorePictureRefusal};
+use crate::store::Command;
 use crate::store::Tx;
 use terrace_kernel::{Ctx, EventKind, Failure, MediaHash, NewEvent, Outcome, StoreError, Topic, UserId};
 

@@ -2,10 +2,10 @@
 //! lies in.
 
 use crate::App;
-use crate::execute::{Command, Query, unrefused};
 use crate::housekeeping::CountPast;
 use crate::maintenance::{Pace, TaskFailure};
 use crate::media::ObjectKey;
+use crate::store::{Command, Query, unrefused};
 use crate::store::{Past, ReadTx, Tx};
 use std::convert::Infallible;
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! Keeps a stored picture for a post that its uploader will create.
 
-use crate::execute::Command;
 use crate::media::{NewUpload, StorePicture, StorePictureRefusal, UploadQuota, Uploaded};
+use crate::store::Command;
 use crate::store::Tx;
 use std::time::Duration;
 use terrace_kernel::{Ctx, Failure, Outcome, UserId};

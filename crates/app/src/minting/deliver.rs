@@ -6,8 +6,8 @@
 //! for the minter.
 
 use crate::App;
-use crate::execute::{Command, Query, unrefused};
-use crate::minting::notice::{MintFault, MintNotice, Minter};
+use crate::minting::{MintFault, MintNotice, Minter};
+use crate::store::{Command, Query, unrefused};
 use crate::store::{ReadTx, Tx};
 use std::convert::Infallible;
 use std::sync::Arc;

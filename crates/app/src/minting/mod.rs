@@ -7,11 +7,13 @@
 
 mod deliver;
 mod notice;
-mod ports;
 mod upkeep;
 
-pub use notice::{MintFault, MintKind, MintNotice, Minter};
-pub use ports::{MintTries, MintingDelivery, MintingRead, MintingStanding, MintingUpkeep, MintingWrite};
+pub use crate::store::minting::{
+    MintKind, MintNotice, MintTries, MintingDelivery, MintingRead, MintingStanding, MintingUpkeep,
+    MintingWrite,
+};
+pub use notice::{MintFault, Minter};
 pub use upkeep::MintingRetried;
 
 use crate::App;

@@ -1,9 +1,9 @@
 //! What operators do to the outbox: hand over what was minted before there was a minter, and try again what failed.
 
 use crate::App;
-use crate::execute::{Command, Query, unrefused};
 use crate::maintenance::{Pace, TaskFailure};
-use crate::minting::ports::MintingStanding;
+use crate::minting::MintingStanding;
+use crate::store::{Command, Query, unrefused};
 use crate::store::{ReadTx, Tx};
 use std::convert::Infallible;
 use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp, UserId};

@@ -197,8 +197,9 @@ fn pack(entry: PackEntry) -> Result<PackDraft, String> {
 mod tests {
     use super::*;
     use std::collections::BTreeSet;
+    use terrace_kernel::PriceKind;
     use terrace_kernel::{TeamId, Timestamp};
-    use terrace_packs::{Minted, PriceKind, odds};
+    use terrace_packs::{Minted, odds};
 
     fn planned(content: &PackContent) -> Result<Catalogue, PackContentError> {
         let team = |_: &str| Some(TeamId::from_uuid(Uuid::from_u128(1)));
@@ -234,7 +235,7 @@ mod tests {
         let earned: i64 = rules.coins.iter().filter(|(streak, _)| *streak <= 2).map(|(_, coins)| coins).sum();
         let Catalogue { packs, .. } = planned(&PackContent::embedded().unwrap()).unwrap();
         let coins = packs.iter().filter(|pack| pack.price.kind() == PriceKind::Coins);
-        let least = coins.map(|pack| pack.price.total(terrace_packs::Quantity::ONE)).min();
+        let least = coins.map(|pack| pack.price.amount()).min();
         assert!(least.is_some_and(|price| price <= earned), "{least:?} of {earned}");
     }
 

@@ -1,7 +1,7 @@
 //! How packs and collectibles come into the database.
 
-use crate::execute::Command;
 use crate::packs::{PackContent, PackContentError, PackSummary};
+use crate::store::Command;
 use crate::store::Tx;
 use std::collections::HashMap;
 use terrace_kernel::{Ctx, Failure, Outcome};

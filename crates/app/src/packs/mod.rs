@@ -21,7 +21,7 @@ pub use safe::{MalformedSecretKey, SecretKey, SeedSafe};
 
 use crate::App;
 
-use crate::execute::unrefused;
+use crate::store::unrefused;
 
 use std::collections::HashMap;
 use std::sync::Arc;

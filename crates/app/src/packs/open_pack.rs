@@ -1,7 +1,7 @@
 //! How fans open packs.
 
-use crate::execute::Command;
 use crate::packs::{PackBook, SeedSafe, limited};
+use crate::store::Command;
 use crate::store::Tx;
 use std::sync::Arc;
 use terrace_kernel::{Ctx, Failure, Outcome, StoreError, UserId, hex};

@@ -1,16 +1,17 @@
 //! How fans buy packs.
 
-use crate::execute::Command;
 use crate::packs::{PackBook, SeedSafe, limited, sealed_copies};
 use crate::payments::{CLAIM, Payment, settle};
+use crate::store::Command;
 use crate::store::Tx;
 use std::sync::Arc;
 use std::time::Duration;
+use terrace_kernel::PriceKind;
 use terrace_kernel::{Ctx, Failure, Outcome, StoreError, Timestamp, UserId};
 use terrace_ledger::{AccountKind, Amount, Holder, House, Moved, Transfer, TransferSource};
 use terrace_packs::{
-    Bought, Minted, PAYMENT_LIFE, Pack, PackId, PriceKind, Purchase, PurchaseState, Quantity, SaleRefusal,
-    Stock, StockChange, UserPack, can_sell, holds,
+    Bought, Minted, PAYMENT_LIFE, Pack, PackId, Purchase, PurchaseState, Quantity, SaleRefusal, Stock,
+    StockChange, UserPack, can_sell, holds,
 };
 
 /// Buys copies of a pack. For points or coins it completes at once; for money it holds the stock and waits for the payment.
@@ -197,7 +198,7 @@ impl PurchasePack {
             PriceKind::Coins => AccountKind::Coins,
             PriceKind::Money => return Ok(self.provider.map_or(Paid::Unavailable, Paid::Later)),
         };
-        let amount = Amount::new(pack.price.total(self.quantity))
+        let amount = Amount::new(pack.price.total(self.quantity.copies()))
             .map_err(|error| StoreError::defect("price a purchase", error))?;
         let moved = tx.transfer(&Transfer {
             id: ctx.new_id(),

@@ -1,8 +1,8 @@
 //! Packs as fans see them, and what fans bought and own.
 
 use crate::accounts::NotFound;
-use crate::execute::Query;
 use crate::packs::{PackBook, limited};
+use crate::store::Query;
 use crate::store::ReadTx;
 use std::convert::Infallible;
 use std::sync::Arc;

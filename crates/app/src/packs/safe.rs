@@ -1,8 +1,8 @@
 //! What the service keeps secret, and the seeds of sealed copies that it encrypts with it.
 
-use crate::execute::{Command, unrefused};
 use crate::payments::webhooks::keyed;
 use crate::store::Tx;
+use crate::store::{Command, unrefused};
 use crate::{App, CursorSeal};
 use chacha20poly1305::aead::{Aead, Payload};
 use chacha20poly1305::{KeyInit, XChaCha20Poly1305};

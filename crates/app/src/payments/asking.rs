@@ -1,18 +1,20 @@
 //! What the service asks its payment provider on behalf of one buyer, and what it is told.
 
 use crate::App;
-use crate::execute::{KeyedRequest, unrefused};
+use crate::execute::KeyedRequest;
 use crate::maintenance::{Pace, TaskFailure};
 use crate::packs::PackPurchased;
 use crate::payments::{
-    BegunCheckout, CheckoutOrder, CompletePurchase, EndPending, FindPayment, Header, HowItEnds, Money,
-    NoticeFault, NoticeKind, NoticeTaken, Payment, PaymentNotice, PaymentProvider, PaymentState,
-    ProviderFault, RecordCheckout, TakeNotice,
+    BegunCheckout, CheckoutOrder, CompletePurchase, EndPending, FindPayment, Header, HowItEnds, NoticeFault,
+    NoticeKind, NoticeTaken, Payment, PaymentNotice, PaymentProvider, PaymentState, ProviderFault,
+    RecordCheckout, TakeNotice,
 };
 use crate::store::StoredAnswer;
+use crate::store::unrefused;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
+use terrace_kernel::Money;
 use terrace_kernel::{Failure, Outcome, StoreError, UserId};
 use terrace_packs::{PackId, Purchase, PurchaseId, PurchaseState};
 

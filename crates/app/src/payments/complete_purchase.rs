@@ -1,8 +1,9 @@
 //! How fans get what they have paid, and what ends a purchase that nobody pays.
 
-use crate::execute::{Command, KeyedRequest};
+use crate::execute::KeyedRequest;
 use crate::packs::{PackBook, PackPurchased};
 use crate::payments::{Checkout, settle};
+use crate::store::Command;
 use crate::store::{StoredAnswer, Tx};
 use std::convert::Infallible;
 use std::sync::Arc;

@@ -5,7 +5,6 @@
 mod asking;
 mod complete_purchase;
 mod notice;
-mod ports;
 mod provider;
 mod queries;
 mod reconcile;
@@ -21,15 +20,17 @@ pub(crate) use queries::{DuePayments, FindPayment};
 pub use return_purchase::{ReturnPurchase, ReturnPurchaseRefusal};
 pub use take_notice::{NoticeTaken, TakeNotice};
 
+pub use crate::store::payments::{
+    NoticeKind, NoticeOutcome, Payment, PaymentNotice, PaymentRead, PaymentWrite, RefundState,
+    SandboxCheckout, SandboxState, SandboxWrite,
+};
 pub(crate) use asking::CLAIM;
 pub use asking::{CheckoutRefusal, Payments};
-pub(crate) use notice::{Decision, is_name};
-pub use notice::{Mismatch, NoticeKind, NoticeOutcome, PaymentNotice};
-pub use ports::{Payment, PaymentRead, PaymentWrite, RefundState, SandboxWrite};
+pub use notice::Mismatch;
+pub(crate) use notice::{Decision, decide, is_name};
 pub use provider::{
-    BegunCheckout, Checkout, CheckoutOrder, Header, Money, NoticeFault, PaymentProvider, PaymentState,
-    ProviderFault,
+    BegunCheckout, Checkout, CheckoutOrder, Header, NoticeFault, PaymentProvider, PaymentState, ProviderFault,
 };
 pub(crate) use reconcile::job;
 pub use reconcile::{PurchasesReconciled, ReconcileReport};
-pub use sandbox::{NoticePost, Sandbox, SandboxCheckout, SandboxDecision, SandboxRefusal, SandboxState};
+pub use sandbox::{NoticePost, Sandbox, SandboxDecision, SandboxRefusal};

@@ -1,115 +1,11 @@
 //! What a provider tells of a payment, and what is to come of it.
 
-use crate::payments::{Money, Payment, RefundState};
-use std::fmt;
-use std::str::FromStr;
-use terrace_kernel::{Timestamp, UnknownName};
-use terrace_packs::{Purchase, PurchaseId, PurchaseState};
-
-/// What happened to a payment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum NoticeKind {
-    /// It was paid.
-    Paid,
-    /// It was tried, and came to nothing.
-    Failed,
-    /// It was given up, or out of time.
-    Cancelled,
-    /// All of it was given back.
-    Refunded,
-}
-
-impl NoticeKind {
-    /// Every kind.
-    pub const ALL: [Self; 4] = [Self::Paid, Self::Failed, Self::Cancelled, Self::Refunded];
-
-    /// The stable name, as tables and messages hold it.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Paid => "paid",
-            Self::Failed => "failed",
-            Self::Cancelled => "cancelled",
-            Self::Refunded => "refunded",
-        }
-    }
-}
-
-impl fmt::Display for NoticeKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl FromStr for NoticeKind {
-    type Err = UnknownName;
-
-    fn from_str(text: &str) -> Result<Self, UnknownName> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == text).ok_or_else(|| UnknownName(text.to_owned()))
-    }
-}
-
-/// What a provider tells of a payment, in nobody's own words. It may come more than once, late, and in any order.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PaymentNotice {
-    /// The provider's name for the event: 1 to 255 visible ASCII characters; the same for one that is told again.
-    pub event_id: String,
-    /// The purchase that it says it is about.
-    pub purchase: PurchaseId,
-    /// What happened.
-    pub kind: NoticeKind,
-    /// How much was, or would have been, moved.
-    pub money: Money,
-    /// The provider's name for the checkout: 1 to 255 visible ASCII characters.
-    pub reference: String,
-    /// When it happened there.
-    pub occurred_at: Timestamp,
-}
-
-impl PaymentNotice {
-    /// Whether two tell the same, whenever they were told.
-    pub(crate) fn says_the_same(&self, other: &Self) -> bool {
-        let said = |notice: &Self| (notice.purchase, notice.kind, notice.money);
-        said(self) == said(other) && self.reference == other.reference
-    }
-}
+use crate::payments::{NoticeKind, Payment, PaymentNotice, RefundState};
+use terrace_packs::{Purchase, PurchaseState};
 
 /// Whether a text can name an event or a checkout of a provider.
 pub(crate) fn is_name(text: &str) -> bool {
     (1..=255).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
-}
-
-/// What came of a notice, as it is kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NoticeOutcome {
-    /// It changed something.
-    Applied,
-    /// It told nothing new.
-    Nothing,
-    /// It does not fit what it names; nothing was moved.
-    Mismatch,
-}
-
-impl NoticeOutcome {
-    /// Every outcome.
-    pub const ALL: [Self; 3] = [Self::Applied, Self::Nothing, Self::Mismatch];
-
-    /// The stable name, as tables hold it.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Applied => "applied",
-            Self::Nothing => "nothing",
-            Self::Mismatch => "mismatch",
-        }
-    }
-}
-
-impl FromStr for NoticeOutcome {
-    type Err = UnknownName;
-
-    fn from_str(text: &str) -> Result<Self, UnknownName> {
-        let found = Self::ALL.into_iter().find(|outcome| outcome.as_str() == text);
-        found.ok_or_else(|| UnknownName(text.to_owned()))
-    }
 }
 
 /// Why a notice does not fit.
@@ -153,65 +49,69 @@ pub(crate) enum Decision {
     Nothing,
 }
 
-impl PaymentNotice {
-    /// Whether it fits the purchase that it names, and what is to come of it (spec §3, rule 4). Whatever the order in which
-    /// notices come, what was paid is either completed or given back.
-    pub(crate) fn decide(
-        &self,
-        provider: &str,
-        purchase: &Purchase,
-        payment: &Payment,
-    ) -> Result<Decision, Mismatch> {
-        self.fits(provider, purchase, payment)?;
-        Ok(match (purchase.state, self.kind) {
-            (PurchaseState::Pending, NoticeKind::Paid) => Decision::Complete,
-            (PurchaseState::Pending, NoticeKind::Failed | NoticeKind::Cancelled) => Decision::Cancel,
-            // Paid after it was too late.
-            (PurchaseState::Expired | PurchaseState::Cancelled, NoticeKind::Paid) => {
-                Decision::Refund { given: false }
-            }
-            // Of one that was never told to be paid, too: that notice comes later, or never.
-            (
-                PurchaseState::Pending
-                | PurchaseState::Completed
-                | PurchaseState::Expired
-                | PurchaseState::Cancelled,
-                NoticeKind::Refunded,
-            ) => Decision::Refund { given: true },
-            (PurchaseState::Refunded, NoticeKind::Refunded) if payment.refund == Some(RefundState::Owed) => {
-                Decision::RefundGiven
-            }
-            (PurchaseState::Refunded, _)
-            | (PurchaseState::Completed, NoticeKind::Paid | NoticeKind::Failed | NoticeKind::Cancelled)
-            | (
-                PurchaseState::Expired | PurchaseState::Cancelled,
-                NoticeKind::Failed | NoticeKind::Cancelled,
-            ) => Decision::Nothing,
-        })
-    }
+/// Whether it fits the purchase that it names, and what is to come of it (spec §3, rule 4). Whatever the order in which
+/// notices come, what was paid is either completed or given back.
+pub(crate) fn decide(
+    notice: &PaymentNotice,
+    provider: &str,
+    purchase: &Purchase,
+    payment: &Payment,
+) -> Result<Decision, Mismatch> {
+    fits(notice, provider, purchase, payment)?;
+    Ok(match (purchase.state, notice.kind) {
+        (PurchaseState::Pending, NoticeKind::Paid) => Decision::Complete,
+        (PurchaseState::Pending, NoticeKind::Failed | NoticeKind::Cancelled) => Decision::Cancel,
+        // Paid after it was too late.
+        (PurchaseState::Expired | PurchaseState::Cancelled, NoticeKind::Paid) => {
+            Decision::Refund { given: false }
+        }
+        // Of one that was never told to be paid, too: that notice comes later, or never.
+        (
+            PurchaseState::Pending
+            | PurchaseState::Completed
+            | PurchaseState::Expired
+            | PurchaseState::Cancelled,
+            NoticeKind::Refunded,
+        ) => Decision::Refund { given: true },
+        (PurchaseState::Refunded, NoticeKind::Refunded) if payment.refund == Some(RefundState::Owed) => {
+            Decision::RefundGiven
+        }
+        (PurchaseState::Refunded, _)
+        | (PurchaseState::Completed, NoticeKind::Paid | NoticeKind::Failed | NoticeKind::Cancelled)
+        | (PurchaseState::Expired | PurchaseState::Cancelled, NoticeKind::Failed | NoticeKind::Cancelled) => {
+            Decision::Nothing
+        }
+    })
+}
 
-    fn fits(&self, provider: &str, purchase: &Purchase, payment: &Payment) -> Result<(), Mismatch> {
-        if payment.provider != provider {
-            return Err(Mismatch::Provider);
-        }
-        if payment.reference.as_ref().is_some_and(|reference| *reference != self.reference) {
-            return Err(Mismatch::Reference);
-        }
-        if purchase.price.currency() != Some(self.money.currency) {
-            return Err(Mismatch::Currency);
-        }
-        if purchase.total() != self.money.amount {
-            return Err(Mismatch::Amount);
-        }
-        Ok(())
+fn fits(
+    notice: &PaymentNotice,
+    provider: &str,
+    purchase: &Purchase,
+    payment: &Payment,
+) -> Result<(), Mismatch> {
+    if payment.provider != provider {
+        return Err(Mismatch::Provider);
     }
+    if payment.reference.as_ref().is_some_and(|reference| *reference != notice.reference) {
+        return Err(Mismatch::Reference);
+    }
+    if purchase.price.currency() != Some(notice.money.currency) {
+        return Err(Mismatch::Currency);
+    }
+    if purchase.total() != notice.money.amount {
+        return Err(Mismatch::Amount);
+    }
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use terrace_kernel::{UserId, Uuid};
-    use terrace_packs::{PackId, Price, PriceKind, Quantity};
+    use crate::payments::NoticeOutcome;
+    use terrace_kernel::{Money, Timestamp, UserId, Uuid};
+    use terrace_kernel::{Price, PriceKind};
+    use terrace_packs::{PackId, PurchaseId, Quantity};
 
     fn at(micros: i64) -> Timestamp {
         Timestamp::from_micros(micros)
@@ -268,7 +168,7 @@ mod tests {
             (PurchaseState::Refunded, Some(RefundState::Given), [Nothing; 4]),
         ] {
             let decided = NoticeKind::ALL
-                .map(|kind| notice(kind).decide("bank", &purchase(state), &payment(refund)).unwrap());
+                .map(|kind| decide(&notice(kind), "bank", &purchase(state), &payment(refund)).unwrap());
             assert_eq!(decided, decisions, "{state}");
         }
     }
@@ -287,12 +187,12 @@ mod tests {
         for (change, mismatch) in cases {
             let mut notice = notice(NoticeKind::Paid);
             change(&mut notice);
-            assert_eq!(notice.decide("bank", &purchase, &payment), Err(mismatch));
+            assert_eq!(decide(&notice, "bank", &purchase, &payment), Err(mismatch));
         }
-        assert_eq!(notice(NoticeKind::Paid).decide("mint", &purchase, &payment), Err(Mismatch::Provider));
+        assert_eq!(decide(&notice(NoticeKind::Paid), "mint", &purchase, &payment), Err(Mismatch::Provider));
         // Before the checkout's name is known here, it is whatever the provider says.
         let unknown = Payment { reference: None, ..payment };
-        assert_eq!(notice(NoticeKind::Paid).decide("bank", &purchase, &unknown), Ok(Decision::Complete));
+        assert_eq!(decide(&notice(NoticeKind::Paid), "bank", &purchase, &unknown), Ok(Decision::Complete));
     }
 
     #[test]

@@ -3,17 +3,8 @@
 use crate::payments::PaymentNotice;
 use crate::payments::webhooks::SignatureFault;
 use crate::store::BoxFuture;
-use terrace_kernel::Timestamp;
-use terrace_packs::{Currency, PurchaseId};
-
-/// An amount of money.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Money {
-    /// In minor units of the currency.
-    pub amount: i64,
-    /// The currency.
-    pub currency: Currency,
-}
+use terrace_kernel::{Money, Timestamp};
+use terrace_packs::PurchaseId;
 
 /// What a buyer is to pay, and by when.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! What stands between purchases and whoever takes their money.
 
-use crate::execute::Query;
 use crate::payments::Payment;
+use crate::store::Query;
 use crate::store::ReadTx;
 use std::convert::Infallible;
 use terrace_kernel::{Outcome, StoreError, Timestamp};

@@ -6,7 +6,6 @@
 //! leaves what it has not done to the next.
 
 use crate::App;
-use crate::execute::{Command, unrefused};
 use crate::maintenance::{Pace, TaskFailure};
 use crate::payments::{
     BegunCheckout, DuePayments, EndPending, HowItEnds, NoticeKind, NoticeTaken, Payment, PaymentState,
@@ -14,6 +13,7 @@ use crate::payments::{
 };
 use crate::platform::{AtOnce, Job};
 use crate::store::Tx;
+use crate::store::{Command, unrefused};
 use futures_util::{StreamExt, stream};
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,9 +1,9 @@
 //! How fans return what they have bought for money.
 
 use crate::App;
-use crate::execute::Command;
 use crate::packs::PackBook;
 use crate::payments::{RefundState, settle};
+use crate::store::Command;
 use crate::store::Tx;
 use std::sync::Arc;
 use terrace_kernel::{Ctx, Failure, Outcome, UserId};

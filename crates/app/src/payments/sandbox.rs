@@ -1,114 +1,53 @@
 //! A provider without money, so that the whole way of a payment runs on one machine: its buyers approve or decline on a
 //! page of this service, and it tells of that as a card provider would, by a signed message over the network.
 
-use crate::execute::{Command, execute_beside, unrefused};
+use crate::execute::execute_beside;
 use crate::payments::webhooks::{SIGNATURE_HEADER, WebhookSecret};
 use crate::payments::{
-    BegunCheckout, Checkout, CheckoutOrder, Header, Money, NoticeFault, NoticeKind, PaymentNotice,
-    PaymentProvider, PaymentState, ProviderFault, is_name,
+    BegunCheckout, Checkout, CheckoutOrder, Header, NoticeFault, NoticeKind, PaymentNotice, PaymentProvider,
+    PaymentState, ProviderFault, SandboxCheckout, SandboxState, is_name,
 };
 use crate::store::{BoxFuture, Store, Tx};
+use crate::store::{Command, unrefused};
 use crate::{App, SecretKey};
 use serde::{Deserialize, Serialize};
 use std::convert::Infallible;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
+use terrace_kernel::Currency;
+use terrace_kernel::Money;
 use terrace_kernel::{Clock, Ctx, CtxSeed, Entropy, Failure, Outcome, StoreError, Timestamp, UnknownName};
-use terrace_packs::{Currency, PurchaseId};
+use terrace_packs::PurchaseId;
 
 /// What the sandbox's secret is derived for.
 const PURPOSE: &str = "terrace/sandbox payments/1";
 
-/// Where a checkout of the sandbox stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SandboxState {
-    /// The buyer has not decided.
-    Open,
-    /// The buyer has paid.
-    Approved,
-    /// The buyer does not want to.
-    Declined,
-    /// It cannot be paid any more.
-    Closed,
-    /// The buyer has the money back.
-    Refunded,
-}
-
-impl SandboxState {
-    /// Every state.
-    pub const ALL: [Self; 5] = [Self::Open, Self::Approved, Self::Declined, Self::Closed, Self::Refunded];
-
-    /// The stable name, as tables hold it.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Open => "open",
-            Self::Approved => "approved",
-            Self::Declined => "declined",
-            Self::Closed => "closed",
-            Self::Refunded => "refunded",
-        }
+fn payment_state(checkout: &SandboxCheckout) -> PaymentState {
+    match checkout.state {
+        SandboxState::Open => PaymentState::Open,
+        SandboxState::Approved => PaymentState::Paid(checkout.price),
+        SandboxState::Declined | SandboxState::Closed => PaymentState::Ended,
+        SandboxState::Refunded => PaymentState::Refunded(checkout.price),
     }
 }
 
-impl fmt::Display for SandboxState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl FromStr for SandboxState {
-    type Err = UnknownName;
-
-    fn from_str(text: &str) -> Result<Self, UnknownName> {
-        Self::ALL.into_iter().find(|state| state.as_str() == text).ok_or_else(|| UnknownName(text.to_owned()))
-    }
-}
-
-/// A checkout of the sandbox.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SandboxCheckout {
-    /// The purchase.
-    pub purchase: PurchaseId,
-    /// What is to be paid.
-    pub price: Money,
-    /// What the buyer reads of it.
-    pub description: String,
-    /// The first instant at which it cannot be paid any more.
-    pub expires_at: Timestamp,
-    /// Where it stands.
-    pub state: SandboxState,
-    /// When it last went from one state to another.
-    pub changed_at: Timestamp,
-}
-
-impl SandboxCheckout {
-    fn payment_state(&self) -> PaymentState {
-        match self.state {
-            SandboxState::Open => PaymentState::Open,
-            SandboxState::Approved => PaymentState::Paid(self.price),
-            SandboxState::Declined | SandboxState::Closed => PaymentState::Ended,
-            SandboxState::Refunded => PaymentState::Refunded(self.price),
-        }
-    }
-
-    /// What the sandbox tells of it; nothing while nobody has decided. Told again it is the same event.
-    fn notice(&self) -> Option<PaymentNotice> {
-        let kind = match self.state {
-            SandboxState::Open => return None,
-            SandboxState::Approved => NoticeKind::Paid,
-            SandboxState::Declined | SandboxState::Closed => NoticeKind::Cancelled,
-            SandboxState::Refunded => NoticeKind::Refunded,
-        };
-        Some(PaymentNotice {
-            event_id: format!("sandbox_{kind}_{}", self.purchase.as_uuid().simple()),
-            purchase: self.purchase,
-            kind,
-            money: self.price,
-            reference: reference(self.purchase),
-            occurred_at: self.changed_at,
-        })
-    }
+/// What the sandbox tells of it; nothing while nobody has decided. Told again it is the same event.
+fn notice(checkout: &SandboxCheckout) -> Option<PaymentNotice> {
+    let kind = match checkout.state {
+        SandboxState::Open => return None,
+        SandboxState::Approved => NoticeKind::Paid,
+        SandboxState::Declined | SandboxState::Closed => NoticeKind::Cancelled,
+        SandboxState::Refunded => NoticeKind::Refunded,
+    };
+    Some(PaymentNotice {
+        event_id: format!("sandbox_{kind}_{}", checkout.purchase.as_uuid().simple()),
+        purchase: checkout.purchase,
+        kind,
+        money: checkout.price,
+        reference: reference(checkout.purchase),
+        occurred_at: checkout.changed_at,
+    })
 }
 
 fn reference(purchase: PurchaseId) -> String {
@@ -250,7 +189,7 @@ impl Sandbox {
         decision: SandboxDecision,
     ) -> Outcome<SandboxCheckout, SandboxRefusal> {
         let checkout = self.try_to(Decide { purchase, decision }).await?;
-        if let Some(notice) = checkout.notice() {
+        if let Some(notice) = notice(&checkout) {
             let at = self.clock.now();
             if let Err(error) = self.post.post(&self.secret, at, Self::message(&notice)).await {
                 log::warn!("the sandbox could not tell of purchase {purchase}: {error}");
@@ -323,7 +262,7 @@ impl PaymentProvider for Sandbox {
     fn look_up(&self, checkout: BegunCheckout) -> BoxFuture<'_, Result<PaymentState, ProviderFault>> {
         Box::pin(async move {
             let found = self.checkout(checkout.purchase).await.map_err(|error| passing(&error))?;
-            found.map(|found| found.payment_state()).ok_or_else(unknown)
+            found.as_ref().map(payment_state).ok_or_else(unknown)
         })
     }
 
@@ -332,7 +271,7 @@ impl PaymentProvider for Sandbox {
             let wish =
                 Move { purchase: checkout.purchase, from: SandboxState::Open, to: SandboxState::Closed };
             let found = self.execute(wish).await.map_err(|error| passing(&error))?;
-            found.map(|found| found.payment_state()).ok_or_else(unknown)
+            found.as_ref().map(payment_state).ok_or_else(unknown)
         })
     }
 
@@ -467,15 +406,15 @@ mod tests {
     fn a_message_is_read_as_it_is_written() {
         for state in SandboxState::ALL {
             assert_eq!(state.to_string().parse(), Ok(state));
-            let Some(notice) = checkout(state).notice() else { continue };
+            let Some(notice) = notice(&checkout(state)) else { continue };
             assert_eq!(read_message(&Sandbox::message(&notice)), Ok(Some(notice)));
         }
-        assert_eq!(checkout(SandboxState::Open).notice(), None);
+        assert_eq!(notice(&checkout(SandboxState::Open)), None);
     }
 
     #[test]
     fn what_is_no_message_is_told_from_what_is_none_of_ours() {
-        let good = checkout(SandboxState::Approved).notice().unwrap();
+        let good = notice(&checkout(SandboxState::Approved)).unwrap();
         let good = String::from_utf8(Sandbox::message(&good)).unwrap();
         for (from, to) in [
             ("\"EUR\"", "\"eur\""),

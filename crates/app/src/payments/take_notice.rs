@@ -1,8 +1,10 @@
 //! What comes of what a payment provider tells.
 
-use crate::execute::Command;
 use crate::packs::{PackBook, SeedSafe};
-use crate::payments::{Decision, Mismatch, NoticeKind, NoticeOutcome, PaymentNotice, RefundState, settle};
+use crate::payments::{
+    Decision, Mismatch, NoticeKind, NoticeOutcome, PaymentNotice, RefundState, decide, settle,
+};
+use crate::store::Command;
 use crate::store::Tx;
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -67,7 +69,7 @@ impl Command for TakeNotice {
             let told = self.note(tx, ctx, Err(Mismatch::Purchase))?;
             return Ok(told.unwrap_or(NoticeTaken::Mismatch(Mismatch::Purchase)));
         };
-        let decision = self.notice.decide(self.provider, &purchase, &payment);
+        let decision = decide(&self.notice, self.provider, &purchase, &payment);
         if let Some(told) = self.note(tx, ctx, decision)? {
             return Ok(told);
         }

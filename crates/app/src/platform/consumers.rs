@@ -3,9 +3,9 @@
 
 use crate::App;
 use crate::accounts::erase_account;
-use crate::execute::{Command, Query, unrefused};
 use crate::platform::follower::Follower;
 use crate::quests::check_after;
+use crate::store::{Command, Query, unrefused};
 use crate::store::{ReadTx, Tx};
 use std::convert::Infallible;
 use std::sync::Arc;

@@ -7,8 +7,8 @@ mod at_once;
 
 pub use at_once::AtOnce;
 
-use crate::execute::{Command, Query, unrefused};
-use crate::store::{ASTRAY, BoxFuture, ReadTx, Tx};
+use crate::store::{ASTRAY, BoxFuture, JobRecord, ReadTx, Tx};
+use crate::store::{Command, Query, unrefused};
 use crate::{App, AppConfig, housekeeping};
 use std::convert::Infallible;
 use std::fmt;
@@ -23,79 +23,39 @@ const LOOK: Duration = Duration::from_secs(30);
 /// How long a job that failed waits before it is tried again; each further failure doubles it, up to the period.
 const FIRST_PAUSE: Duration = Duration::from_secs(5);
 
-/// What is stored of a job.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct JobRecord {
-    /// Its stable name.
-    pub name: String,
-    /// When the next run is due.
-    pub due_at: Timestamp,
-    /// When the last run began.
-    pub started_at: Option<Timestamp>,
-    /// When the last run that came to an end did so, well or not.
-    pub finished_at: Option<Timestamp>,
-    /// When the last run that did its work ended.
-    pub succeeded_at: Option<Timestamp>,
-    /// How many runs in a row have failed.
-    pub failures: u32,
+/// Whether a run is due at `now` of a job that is due once in each `period`.
+fn is_due(record: &JobRecord, now: Timestamp, period: Duration) -> bool {
+    record.due_at.is_over(now) || record.due_at > now.plus(period.saturating_add(ASTRAY))
 }
 
-impl JobRecord {
-    fn new(name: &str, now: Timestamp) -> Self {
-        Self {
-            name: name.to_owned(),
-            due_at: now,
-            started_at: None,
-            finished_at: None,
-            succeeded_at: None,
+/// The record after a run that ended at `now`.
+fn after(record: JobRecord, end: End, period: Duration, now: Timestamp) -> JobRecord {
+    let started = record.started_at.unwrap_or(now);
+    match end {
+        End::Succeeded => JobRecord {
+            due_at: started.plus(period).max(now),
+            finished_at: Some(now),
+            succeeded_at: Some(now),
             failures: 0,
-        }
-    }
-
-    /// Whether a run is due at `now` of a job that is due once in each `period`.
-    fn is_due(&self, now: Timestamp, period: Duration) -> bool {
-        self.due_at.is_over(now) || self.due_at > now.plus(period.saturating_add(ASTRAY))
-    }
-
-    /// The record after a run that ended at `now`.
-    fn after(self, end: End, period: Duration, now: Timestamp) -> Self {
-        let started = self.started_at.unwrap_or(now);
-        match end {
-            End::Succeeded => Self {
-                due_at: started.plus(period).max(now),
+            ..record
+        },
+        End::Failed => {
+            let failures = record.failures.saturating_add(1);
+            JobRecord {
+                due_at: now.plus(pause(failures, period)),
                 finished_at: Some(now),
-                succeeded_at: Some(now),
-                failures: 0,
-                ..self
-            },
-            End::Failed => {
-                let failures = self.failures.saturating_add(1);
-                Self { due_at: now.plus(pause(failures, period)), finished_at: Some(now), failures, ..self }
+                failures,
+                ..record
             }
-            // Nobody's fault: whoever is there next does it.
-            End::Interrupted => Self { due_at: now, ..self },
         }
+        // Nobody's fault: whoever is there next does it.
+        End::Interrupted => JobRecord { due_at: now, ..record },
     }
 }
 
 fn pause(failures: u32, period: Duration) -> Duration {
     let doublings = failures.saturating_sub(1).min(20);
     FIRST_PAUSE.saturating_mul(2_u32.saturating_pow(doublings)).min(period)
-}
-
-/// Reads what is stored of jobs.
-pub trait JobRead {
-    /// What is stored of the job `name`; nothing before its first run.
-    fn job(&mut self, name: &str) -> Result<Option<JobRecord>, StoreError>;
-
-    /// What is stored of every job, by name; jobs that later versions dropped are among them.
-    fn jobs(&mut self) -> Result<Vec<JobRecord>, StoreError>;
-}
-
-/// Stores what became of jobs. Only who holds the job's lease writes.
-pub trait JobWrite: JobRead {
-    /// Stores the record in place of the one before it.
-    fn save_job(&mut self, record: &JobRecord) -> Result<(), StoreError>;
 }
 
 type Work = Arc<dyn Fn(Arc<App>) -> BoxFuture<'static, Result<(), StoreError>> + Send + Sync>;
@@ -234,7 +194,7 @@ impl App {
         }
         // Most looks end here, without a write.
         let (now, period) = (self.now(), job.period(&self.config));
-        if let Some(record) = known.filter(|record| !record.is_due(now, period)) {
+        if let Some(record) = known.filter(|record| !is_due(record, now, period)) {
             return Ok(Turn::NotDue(record.due_at));
         }
         self.attempt(job, stop, false).await
@@ -370,7 +330,7 @@ impl Command for BeginJob {
         }
         let record = tx.job(self.name)?.unwrap_or_else(|| JobRecord::new(self.name, now));
         // Another process may have run it since we looked.
-        if !self.early && !record.is_due(now, self.period) {
+        if !self.early && !is_due(&record, now, self.period) {
             tx.release_lease(&lease(self.name), self.holder)?;
             return Ok(Begun::NotDue(record.due_at));
         }
@@ -416,7 +376,7 @@ impl Command for EndJob {
             return Ok(());
         }
         let record = tx.job(self.name)?.unwrap_or_else(|| JobRecord::new(self.name, now));
-        tx.save_job(&record.after(self.end, self.period, now))?;
+        tx.save_job(&after(record, self.end, self.period, now))?;
         tx.release_lease(&lease(self.name), self.holder)?;
         Ok(())
     }
@@ -435,9 +395,9 @@ mod tests {
     #[test]
     fn the_next_run_counts_from_the_start_and_never_lies_behind() {
         let record = JobRecord { started_at: Some(at(0)), failures: 3, ..JobRecord::new("a", at(0)) };
-        let done = record.clone().after(End::Succeeded, MINUTE, at(20));
+        let done = after(record.clone(), End::Succeeded, MINUTE, at(20));
         assert_eq!((done.due_at, done.failures, done.succeeded_at), (at(60), 0, Some(at(20))));
-        assert_eq!(record.after(End::Succeeded, MINUTE, at(200)).due_at, at(200));
+        assert_eq!(after(record.clone(), End::Succeeded, MINUTE, at(200)).due_at, at(200));
     }
 
     #[test]
@@ -445,14 +405,14 @@ mod tests {
         let pauses: Vec<_> = (1..=6).map(|failures| pause(failures, MINUTE).as_secs()).collect();
         assert_eq!(pauses, [5, 10, 20, 40, 60, 60]);
         assert_eq!(pause(u32::MAX, MINUTE), MINUTE);
-        let failed = JobRecord::new("a", at(0)).after(End::Failed, MINUTE, at(20));
+        let failed = after(JobRecord::new("a", at(0)), End::Failed, MINUTE, at(20));
         assert_eq!((failed.due_at, failed.failures, failed.succeeded_at), (at(25), 1, None));
     }
 
     #[test]
     fn what_was_interrupted_is_due_at_once() {
         let record = JobRecord { failures: 2, ..JobRecord::new("a", at(0)) };
-        let interrupted = record.after(End::Interrupted, MINUTE, at(20));
+        let interrupted = after(record.clone(), End::Interrupted, MINUTE, at(20));
         assert_eq!((interrupted.due_at, interrupted.failures), (at(20), 2));
     }
 

@@ -17,9 +17,9 @@
 //! restored), it is loaded anew. While it is, the one that there is goes on answering.
 
 use crate::App;
-use crate::execute::{Query, unrefused};
 use crate::platform::follower::Follower;
 use crate::store::ReadTx;
+use crate::store::{Query, unrefused};
 use futures_util::future::try_join_all;
 use std::convert::Infallible;
 use std::marker::PhantomData;

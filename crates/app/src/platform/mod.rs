@@ -12,7 +12,7 @@ mod workers;
 pub(crate) use consumers::PORTION;
 pub use consumers::{Consumer, Handle, Progress};
 pub(crate) use follower::Follower;
-pub use jobs::{AtOnce, Job, JobRead, JobRecord, JobWrite, Turn, registry};
+pub use jobs::{AtOnce, Job, Turn, registry};
 pub(crate) use live::{Live, LiveModel, Loading, Looked};
 pub use overview::{Overview, OverviewOf};
 pub use sealed::CursorSeal;

@@ -1,10 +1,10 @@
 //! What an operator wants to know of the work that goes on by itself.
 
 use crate::demo::DEMO_FAN;
-use crate::execute::Query;
 use crate::minting::MintingStanding;
 use crate::platform::consumers::CONSUMERS;
-use crate::platform::jobs::JobRecord;
+use crate::store::JobRecord;
+use crate::store::Query;
 use crate::store::ReadTx;
 use std::convert::Infallible;
 use terrace_identity::Username;

@@ -1,6 +1,6 @@
 //! Compares what is derived with what it is derived from.
 
-use crate::execute::Query;
+use crate::store::Query;
 use crate::store::{CounterCheck, ReadTx};
 use std::convert::Infallible;
 use terrace_kernel::{Outcome, Timestamp};

@@ -1,11 +1,11 @@
 //! What fans do in quests, and how quests come into the database.
 
 use crate::boards::Awards;
-use crate::execute::Command;
 use crate::quests::{
     Checked, NotActive, Progress, QuestBook, QuestContent, QuestContentError, QuestSummary, check_fan,
     grant_achievements, not_given, pay_step, tell,
 };
+use crate::store::Command;
 use crate::store::Tx;
 use chrono::NaiveDate;
 use std::collections::HashMap;

@@ -28,7 +28,7 @@ pub use sync::{QuestSweep, QuestsSynced};
 
 use crate::App;
 
-use crate::execute::unrefused;
+use crate::store::unrefused;
 
 use std::sync::Arc;
 use terrace_kernel::{Failure, Outcome, StoreError, UserId};

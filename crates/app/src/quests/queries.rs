@@ -1,7 +1,7 @@
 //! Quests as fans see them.
 
-use crate::execute::Query;
 use crate::quests::QuestBook;
+use crate::store::Query;
 use crate::store::ReadTx;
 use chrono::NaiveDate;
 use std::collections::HashMap;

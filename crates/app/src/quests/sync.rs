@@ -3,10 +3,10 @@
 
 use crate::App;
 use crate::boards::{BoardChoice, ReadBoard};
-use crate::execute::unrefused;
 use crate::maintenance::{Pace, TaskFailure};
 use crate::platform::{AtOnce, Job};
 use crate::quests::{ActiveAmong, CheckProgress, QuestBook, ReadStandingInQuests, ReadStandings};
+use crate::store::unrefused;
 use futures_util::{StreamExt, stream};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};

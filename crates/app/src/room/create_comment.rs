@@ -1,6 +1,6 @@
 //! Comments on a post (spec §1 rule 2).
 
-use crate::execute::Command;
+use crate::store::Command;
 use crate::store::Tx;
 use terrace_identity::AuthorCard;
 use terrace_kernel::{Ctx, EventKind, Failure, NewEvent, Outcome, PostId, Topic, UserId};

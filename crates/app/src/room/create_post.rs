@@ -1,6 +1,6 @@
 //! Creates a post (spec §1 rule 1).
 
-use crate::execute::Command;
+use crate::store::Command;
 use crate::store::Tx;
 use terrace_identity::AuthorCard;
 use terrace_kernel::{Ctx, EventKind, Failure, MediaId, NewEvent, Outcome, TeamId, Topic, UserId};

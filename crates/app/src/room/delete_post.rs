@@ -1,6 +1,6 @@
 //! Deletes one's own post.
 
-use crate::execute::Command;
+use crate::store::Command;
 use crate::store::Tx;
 use terrace_kernel::{Ctx, EventKind, Failure, NewEvent, Outcome, PostId, Topic, UserId};
 

@@ -1,8 +1,8 @@
 //! The feed, posts and comments.
 
 use crate::accounts::NotFound;
-use crate::execute::Query;
 use crate::graph::followed;
+use crate::store::Query;
 use crate::store::ReadTx;
 use std::convert::Infallible;
 use terrace_identity::AuthorCard;

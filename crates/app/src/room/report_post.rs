@@ -1,6 +1,6 @@
 //! Reports a post to the people who run the service.
 
-use crate::execute::Command;
+use crate::store::Command;
 use crate::store::Tx;
 use terrace_kernel::{Ctx, Failure, Outcome, PostId, UserId};
 

@@ -1,7 +1,7 @@
 //! Reads a part of the log, and what its events concern as it is now.
 
-use crate::execute::Query;
 use crate::quests::QuestBook;
+use crate::store::Query;
 use crate::store::ReadTx;
 use crate::streams::{
     Audience, OnPost, StepTold, StreamBatch, StreamEvent, StreamWhat, last_on_boards, turns_views,

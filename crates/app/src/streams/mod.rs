@@ -10,8 +10,8 @@ pub use readers::{ReaderView, ViewParts};
 
 use crate::App;
 use crate::boards::shows_on_boards;
-use crate::execute::unrefused;
 use crate::platform::Follower;
+use crate::store::unrefused;
 use crate::streams::look_up::{Asked, LookUp, Looked, RankScores, Score};
 use std::sync::Arc;
 use std::time::Duration;

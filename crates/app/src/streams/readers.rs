@@ -1,8 +1,8 @@
 //! What one reader sees of streams that everybody reads.
 
 use crate::App;
-use crate::execute::{Query, unrefused};
 use crate::store::ReadTx;
+use crate::store::{Query, unrefused};
 use std::collections::HashSet;
 use std::convert::Infallible;
 use terrace_kernel::{Outcome, SessionId, StoreError, TeamId, Timestamp, UserId};

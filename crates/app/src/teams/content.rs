@@ -1,8 +1,8 @@
 //! Leagues and teams as content: read from TOML, checked whole, loaded by their stable keys.
 
 use crate::App;
-use crate::execute::{Command, unrefused};
 use crate::store::Tx;
+use crate::store::{Command, unrefused};
 use serde::Deserialize;
 use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;

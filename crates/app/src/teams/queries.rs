@@ -1,7 +1,7 @@
 //! Leagues and teams.
 
 use crate::accounts::NotFound;
-use crate::execute::Query;
+use crate::store::Query;
 use crate::store::ReadTx;
 use std::convert::Infallible;
 use terrace_identity::{League, Team};

@@ -1,10 +1,10 @@
 //! Work that goes once through rows older than itself, in portions, and goes on where it was when it is stopped.
 
 use crate::App;
-use crate::execute::{Command, Query, unrefused};
 use crate::maintenance::{Pace, TaskFailure};
 use crate::platform::Job;
-use crate::store::{ReadTx, Tx};
+use crate::store::{Backfill, ReadTx, Tx};
+use crate::store::{Command, Query, unrefused};
 use std::convert::Infallible;
 use std::time::Duration;
 use terrace_kernel::{Ctx, Outcome, PostId, StoreError, TimeKey, Timestamp};
@@ -16,30 +16,6 @@ const TOPICS: &str = "backfill-topics";
 const EVERY: Duration = Duration::from_hours(1);
 /// Posts that one transaction looks at.
 const PORTION: u32 = 500;
-
-/// How far a backfill is.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Backfill {
-    /// The last row that it has dealt with; none at its beginning.
-    pub reached: Option<TimeKey>,
-    /// When it came to its end.
-    pub finished_at: Option<Timestamp>,
-}
-
-/// Reads how far backfills are.
-pub trait BackfillRead {
-    /// How far the backfill `name` is; nothing before it was begun.
-    fn backfill(&mut self, name: &str) -> Result<Option<Backfill>, StoreError>;
-}
-
-/// Moves backfills on.
-pub trait BackfillWrite: BackfillRead {
-    /// How far the backfill `name` is, locked until the transaction ends, so that nobody does a portion twice.
-    fn lock_backfill(&mut self, name: &str) -> Result<Backfill, StoreError>;
-
-    /// Notes how far a backfill that is locked has come.
-    fn set_backfill(&mut self, name: &str, backfill: &Backfill) -> Result<(), StoreError>;
-}
 
 /// The job that finds the topics of posts from before topics were kept.
 pub(crate) fn job() -> Job {

@@ -1,7 +1,7 @@
 //! What is trending.
 
 use crate::App;
-use crate::execute::Query;
+use crate::store::Query;
 use crate::store::ReadTx;
 use std::convert::Infallible;
 use std::time::Duration;

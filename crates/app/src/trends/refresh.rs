@@ -5,8 +5,8 @@
 //! leaves what was published as it was. The next run removes what the stopped one left.
 
 use crate::App;
-use crate::execute::{Command, Query, unrefused};
 use crate::platform::{AtOnce, Job};
+use crate::store::{Command, Query, unrefused};
 use crate::store::{ReadTx, Tx};
 use std::collections::HashMap;
 use std::convert::Infallible;

@@ -6,12 +6,12 @@ mod whole;
 pub use draft::{CatalogueDraft, CollectibleDraft, PackDraft, PriceDraft, SlotDraft};
 
 use crate::{
-    Collectible, CollectibleId, CollectibleKey, Content, Guarantee, MalformedCurrency, Pack, PackId, PackKey,
-    Price, PriceError, PriceKind, Rarity, Slot,
+    Collectible, CollectibleId, CollectibleKey, Content, Guarantee, Pack, PackId, PackKey, Rarity, Slot,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use terrace_kernel::text::{TextError, line, paragraphs};
+use terrace_kernel::{MalformedCurrency, Price, PriceError, PriceKind};
 use terrace_kernel::{MalformedKey, TeamId, Timestamp};
 use uuid::Uuid;
 

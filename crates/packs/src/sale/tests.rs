@@ -1,8 +1,9 @@
 use super::*;
+use crate::draw;
 use crate::fixtures::{collectible, fresh, match_day, pack, seeds, starter, vault};
-use crate::{Price, draw};
 use SaleRefusal::{LimitReached, PackClosed, SoldOut, TooManyPending};
 use proptest::prelude::*;
+use terrace_kernel::Price;
 
 fn at(micros: i64) -> Timestamp {
     Timestamp::from_micros(micros)

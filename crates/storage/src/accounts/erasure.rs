@@ -199,11 +199,11 @@ impl ErasureWrite for DieselTx<'_> {
 mod tests {
     use super::*;
     use crate::harness::{Database, DatabaseKind, at, fan, on_each_database, plans_of, post, team, uuid};
-    use terrace_app::store::Audit;
     use terrace_kernel::{CommentId, PostId};
     use terrace_social::{
         AuthoredRead, CommentWrite, NewComment, PostWrite, ReactionCounts, ReactionWrite, ReportWrite,
     };
+    use terrace_store::Audit;
 
     on_each_database! {
         posts_are_marked_in_portions_and_told_once,

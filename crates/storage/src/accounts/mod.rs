@@ -421,7 +421,7 @@ impl AccountWrite for DieselTx<'_> {
 mod tests {
     use super::*;
     use crate::harness::{Database, DatabaseKind, at, fan, new_account, on_each_database, run, team, uuid};
-    use terrace_app::FollowImportWrite;
+    use terrace_store::FollowImportWrite;
 
     on_each_database! {
         a_name_is_given_out_once_whatever_its_case,
@@ -438,13 +438,13 @@ mod tests {
     fn a_name_is_given_out_once_whatever_its_case(kind: DatabaseKind) {
         let mut database = Database::on(kind);
         let tx = &mut database.tx();
-        assert!(!terrace_app::store::Audit::any_account(tx).unwrap());
+        assert!(!terrace_store::Audit::any_account(tx).unwrap());
         let first = new_account(1, "Zé.Povo");
         assert!(tx.insert_account(&first).unwrap());
         assert!(!tx.insert_account(&new_account(2, "ZÉ.povo")).unwrap());
         assert_eq!(tx.account(UserId::from(uuid(2))).unwrap(), None);
         assert_eq!(tx.credentials_of(UserId::from(uuid(2))).unwrap(), None);
-        assert!(terrace_app::store::Audit::any_account(tx).unwrap());
+        assert!(terrace_store::Audit::any_account(tx).unwrap());
 
         let account = tx.account(first.id).unwrap().unwrap();
         assert_eq!((account.card.username.as_str(), account.role), ("Zé.Povo", Role::Fan));

@@ -199,9 +199,9 @@ impl GraphErasure for DieselTx<'_> {
 mod tests {
     use super::*;
     use crate::harness::{Database, DatabaseKind, at, fan, on_each_database, plans_of, run, team, uuid};
-    use terrace_app::store::Audit;
     use terrace_identity::TeamRead;
     use terrace_social::{GraphRead, GraphWrite, TeamFollowWrite};
+    use terrace_store::Audit;
 
     on_each_database! {
         edges_go_in_portions_with_both_counters,

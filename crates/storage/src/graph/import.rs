@@ -11,9 +11,9 @@ use crate::tx::DieselTx;
 use crate::types::{At, Instant, Key};
 use diesel::prelude::*;
 use std::collections::HashSet;
-use terrace_app::FollowImportWrite;
 use terrace_identity::ports::NewAccount;
 use terrace_kernel::{StoreError, Timestamp, UserId};
+use terrace_store::FollowImportWrite;
 
 /// Accounts in one statement, of twelve columns.
 const ACCOUNTS: usize = 1000;

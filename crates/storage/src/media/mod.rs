@@ -9,9 +9,9 @@ use object_store::path::Path as Name;
 use object_store::{Error, ObjectStore, ObjectStoreExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use terrace_app::media::{ByteStream, MediaStore, ObjectKey};
-use terrace_app::store::BoxFuture;
 use terrace_kernel::StoreError;
+use terrace_store::BoxFuture;
+use terrace_store::{ByteStream, MediaStore, ObjectKey};
 
 /// Why a URL names no place for pictures. None of the words repeat the URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

@@ -8,10 +8,11 @@ use crate::tx::DieselTx;
 use crate::types::{At, Instant, Key, Uid};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Binary, Text};
-use terrace_app::media::{
-    MediaRead, MediaWrite, NewMedia, NewUpload, ObjectKey, StoredMedia, UploadQuota, WaitingUploads,
-};
 use terrace_kernel::{MediaHash, MediaId, StoreError, Timestamp, UserId};
+use terrace_store::ObjectKey;
+use terrace_store::media::{
+    MediaRead, MediaWrite, NewMedia, NewUpload, StoredMedia, UploadQuota, WaitingUploads,
+};
 
 /// Whether anything refers to a picture: also a profile or a post that an operator may show again, and an upload that
 /// waited too long, which goes first.
@@ -260,10 +261,10 @@ impl MediaWrite for DieselTx<'_> {
 mod tests {
     use super::*;
     use crate::harness::{Database, DatabaseKind, at, fan, on_each_database, plans_of, run, uuid};
-    use terrace_app::media::ImageType;
     use terrace_identity::AccountWrite;
     use terrace_kernel::PostId;
     use terrace_social::{NewPost, PostWrite};
+    use terrace_store::media::ImageType;
 
     on_each_database! {
         a_picture_is_there_while_something_refers_to_it,

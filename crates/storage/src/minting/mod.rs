@@ -12,12 +12,12 @@ use diesel::dsl::exists;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Integer, Nullable, Text};
 use std::collections::BTreeSet;
-use terrace_app::minting::{
+use terrace_kernel::{StoreError, Timestamp, UserId};
+use terrace_packs::UserPackId;
+use terrace_store::minting::{
     MintKind, MintNotice, MintTries, MintingDelivery, MintingRead, MintingStanding, MintingUpkeep,
     MintingWrite,
 };
-use terrace_kernel::{StoreError, Timestamp, UserId};
-use terrace_packs::UserPackId;
 use uuid::Uuid;
 
 /// PostgreSQL: in one round trip, of what one or the other statement says is `fresh`.

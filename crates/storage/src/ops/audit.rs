@@ -8,8 +8,8 @@ use crate::types::{Key, Uid};
 use diesel::dsl::exists;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Nullable};
-use terrace_app::store::{Audit, CounterCheck, CounterMismatch};
 use terrace_kernel::StoreError;
+use terrace_store::{Audit, CounterCheck, CounterMismatch};
 
 /// A counter and the rows that it counts.
 pub(crate) struct Counter {

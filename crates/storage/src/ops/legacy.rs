@@ -14,12 +14,12 @@ use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use std::collections::HashMap;
-use terrace_app::legacy::{
+use terrace_kernel::{StoreError, Timestamp, UserId};
+use terrace_quests::RunStatus;
+use terrace_store::legacy::{
     ImportId, LegacyEntry, LegacyFollow, LegacyPoints, LegacyRow, LegacyRun, LegacyStaging,
     LegacyStagingWrite, LegacyStep, LegacyTeamFollow, LegacyUser,
 };
-use terrace_kernel::{StoreError, Timestamp, UserId};
-use terrace_quests::RunStatus;
 
 /// Rows in one statement, of ten columns at most.
 const ROWS: usize = 500;

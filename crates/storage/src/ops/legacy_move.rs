@@ -9,10 +9,10 @@ use crate::types::{Key, Uid};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Nullable, Text};
 use std::collections::BTreeMap;
-use terrace_app::legacy::{ImportId, LegacyMove, LegacyTally, RowSum};
 use terrace_identity::PasswordHash;
 use terrace_kernel::{StoreError, Timestamp, UserId};
 use terrace_ledger::{TransferId, TransferSource};
+use terrace_store::legacy::{ImportId, LegacyMove, LegacyTally, RowSum};
 
 const USERS: &str = "\
     INSERT INTO users (id, username, username_key, display_name, bio, favorite_team_id, time_zone, role, status, \

@@ -9,8 +9,8 @@ use crate::types::{At, Key};
 use diesel::dsl::max;
 use diesel::prelude::*;
 use std::collections::BTreeMap;
-use terrace_app::maintenance::{Extent, MaintenanceRead, MaintenanceWrite, RunOutcome, RunRecord};
 use terrace_kernel::{StoreError, Timestamp};
+use terrace_store::maintenance::{Extent, MaintenanceRead, MaintenanceWrite, RunOutcome, RunRecord};
 use uuid::Uuid;
 
 const TABLE: &str = "maintenance_runs";

@@ -10,8 +10,8 @@ use crate::types::{At, Instant, Key, Uid};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
 use std::collections::BTreeMap;
-use terrace_app::maintenance::{Carrier, Counts, LeftBehind, LookedAt, RowsAudit, RowsMend};
 use terrace_kernel::{PostId, StoreError, Timestamp, UserId, Uuid};
+use terrace_store::repair::{Carrier, Counts, LeftBehind, LookedAt, RowsAudit, RowsMend};
 
 /// Driven by the blocks, of which there are fewer than follows; each direction from its primary key.
 const BESIDE_BLOCKS: &str = "\

@@ -5,8 +5,8 @@ use crate::error::broken;
 use crate::schema::secret_marks;
 use crate::tx::DieselTx;
 use diesel::prelude::*;
-use terrace_app::store::SecretMarks;
 use terrace_kernel::StoreError;
+use terrace_store::SecretMarks;
 
 impl SecretMarks for DieselTx<'_> {
     fn keep_mark(&mut self, name: &str, mark: &[u8]) -> Result<Vec<u8>, StoreError> {

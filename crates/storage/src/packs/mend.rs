@@ -12,13 +12,13 @@ use crate::types::{At, Instant, Key, Uid};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Integer};
 use std::collections::{HashMap, HashSet};
-use terrace_app::maintenance::{PacksAudit, PacksMend};
 use terrace_kernel::{StoreError, Timestamp, Uuid};
 use terrace_ledger::TransferSource;
 use terrace_packs::{
     Awaited, CollectibleId, CopyStanding, Owned, OwnedSource, PackId, PurchaseId, PurchaseStanding,
     PurchaseState, Settlement, UserPackId, UserPackState,
 };
+use terrace_store::repair::{PacksAudit, PacksMend};
 
 const AFTER: &str = "SELECT id FROM pack_purchases WHERE id > $1 ORDER BY id LIMIT $2";
 /// No edition is given beyond its size: where content made it smaller since, nothing is to be counted.

@@ -11,10 +11,9 @@ use crate::rows::{corrupt, digest, named};
 use crate::schema::{owned_collectibles, pack_purchases, user_packs};
 use crate::types::{At, Key};
 use diesel::prelude::*;
+use terrace_kernel::Price;
 use terrace_kernel::StoreError;
-use terrace_packs::{
-    Digest, Owned, OwnedSource, Price, Purchase, PurchaseState, Quantity, UserPack, UserPackState,
-};
+use terrace_packs::{Digest, Owned, OwnedSource, Purchase, PurchaseState, Quantity, UserPack, UserPackState};
 
 /// A number that is never below zero, of a column.
 pub(crate) fn count(table: &'static str, column: &'static str, number: i32) -> Result<u32, StoreError> {

@@ -8,12 +8,13 @@ use crate::schema::{pack_purchases, payment_notices, payments, sandbox_checkouts
 use crate::tx::DieselTx;
 use crate::types::{At, Key};
 use diesel::prelude::*;
-use terrace_app::payments::{
-    Money, NoticeOutcome, Payment, PaymentNotice, PaymentRead, PaymentWrite, RefundState, SandboxCheckout,
-    SandboxState, SandboxWrite,
-};
+use terrace_kernel::Money;
 use terrace_kernel::{StoreError, Timestamp};
 use terrace_packs::{Purchase, PurchaseId, PurchaseState};
+use terrace_store::payments::{
+    NoticeOutcome, Payment, PaymentNotice, PaymentRead, PaymentWrite, RefundState, SandboxCheckout,
+    SandboxState, SandboxWrite,
+};
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = payments, treat_none_as_default_value = false, treat_none_as_null = true)]

@@ -9,8 +9,8 @@ use crate::schema::{event_consumers, event_head, events, outbox};
 use crate::tx::DieselTx;
 use crate::types::{At, Key};
 use diesel::prelude::*;
-use terrace_app::store::{ConsumerWrite, EventRead};
 use terrace_kernel::{Appended, Event, EventLog, NewEvent, Position, StoreError, Timestamp};
+use terrace_store::{ConsumerWrite, EventRead};
 
 diesel::table! {
     use diesel::sql_types::{BigInt, Text};

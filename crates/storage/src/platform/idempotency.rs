@@ -9,8 +9,8 @@ use crate::types::{At, Key, Uid};
 use diesel::prelude::*;
 use diesel::query_dsl::methods::FilterDsl;
 use diesel::sql_types::BigInt;
-use terrace_app::store::{IdempotencyScope, IdempotencyWrite, KeyClaim, StoredAnswer};
 use terrace_kernel::{StoreError, Timestamp, UserId};
+use terrace_store::{IdempotencyScope, IdempotencyWrite, KeyClaim, StoredAnswer};
 
 const TABLE: &str = "idempotency_keys";
 
@@ -136,7 +136,7 @@ impl IdempotencyWrite for DieselTx<'_> {
 mod tests {
     use super::*;
     use crate::harness::{Database, DatabaseKind, at, fan, on_each_database};
-    use terrace_app::store::SweepWrite;
+    use terrace_store::SweepWrite;
 
     on_each_database! {
         a_key_is_fresh_then_used_then_fresh_again_when_it_is_old,

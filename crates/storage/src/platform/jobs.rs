@@ -7,8 +7,8 @@ use crate::schema::job_runs;
 use crate::tx::DieselTx;
 use crate::types::At;
 use diesel::prelude::*;
-use terrace_app::{JobRead, JobRecord, JobWrite};
 use terrace_kernel::StoreError;
+use terrace_store::{JobRead, JobRecord, JobWrite};
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = job_runs, treat_none_as_null = true, treat_none_as_default_value = false)]

@@ -7,8 +7,8 @@ use crate::schema::idempotency_keys::{account_id, created_at, idempotency_key, s
 use crate::tx::DieselTx;
 use crate::types::{At, Key};
 use diesel::prelude::*;
-use terrace_app::store::{IdempotencyRead, KeptKey, KeyPlace};
 use terrace_kernel::{StoreError, UserId};
+use terrace_store::{IdempotencyRead, KeptKey, KeyPlace};
 
 impl IdempotencyRead for DieselTx<'_> {
     fn keys_of(
@@ -41,7 +41,7 @@ impl IdempotencyRead for DieselTx<'_> {
 mod tests {
     use super::*;
     use crate::harness::{Database, at, fan, plans_of};
-    use terrace_app::store::{IdempotencyScope, IdempotencyWrite, StoredAnswer};
+    use terrace_store::{IdempotencyScope, IdempotencyWrite, StoredAnswer};
 
     #[test]
     fn an_accounts_keys_are_listed_and_removed_in_portions() {

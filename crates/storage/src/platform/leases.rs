@@ -7,8 +7,8 @@ use crate::tx::DieselTx;
 use crate::types::{At, Key};
 use diesel::prelude::*;
 use diesel::query_dsl::methods::FilterDsl;
-use terrace_app::store::{ASTRAY, Lease, LeaseRead, LeaseWrite};
 use terrace_kernel::{StoreError, Timestamp};
+use terrace_store::{ASTRAY, Lease, LeaseRead, LeaseWrite};
 use uuid::Uuid;
 
 impl LeaseRead for DieselTx<'_> {

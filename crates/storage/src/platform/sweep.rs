@@ -11,8 +11,8 @@ use crate::types::{At, Instant};
 use diesel::dsl::min;
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
-use terrace_app::store::{Past, SweepRead, SweepWrite};
 use terrace_kernel::{StoreError, Timestamp};
+use terrace_store::{Past, SweepRead, SweepWrite};
 
 const OLDEST_KEYS: &str = "DELETE FROM idempotency_keys WHERE (scope, idempotency_key) IN \
     (SELECT scope, idempotency_key FROM idempotency_keys WHERE created_at <= $1 \
@@ -118,8 +118,8 @@ impl SweepWrite for DieselTx<'_> {
 mod tests {
     use super::*;
     use crate::harness::{Database, DatabaseKind, at, event, on_each_database, publish};
-    use terrace_app::store::{ConsumerWrite, EventRead};
     use terrace_kernel::{EventLog, Position};
+    use terrace_store::{ConsumerWrite, EventRead};
 
     on_each_database! {
         events_go_oldest_first_and_never_before_their_consumers_had_them,

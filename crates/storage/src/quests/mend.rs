@@ -12,10 +12,10 @@ use diesel::dsl::max;
 use diesel::prelude::*;
 use diesel::sql_types::Text;
 use std::collections::{HashMap, HashSet};
-use terrace_app::maintenance::{Boardless, FactsAudit, FactsMend, Runless, Unrecorded, UnrecordedVisit};
 use terrace_kernel::{StoreError, TeamId, Timestamp, UserId, Uuid};
 use terrace_quests::{QuestId, StepId};
 use terrace_scoring::{KnownFavorite, SourceKey, TeamBoardId};
+use terrace_store::repair::{Boardless, FactsAudit, FactsMend, Runless, Unrecorded, UnrecordedVisit};
 
 /// How facts of visits are named in the ledger.
 const OF_VISITS: &str = "daily_visit:%";

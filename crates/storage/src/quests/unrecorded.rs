@@ -9,10 +9,10 @@ use crate::tx::DieselTx;
 use crate::types::{At, Instant, Key, Uid};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Nullable, Text};
-use terrace_app::maintenance::Unrecorded;
 use terrace_kernel::{StoreError, Uuid};
 use terrace_quests::Period;
 use terrace_scoring::SourceKey;
+use terrace_store::repair::Unrecorded;
 
 /// What would pay by the content, each with the beginning of its source key ([`SourceKey::quest_step`]): few, so that they
 /// are put into words once. Facts go first: PostgreSQL is told the bounds of the records, too, lest it read them all.

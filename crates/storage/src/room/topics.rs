@@ -7,9 +7,9 @@ use crate::schema::{backfills, post_topics, posts};
 use crate::tx::DieselTx;
 use crate::types::{At, Key};
 use diesel::prelude::*;
-use terrace_app::{Backfill, BackfillRead, BackfillWrite};
 use terrace_kernel::{PostId, StoreError, TimeKey, Timestamp};
 use terrace_social::{Tag, TopicWrite, UntaggedPost};
+use terrace_store::{Backfill, BackfillRead, BackfillWrite};
 use uuid::Uuid;
 
 /// Before every post, newest first.

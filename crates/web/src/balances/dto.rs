@@ -3,7 +3,8 @@
 use crate::dto::Time;
 use serde::Serialize;
 use terrace_app::balances::Wallets;
-use terrace_ledger::{AccountKind, Balance, Currency, Entry};
+use terrace_kernel::Currency;
+use terrace_ledger::{AccountKind, Balance, Entry};
 use utoipa::ToSchema;
 use uuid::Uuid;
 

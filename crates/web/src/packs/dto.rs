@@ -5,9 +5,10 @@ use serde::Serialize;
 use terrace_app::PackBook;
 use terrace_app::packs::Supply;
 use terrace_kernel::Timestamp;
+use terrace_kernel::{Price, PriceKind};
 use terrace_packs::{
-    Collectible as Told, Content, Odds, Pack as ToldPack, Price, PriceKind, Quantity, Rarity as Named,
-    RarityOdds as Chance, odds,
+    Collectible as Told, Content, Odds, Pack as ToldPack, Quantity, Rarity as Named, RarityOdds as Chance,
+    odds,
 };
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -80,7 +81,7 @@ impl PackPrice {
             PriceKind::Money => PackPriceKind::Money,
         };
         let currency = price.currency().map(|currency| currency.to_string());
-        Self { kind, amount: price.total(quantity), currency }
+        Self { kind, amount: price.total(quantity.copies()), currency }
     }
 }
 

@@ -12,8 +12,9 @@ use terrace_app::App;
 use terrace_app::accounts::NotFound;
 use terrace_app::packs::GetPurchase;
 use terrace_app::payments::{
-    Money, Payments, Sandbox, SandboxCheckout, SandboxDecision, SandboxRefusal, SandboxState,
+    Payments, Sandbox, SandboxCheckout, SandboxDecision, SandboxRefusal, SandboxState,
 };
+use terrace_kernel::Money;
 use terrace_kernel::{Failure, UserId};
 use terrace_packs::{PurchaseId, UserPackState};
 

@@ -1,13 +1,13 @@
 //! What rows of an older system mean here: whom and what they name, and whether they can be.
 
 use crate::import::legacy::records::{Bad, Row};
-use crate::import::legacy::rows::{
-    LegacyEntry, LegacyFollow, LegacyPoints, LegacyRow, LegacyRun, LegacyStep, LegacyTeamFollow, LegacyUser,
-    id_of,
-};
+use crate::import::legacy::rows::id_of;
 use crate::import::legacy::seasons;
 use crate::import::legacy::seasons::Means;
 use crate::import::legacy::table::LegacyTable;
+use crate::store::legacy::{
+    LegacyEntry, LegacyFollow, LegacyPoints, LegacyRow, LegacyRun, LegacyStep, LegacyTeamFollow, LegacyUser,
+};
 use sha2::{Digest, Sha256};
 use std::collections::{HashMap, HashSet};
 use terrace_identity::{Team, TimeZone, Username, bio, display_name};

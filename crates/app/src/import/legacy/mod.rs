@@ -21,19 +21,19 @@ mod rows;
 mod seasons;
 mod table;
 
-pub use moving::{LegacyMoved, MoveRefusal};
-pub use report::{LegacyReport, Remarks, TableCount};
-pub use rows::{
+pub use crate::store::legacy::{
     ImportId, LegacyEntry, LegacyFollow, LegacyMove, LegacyPoints, LegacyRow, LegacyRun, LegacyStaging,
     LegacyStagingWrite, LegacyStep, LegacyTally, LegacyTeamFollow, LegacyUser, RowSum,
 };
+pub use moving::{LegacyMoved, MoveRefusal};
+pub use report::{LegacyReport, Remarks, TableCount};
 pub use table::LegacyTable;
 
 use crate::App;
-use crate::execute::{Command, Query, unrefused};
 use crate::import::legacy::known::{Here, Known, Read};
 use crate::import::legacy::moving::MoveLegacy;
 use crate::import::legacy::records::{Header, Records};
+use crate::store::{Command, Query, unrefused};
 use crate::store::{ReadTx, Tx};
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;

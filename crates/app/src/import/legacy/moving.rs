@@ -1,12 +1,12 @@
 //! The one transaction in which an import comes to be seen.
 
-use crate::execute::Command;
 use crate::import::follows_imported;
 use crate::import::legacy::known::Known;
-use crate::import::legacy::rows::{ImportId, LegacyTally};
 use crate::import::legacy::seasons::fit;
 use crate::ledger_upkeep::held_ledgers;
+use crate::store::Command;
 use crate::store::Tx;
+use crate::store::legacy::{ImportId, LegacyTally};
 use crate::upkeep::{books, bring_in_line};
 use std::collections::BTreeMap;
 use terrace_identity::PasswordHash;

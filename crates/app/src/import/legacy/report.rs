@@ -3,7 +3,6 @@
 use crate::import::legacy::LegacySource;
 use crate::import::legacy::known::Read;
 use crate::import::legacy::records::Bad;
-use crate::import::legacy::rows::LegacyRow;
 use crate::import::legacy::table::LegacyTable;
 use std::collections::BTreeMap;
 
@@ -95,21 +94,6 @@ impl LegacyReport {
         }
         if let Some(remark) = &read.remark {
             self.left_out.note(table, line, remark);
-        }
-    }
-}
-
-impl LegacyRow {
-    /// The table here to which it is moved.
-    pub const fn table(&self) -> &'static str {
-        match self {
-            Self::User(_) => "users",
-            Self::Points(_) => "points_history",
-            Self::Run(_) => "user_quest_status",
-            Self::Step(_) => "user_step_status",
-            Self::Entry(_) => "leaderboard_entries",
-            Self::Follow(_) => "follows",
-            Self::TeamFollow(_) => "team_follows",
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Clean-up of what should have gone and did not: what deleted accounts and deleted posts have left.
 
 use crate::accounts::erase_left;
-use crate::execute::{Command, Query};
 use crate::maintenance::mending::walk::tally;
 use crate::maintenance::{Category, Counts, LeftBehind, Task, TaskFailure, Work};
+use crate::store::{Command, Query};
 use crate::store::{ReadTx, Tx};
 use std::convert::Infallible;
 use std::time::Duration;

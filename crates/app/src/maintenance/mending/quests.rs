@@ -1,9 +1,9 @@
 //! What fans are in: onboarding for those who were there before it, runs that steps were done in, and the order of steps.
 
-use crate::execute::Command;
 use crate::maintenance::mending::walk::{Looked, Mending, count, fans, hold, look_at_fans, walk_fans};
 use crate::maintenance::{Category, Counts, Runless, Task, Work};
 use crate::quests::{QuestBook, portion_of_standings};
+use crate::store::Command;
 use crate::store::{ReadTx, Tx};
 use std::convert::Infallible;
 use std::sync::Arc;

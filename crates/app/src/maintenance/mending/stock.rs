@@ -1,7 +1,7 @@
 //! Repair of what stands of packs and editions.
 
-use crate::execute::{Command, Query};
 use crate::maintenance::{Category, Task, TaskFailure, Work};
+use crate::store::{Command, Query};
 use crate::store::{ReadTx, Tx};
 use std::convert::Infallible;
 use terrace_kernel::{Ctx, Outcome, Timestamp};

@@ -1,8 +1,8 @@
 //! The walk that the tasks have in common.
 
-use crate::execute::{Command, Query};
 use crate::maintenance::Stride;
 use crate::maintenance::{CountRows, Counts, Extent, TaskFailure, Work};
+use crate::store::{Command, Query};
 use crate::store::{ReadTx, Tx};
 use std::convert::Infallible;
 use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp, UserId, Uuid};

@@ -3,9 +3,9 @@
 //! Of all who want the same job at once, in any process, one does it; the others wait for its end and are told that.
 
 use crate::App;
-use crate::execute::{Query, unrefused};
 use crate::platform::jobs::{Job, JobRecord, Turn, lease};
 use crate::store::{Lease, ReadTx};
+use crate::store::{Query, unrefused};
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -10,9 +10,10 @@ use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::time::{Duration, Instant};
+use terrace_kernel::{Price, PriceKind};
 use terrace_packs::{
-    ClientSeed, CollectibleId, Content, Draw, Fit, Guarantee, Minted, Pack, PackId, Price, PriceKind, Rarity,
-    ServerSeed, Slot, draw,
+    ClientSeed, CollectibleId, Content, Draw, Fit, Guarantee, Minted, Pack, PackId, Rarity, ServerSeed, Slot,
+    draw,
 };
 use uuid::Uuid;
 

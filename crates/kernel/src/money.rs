@@ -1,8 +1,60 @@
-//! What a pack costs.
+//! Currencies, amounts of money, and prices in points, coins or money.
 
+use crate::UnknownName;
 use std::fmt;
 use std::str::FromStr;
-use terrace_kernel::UnknownName;
+
+/// A currency by its ISO 4217 code: three capital letters.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Currency([u8; 3]);
+
+/// The text is not the code of a currency.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a currency is three capital letters, such as EUR")]
+pub struct MalformedCurrency;
+
+impl Currency {
+    /// The euro.
+    pub const EUR: Self = Self(*b"EUR");
+    /// The currency of an account without money.
+    pub const DEFAULT: Self = Self::EUR;
+
+    /// The code.
+    pub fn as_str(&self) -> &str {
+        // `FromStr` accepts capital letters only.
+        std::str::from_utf8(&self.0).unwrap_or_default()
+    }
+}
+
+impl fmt::Display for Currency {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl fmt::Debug for Currency {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Currency {
+    type Err = MalformedCurrency;
+
+    fn from_str(text: &str) -> Result<Self, MalformedCurrency> {
+        let code: [u8; 3] = text.as_bytes().try_into().map_err(|_| MalformedCurrency)?;
+        if code.iter().all(u8::is_ascii_uppercase) { Ok(Self(code)) } else { Err(MalformedCurrency) }
+    }
+}
+
+/// An amount of money.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Money {
+    /// In minor units of the currency.
+    pub amount: i64,
+    /// The currency.
+    pub currency: Currency,
+}
 
 /// What is paid with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -43,39 +95,7 @@ impl FromStr for PriceKind {
     }
 }
 
-/// A currency by its code in ISO 4217: three capital letters.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Currency([u8; 3]);
-
-/// The text is no currency's code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a currency is three capital letters, such as EUR")]
-pub struct MalformedCurrency;
-
-impl FromStr for Currency {
-    type Err = MalformedCurrency;
-
-    fn from_str(text: &str) -> Result<Self, MalformedCurrency> {
-        match <[u8; 3]>::try_from(text.as_bytes()) {
-            Ok(letters) if letters.iter().all(u8::is_ascii_uppercase) => Ok(Self(letters)),
-            _ => Err(MalformedCurrency),
-        }
-    }
-}
-
-impl fmt::Display for Currency {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|letter| fmt::Write::write_char(f, char::from(*letter)))
-    }
-}
-
-impl fmt::Debug for Currency {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Currency({self})")
-    }
-}
-
-/// What one copy of a pack costs. A price that makes no sense cannot be made.
+/// What one piece of something that is sold costs. An invalid price cannot be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Price {
     kind: PriceKind,
@@ -120,7 +140,7 @@ impl Price {
         self.kind
     }
 
-    /// How much one copy costs: points or coins, or minor units of the currency; 1 to 1,000,000,000.
+    /// How much one piece costs: points or coins, or minor units of the currency; 1 to 1,000,000,000.
     pub const fn amount(&self) -> i64 {
         self.amount
     }
@@ -130,38 +150,9 @@ impl Price {
         self.currency
     }
 
-    /// What so many copies cost together.
-    pub fn total(&self, quantity: Quantity) -> i64 {
-        self.amount.saturating_mul(i64::from(quantity.copies()))
-    }
-}
-
-/// How many copies one purchase is of: 1 to 20.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Quantity(u32);
-
-/// A purchase is of 1 to 20 copies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("quantity must be 1 to {}", Quantity::MOST)]
-pub struct QuantityOutOfRange;
-
-impl Quantity {
-    /// One copy.
-    pub const ONE: Self = Self(1);
-    /// The most copies of one purchase.
-    pub const MOST: u32 = 20;
-
-    /// Accepts 1 to 20.
-    pub fn new(copies: i64) -> Result<Self, QuantityOutOfRange> {
-        match u32::try_from(copies) {
-            Ok(copies) if (1..=Self::MOST).contains(&copies) => Ok(Self(copies)),
-            _ => Err(QuantityOutOfRange),
-        }
-    }
-
-    /// The number of copies.
-    pub const fn copies(self) -> u32 {
-        self.0
+    /// What `count` of it cost together.
+    pub fn total(&self, count: u32) -> i64 {
+        self.amount.saturating_mul(i64::from(count))
     }
 }
 
@@ -170,10 +161,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn prices_make_sense() {
+    fn prices_that_make_no_sense_are_refused() {
         let euro = Some("EUR".parse().unwrap());
         let price = Price::new(PriceKind::Money, 499, euro).unwrap();
-        assert_eq!((price.total(Quantity::new(20).unwrap()), price.currency()), (9980, euro));
+        assert_eq!((price.total(20), price.currency()), (9980, euro));
         assert_eq!(Price::new(PriceKind::Money, 499, None), Err(PriceError::NoCurrency));
         assert_eq!(Price::new(PriceKind::Coins, 499, euro), Err(PriceError::NotMoney));
         for amount in [i64::MIN, -1, 0, Price::MOST + 1] {
@@ -182,6 +173,5 @@ mod tests {
         for wrong in ["", "eur", "EU", "EURO", "E R", "ÉR"] {
             assert_eq!(wrong.parse::<Currency>(), Err(MalformedCurrency), "{wrong}");
         }
-        assert!(Quantity::new(0).is_err() && Quantity::new(21).is_err() && Quantity::new(-1).is_err());
     }
 }

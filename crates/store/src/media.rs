@@ -1,8 +1,49 @@
 //! What the database knows of pictures. A picture is referred to by profiles, by posts that are not deleted, and by
 //! uploads that wait for a post.
 
-use crate::media::{ImageType, ObjectKey};
-use terrace_kernel::{MediaHash, MediaId, StoreError, Timestamp, UserId};
+use crate::objects::ObjectKey;
+use std::fmt;
+use std::str::FromStr;
+use terrace_kernel::{MediaHash, MediaId, StoreError, Timestamp, UnknownName, UserId};
+
+/// The types of pictures that are taken and served.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ImageType {
+    /// `image/png`.
+    Png,
+    /// `image/jpeg`.
+    Jpeg,
+    /// `image/webp`.
+    WebP,
+}
+
+impl ImageType {
+    /// Every type.
+    pub const ALL: [Self; 3] = [Self::Png, Self::Jpeg, Self::WebP];
+
+    /// The media type, as headers and tables hold it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Png => "image/png",
+            Self::Jpeg => "image/jpeg",
+            Self::WebP => "image/webp",
+        }
+    }
+}
+
+impl fmt::Display for ImageType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for ImageType {
+    type Err = UnknownName;
+
+    fn from_str(text: &str) -> Result<Self, UnknownName> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == text).ok_or_else(|| UnknownName(text.to_owned()))
+    }
+}
 
 /// A picture whose object was put.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,10 +1,99 @@
 //! What the outbox of minting needs from a store. One call is one round trip to the database, or a few on SQLite, which has
 //! none to make.
 
-use crate::minting::notice::MintNotice;
-use terrace_kernel::{StoreError, Timestamp, UserId};
-use terrace_packs::UserPackId;
+use serde_json::json;
+use std::fmt;
+use std::str::FromStr;
+use terrace_kernel::{StoreError, Timestamp, UnknownName, UserId};
+use terrace_packs::{CollectibleId, CollectibleKey, OwnedId, UserPackId};
 use uuid::Uuid;
+
+/// What happened to a collectible.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum MintKind {
+    /// It became a fan's.
+    Minted,
+    /// It was taken back. Only told of what was told to be minted.
+    Revoked,
+}
+
+impl MintKind {
+    /// Every kind.
+    pub const ALL: [Self; 2] = [Self::Minted, Self::Revoked];
+
+    /// The stable name, as rows and messages hold it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Minted => "minted",
+            Self::Revoked => "revoked",
+        }
+    }
+}
+
+impl fmt::Display for MintKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for MintKind {
+    type Err = UnknownName;
+
+    fn from_str(text: &str) -> Result<Self, UnknownName> {
+        let found = Self::ALL.into_iter().find(|kind| kind.as_str() == text);
+        found.ok_or_else(|| UnknownName(text.to_owned()))
+    }
+}
+
+/// One message to the minter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MintNotice {
+    /// Its place: of two messages about the same fan the later one has the higher number.
+    pub sequence: i64,
+    /// What happened.
+    pub kind: MintKind,
+    /// The copy of the collectible.
+    pub owned: OwnedId,
+    /// Whose it is, or was.
+    pub user: UserId,
+    /// What it is a copy of.
+    pub collectible: CollectibleId,
+    /// The collectible's stable key.
+    pub key: CollectibleKey,
+    /// Its number within a limited edition, from 1; none of an open one.
+    pub serial: Option<u32>,
+    /// The copy of the pack that gave it.
+    pub copy: UserPackId,
+    /// Which slot of the pack, from 0.
+    pub slot: u32,
+    /// When it happened.
+    pub at: Timestamp,
+}
+
+impl MintNotice {
+    /// What the receiver knows a repeat by: the same however often, by whichever process and after whatever was restored the
+    /// message is sent. Visible ASCII.
+    pub fn id(&self) -> String {
+        format!("{}:{}", self.kind, self.owned)
+    }
+
+    /// The message as JSON, the same at each attempt.
+    pub fn body(&self) -> Vec<u8> {
+        let body = json!({
+            "id": self.id(),
+            "type": format!("collectible.{}", self.kind),
+            "sequence": self.sequence,
+            "userId": self.user.as_uuid(),
+            "ownedId": self.owned.as_uuid(),
+            "collectible": { "id": self.collectible.as_uuid(), "key": self.key.as_str() },
+            "serial": self.serial,
+            "userPackId": self.copy.as_uuid(),
+            "slot": self.slot,
+            "at": self.at.to_string(),
+        });
+        body.to_string().into_bytes()
+    }
+}
 
 /// How the outbox stands.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -109,4 +198,46 @@ pub trait MintingUpkeep: MintingRead {
 
     /// Removes up to `limit` messages whose receipt is from before `before`; says how many.
     fn sweep_minting(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use uuid::Uuid;
+
+    #[test]
+    fn a_message_says_what_happened_in_the_documented_form() {
+        let notice = MintNotice {
+            sequence: 7,
+            kind: MintKind::Revoked,
+            owned: OwnedId::from_uuid(Uuid::from_u128(1)),
+            user: UserId::from_uuid(Uuid::from_u128(2)),
+            collectible: CollectibleId::from_uuid(Uuid::from_u128(3)),
+            key: "golden-cup".parse().unwrap(),
+            serial: Some(9),
+            copy: UserPackId::from_uuid(Uuid::from_u128(4)),
+            slot: 1,
+            at: Timestamp::from_micros(1_777_636_800_000_000),
+        };
+        assert_eq!(notice.id(), "revoked:00000000-0000-0000-0000-000000000001");
+        let said: serde_json::Value = serde_json::from_slice(&notice.body()).unwrap();
+        assert_eq!(
+            said,
+            json!({
+                "id": "revoked:00000000-0000-0000-0000-000000000001",
+                "type": "collectible.revoked",
+                "sequence": 7,
+                "userId": "00000000-0000-0000-0000-000000000002",
+                "ownedId": "00000000-0000-0000-0000-000000000001",
+                "collectible": { "id": "00000000-0000-0000-0000-000000000003", "key": "golden-cup" },
+                "serial": 9,
+                "userPackId": "00000000-0000-0000-0000-000000000004",
+                "slot": 1,
+                "at": "2026-05-01T12:00:00.000Z",
+            })
+        );
+        for kind in MintKind::ALL {
+            assert_eq!(kind.as_str().parse(), Ok(kind));
+        }
+    }
 }

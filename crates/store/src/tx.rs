@@ -1,0 +1,206 @@
+//! Every port of the store, put together: what a query may read and what a command may write.
+
+use crate::legacy::{LegacyMove, LegacyStaging, LegacyStagingWrite};
+use crate::maintenance::{MaintenanceRead, MaintenanceWrite};
+use crate::media::{MediaRead, MediaWrite};
+use crate::minting::{MintingDelivery, MintingRead, MintingUpkeep, MintingWrite};
+use crate::payments::{PaymentRead, PaymentWrite, SandboxWrite};
+use crate::repair::{MendingRead, MendingWrite};
+use crate::{
+    Audit, BackfillRead, BackfillWrite, ConsumerWrite, EventRead, FollowImportWrite, IdempotencyRead,
+    IdempotencyWrite, JobRead, JobWrite, LeaseRead, LeaseWrite, SecretMarks, SweepRead, SweepWrite,
+};
+use terrace_identity::{
+    AccountRead, AccountWrite, AuthorCard, CardRead, PresenceWrite, SessionRead, SessionWrite, Team,
+    TeamRead, TeamWrite,
+};
+use terrace_kernel::EventLog;
+use terrace_ledger::{LedgerAudit, LedgerMendWrite, LedgerRead, LedgerWrite};
+use terrace_packs::{CatalogueRead, CatalogueWrite, OpeningWrite, SaleRead, SaleWrite};
+use terrace_quests::{OwnQuestRead, QuestRead, QuestWrite, StandingsRead};
+use terrace_scoring::{BoardRead, BoardWrite, PointsAudit, PointsMend, PointsRead, PointsWrite};
+use terrace_social::{
+    AuthoredRead, CommentRead, CommentWrite, DismissalWrite, ErasureWrite, FeedRead, FollowGraphRead,
+    GraphErasure, GraphRead, GraphWrite, OwnGraphRead, PostRead, PostWrite, ReactionWrite, ReportWrite,
+    SuggestionRead, TeamFollowRead, TeamFollowWrite, TopicWrite, TrendRead, TrendWrite,
+};
+
+/// Everything that a query may ask.
+pub trait ReadTx:
+    AccountRead
+    + SessionRead
+    + TeamRead
+    + PostRead<AuthorCard>
+    + FeedRead<AuthorCard>
+    + CommentRead<AuthorCard>
+    + GraphRead<AuthorCard>
+    + TeamFollowRead<Team>
+    + OwnGraphRead
+    + MediaRead
+    + AuthoredRead
+    + FollowGraphRead
+    + SuggestionRead<AuthorCard>
+    + IdempotencyRead
+    + EventRead
+    + Audit
+    + SweepRead
+    + JobRead
+    + MaintenanceRead
+    + LeaseRead
+    + BackfillRead
+    + TrendRead<AuthorCard>
+    + CardRead
+    + PointsRead
+    + PointsAudit
+    + BoardRead
+    + QuestRead
+    + OwnQuestRead
+    + StandingsRead
+    + LedgerRead
+    + LedgerAudit
+    + CatalogueRead
+    + SaleRead
+    + MintingRead
+    + PaymentRead
+    + MendingRead
+    + LegacyStaging
+{
+}
+
+impl<T> ReadTx for T where
+    T: AccountRead
+        + SessionRead
+        + TeamRead
+        + PostRead<AuthorCard>
+        + FeedRead<AuthorCard>
+        + CommentRead<AuthorCard>
+        + GraphRead<AuthorCard>
+        + TeamFollowRead<Team>
+        + OwnGraphRead
+        + MediaRead
+        + AuthoredRead
+        + FollowGraphRead
+        + SuggestionRead<AuthorCard>
+        + IdempotencyRead
+        + EventRead
+        + Audit
+        + SweepRead
+        + JobRead
+        + MaintenanceRead
+        + LeaseRead
+        + BackfillRead
+        + TrendRead<AuthorCard>
+        + CardRead
+        + PointsRead
+        + PointsAudit
+        + BoardRead
+        + QuestRead
+        + OwnQuestRead
+        + StandingsRead
+        + LedgerRead
+        + LedgerAudit
+        + CatalogueRead
+        + SaleRead
+        + MintingRead
+        + PaymentRead
+        + MendingRead
+        + LegacyStaging
+{
+}
+
+/// Everything that a command may do. It commits whole or not at all.
+pub trait Tx:
+    ReadTx
+    + AccountWrite
+    + SessionWrite
+    + PresenceWrite
+    + TeamWrite
+    + PostWrite<AuthorCard>
+    + CommentWrite<AuthorCard>
+    + ReactionWrite
+    + ReportWrite
+    + DismissalWrite
+    + FollowImportWrite
+    + LegacyStagingWrite
+    + LegacyMove
+    + GraphWrite<AuthorCard>
+    + TeamFollowWrite
+    + GraphErasure
+    + MediaWrite
+    + ErasureWrite
+    + EventLog
+    + ConsumerWrite
+    + IdempotencyWrite
+    + LeaseWrite
+    + SweepWrite
+    + JobWrite
+    + MaintenanceWrite
+    + BackfillWrite
+    + TopicWrite
+    + TrendWrite
+    + PointsWrite
+    + PointsMend
+    + BoardWrite
+    + QuestWrite
+    + LedgerWrite
+    + LedgerMendWrite
+    + CatalogueWrite
+    + SaleWrite
+    + OpeningWrite
+    + MintingWrite
+    + MintingDelivery
+    + MintingUpkeep
+    + PaymentWrite
+    + SandboxWrite
+    + SecretMarks
+    + MendingWrite
+{
+}
+
+impl<T> Tx for T where
+    T: ReadTx
+        + AccountWrite
+        + SessionWrite
+        + PresenceWrite
+        + TeamWrite
+        + PostWrite<AuthorCard>
+        + CommentWrite<AuthorCard>
+        + ReactionWrite
+        + ReportWrite
+        + DismissalWrite
+        + FollowImportWrite
+        + LegacyStagingWrite
+        + LegacyMove
+        + GraphWrite<AuthorCard>
+        + TeamFollowWrite
+        + GraphErasure
+        + MediaWrite
+        + ErasureWrite
+        + EventLog
+        + ConsumerWrite
+        + IdempotencyWrite
+        + LeaseWrite
+        + SweepWrite
+        + JobWrite
+        + MaintenanceWrite
+        + BackfillWrite
+        + TopicWrite
+        + TrendWrite
+        + PointsWrite
+        + PointsMend
+        + BoardWrite
+        + QuestWrite
+        + LedgerWrite
+        + LedgerMendWrite
+        + CatalogueWrite
+        + SaleWrite
+        + OpeningWrite
+        + MintingWrite
+        + MintingDelivery
+        + MintingUpkeep
+        + PaymentWrite
+        + SandboxWrite
+        + SecretMarks
+        + MendingWrite
+{
+}
