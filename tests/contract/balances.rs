@@ -10,12 +10,12 @@ use terrace_testkit::app::balances::{CoinsMoved, MoveCoins, MoveCoinsRefusal};
 use terrace_testkit::app::boards::{AwardPoints, ReversePoints};
 use terrace_testkit::app::jobs;
 use terrace_testkit::app::quests::VisitDaily;
-use terrace_testkit::app::{DeleteAccountRefusal, Given, LedgerReport, Turn};
+use terrace_testkit::app::{AwardResult, DeleteAccountRefusal, LedgerReport, Turn};
 use terrace_testkit::identity::Password;
 use terrace_testkit::kernel::Currency;
 use terrace_testkit::kernel::{Failure, UserId};
 use terrace_testkit::ledger::{
-    AccountKind, Amount, Balance, Holder, House, LedgerCheck, LedgerMend, Moved, TransferSource,
+    AccountKind, Amount, Balance, Holder, House, LedgerCheck, LedgerMend, TransferOutcome, TransferSource,
 };
 use terrace_testkit::scoring::{SourceKey, Writer};
 use terrace_testkit::{DatabaseKind, PASSWORD, TestApp, on_each_database};
@@ -203,8 +203,8 @@ fn a_repair_beside_transfers_loses_nothing(kind: DatabaseKind) -> Result<()> {
         let award = award(&house, fan, 2, &n.to_string());
         async move {
             let spent = app.execute(spent).await;
-            assert!(matches!(spent, Ok(Moved::Now { .. })), "{spent:?}");
-            assert!(matches!(app.execute(award).await, Ok(Given::Now { .. })));
+            assert!(matches!(spent, Ok(TransferOutcome::Now { .. })), "{spent:?}");
+            assert!(matches!(app.execute(award).await, Ok(AwardResult::Now { .. })));
         }
     });
     house.together(works);
@@ -250,11 +250,11 @@ fn money_that_is_left_keeps_an_account(kind: DatabaseKind) -> Result<()> {
     let delete = || house.run(house.app().delete_account(&viewer, Password::offer(PASSWORD.to_owned())));
     assert!(matches!(delete(), Err(Failure::Refused(DeleteAccountRefusal::BalanceLeft))));
     assert!(house.viewer(mia.cookie).is_some(), "nothing was deleted");
-    assert_eq!(euros(fan, payments, "out"), Moved::Now { debit: Some(0), credit: None });
+    assert_eq!(euros(fan, payments, "out"), TransferOutcome::Now { debit: Some(0), credit: None });
     delete().expect("no money is left");
     // Coins and the rows stay, under an account that is nobody's; and nothing more comes.
     assert_eq!((balance(&house, mia.id, AccountKind::Coins), entries(&house, mia.id).len()), (3, 3));
-    assert_eq!(euros(payments, fan, "late"), Moved::NoFan);
+    assert_eq!(euros(payments, fan, "late"), TransferOutcome::NoFan);
     in_order(&house);
     Ok(())
 }

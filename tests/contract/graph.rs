@@ -11,7 +11,7 @@ use terrace_testkit::app::platform::Verify;
 use terrace_testkit::app::teams::GetTeam;
 use terrace_testkit::identity::{AccountStatus, ProfileChange};
 use terrace_testkit::kernel::{Clock, EventKind, Limit, Position, TeamId, TimeKey, UserId};
-use terrace_testkit::social::Ties;
+use terrace_testkit::social::Relationship;
 use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
 
 /// An id that names nothing.
@@ -76,8 +76,8 @@ fn a_follow_is_there_once_and_told_once(kind: DatabaseKind) -> Result<()> {
     let (of_mia, of_bo) = (profile(mia, Some(bo)), profile(bo, None));
     assert_eq!((of_mia.profile.follower_count, of_mia.profile.following_count), (1, 1));
     assert_eq!((of_bo.profile.follower_count, of_bo.profile.following_count), (1, 1));
-    assert_eq!(of_mia.ties, Ties { following: true, follows_you: true, hidden: false });
-    assert_eq!(of_bo.ties, Ties::default());
+    assert_eq!(of_mia.ties, Relationship { following: true, follows_you: true, hidden: false });
+    assert_eq!(of_bo.ties, Relationship::default());
     assert_eq!((followers(&house, bo, mia), followers(&house, mia, mia)), (vec![mia], vec![bo]));
     for _ in 0..3 {
         assert_eq!(house.done(unfollow(mia, bo)), state(false, 0));
@@ -205,7 +205,7 @@ fn a_block_ends_the_follows_and_a_lifted_one_brings_none_back(kind: DatabaseKind
     for _ in 0..2 {
         house.done(UnblockUser { fan: bo, other: mia });
     }
-    assert_eq!(house.found(GetPublicProfile { user: bo, reader: Some(mia) }).ties, Ties::default());
+    assert_eq!(house.found(GetPublicProfile { user: bo, reader: Some(mia) }).ties, Relationship::default());
     assert_eq!(house.done(follow(mia, bo)), state(true, 1));
     assert_eq!(
         told(&house, before),

@@ -11,11 +11,11 @@ use std::sync::Arc;
 use std::time::Duration;
 use terrace_testkit::app::boards::{AwardPoints, ReversePoints};
 use terrace_testkit::app::store::Tx;
-use terrace_testkit::app::{Command, Given};
+use terrace_testkit::app::{AwardResult, Command};
 use terrace_testkit::kernel::Currency;
 use terrace_testkit::kernel::{Clock, Ctx, Failure, Limit, Outcome, UserId, Uuid};
 use terrace_testkit::ledger::{
-    AccountKind, Amount, Balance, Entry, Holder, House, Moved, Transfer, TransferId, TransferSource,
+    AccountKind, Amount, Balance, Entry, Holder, House, Transfer, TransferId, TransferOutcome, TransferSource,
 };
 use terrace_testkit::scoring::{SourceKey, Writer};
 use terrace_testkit::{DatabaseKind, SaidNo, TestApp, body, on_each_database};
@@ -57,10 +57,10 @@ const REVENUE: Holder = Holder::House(House::Revenue);
 
 impl Command for Wish {
     const NAME: &'static str = "wish";
-    type Output = Moved;
+    type Output = TransferOutcome;
     type Refusal = SaidNo;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Moved, SaidNo> {
+    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<TransferOutcome, SaidNo> {
         Ok(tx.transfer(&Transfer {
             id: ctx.new_id(),
             kind: self.kind,
@@ -74,13 +74,13 @@ impl Command for Wish {
     }
 }
 
-pub(super) fn moved(house: &TestApp, wish: Wish) -> Moved {
+pub(super) fn moved(house: &TestApp, wish: Wish) -> TransferOutcome {
     house.clock().advance(Duration::from_millis(1));
     house.done(wish)
 }
 
 /// All at once, from two processes.
-fn together(house: &TestApp, other: &TestApp, wishes: Vec<Wish>) -> Vec<Moved> {
+fn together(house: &TestApp, other: &TestApp, wishes: Vec<Wish>) -> Vec<TransferOutcome> {
     let works = wishes.into_iter().enumerate().map(|(n, wish)| {
         let app = Arc::clone(if n % 2 == 0 { house.app() } else { other.app() });
         async move { app.execute(wish).await }
@@ -119,25 +119,25 @@ fn a_transfer_takes_from_one_what_it_gives_to_another_once(kind: DatabaseKind) -
     let house = TestApp::start(kind)?;
     let [mia, bo] = [house.fan("mia").id, house.fan("bo_").id];
     let given = coins(ISSUANCE, Holder::Fan(mia), 10, "gift");
-    assert_eq!(moved(&house, given.clone()), Moved::Now { debit: None, credit: Some(10) });
-    assert_eq!(moved(&house, given), Moved::Before);
+    assert_eq!(moved(&house, given.clone()), TransferOutcome::Now { debit: None, credit: Some(10) });
+    assert_eq!(moved(&house, given), TransferOutcome::Before);
     let passed = moved(&house, coins(Holder::Fan(mia), Holder::Fan(bo), 4, "passed"));
-    assert_eq!(passed, Moved::Now { debit: Some(6), credit: Some(4) });
+    assert_eq!(passed, TransferOutcome::Now { debit: Some(6), credit: Some(4) });
     let spent = moved(&house, coins(Holder::Fan(mia), REVENUE, 6, "spent"));
-    assert_eq!(spent, Moved::Now { debit: Some(0), credit: None });
+    assert_eq!(spent, TransferOutcome::Now { debit: Some(0), credit: None });
     let more = moved(&house, coins(Holder::Fan(mia), REVENUE, 1, "more"));
-    assert_eq!(more, Moved::Insufficient { has: 0 });
+    assert_eq!(more, TransferOutcome::Insufficient { has: 0 });
     // What was paid was paid, also where there is nothing left to pay it with.
-    assert_eq!(moved(&house, coins(Holder::Fan(mia), REVENUE, 6, "spent")), Moved::Before);
+    assert_eq!(moved(&house, coins(Holder::Fan(mia), REVENUE, 6, "spent")), TransferOutcome::Before);
     // Accounts are told apart by what they hold, and one that was never there has nothing.
     let euros =
         Wish { kind: AccountKind::Money(Currency::EUR), ..coins(Holder::Fan(bo), REVENUE, 1, "euros") };
-    assert_eq!(moved(&house, euros), Moved::Insufficient { has: 0 });
+    assert_eq!(moved(&house, euros), TransferOutcome::Insufficient { has: 0 });
     let nobody = UserId::from_uuid(Uuid::from_u128(1));
-    assert_eq!(moved(&house, coins(ISSUANCE, Holder::Fan(nobody), 1, "nobody")), Moved::NoFan);
+    assert_eq!(moved(&house, coins(ISSUANCE, Holder::Fan(nobody), 1, "nobody")), TransferOutcome::NoFan);
     assert_eq!(
         moved(&house, coins(Holder::House(House::Payments), REVENUE, 5, "houses")),
-        Moved::Now { debit: None, credit: None }
+        TransferOutcome::Now { debit: None, credit: None }
     );
     let told: Vec<_> = entries(&house, mia).iter().map(|entry| (entry.change, entry.balance_after)).collect();
     assert_eq!(told, [(-6, 0), (-4, 6), (10, 10)]);
@@ -156,8 +156,9 @@ fn of_a_hundred_debits_at_once_none_goes_below_zero(kind: DatabaseKind) -> Resul
     // Thirty-three of three each can be paid, and one coin is left.
     let wishes = (0..100).map(|n| coins(Holder::Fan(mia), REVENUE, 3, &format!("spent/{n}"))).collect();
     let paid = together(&house, &other, wishes);
-    let now = paid.iter().filter(|moved| matches!(moved, Moved::Now { .. })).count();
-    let refused = paid.iter().filter(|moved| matches!(moved, Moved::Insufficient { has: 0..3 })).count();
+    let now = paid.iter().filter(|moved| matches!(moved, TransferOutcome::Now { .. })).count();
+    let refused =
+        paid.iter().filter(|moved| matches!(moved, TransferOutcome::Insufficient { has: 0..3 })).count();
     assert_eq!((now, refused), (33, 67), "{paid:?}");
     assert_eq!(balance(&house, mia, AccountKind::Coins), 1);
     // Each says what was left after it, and no two the same.
@@ -174,8 +175,8 @@ fn a_source_told_a_hundred_times_at_once_pays_once(kind: DatabaseKind) -> Result
     for (from, to) in [(ISSUANCE, Holder::Fan(mia)), (Holder::Fan(mia), REVENUE)] {
         let wish = coins(from, to, 7, if from == ISSUANCE { "gift" } else { "spent" });
         let paid = together(&house, &other, vec![wish; 100]);
-        assert_eq!(paid.iter().filter(|moved| matches!(moved, Moved::Now { .. })).count(), 1);
-        assert_eq!(paid.iter().filter(|moved| **moved == Moved::Before).count(), 99, "{paid:?}");
+        assert_eq!(paid.iter().filter(|moved| matches!(moved, TransferOutcome::Now { .. })).count(), 1);
+        assert_eq!(paid.iter().filter(|moved| **moved == TransferOutcome::Before).count(), 99, "{paid:?}");
     }
     assert_eq!((balance(&house, mia, AccountKind::Coins), entries(&house, mia).len()), (0, 2));
     in_order(&house);
@@ -196,9 +197,9 @@ fn first_credits_at_once_open_one_account(kind: DatabaseKind) -> Result<()> {
             let (wish, award) = (points(n), award(&house, mia, 1, &format!("{round}/{n}")));
             async move {
                 if n % 4 < 2 {
-                    assert!(matches!(app.execute(wish).await, Ok(Moved::Now { .. })));
+                    assert!(matches!(app.execute(wish).await, Ok(TransferOutcome::Now { .. })));
                 } else {
-                    assert!(matches!(app.execute(award).await, Ok(Given::Now { .. })));
+                    assert!(matches!(app.execute(award).await, Ok(AwardResult::Now { .. })));
                 }
             }
         });
@@ -233,10 +234,10 @@ fn an_award_gives_as_many_points_to_spend_or_leaves_nothing(kind: DatabaseKind) 
     let house = founded(kind)?;
     let mia = house.fan("mia").id;
     let record = match house.done(award(&house, mia, 7, "one")) {
-        Given::Now { record, .. } => record,
-        Given::Before => panic!("it is new"),
+        AwardResult::Now { record, .. } => record,
+        AwardResult::Before => panic!("it is new"),
     };
-    assert_eq!(house.done(award(&house, mia, 7, "one")), Given::Before);
+    assert_eq!(house.done(award(&house, mia, 7, "one")), AwardResult::Before);
     house.done(award(&house, mia, 0, "zero"));
     // What was before the first season counts on no board, and can be spent.
     let mut legacy = award(&house, mia, 2, "legacy");
@@ -252,7 +253,7 @@ fn an_award_gives_as_many_points_to_spend_or_leaves_nothing(kind: DatabaseKind) 
     let failing = award(&house, mia, 100, "lost");
     let lost = house.run(house.app().execute(body(move |tx, ctx| {
         let given = failing.run(tx, ctx).expect("an award");
-        assert!(matches!(given, Given::Now { .. }));
+        assert!(matches!(given, AwardResult::Now { .. }));
         assert_eq!(tx.balances(mia)?.first().map(|balance| balance.amount), Some(109));
         Err::<(), _>(Failure::Refused(SaidNo))
     })));
@@ -283,7 +284,7 @@ fn a_reversal_takes_back_what_is_left_and_the_rest_is_written_off(kind: Database
         house.done(award(&house, mia, 10, fact));
     }
     let spent = Wish { kind: AccountKind::Points, ..coins(Holder::Fan(mia), REVENUE, 18, "spent") };
-    assert_eq!(moved(&house, spent), Moved::Now { debit: Some(12), credit: None });
+    assert_eq!(moved(&house, spent), TransferOutcome::Now { debit: Some(12), credit: None });
     for (fact, left) in [("three", 2), ("two", 0), ("one", 0)] {
         house.clock().advance(Duration::from_secs(1));
         take_back(fact);
@@ -305,7 +306,7 @@ fn nothing_comes_to_an_account_that_is_deleted(kind: DatabaseKind) -> Result<()>
         assert!(tx.close_account(mia, &terrace_testkit::identity::deleted_name(mia), ctx.now())?);
         Ok(tx.lock_balances(mia)?)
     });
-    assert_eq!(moved(&house, coins(ISSUANCE, Holder::Fan(mia), 3, "late")), Moved::NoFan);
+    assert_eq!(moved(&house, coins(ISSUANCE, Holder::Fan(mia), 3, "late")), TransferOutcome::NoFan);
     // What is there stays, under a name that is nobody's.
     let left = house.ask(move |tx| tx.balances(mia));
     assert_eq!(left, [Balance { kind: AccountKind::Coins, amount: 3 }]);
@@ -321,7 +322,7 @@ fn entries_are_paged_from_the_newest(kind: DatabaseKind) -> Result<()> {
         let wish = coins(from, to, n + 1, &n.to_string());
         // Three of one instant each.
         let done = if n % 3 == 0 { moved(&house, wish) } else { house.done(wish) };
-        assert!(matches!(done, Moved::Now { .. }));
+        assert!(matches!(done, TransferOutcome::Now { .. }));
     }
     let whole = entries(&house, mia);
     let mut paged = Vec::new();
@@ -413,7 +414,7 @@ fn take(house: &TestApp, fans: &[UserId], nth: u32, naive: &mut Naive, step: Ste
             let (awards, reason) = (house.app().awards(), "Back".to_owned());
             let reversal = ReversePoints { awards, user: fans[fan], source, reason, by: Writer::Service };
             let taken = house.run(house.app().execute(reversal));
-            if let (Ok(Given::Now { .. }), Some(amount)) = (taken, naive.records.get(&(fan, fact))) {
+            if let (Ok(AwardResult::Now { .. }), Some(amount)) = (taken, naive.records.get(&(fan, fact))) {
                 let has = naive.has.entry((fan, AccountKind::Points)).or_default();
                 *has = (*has - amount).max(0);
             }
@@ -429,8 +430,8 @@ fn take(house: &TestApp, fans: &[UserId], nth: u32, naive: &mut Naive, step: Ste
             let moved = moved(house, Wish { kind, from: debit, to: credit, amount, source: source.clone() });
             let has = from.map(|from| naive.has.get(&(from, kind)).copied().unwrap_or(0));
             let expected = match has {
-                _ if naive.paid.contains(&source) => Moved::Before,
-                Some(has) if has < amount => Moved::Insufficient { has },
+                _ if naive.paid.contains(&source) => TransferOutcome::Before,
+                Some(has) if has < amount => TransferOutcome::Insufficient { has },
                 Some(_) | None => {
                     naive.paid.insert(source);
                     let mut change = |fan: Option<usize>, by: i64| {
@@ -438,7 +439,7 @@ fn take(house: &TestApp, fans: &[UserId], nth: u32, naive: &mut Naive, step: Ste
                         *has += by;
                         Some(*has)
                     };
-                    Moved::Now { debit: change(from, -amount), credit: change(to, amount) }
+                    TransferOutcome::Now { debit: change(from, -amount), credit: change(to, amount) }
                 }
             };
             assert_eq!(moved, expected);

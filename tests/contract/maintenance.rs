@@ -17,7 +17,7 @@ use terrace_testkit::app::{App, AppConfig, KeyedRequest};
 use terrace_testkit::identity::AuthorCard;
 use terrace_testkit::kernel::{Clock, Timestamp, UserId};
 use terrace_testkit::ledger::{AccountKind, Balance, LedgerMend};
-use terrace_testkit::scoring::{Mend, NewAward, Points, SourceKey, Writer};
+use terrace_testkit::scoring::{NewAward, Points, SourceKey, TotalsRepair, Writer};
 use terrace_testkit::social::{NewPost, PostView};
 use terrace_testkit::{DatabaseKind, SeededEntropy, TestApp, on_each_database};
 use tokio::sync::watch;
@@ -129,7 +129,7 @@ fn neglected(house: &TestApp) -> Result<Vec<UserId>> {
             change.total.points = Points::new(99);
             change.total.version += 1;
         }
-        tx.mend_points(&[Mend { user: wrong, totals, entries: vec![] }], ctx.now())?;
+        tx.mend_points(&[TotalsRepair { user: wrong, totals, entries: vec![] }], ctx.now())?;
         let balances = vec![Balance { kind: AccountKind::Coins, amount: 400 }];
         tx.mend_ledger(&LedgerMend { user: poor, balances, points: 0 }, ctx.new_id(), ctx.now())?;
         // As they were written before topics were kept.

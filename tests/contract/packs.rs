@@ -7,8 +7,8 @@ use anyhow::Result;
 use std::time::Duration;
 use terrace_testkit::app::accounts::NotFound;
 use terrace_testkit::app::packs::{
-    GetPurchase, ListCopies, ListOwned, OpenPack, OpenPackRefusal, PackOpened, PackPurchased, PackWish,
-    PurchasePack, PurchasePackRefusal,
+    GetPurchase, ListCopies, ListOwned, OpenPack, OpenPackRefusal, OpenPackRequest, PackOpened,
+    PackPurchased, PurchasePack, PurchasePackRefusal,
 };
 use terrace_testkit::app::{PackContent, PackSummary};
 use terrace_testkit::kernel::{Limit, UserId, Uuid};
@@ -64,7 +64,7 @@ pub(super) fn buy(house: &TestApp, fan: UserId, pack: PackId, copies: i64) -> Pu
 }
 
 pub(super) fn open(house: &TestApp, fan: UserId, pack: PackId, copy: Option<UserPackId>) -> OpenPack {
-    let wish = PackWish { pack, copy, client_seed: Some("kop".parse().expect("a client seed")) };
+    let wish = OpenPackRequest { pack, copy, client_seed: Some("kop".parse().expect("a client seed")) };
     house.run(house.app().open_pack(fan, wish)).expect("a working store")
 }
 
@@ -121,12 +121,12 @@ fn rule_9_a_copy_gives_what_its_proof_says_and_the_same_again(kind: DatabaseKind
     assert_eq!(stock(&house, cups), Stock { sold: 3, sealed: 2 });
     house.clock().advance(Duration::from_hours(1));
     // Whatever seed is given now.
-    let wish = PackWish { pack: cups, copy: Some(copy), client_seed: None };
+    let wish = OpenPackRequest { pack: cups, copy: Some(copy), client_seed: None };
     let again = house.done(house.run(house.app().open_pack(mia, wish))?);
     assert_eq!((&again.copy, &again.opening), (&first.copy, &first.opening));
     assert_eq!(stock(&house, cups), Stock { sold: 3, sealed: 2 });
     // Without a seed of one's own the service picks one.
-    let wish = PackWish { pack: cups, copy: None, client_seed: None };
+    let wish = OpenPackRequest { pack: cups, copy: None, client_seed: None };
     let picked = house.done(house.run(house.app().open_pack(mia, wish))?);
     prove(&picked);
     assert_eq!(picked.opening.proof.client_seed_source, ClientSeedSource::Server);

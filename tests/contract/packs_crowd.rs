@@ -8,7 +8,9 @@ use anyhow::Result;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use terrace_testkit::app::KeyedRequest;
-use terrace_testkit::app::packs::{ListPurchases, PackOpened, PackPurchased, PackWish, PurchasePackRefusal};
+use terrace_testkit::app::packs::{
+    ListPurchases, OpenPackRequest, PackOpened, PackPurchased, PurchasePackRefusal,
+};
 use terrace_testkit::app::store::{IdempotencyScope, StoredAnswer};
 use terrace_testkit::kernel::{Failure, Limit, UserId};
 use terrace_testkit::ledger::AccountKind;
@@ -158,7 +160,7 @@ fn a_copy_opened_twenty_times_at_once_gives_one_result(kind: DatabaseKind) -> Re
         .map(|n| {
             let house = if n % 2 == 0 { &house } else { &other };
             let client_seed = Some(format!("seed {n}").parse().expect("a client seed"));
-            let wish = PackWish { pack: cups, copy: Some(copy), client_seed };
+            let wish = OpenPackRequest { pack: cups, copy: Some(copy), client_seed };
             let command = house.run(house.app().open_pack(mia, wish)).expect("a working store");
             let app = Arc::clone(house.app());
             async move { app.execute(command).await }

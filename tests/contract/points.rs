@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use terrace_testkit::app::accounts::{ChangeProfile, SuspendAccount};
 use terrace_testkit::app::boards::{AwardPoints, BoardChoice, CloseSeason, ReversePoints, StartSeason};
-use terrace_testkit::app::{BoardRefusal, Command, GiveRefusal, Given, ShownBoard, TakeBackRefusal};
+use terrace_testkit::app::{
+    AwardPointsRefusal, AwardResult, BoardRefusal, Command, ReversePointsRefusal, ShownBoard,
+};
 use terrace_testkit::identity::{Password, ProfileChange};
 use terrace_testkit::kernel::{
     Clock, EventKind, Failure, Limit, Outcome, Position, TeamId, Timestamp, UserId,
@@ -91,10 +93,10 @@ pub(super) fn unbroken<T, R>(outcome: Outcome<T, R>) -> Result<T, R> {
 }
 
 /// The record that was written.
-fn written(given: Given) -> PointsRecord {
+fn written(given: AwardResult) -> PointsRecord {
     match given {
-        Given::Now { record, .. } => record,
-        Given::Before => panic!("it was there before"),
+        AwardResult::Now { record, .. } => record,
+        AwardResult::Before => panic!("it was there before"),
     }
 }
 
@@ -180,7 +182,7 @@ fn rule_1_an_award_is_recorded_with_its_season_and_board_and_told_of(kind: Datab
     assert_eq!(changes.0, totals(&house, fan, season.id));
     // The same fact again writes and tells nothing.
     let after = house.settled();
-    assert_eq!(house.done(award(&house, fan, 99, "one")), Given::Before);
+    assert_eq!(house.done(award(&house, fan, 99, "one")), AwardResult::Before);
     assert_eq!((ledger(&house, fan).len(), house.log(after)), (1, vec![]));
     Ok(())
 }
@@ -311,19 +313,19 @@ fn a_reversal_counts_where_its_record_did_and_happens_once(kind: DatabaseKind) -
     house.done(for_team(team, award(&house, fan, 3, "two")));
     let (season, board) = (active(&house).id, board_of(&house, team));
     favour(&house, fan, Some(house.team("rovers")));
-    assert!(matches!(house.done(reversal(&house, fan, "one", Writer::Service)), Given::Now { .. }));
-    assert_eq!(house.done(reversal(&house, fan, "one", Writer::Service)), Given::Before);
+    assert!(matches!(house.done(reversal(&house, fan, "one", Writer::Service)), AwardResult::Now { .. }));
+    assert_eq!(house.done(reversal(&house, fan, "one", Writer::Service)), AwardResult::Before);
     assert_eq!(points_on(&house, fan, season, board), Some(3));
     assert_eq!(points_on(&house, fan, season, global(&house, season)), Some(3));
     // What was taken back is not paid again.
-    assert_eq!(house.done(award(&house, fan, 5, "one")), Given::Before);
+    assert_eq!(house.done(award(&house, fan, 5, "one")), AwardResult::Before);
     let refused = house.refused(reversal(&house, fan, "never", Writer::Service));
-    assert_eq!(refused, TakeBackRefusal::NoRecord);
+    assert_eq!(refused, ReversePointsRefusal::NoRecord);
     // After the season's end only maintenance takes back, and the past season is what it changes.
     house.clock().advance(SECOND);
     start_season(&house, "1", None);
     let refused = house.refused(reversal(&house, fan, "two", Writer::Service));
-    assert_eq!(refused, TakeBackRefusal::Rule(ReversalRefusal::SeasonClosed));
+    assert_eq!(refused, ReversePointsRefusal::Rule(ReversalRefusal::SeasonClosed));
     house.done(reversal(&house, fan, "two", Writer::Maintenance));
     assert_eq!(points_on(&house, fan, season, board), Some(0));
     assert_eq!(totals(&house, fan, active(&house).id), []);
@@ -336,15 +338,15 @@ fn who_cannot_get_points_gets_none(kind: DatabaseKind) -> Result<()> {
     let [mia, bo] = ["mia", "bo_"].map(|name| house.fan(name));
     let unknown = "0190a6f2-7c1e-7000-8000-000000000000";
     let unknown_fan = award(&house, unknown.parse()?, 5, "one");
-    assert_eq!(house.refused(unknown_fan), GiveRefusal::NotActive);
+    assert_eq!(house.refused(unknown_fan), AwardPointsRefusal::NotActive);
     let unknown_team = for_team(unknown.parse()?, award(&house, mia.id, 5, "one"));
-    assert_eq!(house.refused(unknown_team), GiveRefusal::UnknownTeam);
+    assert_eq!(house.refused(unknown_team), AwardPointsRefusal::UnknownTeam);
     for (amount, refusal) in [(-1, AwardRefusal::Negative), (1_000_000_001, AwardRefusal::TooLarge)] {
-        assert_eq!(house.refused(award(&house, mia.id, amount, "one")), GiveRefusal::Rule(refusal));
+        assert_eq!(house.refused(award(&house, mia.id, amount, "one")), AwardPointsRefusal::Rule(refusal));
     }
     // Who is suspended gets what maintenance writes, and is not listed with it.
     house.done(SuspendAccount { username: "mia".to_owned() });
-    assert_eq!(house.refused(award(&house, mia.id, 5, "one")), GiveRefusal::NotActive);
+    assert_eq!(house.refused(award(&house, mia.id, 5, "one")), AwardPointsRefusal::NotActive);
     assert_eq!(ledger(&house, mia.id), []);
     house.done(by_maintenance(award(&house, mia.id, 5, "one")));
     let season = active(&house).id;
@@ -356,7 +358,7 @@ fn who_cannot_get_points_gets_none(kind: DatabaseKind) -> Result<()> {
     assert!(deleted.is_ok());
     for by in [Writer::Service, Writer::Maintenance] {
         let late = AwardPoints { by, ..award(&house, bo.id, 5, "two") };
-        assert_eq!(house.refused(late), GiveRefusal::NotActive);
+        assert_eq!(house.refused(late), AwardPointsRefusal::NotActive);
     }
     assert!(totals(&house, bo.id, season).iter().all(|total| !total.is_listed));
     Ok(())
@@ -369,7 +371,7 @@ fn a_closed_season_takes_maintenance_only(kind: DatabaseKind) -> Result<()> {
     house.clock().advance(SECOND);
     house.done(CloseSeason);
     let refused = house.refused(at(within, award(&house, fan, 5, "late")));
-    assert_eq!(refused, GiveRefusal::Rule(AwardRefusal::SeasonClosed));
+    assert_eq!(refused, AwardPointsRefusal::Rule(AwardRefusal::SeasonClosed));
     // Between seasons a record is kept and never counts; it keeps its board.
     let team = house.team("foxes");
     let between = written(house.done(for_team(team, award(&house, fan, 7, "between"))));
@@ -391,7 +393,7 @@ fn a_process_that_knows_old_seasons_stamps_with_the_new_ones(kind: DatabaseKind)
     assert_eq!(first, Some(active(&house).id));
     let within_first = house.clock().now();
     let mut stale = other.done(award(&other, fan, 0, "knows"));
-    assert!(matches!(&mut stale, Given::Now { .. }));
+    assert!(matches!(&mut stale, AwardResult::Now { .. }));
     for (n, key) in ["1", "2", "3"].into_iter().enumerate() {
         house.clock().advance(SECOND);
         start_season(&house, key, None);
@@ -406,13 +408,13 @@ fn a_process_that_knows_old_seasons_stamps_with_the_new_ones(kind: DatabaseKind)
     house.done(CloseSeason);
     for (process, time) in [(&stranger, open), (&other, open), (&other, within_first)] {
         let late = at(time, award(process, fan, 5, "late"));
-        assert_eq!(process.refused(late), GiveRefusal::Rule(AwardRefusal::SeasonClosed));
+        assert_eq!(process.refused(late), AwardPointsRefusal::Rule(AwardRefusal::SeasonClosed));
     }
     let taken = outcome(&stranger, reversal(&stranger, fan, "stranger", Writer::Service));
-    assert_eq!(taken, Err(TakeBackRefusal::Rule(ReversalRefusal::SeasonClosed)));
+    assert_eq!(taken, Err(ReversePointsRefusal::Rule(ReversalRefusal::SeasonClosed)));
     assert!(matches!(
         stranger.done(by_maintenance(at(open, award(&stranger, fan, 5, "late")))),
-        Given::Now { .. }
+        AwardResult::Now { .. }
     ));
     Ok(())
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::thread;
 use terrace_testkit::app::accounts::{ChangeProfile, RestoreAccount, SuspendAccount};
 use terrace_testkit::app::boards::{AwardPoints, BoardChoice, ChangeBoardMembership, ReversePoints};
-use terrace_testkit::app::{Command, Given};
+use terrace_testkit::app::{AwardResult, Command};
 use terrace_testkit::identity::{Password, ProfileChange};
 use terrace_testkit::kernel::{Entropy, Failure, TeamId, UserId};
 use terrace_testkit::scoring::Writer;
@@ -38,7 +38,7 @@ fn a_fact_told_a_hundred_times_at_once_pays_once(kind: DatabaseKind) -> Result<(
             async move { app.execute(award).await }
         }));
         let paid = given.into_iter().map(|given| unbroken(given).expect("an award"));
-        assert_eq!(paid.filter(|given| matches!(given, Given::Now { .. })).count(), 1);
+        assert_eq!(paid.filter(|given| matches!(given, AwardResult::Now { .. })).count(), 1);
         let expected = Some(7 * (round + 1));
         let season = active(&house).id;
         assert_eq!(points_on(&house, fan, season, global(&house, season)), expected);
@@ -58,7 +58,7 @@ fn awards_of_one_fan_at_once_all_count(kind: DatabaseKind) -> Result<()> {
         let award = AwardPoints { team: teams[n % 3], ..award(&house, fan, 1, &n.to_string()) };
         async move { app.execute(award).await }
     }));
-    assert!(given.into_iter().all(|given| matches!(unbroken(given), Ok(Given::Now { .. }))));
+    assert!(given.into_iter().all(|given| matches!(unbroken(given), Ok(AwardResult::Now { .. }))));
     let season = active(&house).id;
     assert_eq!(points_on(&house, fan, season, global(&house, season)), Some(60));
     for team in teams.into_iter().flatten() {
@@ -83,8 +83,8 @@ fn two_at_once_make_one_team_board(kind: DatabaseKind) -> Result<()> {
                 .zip([&house, &other])
                 .map(|(award, process)| {
                     scope.spawn(move || match process.done(award) {
-                        Given::Now { record, .. } => record.board.map(Into::into),
-                        Given::Before => None,
+                        AwardResult::Now { record, .. } => record.board.map(Into::into),
+                        AwardResult::Before => None,
                     })
                 })
                 .collect();
@@ -116,7 +116,7 @@ fn a_fact_is_taken_back_once_by_whoever_is_first(kind: DatabaseKind) -> Result<(
         async move { app.execute(back).await }
     }));
     let took = taken.into_iter().map(|taken| unbroken(taken).expect("a reversal"));
-    assert_eq!(took.filter(|taken| matches!(taken, Given::Now { .. })).count(), 1);
+    assert_eq!(took.filter(|taken| matches!(taken, AwardResult::Now { .. })).count(), 1);
     let season = active(&house).id;
     assert_eq!(points_on(&house, fan, season, global(&house, season)), Some(5));
     Ok(())

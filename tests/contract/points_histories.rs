@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use terrace_testkit::app::accounts::ChangeProfile;
 use terrace_testkit::app::boards::{AwardPoints, BoardChoice, CloseSeason, ReversePoints};
-use terrace_testkit::app::{App, Given};
+use terrace_testkit::app::{App, AwardResult};
 use terrace_testkit::identity::ProfileChange;
 use terrace_testkit::kernel::{Clock, Entropy, TeamId, Timestamp, UserId};
 use terrace_testkit::scoring::{
@@ -155,8 +155,9 @@ async fn live(
                 let (awards, reason) = (app.awards(), "Taken back".to_owned());
                 let back = ReversePoints { awards, user, source: fact(&key), reason, by };
                 let expected = rules.reverse(&key, now, by);
-                let came =
-                    unbroken(app.execute(back).await).ok().map(|given| matches!(given, Given::Now { .. }));
+                let came = unbroken(app.execute(back).await)
+                    .ok()
+                    .map(|given| matches!(given, AwardResult::Now { .. }));
                 assert_eq!(came, expected, "reversal of {key} by {by:?}");
             }
             turn => {
@@ -185,8 +186,9 @@ async fn live(
                 };
                 let award = AwardPoints { awards: app.awards(), award, team: activity, by };
                 let expected = rules.award(&key, amount, activity, at, by);
-                let came =
-                    unbroken(app.execute(award).await).ok().map(|given| matches!(given, Given::Now { .. }));
+                let came = unbroken(app.execute(award).await)
+                    .ok()
+                    .map(|given| matches!(given, AwardResult::Now { .. }));
                 assert_eq!(came, expected, "{key}: {amount} at {at} by {by:?}");
             }
         }

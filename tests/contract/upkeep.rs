@@ -9,12 +9,12 @@ use terrace_testkit::app::accounts::{ChangeProfile, SuspendAccount};
 use terrace_testkit::app::boards::{
     AwardPoints, BoardChoice, ChangeBoardMembership, CloseSeason, StartSeason,
 };
-use terrace_testkit::app::{App, Given, PointsCheck, PointsReport, ReadBoard};
+use terrace_testkit::app::{App, AwardResult, PointsCheck, PointsReport, ReadBoard};
 use terrace_testkit::identity::{Password, ProfileChange};
 use terrace_testkit::kernel::{EventKind, Limit, TeamId, UserId};
 use terrace_testkit::scoring::{
-    BoardEntry, BoardId, FanPoints, Mend, NewAward, Points, PointsRecord, SeasonId, SourceKey, TotalChange,
-    Writer,
+    BoardEntry, BoardId, FanPoints, NewAward, Points, PointsRecord, SeasonId, SourceKey, TotalChange,
+    TotalsRepair, Writer,
 };
 use terrace_testkit::{DatabaseKind, PASSWORD, TestApp, on_each_database, pgtemp};
 
@@ -42,7 +42,7 @@ fn award(app: &App, user: UserId, amount: i64, fact: &str, team: Option<TeamId>)
 fn give(house: &TestApp, user: UserId, amount: i64, fact: &str, team: Option<TeamId>) {
     house.clock().advance(Duration::from_secs(1));
     let given = house.done(award(house.app(), user, amount, fact, team));
-    assert!(matches!(given, Given::Now { .. }));
+    assert!(matches!(given, AwardResult::Now { .. }));
 }
 
 fn verify(house: &TestApp) -> PointsReport {
@@ -77,7 +77,7 @@ fn points_of(house: &TestApp, fan: UserId) -> FanPoints {
 }
 
 /// Writes totals and entries as they are not.
-fn damage(house: &TestApp, mends: Vec<Mend>) {
+fn damage(house: &TestApp, mends: Vec<TotalsRepair>) {
     house.write(move |tx, ctx| Ok(tx.mend_points(&mends, ctx.now())?));
 }
 
@@ -122,7 +122,7 @@ fn what_fans_do_leaves_nothing_to_mend(kind: DatabaseKind) -> Result<()> {
     let awards = house.app().awards();
     house.write(move |tx, ctx| {
         let taken = awards.take_back(tx, ctx, (fan, &key), "An error", Writer::Service);
-        assert!(matches!(taken, Ok(Given::Now { .. })));
+        assert!(matches!(taken, Ok(AwardResult::Now { .. })));
         Ok(())
     });
     assert_eq!(wrong(&verify(&house)), []);
@@ -159,7 +159,7 @@ fn damage_is_found_and_mended_once(kind: DatabaseKind) -> Result<()> {
     let (_, fans) = stadium(&house)?;
     let before: Vec<_> = fans.iter().map(|fan| points_of(&house, *fan)).collect();
     let newcomer = house.crowd("new", 1)[0];
-    let mend = |fan: &FanPoints, totals| Mend { user: fan.user, totals, entries: vec![] };
+    let mend = |fan: &FanPoints, totals| TotalsRepair { user: fan.user, totals, entries: vec![] };
     let orphans: Vec<TotalChange> = totals(&before[1], |change| change.total.points = Points::new(50));
     let listed = entries(&before[1].entries, 50);
     damage(
@@ -167,8 +167,8 @@ fn damage_is_found_and_mended_once(kind: DatabaseKind) -> Result<()> {
         vec![
             mend(&before[2], totals(&before[2], |change| change.total.points = Points::new(99))),
             mend(&before[3], totals(&before[3], |change| change.is_listed = false)),
-            Mend { user: fans[4], totals: vec![], entries: entries(&before[4].entries, 7) },
-            Mend { user: newcomer, totals: orphans, entries: listed },
+            TotalsRepair { user: fans[4], totals: vec![], entries: entries(&before[4].entries, 7) },
+            TotalsRepair { user: newcomer, totals: orphans, entries: listed },
         ],
     );
     // The totals that were wrong are mirrored as they should be; those that nobody earned are not.
@@ -248,7 +248,7 @@ fn boards_in_memory_hear_of_what_is_mended(kind: DatabaseKind) -> Result<()> {
         change.total.points = Points::new(500);
         change.total.version += 40;
     });
-    damage(house, vec![Mend { user: fan.user, totals: wrong, entries: vec![] }]);
+    damage(house, vec![TotalsRepair { user: fan.user, totals: wrong, entries: vec![] }]);
     living.catch_up();
     assert_eq!(served(house).first(), Some(&(fan.user, 500)));
     if kind == DatabaseKind::Postgres {
@@ -287,7 +287,7 @@ fn a_repair_beside_awards_loses_nothing(kind: DatabaseKind) -> Result<()> {
             for round in 0..ROUNDS {
                 let award = award(&app, fan, 2, &format!("round/{round}"), Some(team));
                 let given = app.execute(award).await.expect("points");
-                assert!(matches!(given, Given::Now { .. }));
+                assert!(matches!(given, AwardResult::Now { .. }));
             }
         })
     });
@@ -300,7 +300,7 @@ fn a_repair_beside_awards_loses_nothing(kind: DatabaseKind) -> Result<()> {
             for fan in &fans {
                 for fan in tx.points_between(*fan, *fan)? {
                     let totals = totals(&fan, |change| change.total.points = Points::new(-5));
-                    tx.mend_points(&[Mend { user: fan.user, totals, entries: vec![] }], ctx.now())?;
+                    tx.mend_points(&[TotalsRepair { user: fan.user, totals, entries: vec![] }], ctx.now())?;
                 }
             }
             Ok(())

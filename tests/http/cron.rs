@@ -5,7 +5,7 @@ use serde_json::json;
 use std::time::Duration;
 use terrace_testkit::app::boards::StartSeason;
 use terrace_testkit::kernel::UserId;
-use terrace_testkit::scoring::{Mend, Points};
+use terrace_testkit::scoring::{Points, TotalsRepair};
 use terrace_testkit::{CRON_SECRET, DatabaseKind, TestService, body, on_each_database};
 
 on_each_database! {
@@ -73,7 +73,7 @@ fn boards_are_put_in_order_with_the_secret(kind: DatabaseKind) -> Result<()> {
                 change.total.version += 1;
                 change
             });
-            let wrong = Mend { user, totals: wrong.collect(), entries: vec![] };
+            let wrong = TotalsRepair { user, totals: wrong.collect(), entries: vec![] };
             tx.mend_points(&[wrong], ctx.now())?;
         }
         Ok(())

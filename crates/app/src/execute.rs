@@ -2,7 +2,7 @@
 
 use crate::App;
 use crate::boards::Concerned;
-use crate::boards::shows_on_boards;
+use crate::boards::affects_leaderboard;
 use crate::store::{
     Command, IdempotencyScope, KeyClaim, Query, ReadJob, ReadTx, Store, StoredAnswer, Tx, Verdict, WriteJob,
 };
@@ -42,14 +42,14 @@ impl App {
     /// Does `command` in one transaction and says what it came to after the commit.
     pub async fn execute<C: Command>(&self, command: C) -> Outcome<C::Output, C::Refusal> {
         let Ok((answer, concerned)) = self.submit(command, true).await else { return Err(gone()) };
-        if C::SHOWS_ON_BOARDS {
-            self.boards_show(concerned).await;
+        if C::AFFECTS_LEADERBOARD {
+            self.wait_until_visible(concerned).await;
         }
         answer
     }
 
     /// Does `command` in one transaction, of whose outcome nobody is told outside: boards show it a moment later.
-    pub(crate) async fn execute_unheard<C: Command>(&self, command: C) -> Outcome<C::Output, C::Refusal> {
+    pub(crate) async fn execute_background<C: Command>(&self, command: C) -> Outcome<C::Output, C::Refusal> {
         self.submit(command, false).await.map_or_else(|_| Err(gone()), |(answer, _)| answer)
     }
 
@@ -130,13 +130,13 @@ impl<C: Command> WriteJob for CommandJob<C> {
         match self.command.run(tx, &mut self.seed.open()) {
             Ok(output) => {
                 debug_assert!(
-                    C::SHOWS_ON_BOARDS
+                    C::AFFECTS_LEADERBOARD
                         || !self.heard
-                        || !tx.appended().iter().any(|event| shows_on_boards(event.kind)),
+                        || !tx.appended().iter().any(|event| affects_leaderboard(event.kind)),
                     "{} shows on boards and does not say so",
                     C::NAME
                 );
-                if C::SHOWS_ON_BOARDS {
+                if C::AFFECTS_LEADERBOARD {
                     self.concerned = Concerned::by(tx.appended());
                 }
                 self.result = Some(Ok(output));
@@ -176,12 +176,12 @@ impl<Q: Query> ReadJob for QueryJob<Q> {
         Q::NAME
     }
 
-    fn may_be_old(&self) -> bool {
-        Q::MAY_BE_OLD
+    fn allow_stale(&self) -> bool {
+        Q::ALLOW_STALE
     }
 
-    fn in_one_state(&self) -> bool {
-        Q::IN_ONE_STATE
+    fn consistent_snapshot(&self) -> bool {
+        Q::CONSISTENT_SNAPSHOT
     }
 
     fn publishes(&self) -> bool {
@@ -229,7 +229,7 @@ impl<C: Command> Command for Once<C> {
     const NAME: &'static str = C::NAME;
     type Output = Answered;
     type Refusal = OnceRefusal<C::Refusal>;
-    const SHOWS_ON_BOARDS: bool = C::SHOWS_ON_BOARDS;
+    const AFFECTS_LEADERBOARD: bool = C::AFFECTS_LEADERBOARD;
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Answered, Self::Refusal> {
         let Some(request) = &self.request else {

@@ -1,12 +1,12 @@
 //! Removes what is past its time.
 
 use crate::App;
-use crate::maintenance::{Pace, TaskFailure};
+use crate::maintenance::{TaskContext, TaskFailure};
 use crate::media::{Shards, SweptMedia};
 use crate::minting::TOLD_STAYS;
 use crate::platform::Job;
-use crate::store::{Command, Query, unrefused};
-use crate::store::{Past, ReadTx, Tx};
+use crate::store::{Command, Query, into_infallible};
+use crate::store::{ReadTx, Retention, Tx};
 use std::convert::Infallible;
 use std::time::Duration;
 use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp};
@@ -28,16 +28,16 @@ const RUNS_STAY: Duration = Duration::from_hours(400 * 24);
 /// The jobs that keep house.
 pub(crate) fn jobs() -> Vec<Job> {
     let rows = [
-        ("sweep-idempotency-keys", Past::IdempotencyKeys),
-        ("sweep-sessions", Past::Sessions),
-        ("sweep-events", Past::Events),
-        ("sweep-minting", Past::Minting),
-        ("sweep-notices", Past::Notices),
-        ("sweep-imports", Past::Imports),
+        ("sweep-idempotency-keys", Retention::IdempotencyKeys),
+        ("sweep-sessions", Retention::Sessions),
+        ("sweep-events", Retention::Events),
+        ("sweep-minting", Retention::Minting),
+        ("sweep-notices", Retention::Notices),
+        ("sweep-imports", Retention::Imports),
     ]
     .map(|(name, what)| {
         Job::new(name, EVERY, move |app| async move {
-            let swept = app.sweep_all(what, &Pace::unwatched()).await;
+            let swept = app.sweep_all(what, &TaskContext::unwatched()).await;
             let removed = swept.map_err(TaskFailure::into_store)?;
             if removed > 0 {
                 log::info!("{name} removed {removed} rows");
@@ -46,7 +46,7 @@ pub(crate) fn jobs() -> Vec<Job> {
         })
     });
     let media = Job::new("sweep-media", EVERY, |app| async move {
-        let swept = app.sweep_media(Shards::DueAt(app.now()), &Pace::unwatched()).await;
+        let swept = app.sweep_media(Shards::DueAt(app.now()), &TaskContext::unwatched()).await;
         let swept = swept.map_err(TaskFailure::into_store)?;
         if swept != SweptMedia::default() {
             log::info!("sweep-media removed {swept:?}");
@@ -84,19 +84,19 @@ pub struct Swept {
 impl App {
     /// Removes everything that is past its time, in small transactions.
     pub async fn sweep(&self) -> Result<Swept, StoreError> {
-        self.sweep_at(&Pace::unwatched()).await.map_err(TaskFailure::into_store)
+        self.sweep_at(&TaskContext::unwatched()).await.map_err(TaskFailure::into_store)
     }
 
-    async fn sweep_at(&self, pace: &Pace) -> Result<Swept, TaskFailure> {
+    async fn sweep_at(&self, pace: &TaskContext) -> Result<Swept, TaskFailure> {
         let media = self.sweep_media(Shards::All, pace).await?;
         Ok(Swept {
-            idempotency_keys: self.sweep_all(Past::IdempotencyKeys, pace).await?,
-            sessions: self.sweep_all(Past::Sessions, pace).await?,
-            events: self.sweep_all(Past::Events, pace).await?,
-            minting: self.sweep_all(Past::Minting, pace).await?,
-            notices: self.sweep_all(Past::Notices, pace).await?,
-            imports: self.sweep_all(Past::Imports, pace).await?,
-            runs: self.sweep_all(Past::Runs, pace).await?,
+            idempotency_keys: self.sweep_all(Retention::IdempotencyKeys, pace).await?,
+            sessions: self.sweep_all(Retention::Sessions, pace).await?,
+            events: self.sweep_all(Retention::Events, pace).await?,
+            minting: self.sweep_all(Retention::Minting, pace).await?,
+            notices: self.sweep_all(Retention::Notices, pace).await?,
+            imports: self.sweep_all(Retention::Imports, pace).await?,
+            runs: self.sweep_all(Retention::Runs, pace).await?,
             uploads: media.uploads,
             pictures: media.pictures,
             objects: media.objects,
@@ -104,21 +104,21 @@ impl App {
     }
 
     /// Removes what is past its time of one kind; says how many rows.
-    pub(crate) async fn sweep_all(&self, what: Past, pace: &Pace) -> Result<u64, TaskFailure> {
+    pub(crate) async fn sweep_all(&self, what: Retention, pace: &TaskContext) -> Result<u64, TaskFailure> {
         let before = self.now().minus(match what {
-            Past::IdempotencyKeys => self.config.idempotency_life,
-            Past::Sessions => ENDED_SESSIONS_STAY,
-            Past::Events => self.config.event_life,
-            Past::Minting => TOLD_STAYS,
-            Past::Notices => NOTICES_STAY,
-            Past::Imports => IMPORTS_WAIT,
-            Past::Runs => RUNS_STAY,
+            Retention::IdempotencyKeys => self.config.idempotency_life,
+            Retention::Sessions => ENDED_SESSIONS_STAY,
+            Retention::Events => self.config.event_life,
+            Retention::Minting => TOLD_STAYS,
+            Retention::Notices => NOTICES_STAY,
+            Retention::Imports => IMPORTS_WAIT,
+            Retention::Runs => RUNS_STAY,
             // These go by `sweep_media`.
-            Past::Uploads | Past::Pictures => return Ok(0),
+            Retention::Uploads | Retention::Pictures => return Ok(0),
         });
         if pace.is_task() {
             pace.go_on()?;
-            let count = unrefused(self.query(CountPast { what, before }).await)?;
+            let count = into_infallible(self.query(CountPast { what, before }).await)?;
             if pace.is_dry() {
                 return Ok(count);
             }
@@ -130,7 +130,7 @@ impl App {
 
 /// Counts what is past its time.
 pub(crate) struct CountPast {
-    pub(crate) what: Past,
+    pub(crate) what: Retention,
     pub(crate) before: Timestamp,
 }
 
@@ -146,7 +146,7 @@ impl Query for CountPast {
 
 /// Removes one portion.
 struct Sweep {
-    what: Past,
+    what: Retention,
     before: Timestamp,
 }
 
@@ -157,14 +157,14 @@ impl Command for Sweep {
 
     fn run(&self, tx: &mut dyn Tx, _ctx: &mut Ctx) -> Outcome<u64, Infallible> {
         Ok(match self.what {
-            Past::IdempotencyKeys => tx.sweep_idempotency(self.before, PORTION)?,
-            Past::Sessions => tx.remove_ended_sessions(self.before, PORTION)?,
-            Past::Events => tx.sweep_events(self.before, PORTION)?,
-            Past::Minting => tx.sweep_minting(self.before, PORTION)?,
-            Past::Notices => tx.sweep_notices(self.before, PORTION)?,
-            Past::Imports => tx.sweep_imports(self.before, PORTION)?,
-            Past::Runs => tx.sweep_maintenance(self.before, PORTION)?,
-            Past::Uploads | Past::Pictures => 0,
+            Retention::IdempotencyKeys => tx.sweep_idempotency(self.before, PORTION)?,
+            Retention::Sessions => tx.remove_ended_sessions(self.before, PORTION)?,
+            Retention::Events => tx.sweep_events(self.before, PORTION)?,
+            Retention::Minting => tx.sweep_minting(self.before, PORTION)?,
+            Retention::Notices => tx.sweep_notices(self.before, PORTION)?,
+            Retention::Imports => tx.sweep_imports(self.before, PORTION)?,
+            Retention::Runs => tx.sweep_maintenance(self.before, PORTION)?,
+            Retention::Uploads | Retention::Pictures => 0,
         })
     }
 }

@@ -3,9 +3,9 @@
 //! writes it.
 
 use crate::App;
-use crate::maintenance::{Pace, Stride, TaskFailure};
+use crate::maintenance::{AdaptiveBatch, TaskContext, TaskFailure};
 use crate::platform::Job;
-use crate::store::{Command, Query, unrefused};
+use crate::store::{Command, Query, into_infallible};
 use crate::store::{ReadTx, Tx};
 use crate::walked::{HELD, PORTION, Portion, Settled, WalkReport};
 use std::collections::BTreeMap;
@@ -33,7 +33,7 @@ impl App {
     ///
     /// When the database is not to be had.
     pub async fn verify_ledger(&self) -> Result<LedgerReport, StoreError> {
-        self.walk_ledger(false, &Pace::unwatched()).await.map_err(TaskFailure::into_store)
+        self.walk_ledger(false, &TaskContext::unwatched()).await.map_err(TaskFailure::into_store)
     }
 
     /// Makes balances what the journal says, and moves the points that records gave and the journal did not, or with
@@ -44,11 +44,11 @@ impl App {
     ///
     /// When the database is not to be had.
     pub async fn repair_ledger(&self, dry_run: bool) -> Result<LedgerReport, StoreError> {
-        self.walk_ledger(!dry_run, &Pace::unwatched()).await.map_err(TaskFailure::into_store)
+        self.walk_ledger(!dry_run, &TaskContext::unwatched()).await.map_err(TaskFailure::into_store)
     }
 
     /// [`App::repair_ledger`], at a pace.
-    pub(crate) async fn mend_ledger(&self, pace: &Pace) -> Result<LedgerReport, TaskFailure> {
+    pub(crate) async fn mend_ledger(&self, pace: &TaskContext) -> Result<LedgerReport, TaskFailure> {
         self.walk_ledger(!pace.is_dry(), pace).await
     }
 
@@ -66,10 +66,10 @@ impl App {
         Ok(())
     }
 
-    async fn walk_ledger(&self, mends: bool, pace: &Pace) -> Result<LedgerReport, TaskFailure> {
+    async fn walk_ledger(&self, mends: bool, pace: &TaskContext) -> Result<LedgerReport, TaskFailure> {
         let mut report = LedgerReport::of(LedgerCheck::ALL);
-        let (mut after, mut stride) = (None, Stride::up_to(HELD));
-        while let Some(portion) = unrefused(self.query(LookAtLedger { after }).await)? {
+        let (mut after, mut stride) = (None, AdaptiveBatch::up_to(HELD));
+        while let Some(portion) = into_infallible(self.query(LookAtLedger { after }).await)? {
             pace.go_on()?;
             report.count(portion.checked);
             let told = |settled| report.settled(&settled, |fault: &LedgerFault| fault.check);

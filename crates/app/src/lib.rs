@@ -34,8 +34,8 @@ pub use accounts::{
     RefreshRefusal, RegisterRefusal, Registration, ResetPasswordRefusal, SignedUp,
 };
 pub use boards::{
-    Awards, BoardLine, BoardPage, BoardRefusal, BoardStamp, BoardsNow, GiveRefusal, Given, ReadBoard,
-    ShownBoard, TakeBackRefusal,
+    AwardPointsRefusal, AwardResult, Awards, BoardLine, BoardPage, BoardRefusal, BoardSnapshot, BoardStamp,
+    ReadBoard, ReversePointsRefusal, ShownBoard,
 };
 pub use demo::{DEMO_FAN, DEMO_PASSWORD, DemoOutcome};
 pub use execute::{Answered, KeyedRequest, OnceRefusal};
@@ -47,7 +47,7 @@ pub use import::{
 };
 pub use ledger_upkeep::LedgerReport;
 pub use packs::{
-    MalformedSecretKey, PackBook, PackContent, PackContentError, PackSummary, SecretKey, SeedSafe,
+    MalformedSecretKey, PackBook, PackContent, PackContentError, PackSummary, SecretKey, SeedCipher,
 };
 pub use platform::{AtOnce, Consumer, CursorSeal, Handle, Job, Progress, Turn, registry as jobs};
 pub use quests::{
@@ -63,7 +63,7 @@ pub use terrace_scoring::{
 pub use terrace_store as store;
 pub use terrace_store::{
     Backfill, BackfillRead, BackfillWrite, Command, FollowImportWrite, JobRead, JobRecord, JobWrite, Query,
-    unrefused,
+    into_infallible,
 };
 pub use trends::Synced;
 pub use upkeep::{BoardsSynced, PointsReport};
@@ -194,7 +194,7 @@ pub struct App {
     /// What seals the cursors of lists.
     cursors: CursorSeal,
     /// What encrypts seeds, and the mark of the secret behind it.
-    seed_safe: Option<(Arc<SeedSafe>, [u8; 32])>,
+    seed_cipher: Option<(Arc<SeedCipher>, [u8; 32])>,
     /// Who is told of what fans come to own; without one nobody is.
     minter: Option<Arc<dyn Minter>>,
     payments: Option<payments::Payments>,
@@ -243,7 +243,7 @@ impl App {
             quest_books: Cache::builder().max_capacity(1).time_to_live(BOARD_MEMORY).build(),
             pack_books: Cache::builder().max_capacity(1).time_to_live(BOARD_MEMORY).build(),
             cursors,
-            seed_safe: None,
+            seed_cipher: None,
             minter: None,
             payments: None,
             sandbox: None,

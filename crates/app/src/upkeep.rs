@@ -7,9 +7,9 @@
 //! transaction.
 
 use crate::App;
-use crate::maintenance::{Pace, Stride, TaskFailure};
+use crate::maintenance::{AdaptiveBatch, TaskContext, TaskFailure};
 use crate::platform::{AtOnce, Job};
-use crate::store::{Command, Query, unrefused};
+use crate::store::{Command, Query, into_infallible};
 use crate::store::{ReadTx, Tx};
 use crate::walked::{HELD, PORTION, Portion, Settled, WalkReport};
 use std::collections::BTreeMap;
@@ -18,8 +18,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp, UserId};
 use terrace_scoring::{
-    BoardCount, BoardId, Books, FanAudit, Fault, Mend, PointsCheck, RankIndex, RankLine, Ranked, SeasonId,
-    Total,
+    BoardCount, BoardId, Books, FanAudit, Fault, PointsCheck, RankIndex, RankLine, Ranked, SeasonId, Total,
+    TotalsRepair,
 };
 
 /// The name of the job that does all of it, and how often.
@@ -117,10 +117,10 @@ impl App {
     ///
     /// When the database is not to be had.
     pub async fn verify_points(&self) -> Result<PointsReport, StoreError> {
-        let pace = Pace::unwatched();
+        let pace = TaskContext::unwatched();
         let mut report = self.walk_points(false, &pace).await.map_err(TaskFailure::into_store)?;
-        for (season, board) in unrefused(self.query(ActiveBoards).await)? {
-            let lines = unrefused(self.query(SortedBoard { season, board }).await)?;
+        for (season, board) in into_infallible(self.query(ActiveBoards).await)? {
+            let lines = into_infallible(self.query(SortedBoard { season, board }).await)?;
             let checked = u64::try_from(lines.len()).unwrap_or(u64::MAX);
             report.count(BTreeMap::from([(PointsCheck::Ranks, checked)]));
             for fault in &misplaced(board, &lines) {
@@ -138,24 +138,24 @@ impl App {
     ///
     /// When the database is not to be had.
     pub async fn repair_points(&self, dry_run: bool) -> Result<PointsReport, StoreError> {
-        self.settle_points(!dry_run, &Pace::unwatched()).await.map_err(TaskFailure::into_store)
+        self.settle_points(!dry_run, &TaskContext::unwatched()).await.map_err(TaskFailure::into_store)
     }
 
     /// [`App::repair_points`], at a pace.
-    pub(crate) async fn mend_points(&self, pace: &Pace) -> Result<PointsReport, TaskFailure> {
+    pub(crate) async fn mend_points(&self, pace: &TaskContext) -> Result<PointsReport, TaskFailure> {
         self.settle_points(!pace.is_dry(), pace).await
     }
 
-    async fn settle_points(&self, mends: bool, pace: &Pace) -> Result<PointsReport, TaskFailure> {
+    async fn settle_points(&self, mends: bool, pace: &TaskContext) -> Result<PointsReport, TaskFailure> {
         let mut report = self.walk_points(mends, pace).await?;
         self.count_boards(&mut report, mends, pace).await?;
         Ok(report)
     }
 
-    async fn walk_points(&self, mends: bool, pace: &Pace) -> Result<PointsReport, TaskFailure> {
+    async fn walk_points(&self, mends: bool, pace: &TaskContext) -> Result<PointsReport, TaskFailure> {
         let mut report = PointsReport::of([PointsCheck::Totals, PointsCheck::Listing, PointsCheck::Entries]);
-        let look = async |after| unrefused(self.query(LookAtPoints { after }).await);
-        let mut stride = Stride::up_to(HELD);
+        let look = async |after| into_infallible(self.query(LookAtPoints { after }).await);
+        let mut stride = AdaptiveBatch::up_to(HELD);
         let mut found = look(None).await?;
         while let Some(portion) = found {
             pace.go_on()?;
@@ -176,9 +176,9 @@ impl App {
         &self,
         report: &mut PointsReport,
         mends: bool,
-        pace: &Pace,
+        pace: &TaskContext,
     ) -> Result<(), TaskFailure> {
-        let Counted { boards, wrong } = unrefused(self.query(CountBoards).await)?;
+        let Counted { boards, wrong } = into_infallible(self.query(CountBoards).await)?;
         report.count(BTreeMap::from([(PointsCheck::Counts, boards)]));
         let wrong = if mends && !wrong.is_empty() { pace.batch(self, RecountBoards).await? } else { wrong };
         for count in &wrong {
@@ -220,7 +220,7 @@ pub(crate) fn books(tx: &mut dyn ReadTx) -> Result<Books, StoreError> {
 /// Makes what stands beside the records of these fans, in the order of their ids, what their records say; says of how many it
 /// was something else. The caller holds their accounts. A record of a season that is over leaves the legacy entries of that
 /// season behind (scoring rule 7).
-pub(crate) fn bring_in_line(
+pub(crate) fn reconcile(
     tx: &mut dyn Tx,
     books: &Books,
     fans: &[UserId],
@@ -237,7 +237,7 @@ fn compare(
     books: &Books,
     fans: &[UserId],
     now: Timestamp,
-) -> Result<(Settled<Fault>, Vec<Mend>), StoreError> {
+) -> Result<(Settled<Fault>, Vec<TotalsRepair>), StoreError> {
     let (mut settled, mut mends) = (Settled::default(), Vec::new());
     for fan in tx.points_of_each(fans)? {
         let audit = books.audit(&fan, now);
@@ -290,7 +290,7 @@ impl Command for SettlePoints {
     const NAME: &'static str = "settle_points";
     type Output = Settled<Fault>;
     type Refusal = Infallible;
-    const SHOWS_ON_BOARDS: bool = true;
+    const AFFECTS_LEADERBOARD: bool = true;
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Settled<Fault>, Infallible> {
         // Before anything is read: what is read now is what there is until the end.

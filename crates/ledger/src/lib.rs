@@ -36,6 +36,6 @@ mod transfer;
 pub use account::{AccountKind, Holder, House};
 pub use amount::{Amount, AmountOutOfRange};
 pub use audit::{FanLedger, LedgerCheck, LedgerFault, LedgerMend};
-pub use ports::{LedgerAudit, LedgerMendWrite, LedgerRead, LedgerWrite};
+pub use ports::{LedgerAudit, LedgerRead, LedgerRepairWrite, LedgerWrite};
 pub use source::{MalformedSource, TransferSource};
-pub use transfer::{Balance, Entry, Moved, Transfer, TransferId, reason};
+pub use transfer::{Balance, Entry, Transfer, TransferId, TransferOutcome, reason};

@@ -1,6 +1,6 @@
 //! What the ledger needs from a store. A call that writes reports whether it took.
 
-use crate::{Balance, Entry, FanLedger, LedgerMend, Moved, Transfer, TransferId, TransferSource};
+use crate::{Balance, Entry, FanLedger, LedgerMend, Transfer, TransferId, TransferOutcome, TransferSource};
 use terrace_kernel::{Limit, Page, StoreError, TimeKey, Timestamp, UserId};
 
 /// Reads the ledger.
@@ -25,7 +25,7 @@ pub trait LedgerWrite: LedgerRead {
     /// Moves an amount, once for its source, and never more than a fan has: the condition is in the write, whoever
     /// writes at the same time. The accounts are locked until the transaction ends, those of two fans in the order of
     /// their ids. One round trip on PostgreSQL, but a second or third where an account is new or the answer is no.
-    fn transfer(&mut self, transfer: &Transfer) -> Result<Moved, StoreError>;
+    fn transfer(&mut self, transfer: &Transfer) -> Result<TransferOutcome, StoreError>;
 
     /// What is on a fan's accounts, locked until the transaction ends. Where the caller has locked or written the
     /// fan's account as a whole, nothing comes to them meanwhile either.
@@ -40,7 +40,7 @@ pub trait LedgerAudit {
 }
 
 /// Mends what is kept of balances.
-pub trait LedgerMendWrite: LedgerAudit {
+pub trait LedgerRepairWrite: LedgerAudit {
     /// Locks the balances of fans, in the order of their ids, until the transaction ends. The caller holds the fans, so
     /// that no account of theirs comes to be meanwhile.
     fn hold_balances(&mut self, fans: &[UserId]) -> Result<(), StoreError>;

@@ -50,7 +50,7 @@ impl Transfer {
 
 /// What became of a transfer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Moved {
+pub enum TransferOutcome {
     /// The amount is moved.
     Now {
         /// What is left on the account that paid, where it is a fan's.

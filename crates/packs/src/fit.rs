@@ -10,7 +10,7 @@ const BEYOND: f64 = 500.0;
 
 /// How well counts fit probabilities.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Fit {
+pub struct ChiSquareTest {
     /// Pearson's statistic: the sum, over the cells, of the squared deviation by what was expected.
     pub statistic: f64,
     /// The degrees of freedom: one fewer than there are cells, after rare ones were taken together.
@@ -19,7 +19,7 @@ pub struct Fit {
     pub p: f64,
 }
 
-impl Fit {
+impl ChiSquareTest {
     /// Compares counts of independent draws with probabilities that add up to 1. Cells of which fewer than 5 draws are
     /// expected are taken together, and where they come to fewer than 5 even so, with the rarest of the others. What was
     /// drawn although its probability is 0 fits nothing: its `p` is 0.
@@ -107,7 +107,7 @@ mod tests {
             (124.342, 100, 0.05),
         ] {
             assert!((exceeds(statistic, degrees) / p - 1.0).abs() < 1e-3, "{statistic} at {degrees}");
-            let fit = Fit { statistic, degrees, p };
+            let fit = ChiSquareTest { statistic, degrees, p };
             assert!((fit.critical(p) - statistic).abs() < 1e-3, "{p} at {degrees}: {}", fit.critical(p));
         }
         // With two degrees it is the exponential distribution.
@@ -119,17 +119,17 @@ mod tests {
     #[test]
     fn rare_cells_are_taken_together() {
         // Of 1,000 draws 2, 3 and 995 are expected: two cells. Of 100 all go into one, in which nothing can deviate.
-        let fit = Fit::of([(2, 0.002), (3, 0.003), (995, 0.995)]);
+        let fit = ChiSquareTest::of([(2, 0.002), (3, 0.003), (995, 0.995)]);
         assert_eq!((fit.degrees, fit.statistic < 1e-9), (1, true));
-        assert_eq!(Fit::of([(0, 0.002), (0, 0.003), (100, 0.995)]).degrees, 0);
-        assert_eq!(Fit::of([(10, 0.1), (20, 0.2), (30, 0.3), (40, 0.4)]).degrees, 3);
-        assert_eq!(Fit::of([]).degrees, 0);
+        assert_eq!(ChiSquareTest::of([(0, 0.002), (0, 0.003), (100, 0.995)]).degrees, 0);
+        assert_eq!(ChiSquareTest::of([(10, 0.1), (20, 0.2), (30, 0.3), (40, 0.4)]).degrees, 3);
+        assert_eq!(ChiSquareTest::of([]).degrees, 0);
     }
 
     #[test]
     fn what_does_not_fit_is_found() {
-        assert!(Fit::of([(500, 0.5), (500, 0.5)]).p > 0.999);
-        assert!(Fit::of([(25_500, 0.5), (24_500, 0.5)]).p < 0.001);
-        assert!(Fit::of([(1, 0.0), (999, 1.0)]).p <= 0.0);
+        assert!(ChiSquareTest::of([(500, 0.5), (500, 0.5)]).p > 0.999);
+        assert!(ChiSquareTest::of([(25_500, 0.5), (24_500, 0.5)]).p < 0.001);
+        assert!(ChiSquareTest::of([(1, 0.0), (999, 1.0)]).p <= 0.0);
     }
 }

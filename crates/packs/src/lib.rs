@@ -3,7 +3,7 @@
 //!
 //! A catalogue of [`Collectible`]s and [`Pack`]s comes from content, which [`plan`] checks as a whole. [`can_sell`] says
 //! whether a copy may be sold, so that every sealed copy can be filled; [`draw`] says what a copy gives, [`odds`] what it
-//! may give, both from the same [`Table`]s; [`verify`] recomputes a draw from its [`Proof`], and [`Fit`] holds many draws
+//! may give, both from the same [`Table`]s; [`verify`] recomputes a draw from its [`Proof`], and [`ChiSquareTest`] holds many draws
 //! against odds.
 
 mod collectible;
@@ -32,7 +32,7 @@ pub use content::{
     PriceDraft, SlotDraft, plan,
 };
 pub use draw::{Draw, SlotOutcome, Unfillable, draw};
-pub use fit::Fit;
+pub use fit::ChiSquareTest;
 pub use ids::{CollectibleId, CollectibleKey, OwnedId, PackId, PackKey, PurchaseId, UserPackId};
 pub use odds::{Odds, RarityOdds, SlotOdds, odds};
 pub use pack::{Content, Guarantee, Minted, Pack, Slot};
@@ -46,6 +46,6 @@ pub use sale::{ClosedPool, MOST_PENDING, PAYMENT_LIFE, SaleRefusal, Stock, Stock
 pub use seed::{
     ClientSeed, ClientSeedSource, Digest, MalformedClientSeed, MalformedDigest, SealedSeed, ServerSeed,
 };
-pub use standing::{Awaited, CopyMend, CopyStanding, PurchaseStanding, Settlement};
+pub use standing::{CopyRepair, CopyStanding, PaymentFollowUp, PurchaseStanding, Settlement};
 pub use state::{IllegalTransition, PurchaseState, Transition, UserPackState};
 pub use table::{MalformedTables, RarityRow, Table, Tables};

@@ -31,7 +31,7 @@ pub enum Settlement {
 
 /// What stands between a purchase and whoever takes its money.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Awaited {
+pub enum PaymentFollowUp {
     /// Nothing.
     Nothing,
     /// A payment that is open, at which nobody is to look again.
@@ -48,14 +48,14 @@ pub struct PurchaseStanding {
     /// What the journal says of it.
     pub settlement: Settlement,
     /// Its payment.
-    pub awaited: Awaited,
+    pub awaited: PaymentFollowUp,
     /// The copies, by nonce.
     pub copies: Vec<CopyStanding>,
 }
 
 /// What becomes of a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CopyMend {
+pub enum CopyRepair {
     /// Its draw is there, and it is said to be sealed.
     Opened(UserPackId),
     /// Its purchase was given back, and it was not.
@@ -71,7 +71,8 @@ impl PurchaseStanding {
             Settlement::GivenBack => PurchaseState::Refunded,
             Settlement::Paid => PurchaseState::Completed,
             Settlement::Unpaid => {
-                let is_forsaken = *state == PurchaseState::Pending && self.awaited == Awaited::Nothing;
+                let is_forsaken =
+                    *state == PurchaseState::Pending && self.awaited == PaymentFollowUp::Nothing;
                 let is_over = expires_at.is_none_or(|at| at.is_over(now));
                 if is_forsaken && is_over { PurchaseState::Expired } else { *state }
             }
@@ -79,13 +80,13 @@ impl PurchaseStanding {
     }
 
     /// The copies whose state goes neither with their draw nor with that of their purchase, once that is right.
-    pub fn right_copies(&self, now: Timestamp) -> Vec<CopyMend> {
+    pub fn right_copies(&self, now: Timestamp) -> Vec<CopyRepair> {
         let is_refunded = self.right_state(now) == PurchaseState::Refunded;
         let mend = |standing: &CopyStanding| {
             let id = standing.copy.id;
             match standing.copy.state {
-                UserPackState::Sealed | UserPackState::Opened if is_refunded => Some(CopyMend::Revoked(id)),
-                UserPackState::Sealed if standing.is_proved => Some(CopyMend::Opened(id)),
+                UserPackState::Sealed | UserPackState::Opened if is_refunded => Some(CopyRepair::Revoked(id)),
+                UserPackState::Sealed if standing.is_proved => Some(CopyRepair::Opened(id)),
                 UserPackState::Sealed | UserPackState::Opened | UserPackState::Revoked => None,
             }
         };
@@ -109,7 +110,7 @@ impl PurchaseStanding {
 
     /// Whether the state of the purchase, of a copy or of its payment is to be mended.
     pub fn is_out_of_state(&self, now: Timestamp) -> bool {
-        self.awaited == Awaited::Asleep
+        self.awaited == PaymentFollowUp::Asleep
             || self.right_state(now) != self.purchase.state
             || !self.right_copies(now).is_empty()
     }
@@ -146,7 +147,7 @@ mod tests {
             expires_at: Some(Timestamp::from_micros(50)),
             changed_at: Timestamp::from_micros(1),
         };
-        PurchaseStanding { purchase, settlement, awaited: Awaited::InHand, copies: Vec::new() }
+        PurchaseStanding { purchase, settlement, awaited: PaymentFollowUp::InHand, copies: Vec::new() }
     }
 
     fn copy(nonce: u32, state: UserPackState, is_proved: bool) -> CopyStanding {
@@ -186,7 +187,7 @@ mod tests {
             [(Pending, 50, Expired), (Pending, 200, Pending), (Cancelled, 50, Cancelled)]
         {
             let mut forsaken = standing(PriceKind::Money, state, Unpaid);
-            forsaken.awaited = Awaited::Nothing;
+            forsaken.awaited = PaymentFollowUp::Nothing;
             forsaken.purchase.expires_at = Some(Timestamp::from_micros(expires));
             assert_eq!(forsaken.right_state(NOW), right);
         }
@@ -199,12 +200,12 @@ mod tests {
         let (second, third) = (copies[1].copy.id, copies[2].copy.id);
         let mut paid = standing(PriceKind::Coins, Completed, Paid);
         paid.copies.clone_from(&copies);
-        assert_eq!(paid.right_copies(NOW), [CopyMend::Opened(second)]);
+        assert_eq!(paid.right_copies(NOW), [CopyRepair::Opened(second)]);
         assert!(paid.is_out_of_state(NOW) && paid.missing_copies().is_empty());
         let mut back = standing(PriceKind::Money, Completed, GivenBack);
         back.copies = copies;
         back.copies.push(copy(4, Revoked, true));
-        assert_eq!(back.right_copies(NOW), [first, second, third].map(CopyMend::Revoked));
+        assert_eq!(back.right_copies(NOW), [first, second, third].map(CopyRepair::Revoked));
     }
 
     #[test]

@@ -53,14 +53,14 @@ pub fn board_team(activity: Option<TeamId>, favorite_then: Option<TeamId>) -> Op
 /// What is known of the favourite team that a fan had: the one that they have, for as long as nothing of their account has
 /// changed. What it was before that is kept nowhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct KnownFavorite {
+pub struct FavoriteAsOf {
     /// The team that they have now.
     pub team: Option<TeamId>,
     /// When something of their account last changed.
     pub since: Timestamp,
 }
 
-impl KnownFavorite {
+impl FavoriteAsOf {
     /// The favourite at `at`, where that is known. Of the instant of a change itself it is not: which of the two came first
     /// nobody can say.
     pub fn at(&self, at: Timestamp) -> Option<TeamId> {
@@ -77,9 +77,9 @@ mod tests {
     fn rule_5_the_favorite_of_then_is_known_since_the_last_change_alone() {
         let team = Some(TeamId::from_uuid(Uuid::from_u128(1)));
         let at = Timestamp::from_micros;
-        let known = KnownFavorite { team, since: at(10) };
+        let known = FavoriteAsOf { team, since: at(10) };
         assert_eq!([9, 10, 11].map(|micros| known.at(at(micros))), [None, None, team]);
-        assert_eq!(KnownFavorite { team: None, ..known }.at(at(11)), None);
+        assert_eq!(FavoriteAsOf { team: None, ..known }.at(at(11)), None);
     }
 
     #[test]

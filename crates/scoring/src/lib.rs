@@ -18,7 +18,7 @@ mod total;
 mod upkeep;
 mod upkeep_ports;
 
-pub use board::{Board, BoardScope, KnownFavorite, board_team};
+pub use board::{Board, BoardScope, FavoriteAsOf, board_team};
 pub use change::{MalformedChanges, TotalChange, TotalChanges};
 pub use ids::{BoardId, RecordId, SeasonId, TeamBoardId};
 pub use points::Points;
@@ -31,5 +31,5 @@ pub use season::{MalformedSeasonKey, Season, SeasonKey, SeasonStatus, season_nam
 pub use seasons::{NewSeason, SeasonRefusal, Seasons, SeasonsError, Stamp};
 pub use source::{MalformedSourceKey, SourceKey, SourceKind};
 pub use total::{Total, TotalKey};
-pub use upkeep::{BoardEntry, Books, FanAudit, FanPoints, Fault, LedgerSum, Mend, PointsCheck};
-pub use upkeep_ports::{BoardCount, PointsAudit, PointsMend, RankLine};
+pub use upkeep::{BoardEntry, Books, FanAudit, FanPoints, Fault, LedgerSum, PointsCheck, TotalsRepair};
+pub use upkeep_ports::{BoardCount, PointsAudit, PointsRepair, RankLine};

@@ -108,7 +108,7 @@ impl fmt::Display for Fault {
 
 /// What makes a fan's rows right.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mend {
+pub struct TotalsRepair {
     /// Whose.
     pub user: UserId,
     /// The totals as they are to be; each version is higher than any that was told of.
@@ -125,7 +125,7 @@ pub struct FanAudit {
     /// What is wrong.
     pub faults: Vec<Fault>,
     /// What makes it right; none where nothing is wrong.
-    pub mend: Option<Mend>,
+    pub mend: Option<TotalsRepair>,
 }
 
 /// What a fan's rows are held against.
@@ -182,7 +182,7 @@ impl Books {
         let entries = self.mirror(fan, &after, &mut work.audit);
         let Work { mut audit, totals, .. } = work;
         if !(totals.is_empty() && entries.is_empty()) {
-            audit.mend = Some(Mend { user: fan.user, totals, entries });
+            audit.mend = Some(TotalsRepair { user: fan.user, totals, entries });
         }
         audit
     }
@@ -411,7 +411,7 @@ mod tests {
 
     /// What the tables hold after the mending.
     fn mended(fan: &FanPoints) -> FanPoints {
-        let Mend { totals, entries, .. } = books().audit(fan, NOW).mend.unwrap();
+        let TotalsRepair { totals, entries, .. } = books().audit(fan, NOW).mend.unwrap();
         let mut after = fan.clone();
         for change in totals {
             after.totals.retain(|other| (other.season, other.board) != (change.season, change.board));

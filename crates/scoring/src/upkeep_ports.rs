@@ -1,6 +1,6 @@
 //! What keeping the points in order needs from a store. It reads whole tables, in portions.
 
-use crate::{Board, BoardEntry, BoardId, FanPoints, Mend, PointsRecord, RankKey, RecordId, SeasonId};
+use crate::{Board, BoardEntry, BoardId, FanPoints, PointsRecord, RankKey, RecordId, SeasonId, TotalsRepair};
 use terrace_kernel::{StoreError, TeamId, Timestamp, UserId};
 
 /// A line of a board as the database sorts it.
@@ -33,7 +33,7 @@ pub trait PointsAudit {
     fn fans_after(&mut self, after: Option<UserId>, limit: u32) -> Result<Vec<UserId>, StoreError>;
 
     /// What the tables hold of the accounts from `first` to `last`, both included, in four statements. Whoever writes
-    /// meanwhile may be seen in some and not in others, but for accounts that are held ([`PointsMend::hold_fans`]).
+    /// meanwhile may be seen in some and not in others, but for accounts that are held ([`PointsRepair::hold_fans`]).
     fn points_between(&mut self, first: UserId, last: UserId) -> Result<Vec<FanPoints>, StoreError>;
 
     /// The same of these accounts, in the order of their ids: of whoever is between them nothing is read.
@@ -53,7 +53,7 @@ pub trait PointsAudit {
 }
 
 /// Mends what is kept beside the ledger.
-pub trait PointsMend: PointsAudit {
+pub trait PointsRepair: PointsAudit {
     /// Locks accounts in the order of their ids, until the transaction ends: nobody gets points meanwhile, nor joins,
     /// leaves or hides.
     fn hold_fans(&mut self, fans: &[UserId]) -> Result<(), StoreError>;
@@ -69,7 +69,7 @@ pub trait PointsMend: PointsAudit {
     ) -> Result<Vec<RecordId>, StoreError>;
 
     /// Writes what makes the rows of accounts that are held right, and tells of each fan's totals that changed.
-    fn mend_points(&mut self, mends: &[Mend], at: Timestamp) -> Result<(), StoreError>;
+    fn mend_points(&mut self, mends: &[TotalsRepair], at: Timestamp) -> Result<(), StoreError>;
 
     /// Lets nobody come to a board or leave one until the transaction ends.
     fn hold_counts(&mut self) -> Result<(), StoreError>;

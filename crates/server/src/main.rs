@@ -36,7 +36,7 @@ use mimalloc::MiMalloc;
 use std::process::ExitCode;
 use std::sync::Arc;
 use terrace_app::platform::Verify;
-use terrace_app::{App, Catalogue, PackContent, QuestContent, unrefused};
+use terrace_app::{App, Catalogue, PackContent, QuestContent, into_infallible};
 use terrace_kernel::StoreError;
 use terrace_storage::{Storage, StorageConfig};
 
@@ -221,7 +221,7 @@ async fn seed(wanted: Seed, settings: Settings) -> anyhow::Result<ExitCode> {
 async fn verify(settings: Settings) -> anyhow::Result<ExitCode> {
     let storage = open(&settings)?;
     let app = Arc::new(ready_app(&settings, &storage).await?);
-    let checks = unrefused(app.query(Verify).await)?;
+    let checks = into_infallible(app.query(Verify).await)?;
     // Beside each other: each only reads, portion by portion.
     let (points, ledger, rows) =
         tokio::try_join!(app.verify_points(), app.verify_ledger(), app.verify_rows())?;

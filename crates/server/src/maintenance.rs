@@ -17,10 +17,10 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use terrace_app::maintenance::{
-    Category, Left, MaintenanceHistory, Need, Observer, Plan, Ran, Round, RoundReport, RunOutcome, RunRecord,
-    RunState, Task, TaskList, Wanted, catalogue,
+    Category, Left, MaintenanceHistory, Need, Observer, Plan, Round, RoundReport, RunOutcome, RunRecord,
+    RunState, Task, TaskList, TaskRun, Wanted, catalogue,
 };
-use terrace_app::{App, SecretKey, unrefused};
+use terrace_app::{App, SecretKey, into_infallible};
 use terrace_storage::Storage;
 use tokio::sync::watch;
 
@@ -135,7 +135,7 @@ pub(crate) async fn run(arguments: RunArgs, settings: Settings) -> anyhow::Resul
     if dry_run {
         report::line("nothing was written")?;
     }
-    if let Some(Ran { failure: Some(why), .. }) = report.ran.last() {
+    if let Some(TaskRun { failure: Some(why), .. }) = report.ran.last() {
         for line in place::advice(why, &place::of_settings(&settings)) {
             report::line(&line)?;
         }
@@ -174,7 +174,7 @@ async fn short(
     let round = Round { plan, is_dry, only: false, by: user(), arguments: words.to_owned() };
     let is_optional = !matches!(wanted, Wanted::Named(_));
     let report = carry_out(round, is_optional, says, settings).await?;
-    if let Some(Ran { task, failure: Some(why), .. }) = report.ran.last() {
+    if let Some(TaskRun { task, failure: Some(why), .. }) = report.ran.last() {
         bail!("{task}: {why}");
     }
     Ok(if report.is_well() { Ok(report) } else { Err(ended(&report)) })
@@ -235,7 +235,7 @@ pub(crate) async fn mint_earlier(settings: Settings) -> anyhow::Result<ExitCode>
 pub(crate) async fn history(limit: u32, settings: Settings) -> anyhow::Result<ExitCode> {
     let storage = open(&settings)?;
     let app = ready_app(&settings, &storage).await?;
-    let found = unrefused(app.query(MaintenanceHistory { limit }).await);
+    let found = into_infallible(app.query(MaintenanceHistory { limit }).await);
     storage.close();
     for (run, state) in found? {
         report::line(&words(&run, state))?;
@@ -403,7 +403,7 @@ impl Observer for Teller {
         }
     }
 
-    fn ended(&self, ran: &Ran) {
+    fn ended(&self, ran: &TaskRun) {
         self.clear();
         if self.says == Says::All {
             self.line(&came_to(ran, self.is_dry));
@@ -417,8 +417,8 @@ impl Observer for Teller {
     }
 }
 
-fn came_to(ran: &Ran, is_dry: bool) -> String {
-    let Ran { task, outcome, counts, took, longest_batch, failure } = ran;
+fn came_to(ran: &TaskRun, is_dry: bool) -> String {
+    let TaskRun { task, outcome, counts, took, longest_batch, failure } = ran;
     let rows = rows(counts.iter().map(|(kind, rows)| (*kind, *rows)));
     let longest = longest_batch
         .map_or_else(String::new, |longest| format!(", longest batch {} ms", longest.as_millis()));

@@ -1,6 +1,6 @@
 //! Who takes the money: the sandbox, or nobody.
 
-use crate::settings::{Settings, TakesMoney};
+use crate::settings::{PaymentMode, Settings};
 use anyhow::Context;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
@@ -17,9 +17,9 @@ impl Settings {
     /// can reach the service.
     pub(crate) fn has_sandbox(&self) -> anyhow::Result<bool> {
         Ok(match self.payments {
-            TakesMoney::Sandbox => true,
-            TakesMoney::Off => false,
-            TakesMoney::Auto => match self.site()? {
+            PaymentMode::Sandbox => true,
+            PaymentMode::Off => false,
+            PaymentMode::Auto => match self.site()? {
                 Some(url) => url.is_loopback(),
                 None => self.listen.ip().is_loopback(),
             },

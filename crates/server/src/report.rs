@@ -1,7 +1,7 @@
 //! What the program tells the person at the terminal.
 
 use std::io::Write;
-use terrace_app::maintenance::{Ran, RoundReport};
+use terrace_app::maintenance::{RoundReport, TaskRun};
 use terrace_app::store::CounterCheck;
 use terrace_app::{DEMO_FAN, DEMO_PASSWORD, DemoOutcome};
 
@@ -26,7 +26,7 @@ pub(crate) fn demo(outcome: DemoOutcome) -> String {
 }
 
 /// What a repair that was rehearsed would mend.
-pub(crate) fn to_be_mended(ran: &Ran) -> String {
+pub(crate) fn to_be_mended(ran: &TaskRun) -> String {
     let counts: Vec<String> = ran.counts.iter().map(|(kind, rows)| format!("{rows} {kind}")).collect();
     let what = if counts.is_empty() { "nothing".to_owned() } else { counts.join(", ") };
     format!("{} would mend {what}", ran.task)

@@ -166,7 +166,7 @@ pub(crate) enum Switch {
 
 /// Who takes the money of what costs some.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum TakesMoney {
+pub(crate) enum PaymentMode {
     /// The sandbox, when only this machine can reach the service; else nobody.
     Auto,
     /// The sandbox, whoever can reach it: no money moves, and whoever approves has paid.
@@ -200,8 +200,8 @@ pub(crate) struct Settings {
     #[command(flatten)]
     pub(crate) secrets: SecretSettings,
     /// Who takes the money of what costs some.
-    #[arg(long, env = "TERRACE_PAYMENTS", global = true, value_enum, default_value_t = TakesMoney::Auto)]
-    pub(crate) payments: TakesMoney,
+    #[arg(long, env = "TERRACE_PAYMENTS", global = true, value_enum, default_value_t = PaymentMode::Auto)]
+    pub(crate) payments: PaymentMode,
     /// Whether this process takes part in the periodic jobs; of many, one does each run.
     #[arg(long, env = "TERRACE_JOBS", global = true, value_enum, default_value_t = Switch::On)]
     pub(crate) jobs: Switch,

@@ -7,7 +7,7 @@ use terrace_kernel::{Limit, Page, StoreError, TeamId, TimeKey, Timestamp, UserId
 
 /// How another fan stands to the one who looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Ties {
+pub struct Relationship {
     /// Whoever looks follows the other.
     pub following: bool,
     /// The other follows whoever looks.
@@ -79,7 +79,7 @@ pub trait GraphRead<A> {
     fn hidden_from(&mut self, reader: UserId) -> Result<Vec<UserId>, StoreError>;
 
     /// How `other` stands to `viewer`.
-    fn ties(&mut self, viewer: UserId, other: UserId) -> Result<Ties, StoreError>;
+    fn ties(&mut self, viewer: UserId, other: UserId) -> Result<Relationship, StoreError>;
 
     /// Who follows `of`, the newest first, as `reader` sees them.
     fn list_followers(

@@ -17,7 +17,7 @@ pub use authored::{AuthoredRead, Erased, ErasedComment, ErasedPost, ErasureWrite
 pub use feed::{FeedFilter, FeedRead, FollowedPlaces, Gathered, SeenBy};
 pub use graph::{
     Blocked, ErasedFollow, FollowEdge, FollowedTeam, GraphErasure, GraphRead, GraphWrite, LockedPair,
-    OwnGraphRead, OwnTeamFollow, OwnTie, TeamFollowRead, TeamFollowWrite, Ties,
+    OwnGraphRead, OwnTeamFollow, OwnTie, Relationship, TeamFollowRead, TeamFollowWrite,
 };
 pub use ports::{CommentRead, CommentWrite, PostRead, PostWrite, ReactionWrite, ReportWrite};
 pub use post::{Comment, NewComment, NewPost, Post, PostView, comment_body, post_body, report_reason};
@@ -28,6 +28,6 @@ pub use trend_ports::{
     EpochId, TopicWrite, TrendEpoch, TrendKey, TrendRead, TrendRoom, TrendWrite, TrendsKept, UntaggedPost,
 };
 pub use trends::{
-    RankedPost, RankedTopic, Ranking, Reckoning, TRENDING_POSTS, TRENDING_POSTS_OF_TEAM, TRENDING_TOPICS,
-    TrendCandidate,
+    RankedPost, RankedTopic, Ranking, TRENDING_POSTS, TRENDING_POSTS_OF_TEAM, TRENDING_TOPICS,
+    TrendCandidate, TrendScorer,
 };

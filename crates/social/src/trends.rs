@@ -105,7 +105,7 @@ type Standing = (i64, Timestamp, PostId, Option<TeamId>);
 
 /// Ranks posts that are brought one by one, in any order, in memory bounded by the ranking and by the topics.
 #[derive(Debug)]
-pub struct Reckoning {
+pub struct TrendScorer {
     now: Timestamp,
     half_life: Duration,
     everybody: Top,
@@ -134,7 +134,7 @@ struct Heard {
     fans: HashMap<UserId, i64>,
 }
 
-impl Reckoning {
+impl TrendScorer {
     /// One at `now`.
     pub fn new(now: Timestamp, half_life: Duration) -> Self {
         let (everybody, rooms, topics) = (Top::default(), HashMap::new(), HashMap::new());
@@ -237,7 +237,7 @@ mod tests {
 
     #[test]
     fn the_order_is_total() {
-        let mut reckoning = Reckoning::new(NOW, HALF_LIFE);
+        let mut reckoning = TrendScorer::new(NOW, HALF_LIFE);
         // What was worth six is worth three six hours later.
         for candidate in
             [post(1, 6, 5, 0), post(2, 0, 2, 0), post(4, 6, 5, 0), post(3, 0, 9, 0), post(5, 0, 0, 3)]
@@ -252,7 +252,7 @@ mod tests {
 
     #[test]
     fn a_quiet_room_has_its_own_best() {
-        let mut reckoning = Reckoning::new(NOW, HALF_LIFE);
+        let mut reckoning = TrendScorer::new(NOW, HALF_LIFE);
         let quiet = TeamId::from_uuid(Uuid::from_u128(7));
         for n in 0..150 {
             reckoning.add(&TrendCandidate { team: Some(quiet), ..post(n, 40, 0, 0) }, []);
@@ -272,7 +272,7 @@ mod tests {
     #[test]
     fn a_topic_is_worth_its_voices() {
         let tag = |text: &str| Tag::stored(text.to_owned());
-        let mut reckoning = Reckoning::new(NOW, HALF_LIFE);
+        let mut reckoning = TrendScorer::new(NOW, HALF_LIFE);
         // One fan says it five times, three fans once.
         for n in [10, 20, 30, 40, 50] {
             reckoning.add(&post(n, 0, 0, 0), [tag("alone")]);
@@ -293,7 +293,7 @@ mod tests {
 
     #[test]
     fn many_topics_are_cut() {
-        let mut reckoning = Reckoning::new(NOW, HALF_LIFE);
+        let mut reckoning = TrendScorer::new(NOW, HALF_LIFE);
         for n in 0..200 {
             reckoning.add(&post(n, 0, i64::try_from(n).unwrap(), 0), [Tag::stored(format!("t{n}"))]);
         }
@@ -324,7 +324,7 @@ mod tests {
                 (post(n, *hours, *reactions, *commenters), Tag::stored(tags[*tag].to_owned()))
             }).collect();
             let rank = |posts: &[(TrendCandidate, Tag)]| {
-                let mut reckoning = Reckoning::new(NOW, HALF_LIFE);
+                let mut reckoning = TrendScorer::new(NOW, HALF_LIFE);
                 for (candidate, tag) in posts {
                     reckoning.add(candidate, [tag.clone()]);
                 }

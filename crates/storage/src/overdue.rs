@@ -20,14 +20,14 @@ pub(crate) fn waited_too_long() -> StoreError {
 }
 
 /// The thread that looks after those who wait.
-pub(crate) struct Usher {
+pub(crate) struct QueueReaper {
     pub(crate) commands: Arc<Queue<Command>>,
     pub(crate) questions: Arc<Queue<Asked>>,
     /// How long anybody waits.
     pub(crate) patience: Duration,
 }
 
-impl Usher {
+impl QueueReaper {
     /// Looks until the queues are closed.
     pub(crate) fn serve(self) {
         while !self.commands.rest(LOOK) {

@@ -55,22 +55,25 @@ impl<E: QueryFragment<Sqlite>> QueryFragment<Sqlite> for Inert<E> {
 /// it sees that, and the tables are analysed, it reads that whole table into a Bloom filter before it begins: all
 /// authors there are, to show a page of posts.
 #[derive(Debug, Clone, Copy, QueryId, ValidGrouping)]
-pub(crate) struct Beside<E, C>(E, C);
+pub(crate) struct PlannerBarrier<E, C>(E, C);
 
-/// See [`Beside`].
-pub(crate) const fn beside<E: Expression, C: Expression>(value: E, of_other_table: C) -> Beside<E, C> {
-    Beside(value, of_other_table)
+/// See [`PlannerBarrier`].
+pub(crate) const fn beside<E: Expression, C: Expression>(
+    value: E,
+    of_other_table: C,
+) -> PlannerBarrier<E, C> {
+    PlannerBarrier(value, of_other_table)
 }
 
 /// The type of [`beside`], by the name that `auto_type` looks for.
 #[expect(non_camel_case_types, reason = "it is named like the function")]
-pub(crate) type beside<E, C> = Beside<E, C>;
+pub(crate) type beside<E, C> = PlannerBarrier<E, C>;
 
-impl<E: Expression, C: Expression> Expression for Beside<E, C> {
+impl<E: Expression, C: Expression> Expression for PlannerBarrier<E, C> {
     type SqlType = E::SqlType;
 }
 
-impl<E, C, Source> AppearsOnTable<Source> for Beside<E, C>
+impl<E, C, Source> AppearsOnTable<Source> for PlannerBarrier<E, C>
 where
     E: AppearsOnTable<Source>,
     C: AppearsOnTable<Source>,
@@ -78,7 +81,7 @@ where
 {
 }
 
-impl<E, C, Source> SelectableExpression<Source> for Beside<E, C>
+impl<E, C, Source> SelectableExpression<Source> for PlannerBarrier<E, C>
 where
     E: SelectableExpression<Source>,
     C: SelectableExpression<Source>,
@@ -86,13 +89,13 @@ where
 {
 }
 
-impl<E: QueryFragment<Pg>, C> QueryFragment<Pg> for Beside<E, C> {
+impl<E: QueryFragment<Pg>, C> QueryFragment<Pg> for PlannerBarrier<E, C> {
     fn walk_ast<'b>(&'b self, out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
         self.0.walk_ast(out)
     }
 }
 
-impl<E: QueryFragment<Sqlite>, C: QueryFragment<Sqlite>> QueryFragment<Sqlite> for Beside<E, C> {
+impl<E: QueryFragment<Sqlite>, C: QueryFragment<Sqlite>> QueryFragment<Sqlite> for PlannerBarrier<E, C> {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Sqlite>) -> QueryResult<()> {
         out.push_sql("coalesce(");
         self.0.walk_ast(out.reborrow())?;

@@ -22,12 +22,12 @@ pub(crate) enum Question {
 }
 
 /// A question, with when it was asked.
-pub(crate) struct Asked {
+pub(crate) struct QueuedRead {
     pub(crate) question: Question,
     pub(crate) since: Instant,
 }
 
-impl Asked {
+impl QueuedRead {
     pub(crate) fn now(question: Question) -> Self {
         Self { question, since: Instant::now() }
     }
@@ -45,7 +45,7 @@ impl Asked {
 /// One of the threads that answer.
 #[derive(Clone)]
 pub(crate) struct Reader {
-    pub(crate) queue: Arc<Queue<Asked>>,
+    pub(crate) queue: Arc<Queue<QueuedRead>>,
     pub(crate) pool: Arc<Pool>,
 }
 
@@ -61,7 +61,7 @@ impl Reader {
     }
 }
 
-fn answer(session: &mut Session, asked: Asked) {
+fn answer(session: &mut Session, asked: QueuedRead) {
     match asked.question {
         Question::Ready(answer) => drop(answer.send(migrate::check(&mut session.conn()))),
         Question::Query(job) => {
@@ -96,7 +96,7 @@ pub(crate) enum Scope {
 
 impl Scope {
     pub(crate) fn of(job: &dyn ReadJob) -> Self {
-        match (job.publishes(), job.in_one_state()) {
+        match (job.publishes(), job.consistent_snapshot()) {
             (true, _) => Self::Published,
             (false, true) => Self::OneState,
             (false, false) => Self::Statements,

@@ -7,7 +7,7 @@ use crate::instrument::Stats;
 use crate::job::Command;
 use crate::manager::{Connector, Mode, Pool, Session, openers};
 use crate::migrate::Step;
-use crate::overdue::Usher;
+use crate::overdue::QueueReaper;
 use crate::postgres::Worker;
 use crate::queue::{Queue, Refused};
 use crate::reads::{Asked, Question, Reader};
@@ -254,7 +254,7 @@ impl Shared {
     }
 
     fn start_usher(&self, config: &StorageConfig) -> Result<(), StoreError> {
-        let usher = Usher {
+        let usher = QueueReaper {
             commands: Arc::clone(&self.commands),
             questions: Arc::clone(&self.questions),
             patience: config.checkout_timeout,
@@ -358,7 +358,7 @@ impl Store for Storage {
 
     fn query(&self, job: Box<dyn ReadJob>) {
         let job = match &self.shared.replica {
-            Some(replica) if job.may_be_old() => match replica.take(job) {
+            Some(replica) if job.allow_stale() => match replica.take(job) {
                 Ok(()) => return,
                 Err(job) => job,
             },

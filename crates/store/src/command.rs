@@ -15,7 +15,7 @@ pub trait Command: Send + 'static {
     type Refusal: Send + 'static;
     /// Whether who is told of its outcome finds something of it on boards: it waits until they show it, so that readers
     /// need not.
-    const SHOWS_ON_BOARDS: bool = false;
+    const AFFECTS_LEADERBOARD: bool = false;
 
     /// The body: the rule of the specification, top to bottom.
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Self::Output, Self::Refusal>;
@@ -27,9 +27,9 @@ pub trait Query: Send + 'static {
     const NAME: &'static str;
     /// Whether the answer may be old, so that a replica can give it: nothing that carries a stream's position, no
     /// session, nobody's own data.
-    const MAY_BE_OLD: bool = false;
+    const ALLOW_STALE: bool = false;
     /// Whether all its statements have to see one state of the database. On PostgreSQL that costs two round trips.
-    const IN_ONE_STATE: bool = false;
+    const CONSISTENT_SNAPSHOT: bool = false;
     /// Whether all committed events are given their public positions in the transaction of the query, so that the rows
     /// that it reads are those as of the head of the log. On PostgreSQL it holds the relay up meanwhile: only for what
     /// has waited for positions in vain.
@@ -48,7 +48,7 @@ pub trait Query: Send + 'static {
 /// # Errors
 ///
 /// When the store is broken.
-pub fn unrefused<T>(outcome: Outcome<T, Infallible>) -> Result<T, StoreError> {
+pub fn into_infallible<T>(outcome: Outcome<T, Infallible>) -> Result<T, StoreError> {
     outcome.map_err(|failure| match failure {
         Failure::Refused(never) => match never {},
         Failure::Broken(error) => error,

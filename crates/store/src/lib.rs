@@ -24,7 +24,7 @@ mod upkeep;
 mod work;
 
 pub use backfill::{Backfill, BackfillRead, BackfillWrite};
-pub use command::{Command, Query, unrefused};
+pub use command::{Command, Query, into_infallible};
 pub use events::{ConsumerWrite, EventRead, SecretMarks};
 pub use follow_import::FollowImportWrite;
 pub use idempotency::{
@@ -34,6 +34,7 @@ pub use jobs::{JobRead, JobRecord, JobWrite};
 pub use objects::{ByteStream, MediaStore, ObjectKey};
 pub use tx::{ReadTx, Tx};
 pub use upkeep::{
-    ASTRAY, Audit, CounterCheck, CounterMismatch, Lease, LeaseRead, LeaseWrite, Past, SweepRead, SweepWrite,
+    Audit, CounterCheck, CounterMismatch, Lease, LeaseRead, LeaseWrite, MAX_CLOCK_SKEW, Retention, SweepRead,
+    SweepWrite,
 };
 pub use work::{BoxFuture, ReadJob, Store, Verdict, WriteJob};

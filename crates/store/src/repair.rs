@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use terrace_kernel::{PostId, StoreError, TeamId, Timestamp, UserId};
 use terrace_packs::{CollectibleId, PackId, PurchaseId, PurchaseStanding, PurchaseState, UserPackId};
 use terrace_quests::{Period, QuestId, StepId, Visits};
-use terrace_scoring::{KnownFavorite, SourceKey, TeamBoardId};
+use terrace_scoring::{FavoriteAsOf, SourceKey, TeamBoardId};
 use uuid::Uuid;
 
 /// How many rows of which kind.
@@ -41,7 +41,7 @@ pub struct UnrecordedVisit {
 
 /// A record of points of a season that names no board.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Boardless {
+pub struct UnassignedAward {
     /// Whose.
     pub user: UserId,
     /// What it is for.
@@ -52,7 +52,7 @@ pub struct Boardless {
 
 /// Steps that a fan did in a run that there is not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Runless {
+pub struct OrphanProgress {
     /// Who.
     pub user: UserId,
     /// Of which quest.
@@ -81,27 +81,27 @@ pub trait FactsAudit {
     ) -> Result<Vec<UnrecordedVisit>, StoreError>;
 
     /// Records that have a season and no board.
-    fn boardless_between(&mut self, first: UserId, last: UserId) -> Result<Vec<Boardless>, StoreError>;
+    fn boardless_between(&mut self, first: UserId, last: UserId) -> Result<Vec<UnassignedAward>, StoreError>;
 
     /// What is known of the favourite teams that these fans had.
     fn favorites_between(
         &mut self,
         first: UserId,
         last: UserId,
-    ) -> Result<Vec<(UserId, KnownFavorite)>, StoreError>;
+    ) -> Result<Vec<(UserId, FavoriteAsOf)>, StoreError>;
 
     /// The teams of quests by the ids of the quests and of their steps, retired or not.
     fn teams_of_quests(&mut self) -> Result<Vec<(Uuid, Option<TeamId>)>, StoreError>;
 
     /// Steps without a run.
-    fn runless_between(&mut self, first: UserId, last: UserId) -> Result<Vec<Runless>, StoreError>;
+    fn runless_between(&mut self, first: UserId, last: UserId) -> Result<Vec<OrphanProgress>, StoreError>;
 
     /// The places of the steps that are not retired, by quest, in the order of a quest.
     fn step_places(&mut self) -> Result<Vec<(QuestId, StepId, u32)>, StoreError>;
 }
 
 /// Mends facts and records.
-pub trait FactsMend: FactsAudit {
+pub trait FactsRepair: FactsAudit {
     /// Has a record without a board name this one; `false` where it names one. The caller holds the account and brings the
     /// totals in line.
     fn name_board(
@@ -180,7 +180,7 @@ pub trait RowsAudit {
 }
 
 /// Removes and mends such rows.
-pub trait RowsMend: RowsAudit {
+pub trait RowsRepair: RowsAudit {
     /// Locks carriers in the order of their ids, counts again what they carry, and says how often which counter was off.
     fn recount(&mut self, carrier: Carrier, ids: &[Uuid]) -> Result<Counts, StoreError>;
 
@@ -213,7 +213,7 @@ pub trait PacksAudit {
 }
 
 /// Mends purchases and copies. Whoever writes has locked the fan and the purchase.
-pub trait PacksMend: PacksAudit {
+pub trait PacksRepair: PacksAudit {
     /// Writes the state of a purchase over the one that stands, and forgets its checkout.
     fn put_purchase_state(
         &mut self,
@@ -247,11 +247,11 @@ pub trait PacksMend: PacksAudit {
 }
 
 /// All that the tasks that mend may look at.
-pub trait MendingRead: FactsAudit + RowsAudit + PacksAudit {}
+pub trait RepairRead: FactsAudit + RowsAudit + PacksAudit {}
 
-impl<T: FactsAudit + RowsAudit + PacksAudit> MendingRead for T {}
+impl<T: FactsAudit + RowsAudit + PacksAudit> RepairRead for T {}
 
 /// All that they may do.
-pub trait MendingWrite: FactsMend + RowsMend + PacksMend {}
+pub trait RepairWrite: FactsRepair + RowsRepair + PacksRepair {}
 
-impl<T: FactsMend + RowsMend + PacksMend> MendingWrite for T {}
+impl<T: FactsRepair + RowsRepair + PacksRepair> RepairWrite for T {}

@@ -5,7 +5,7 @@ use crate::maintenance::{MaintenanceRead, MaintenanceWrite};
 use crate::media::{MediaRead, MediaWrite};
 use crate::minting::{MintingDelivery, MintingRead, MintingUpkeep, MintingWrite};
 use crate::payments::{PaymentRead, PaymentWrite, SandboxWrite};
-use crate::repair::{MendingRead, MendingWrite};
+use crate::repair::{RepairRead, RepairWrite};
 use crate::{
     Audit, BackfillRead, BackfillWrite, ConsumerWrite, EventRead, FollowImportWrite, IdempotencyRead,
     IdempotencyWrite, JobRead, JobWrite, LeaseRead, LeaseWrite, SecretMarks, SweepRead, SweepWrite,
@@ -15,10 +15,10 @@ use terrace_identity::{
     TeamRead, TeamWrite,
 };
 use terrace_kernel::EventLog;
-use terrace_ledger::{LedgerAudit, LedgerMendWrite, LedgerRead, LedgerWrite};
+use terrace_ledger::{LedgerAudit, LedgerRead, LedgerRepairWrite, LedgerWrite};
 use terrace_packs::{CatalogueRead, CatalogueWrite, OpeningWrite, SaleRead, SaleWrite};
 use terrace_quests::{OwnQuestRead, QuestRead, QuestWrite, StandingsRead};
-use terrace_scoring::{BoardRead, BoardWrite, PointsAudit, PointsMend, PointsRead, PointsWrite};
+use terrace_scoring::{BoardRead, BoardWrite, PointsAudit, PointsRead, PointsRepair, PointsWrite};
 use terrace_social::{
     AuthoredRead, CommentRead, CommentWrite, DismissalWrite, ErasureWrite, FeedRead, FollowGraphRead,
     GraphErasure, GraphRead, GraphWrite, OwnGraphRead, PostRead, PostWrite, ReactionWrite, ReportWrite,
@@ -62,7 +62,7 @@ pub trait ReadTx:
     + SaleRead
     + MintingRead
     + PaymentRead
-    + MendingRead
+    + RepairRead
     + LegacyStaging
 {
 }
@@ -103,7 +103,7 @@ impl<T> ReadTx for T where
         + SaleRead
         + MintingRead
         + PaymentRead
-        + MendingRead
+        + RepairRead
         + LegacyStaging
 {
 }
@@ -139,11 +139,11 @@ pub trait Tx:
     + TopicWrite
     + TrendWrite
     + PointsWrite
-    + PointsMend
+    + PointsRepair
     + BoardWrite
     + QuestWrite
     + LedgerWrite
-    + LedgerMendWrite
+    + LedgerRepairWrite
     + CatalogueWrite
     + SaleWrite
     + OpeningWrite
@@ -153,7 +153,7 @@ pub trait Tx:
     + PaymentWrite
     + SandboxWrite
     + SecretMarks
-    + MendingWrite
+    + RepairWrite
 {
 }
 
@@ -187,11 +187,11 @@ impl<T> Tx for T where
         + TopicWrite
         + TrendWrite
         + PointsWrite
-        + PointsMend
+        + PointsRepair
         + BoardWrite
         + QuestWrite
         + LedgerWrite
-        + LedgerMendWrite
+        + LedgerRepairWrite
         + CatalogueWrite
         + SaleWrite
         + OpeningWrite
@@ -201,6 +201,6 @@ impl<T> Tx for T where
         + PaymentWrite
         + SandboxWrite
         + SecretMarks
-        + MendingWrite
+        + RepairWrite
 {
 }

@@ -21,12 +21,12 @@ pub trait LeaseRead {
 
 /// By how much no clock is thought to be wrong: what was to end or to come later than it could by this much was written
 /// by one that was, and would be waited for in vain.
-pub const ASTRAY: Duration = Duration::from_hours(1);
+pub const MAX_CLOCK_SKEW: Duration = Duration::from_hours(1);
 
 /// Gives out leases, so that of many processes one does a job.
 pub trait LeaseWrite {
     /// Takes or prolongs the lease `name` for `holder` until `until`, if it is free, over at `now`, or
-    /// already theirs; `false` when another holds it. One that lasts for more than [`ASTRAY`] beyond `until` counts as
+    /// already theirs; `false` when another holds it. One that lasts for more than [`MAX_CLOCK_SKEW`] beyond `until` counts as
     /// free: whoever took it had a clock that was wrong.
     fn take_lease(
         &mut self,
@@ -46,7 +46,7 @@ pub trait LeaseWrite {
 
 /// Rows that end by themselves, and pictures that nothing shows any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Past {
+pub enum Retention {
     /// Idempotency keys made at or before an instant.
     IdempotencyKeys,
     /// Sessions and tokens that ended before it.
@@ -70,7 +70,7 @@ pub enum Past {
 /// Counts what is past its time.
 pub trait SweepRead {
     /// How many rows of this kind would be removed, in as many portions as that takes, with this instant.
-    fn past_its_time(&mut self, what: Past, before: Timestamp) -> Result<u64, StoreError>;
+    fn past_its_time(&mut self, what: Retention, before: Timestamp) -> Result<u64, StoreError>;
 }
 
 /// Removes what is past its time, in bounded portions.

@@ -40,12 +40,12 @@ pub trait ReadJob: Send {
 
     /// Whether the answer may be old, as a replica's is. Never what carries a stream's position, one's own data or
     /// a session: a client that has just written would miss it.
-    fn may_be_old(&self) -> bool {
+    fn allow_stale(&self) -> bool {
         false
     }
 
     /// Whether all its statements have to see one state of the database.
-    fn in_one_state(&self) -> bool {
+    fn consistent_snapshot(&self) -> bool {
         false
     }
 

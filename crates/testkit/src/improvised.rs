@@ -49,7 +49,7 @@ where
     const NAME: &'static str = "improvised";
     type Output = T;
     type Refusal = SaidNo;
-    const SHOWS_ON_BOARDS: bool = true;
+    const AFFECTS_LEADERBOARD: bool = true;
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<T, SaidNo> {
         (self.run)(tx, ctx)

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 use terrace_testkit::app::payments::webhooks::WebhookSecret;
-use terrace_testkit::app::{SecretKey, SeedSafe};
+use terrace_testkit::app::{SecretKey, SeedCipher};
 use terrace_testkit::identity::{Password, PasswordHash, Token, TokenHash, TokenKind};
 use terrace_testkit::kernel::{CtxSeed, Timestamp};
 use terrace_testkit::packs::ServerSeed;
@@ -236,7 +236,7 @@ fn debug_output_holds_no_secret() -> Result<()> {
         format!("{:?}", PasswordHash::from_phc("$argon2id$Ohngah4u".to_owned())),
         format!("{secret:?} {token:?} {hash:?}"),
         format!("{:?} {:?}", CronSecret::new(CRON), WebhookSecret::new(MINTER)?),
-        format!("{key:?} {:?}", SeedSafe::new(&key)),
+        format!("{key:?} {:?}", SeedCipher::new(&key)),
         format!("{:?}", ServerSeed::from_bytes([0x5e; 32])),
         format!("{:?}", StorageConfig::new(format!("postgres://terrace:{DATABASE_PASSWORD}@db/terrace"))),
     ] {

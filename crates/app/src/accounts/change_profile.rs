@@ -29,7 +29,7 @@ impl Command for ChangeProfile {
     const NAME: &'static str = "change_profile";
     type Output = OwnProfile;
     type Refusal = ChangeProfileRefusal;
-    const SHOWS_ON_BOARDS: bool = true;
+    const AFFECTS_LEADERBOARD: bool = true;
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<OwnProfile, ChangeProfileRefusal> {
         if let Some(Some(team)) = self.change.favorite_team

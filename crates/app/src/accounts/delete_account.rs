@@ -34,7 +34,7 @@ impl Command for DeleteAccount {
     const NAME: &'static str = "delete_account";
     type Output = ();
     type Refusal = DeleteAccountRuleRefusal;
-    const SHOWS_ON_BOARDS: bool = true;
+    const AFFECTS_LEADERBOARD: bool = true;
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<(), DeleteAccountRuleRefusal> {
         let not_active = || Failure::Refused(DeleteAccountRuleRefusal::NotActive);

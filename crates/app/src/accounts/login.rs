@@ -10,7 +10,7 @@ use crate::accounts::{
 };
 use crate::execute::KeyedRequest;
 use crate::store::ReadTx;
-use crate::store::{Query, unrefused};
+use crate::store::{Query, into_infallible};
 use std::convert::Infallible;
 use terrace_identity::ports::{Credentials, StoredRefresh};
 use terrace_identity::{
@@ -134,7 +134,7 @@ impl App {
         match outcome {
             Ok(RegisterOutcome::Done(opened)) => Ok(signed_up(*opened)),
             Ok(RegisterOutcome::DoneBefore(user)) => {
-                let credentials = unrefused(self.query(FindCredentials::Of(user)).await)?;
+                let credentials = into_infallible(self.query(FindCredentials::Of(user)).await)?;
                 self.open_session(credentials, password, self.browser())
                     .await
                     .map(|signed_up| SignedUp { replayed: true, ..signed_up })
@@ -175,7 +175,7 @@ impl App {
         let Some(token) = Token::present(TokenKind::Refresh, presented) else {
             return refused(RefreshRefusal::InvalidToken);
         };
-        match unrefused(self.query(FindRefreshToken { presented: token.hash }).await)? {
+        match into_infallible(self.query(FindRefreshToken { presented: token.hash }).await)? {
             Some(token) if token.is_live(self.now()) => Ok(token.user_id),
             Some(token) if token.used && token.session_ended => refused(RefreshRefusal::TokenReused),
             Some(token) if token.used => Ok(token.user_id),
@@ -188,7 +188,7 @@ impl App {
         let token = Token::present(TokenKind::Refresh, presented)
             .ok_or(Failure::Refused(RefreshRefusal::InvalidToken))?;
         let command = RefreshSession { presented: token.hash, device: self.mobile(None) };
-        match unrefused(self.execute(command).await)? {
+        match into_infallible(self.execute(command).await)? {
             Refreshed::Fresh { session, profile, tokens } => {
                 self.viewers.forget_session(session);
                 Ok(SignedUp { profile: *profile, grant: grant(tokens), replayed: false })
@@ -211,7 +211,7 @@ impl App {
         let wrong = || Failure::Refused(ChangePasswordRefusal::WrongPassword);
         let busy = |failure| busy_or(failure, ChangePasswordRefusal::Busy);
         let find = FindOwnCredentials { user: viewer.user_id };
-        let (username, credentials) = unrefused(self.query(find).await)?.ok_or_else(wrong)?;
+        let (username, credentials) = into_infallible(self.query(find).await)?.ok_or_else(wrong)?;
         new.check_username(&Username::key_of(&username))
             .map_err(|error| Failure::Refused(ChangePasswordRefusal::WeakPassword(error)))?;
         if !self.passwords.verify(current, Some(credentials.password.clone())).await.map_err(busy)? {
@@ -246,7 +246,7 @@ impl App {
             return Ok(Some(viewer));
         }
         let since = self.viewers.since();
-        let found = unrefused(self.query(FindViewer { token }).await)?;
+        let found = into_infallible(self.query(FindViewer { token }).await)?;
         if let Some(viewer) = found {
             self.viewers.remember(since, key, viewer);
         }
@@ -264,7 +264,8 @@ impl App {
         password: Password,
         device: Device,
     ) -> Outcome<SignedUp, LoginRefusal> {
-        let credentials = unrefused(self.query(FindCredentials::Named(Username::key_of(username))).await)?;
+        let credentials =
+            into_infallible(self.query(FindCredentials::Named(Username::key_of(username))).await)?;
         self.open_session(credentials, password, device).await
     }
 

@@ -1,7 +1,7 @@
 //! Fills in the skeletons of names from before skeletons were stored, and of imported names.
 
 use crate::App;
-use crate::maintenance::{Pace, TaskFailure};
+use crate::maintenance::{TaskContext, TaskFailure};
 use crate::platform::Job;
 use crate::store::Command;
 use crate::store::Tx;
@@ -20,7 +20,8 @@ const PORTION: u32 = 200;
 /// The job that fills in what is missing.
 pub(crate) fn job() -> Job {
     Job::new(NAME, EVERY, |app| async move {
-        let filled = app.fill_name_skeletons(&Pace::unwatched()).await.map_err(TaskFailure::into_store)?;
+        let filled =
+            app.fill_name_skeletons(&TaskContext::unwatched()).await.map_err(TaskFailure::into_store)?;
         if filled.names > 0 {
             log::info!(
                 "{NAME} filled in {} names; {} look like an earlier name",
@@ -43,7 +44,10 @@ pub(crate) struct FilledSkeletons {
 
 impl App {
     /// Fills in every missing skeleton; the earlier of two look-alikes gets it.
-    pub(crate) async fn fill_name_skeletons(&self, pace: &Pace) -> Result<FilledSkeletons, TaskFailure> {
+    pub(crate) async fn fill_name_skeletons(
+        &self,
+        pace: &TaskContext,
+    ) -> Result<FilledSkeletons, TaskFailure> {
         let mut all = FilledSkeletons::default();
         let mut after = None;
         while let Some((filled, last)) = pace.batch(self, FillNameSkeletons { after }).await? {

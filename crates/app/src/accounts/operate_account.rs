@@ -64,7 +64,7 @@ impl Command for SuspendAccount {
     const NAME: &'static str = "suspend_account";
     type Output = Operated;
     type Refusal = UnknownAccount;
-    const SHOWS_ON_BOARDS: bool = true;
+    const AFFECTS_LEADERBOARD: bool = true;
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Operated, UnknownAccount> {
         let user = lock_named(tx, &self.username)?.user_id;
@@ -89,7 +89,7 @@ impl Command for RestoreAccount {
     const NAME: &'static str = "restore_account";
     type Output = Operated;
     type Refusal = UnknownAccount;
-    const SHOWS_ON_BOARDS: bool = true;
+    const AFFECTS_LEADERBOARD: bool = true;
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Operated, UnknownAccount> {
         let user = lock_named(tx, &self.username)?.user_id;

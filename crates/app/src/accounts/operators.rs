@@ -7,7 +7,7 @@ use crate::accounts::{
     SuspendAccount, UnknownAccount,
 };
 use crate::balances::{CoinsMoved, MoveCoins, MoveCoinsRefusal};
-use crate::store::{Command, unrefused};
+use crate::store::{Command, into_infallible};
 use terrace_identity::{Password, PasswordError, Role, Secret, Username, Viewer};
 use terrace_kernel::{Failure, Outcome};
 
@@ -43,7 +43,7 @@ impl App {
         password: Password,
     ) -> Outcome<(), DeleteAccountRefusal> {
         let user = viewer.user_id;
-        let proved = unrefused(self.query(FindCredentials::Of(user)).await)?
+        let proved = into_infallible(self.query(FindCredentials::Of(user)).await)?
             .ok_or(Failure::Refused(DeleteAccountRefusal::NotActive))?
             .password;
         let right = self

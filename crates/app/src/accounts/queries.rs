@@ -5,7 +5,7 @@ use crate::store::ReadTx;
 use terrace_identity::{Account, AccountStatus, PublicProfile, Team};
 use terrace_kernel::{Failure, Outcome, StoreError, Timestamp, UserId};
 use terrace_scoring::Points;
-use terrace_social::Ties;
+use terrace_social::Relationship;
 
 /// There is no such thing (any more), or none that may be seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,7 +64,7 @@ pub struct PublicView {
     /// The favourite team.
     pub favorite_team: Option<Team>,
     /// How they stand to who looks; nothing for who is signed out.
-    pub ties: Ties,
+    pub ties: Relationship,
 }
 
 /// Finds the public profile of an active account that is not hidden from the reader.
@@ -85,7 +85,7 @@ impl Query for GetPublicProfile {
         let profile = tx.public_profile(self.user)?.ok_or(Failure::Refused(NotFound))?;
         let ties = match self.reader {
             Some(reader) if reader != self.user => tx.ties(reader, self.user)?,
-            Some(_) | None => Ties::default(),
+            Some(_) | None => Relationship::default(),
         };
         if ties.hidden {
             return Err(Failure::Refused(NotFound));

@@ -4,7 +4,7 @@ use crate::accounts::UnknownAccount;
 use crate::store::Command;
 use crate::store::Tx;
 use terrace_kernel::{Ctx, Failure, Outcome, StoreError, UserId};
-use terrace_ledger::{AccountKind, Amount, Holder, House, Moved, Transfer, TransferSource};
+use terrace_ledger::{AccountKind, Amount, Holder, House, Transfer, TransferOutcome, TransferSource};
 
 /// Gives coins to a fan, or takes some of theirs.
 #[derive(Debug, Clone)]
@@ -67,10 +67,12 @@ impl Command for MoveCoins {
             at: ctx.now(),
         })?;
         match moved {
-            Moved::Now { debit, credit } => Ok(CoinsMoved { user, balance: credit.or(debit) }),
-            Moved::Before => Ok(CoinsMoved { user, balance: None }),
-            Moved::Insufficient { has } => Err(Failure::Refused(MoveCoinsRefusal::Insufficient { has })),
-            Moved::NoFan => {
+            TransferOutcome::Now { debit, credit } => Ok(CoinsMoved { user, balance: credit.or(debit) }),
+            TransferOutcome::Before => Ok(CoinsMoved { user, balance: None }),
+            TransferOutcome::Insufficient { has } => {
+                Err(Failure::Refused(MoveCoinsRefusal::Insufficient { has }))
+            }
+            TransferOutcome::NoFan => {
                 Err(Failure::Broken(StoreError::defect("move coins", "a locked account is gone")))
             }
         }

@@ -1,6 +1,6 @@
 //! Gives a fan points for a fact (spec, leaderboard scoring rules 1 and 4).
 
-use crate::boards::awards::{Awards, GiveRefusal, Given};
+use crate::boards::awards::{AwardPointsRefusal, AwardResult, Awards};
 use crate::store::Command;
 use crate::store::Tx;
 use terrace_kernel::{Ctx, Outcome, TeamId};
@@ -21,11 +21,11 @@ pub struct AwardPoints {
 
 impl Command for AwardPoints {
     const NAME: &'static str = "award_points";
-    type Output = Given;
-    type Refusal = GiveRefusal;
-    const SHOWS_ON_BOARDS: bool = true;
+    type Output = AwardResult;
+    type Refusal = AwardPointsRefusal;
+    const AFFECTS_LEADERBOARD: bool = true;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Given, GiveRefusal> {
+    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<AwardResult, AwardPointsRefusal> {
         self.awards.give(tx, ctx, &self.award, self.team, self.by)
     }
 }

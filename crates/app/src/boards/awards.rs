@@ -22,7 +22,7 @@ pub struct Awards {
 
 /// What giving points came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Given {
+pub enum AwardResult {
     /// The record was written.
     Now {
         /// The record.
@@ -36,7 +36,7 @@ pub enum Given {
 
 /// Why no points are given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum GiveRefusal {
+pub enum AwardPointsRefusal {
     /// The award breaks a rule.
     Rule(AwardRefusal),
     /// There is no such account that gets points.
@@ -47,7 +47,7 @@ pub enum GiveRefusal {
 
 /// Why points are not taken back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TakeBackRefusal {
+pub enum ReversePointsRefusal {
     /// The fact has not paid.
     NoRecord,
     /// The reversal breaks a rule.
@@ -77,25 +77,25 @@ impl Awards {
         award: &NewAward,
         activity: Option<TeamId>,
         by: Writer,
-    ) -> Outcome<Given, GiveRefusal> {
+    ) -> Outcome<AwardResult, AwardPointsRefusal> {
         self.give_on(tx, ctx, award, BoardOrder::Of(activity), by)
     }
 
     /// The same as maintenance, for what happened long ago: which team was the fan's favourite then nobody knows, so that
     /// what was of no team has no board (`docs/spec.md`, scoring rule 5).
-    pub(crate) fn give_for_the_past(
+    pub(crate) fn backfill_award(
         &self,
         tx: &mut dyn Tx,
         ctx: &mut Ctx,
         award: &NewAward,
         activity: Option<TeamId>,
-    ) -> Outcome<Given, GiveRefusal> {
+    ) -> Outcome<AwardResult, AwardPointsRefusal> {
         let board = activity.map_or(BoardOrder::AsRecorded, |team| BoardOrder::Of(Some(team)));
         self.give_on(tx, ctx, award, board, Writer::Maintenance)
     }
 
     /// The same for many at once, as far as the store gains by it: each with the team that it was for. Says of each whether it
-    /// was given; whatever was not is for [`Awards::give_for_the_past`]. The caller holds the fans, and brings their totals in
+    /// was given; whatever was not is for [`Awards::backfill_award`]. The caller holds the fans, and brings their totals in
     /// line afterwards.
     pub(crate) fn give_at_once(
         &self,
@@ -135,7 +135,7 @@ impl Awards {
         award: &NewAward,
         wanted: BoardOrder,
         by: Writer,
-    ) -> Outcome<Given, GiveRefusal> {
+    ) -> Outcome<AwardResult, AwardPointsRefusal> {
         let id = ctx.new_id();
         let mut seasons = self.seasons();
         for _ in 0..TRIES {
@@ -147,7 +147,7 @@ impl Awards {
             let at = award.at;
             let mut record = award
                 .record(id, &seasons, None, by)
-                .map_err(|refusal| Failure::Refused(GiveRefusal::Rule(refusal)))?;
+                .map_err(|refusal| Failure::Refused(AwardPointsRefusal::Rule(refusal)))?;
             let board = match seasons.stamp(at, by) {
                 Some(Stamp::Legacy) => BoardOrder::AsRecorded,
                 Some(Stamp::Season(_) | Stamp::Between) | None => wanted,
@@ -155,17 +155,17 @@ impl Awards {
             match tx.award(&AwardOrder { record: &record, board, by, now: ctx.now() })? {
                 Awarding::Written { board, changes } => {
                     record.board = board;
-                    return Ok(Given::Now { record, changes });
+                    return Ok(AwardResult::Now { record, changes });
                 }
-                Awarding::AlreadyThere => return Ok(Given::Before),
-                Awarding::NotActive => return Err(Failure::Refused(GiveRefusal::NotActive)),
+                Awarding::AlreadyThere => return Ok(AwardResult::Before),
+                Awarding::NotActive => return Err(Failure::Refused(AwardPointsRefusal::NotActive)),
                 Awarding::Stale => {
                     seasons = Arc::new(tx.seasons()?);
                     self.know(Arc::clone(&seasons));
                 }
                 Awarding::NoBoard(team) => {
                     if !tx.ensure_board(team, ctx.new_id(), ctx.now())? {
-                        return Err(Failure::Refused(GiveRefusal::UnknownTeam));
+                        return Err(Failure::Refused(AwardPointsRefusal::UnknownTeam));
                     }
                 }
             }
@@ -181,21 +181,23 @@ impl Awards {
         from: (UserId, &SourceKey),
         reason: &str,
         by: Writer,
-    ) -> Outcome<Given, TakeBackRefusal> {
+    ) -> Outcome<AwardResult, ReversePointsRefusal> {
         let (user, source) = from;
-        let paid = tx.record(user, source)?.ok_or(Failure::Refused(TakeBackRefusal::NoRecord))?;
+        let paid = tx.record(user, source)?.ok_or(Failure::Refused(ReversePointsRefusal::NoRecord))?;
         let id = ctx.new_id();
         let mut seasons = self.seasons();
         for _ in 0..TRIES {
             let reversal = paid
                 .reversal(id, reason.to_owned(), ctx.now(), &seasons, by)
-                .map_err(|refusal| Failure::Refused(TakeBackRefusal::Rule(refusal)))?;
+                .map_err(|refusal| Failure::Refused(ReversePointsRefusal::Rule(refusal)))?;
             let order = AwardOrder { record: &reversal, board: BoardOrder::AsRecorded, by, now: ctx.now() };
             match tx.award(&order)? {
-                Awarding::Written { changes, .. } => return Ok(Given::Now { record: reversal, changes }),
-                Awarding::AlreadyThere => return Ok(Given::Before),
+                Awarding::Written { changes, .. } => {
+                    return Ok(AwardResult::Now { record: reversal, changes });
+                }
+                Awarding::AlreadyThere => return Ok(AwardResult::Before),
                 Awarding::NotActive | Awarding::NoBoard(_) => {
-                    return Err(Failure::Refused(TakeBackRefusal::NotActive));
+                    return Err(Failure::Refused(ReversePointsRefusal::NotActive));
                 }
                 Awarding::Stale => {
                     seasons = Arc::new(tx.seasons()?);

@@ -56,7 +56,7 @@ impl Command for ChangeBoardMembership {
     const NAME: &'static str = "change_board_membership";
     type Output = BoardJoined;
     type Refusal = MembershipRefusal;
-    const SHOWS_ON_BOARDS: bool = true;
+    const AFFECTS_LEADERBOARD: bool = true;
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<BoardJoined, MembershipRefusal> {
         let refused = |refusal| Failure::Refused(refusal);

@@ -12,7 +12,7 @@ mod seasons;
 mod unshown;
 
 pub use award_points::AwardPoints;
-pub use awards::{Awards, GiveRefusal, Given, TakeBackRefusal};
+pub use awards::{AwardPointsRefusal, AwardResult, Awards, ReversePointsRefusal};
 pub use board_membership::{BoardChoice, BoardJoined, ChangeBoardMembership, MembershipRefusal};
 pub(crate) use board_membership::{EnsureTeamBoard, board_name};
 pub use points::{OwnPoints, ReadOwnPoints};
@@ -20,7 +20,7 @@ pub(crate) use queries::{
     FindBoard, HiddenAmong, HiddenFrom, ListBoards, Published, ReadCards, ReadRows, ReadSeasons, ReadStanding,
 };
 pub use ranks::BoardStamp;
-pub(crate) use ranks::{Hidden, Ranks, shows_on_boards};
+pub(crate) use ranks::{Hidden, Ranks, affects_leaderboard};
 pub use reverse_points::ReversePoints;
 pub use seasons::{CloseSeason, StartSeason};
 pub(crate) use seasons::{FoundSeasons, TurnSeasons};
@@ -28,7 +28,7 @@ pub(crate) use unshown::{Concerned, Unshown};
 
 use crate::App;
 
-use crate::store::unrefused;
+use crate::store::into_infallible;
 
 use crate::boards::unshown::Note;
 use std::collections::HashSet;
@@ -116,7 +116,7 @@ pub struct BoardPage {
 /// Up to where the boards in memory know the log, once they show what the reader wrote, or the reader has waited for that
 /// long enough. A request finds that out once and goes by it to its end.
 #[derive(Debug, Clone, Copy)]
-pub struct BoardsNow {
+pub struct BoardSnapshot {
     /// None where the tables have to be asked.
     known: Option<Position>,
     /// Up to where pages from the tables told of boards before; the boards in memory know of that, too.
@@ -131,17 +131,17 @@ impl App {
 
     /// Makes the first seasons where there are none; says whether it did.
     pub async fn found_seasons(&self) -> Result<bool, StoreError> {
-        unrefused(self.execute(crate::boards::FoundSeasons).await)
+        into_infallible(self.execute(crate::boards::FoundSeasons).await)
     }
 
     /// Closes and begins the seasons that are due; says what changed.
     pub async fn turn_seasons(&self) -> Result<Vec<Season>, StoreError> {
-        unrefused(self.execute(crate::boards::TurnSeasons).await)
+        into_infallible(self.execute(crate::boards::TurnSeasons).await)
     }
 
     /// Waits until the boards in memory show what the reader wrote here, for half a second at most. Commands wait for that
     /// before they answer, so that a reader rarely has to.
-    pub async fn boards_now(&self, reader: Option<UserId>) -> BoardsNow {
+    pub async fn boards_now(&self, reader: Option<UserId>) -> BoardSnapshot {
         let unshown = self.unshown.of(reader);
         if !unshown.is_empty() && self.ranks.known().is_some() {
             let shown = async {
@@ -155,15 +155,15 @@ impl App {
         self.boards_as_they_are()
     }
 
-    fn boards_as_they_are(&self) -> BoardsNow {
+    fn boards_as_they_are(&self) -> BoardSnapshot {
         let known = self.ranks.known();
         let told = self.ranks.floor();
-        BoardsNow { known, told: known.map_or(told, |known| told.min(known)) }
+        BoardSnapshot { known, told: known.map_or(told, |known| told.min(known)) }
     }
 
     /// Waits until the boards show everything that was committed here before now. To be called before the accounts that it
     /// concerns can know of it; where it takes too long, or the wait is cut short, they wait when they read a board.
-    pub(crate) async fn boards_show(&self, concerned: Vec<Concerned>) {
+    pub(crate) async fn wait_until_visible(&self, concerned: Vec<Concerned>) {
         let mut note = Note { unshown: &self.unshown, concerned };
         // While boards are loaded they are read from the tables, but not for how long.
         if self.ranks.known().is_none() {
@@ -177,17 +177,17 @@ impl App {
 
     /// Waits until the boards show the points that the reader is about to see.
     pub async fn boards_show_points_of(&self, reader: UserId) {
-        self.boards_show(vec![Concerned::Account(reader)]).await;
+        self.wait_until_visible(vec![Concerned::Account(reader)]).await;
     }
 
     /// Every season.
-    pub async fn seasons(&self, now: BoardsNow) -> Result<Arc<Seasons>, StoreError> {
+    pub async fn seasons(&self, now: BoardSnapshot) -> Result<Arc<Seasons>, StoreError> {
         if now.known.is_some()
             && let Some(seasons) = self.ranks.read(|ranks| Arc::clone(ranks.seasons()))
         {
             return Ok(seasons);
         }
-        let seasons = Arc::new(unrefused(self.query(ReadSeasons).await)?);
+        let seasons = Arc::new(into_infallible(self.query(ReadSeasons).await)?);
         self.awards.know(Arc::clone(&seasons));
         Ok(seasons)
     }
@@ -195,7 +195,7 @@ impl App {
     /// Finds the board that is asked for; a team's is made when it is first asked for.
     pub async fn find_board(
         &self,
-        now: BoardsNow,
+        now: BoardSnapshot,
         choice: BoardChoice,
         season: Option<SeasonId>,
     ) -> Outcome<Arc<ShownBoard>, BoardRefusal> {
@@ -226,14 +226,15 @@ impl App {
         season_asked: bool,
     ) -> Outcome<ShownBoard, BoardRefusal> {
         let refused = |refusal| Failure::Refused(refusal);
-        let found = unrefused(self.query(FindBoard { choice, season: season.id }).await);
+        let found = into_infallible(self.query(FindBoard { choice, season: season.id }).await);
         let found = match (found.map_err(Failure::Broken)?, choice) {
             (Some(found), _) => found,
             (None, BoardChoice::Team(team)) => {
-                let made = unrefused(self.execute(EnsureTeamBoard(team)).await).map_err(Failure::Broken)?;
+                let made =
+                    into_infallible(self.execute(EnsureTeamBoard(team)).await).map_err(Failure::Broken)?;
                 let made = made.ok_or(refused(BoardRefusal::UnknownTeam))?;
                 let again = FindBoard { choice: BoardChoice::Board(made.id), season: season.id };
-                let found = unrefused(self.query(again).await).map_err(Failure::Broken)?;
+                let found = into_infallible(self.query(again).await).map_err(Failure::Broken)?;
                 found.ok_or(refused(BoardRefusal::UnknownBoard))?
             }
             (None, BoardChoice::Board(_) | BoardChoice::Global) => {
@@ -253,7 +254,7 @@ impl App {
     }
 
     /// What tells the state of a board from others; none where it is not kept in memory, or not now.
-    pub fn board_stamp(&self, now: BoardsNow, shown: &ShownBoard) -> Option<BoardStamp> {
+    pub fn board_stamp(&self, now: BoardSnapshot, shown: &ShownBoard) -> Option<BoardStamp> {
         now.known?;
         let is_kept = |ranks: &Ranks| ranks.season() == Some(shown.season.id);
         let stamp = self.ranks.read(|ranks| is_kept(ranks).then(|| ranks.stamp(shown.board.id))).flatten()?;
@@ -263,7 +264,7 @@ impl App {
     /// Reads a page of a board that was found.
     pub async fn read_board(
         &self,
-        now: BoardsNow,
+        now: BoardSnapshot,
         shown: &ShownBoard,
         asked: &ReadBoard,
     ) -> Result<BoardPage, StoreError> {
@@ -279,7 +280,7 @@ impl App {
 
     async fn page(
         &self,
-        mut now: BoardsNow,
+        mut now: BoardSnapshot,
         shown: &ShownBoard,
         asked: &ReadBoard,
     ) -> Result<BoardPage, StoreError> {
@@ -299,11 +300,11 @@ impl App {
 
     async fn page_in_memory(
         &self,
-        now: BoardsNow,
+        now: BoardSnapshot,
         shown: &ShownBoard,
         asked: &ReadBoard,
     ) -> Result<Option<BoardPage>, StoreError> {
-        let BoardsNow { known: Some(known), told } = now else { return Ok(None) };
+        let BoardSnapshot { known: Some(known), told } = now else { return Ok(None) };
         let read = self.ranks.read(|ranks| {
             let kept = (Arc::clone(ranks.cards()), Arc::clone(ranks.hidden()));
             let (rows, stamp) = ranks.board(shown.board.id, |index| Rows::of(index, asked));
@@ -322,7 +323,7 @@ impl App {
             }
         }
         if !unknown.is_empty() {
-            for card in unrefused(self.query(ReadCards(unknown)).await)? {
+            for card in into_infallible(self.query(ReadCards(unknown)).await)? {
                 let card = Arc::new(card);
                 cards.keep(since, card.id, Arc::clone(&card));
                 known_cards.push(card);
@@ -347,13 +348,13 @@ impl App {
     ) -> Result<Option<BoardPage>, StoreError> {
         let query = ReadRows { season: shown.season.id, board: shown.board.id, asked: asked.clone() };
         let found = if publishes { self.query(Published(query)).await } else { self.query(query).await };
-        let Some((rows, head)) = unrefused(found)? else { return Ok(None) };
+        let Some((rows, head)) = into_infallible(found)? else { return Ok(None) };
         let is_kept = |ranks: &Ranks| ranks.season() == Some(shown.season.id);
         if shown.season.is_active() && !self.ranks.is_replaced_at(head, is_kept) {
             return Ok(None);
         }
         let users: Vec<UserId> = rows.lines.iter().map(|line| line.user).collect();
-        let cards = unrefused(self.query(ReadCards(users.clone())).await)?;
+        let cards = into_infallible(self.query(ReadCards(users.clone())).await)?;
         let cards: Vec<_> = cards.into_iter().map(Arc::new).collect();
         let hidden = self.hidden(asked.reader, users, None).await?;
         Ok(Some(rows.into_page(&cards, &hidden, (head, head), None)))
@@ -368,7 +369,7 @@ impl App {
     ) -> Result<Vec<UserId>, StoreError> {
         let Some(reader) = reader.filter(|_| !users.is_empty()) else { return Ok(Vec::new()) };
         let Some(kept) = kept else {
-            return unrefused(self.query(HiddenAmong { reader, others: users }).await);
+            return into_infallible(self.query(HiddenAmong { reader, others: users }).await);
         };
         let hidden = self.hidden_from(kept, reader).await?;
         Ok(users.into_iter().filter(|user| hidden.contains(user)).collect())
@@ -380,7 +381,7 @@ impl App {
             return Ok(hidden);
         }
         let since = kept.since();
-        let hidden: HashSet<_> = unrefused(self.query(HiddenFrom(reader)).await)?.into_iter().collect();
+        let hidden: HashSet<_> = into_infallible(self.query(HiddenFrom(reader)).await)?.into_iter().collect();
         let hidden = Arc::new(hidden);
         kept.keep(since, reader, Arc::clone(&hidden));
         Ok(hidden)
@@ -389,7 +390,7 @@ impl App {
     /// Where a fan stands on a board.
     pub async fn standing(
         &self,
-        now: BoardsNow,
+        now: BoardSnapshot,
         shown: &ShownBoard,
         user: UserId,
     ) -> Result<Option<Standing>, StoreError> {
@@ -402,7 +403,9 @@ impl App {
                 return Ok(standing);
             }
         }
-        unrefused(self.query(ReadStanding { season: shown.season.id, board: shown.board.id, user }).await)
+        into_infallible(
+            self.query(ReadStanding { season: shown.season.id, board: shown.board.id, user }).await,
+        )
     }
 
     /// The boards of the season that is shown: those that the reader is on first, then the global one and the teams' in
@@ -414,7 +417,7 @@ impl App {
         let now = self.boards_now(reader).await;
         let seasons = self.seasons(now).await.map_err(Failure::Broken)?;
         let season = seasons.shown().ok_or(Failure::Refused(BoardRefusal::UnknownSeason))?.clone();
-        let boards = unrefused(self.query(ListBoards { season: season.id, reader }).await);
+        let boards = into_infallible(self.query(ListBoards { season: season.id, reader }).await);
         Ok((season, boards.map_err(Failure::Broken)?))
     }
 }

@@ -118,7 +118,7 @@ pub(crate) struct ReadStanding {
 
 impl Query for ReadStanding {
     const NAME: &'static str = "read_standing";
-    const IN_ONE_STATE: bool = true;
+    const CONSISTENT_SNAPSHOT: bool = true;
     type Output = Option<Standing>;
     type Refusal = Infallible;
 
@@ -168,7 +168,7 @@ pub(crate) struct ReadRows {
 
 impl Query for ReadRows {
     const NAME: &'static str = "read_board_rows";
-    const IN_ONE_STATE: bool = true;
+    const CONSISTENT_SNAPSHOT: bool = true;
     /// Nothing where the rows are not those as of a place in the log.
     type Output = Option<(Rows, Position)>;
     type Refusal = Infallible;

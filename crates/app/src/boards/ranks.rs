@@ -203,7 +203,7 @@ pub(crate) struct RankChanges {
 }
 
 /// Whether boards look otherwise after an event of this kind.
-pub(crate) fn shows_on_boards(kind: EventKind) -> bool {
+pub(crate) fn affects_leaderboard(kind: EventKind) -> bool {
     Ranks::FOLLOWS.contains(&kind)
 }
 

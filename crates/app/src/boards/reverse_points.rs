@@ -1,6 +1,6 @@
 //! Takes back what a fact has paid: a record of the opposite amount, never a change of the first.
 
-use crate::boards::awards::{Awards, Given, TakeBackRefusal};
+use crate::boards::awards::{AwardResult, Awards, ReversePointsRefusal};
 use crate::store::Command;
 use crate::store::Tx;
 use terrace_kernel::{Ctx, Outcome, UserId};
@@ -23,11 +23,11 @@ pub struct ReversePoints {
 
 impl Command for ReversePoints {
     const NAME: &'static str = "reverse_points";
-    type Output = Given;
-    type Refusal = TakeBackRefusal;
-    const SHOWS_ON_BOARDS: bool = true;
+    type Output = AwardResult;
+    type Refusal = ReversePointsRefusal;
+    const AFFECTS_LEADERBOARD: bool = true;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Given, TakeBackRefusal> {
+    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<AwardResult, ReversePointsRefusal> {
         self.awards.take_back(tx, ctx, (self.user, &self.source), &self.reason, self.by)
     }
 }

@@ -20,7 +20,7 @@ impl Command for FoundSeasons {
     /// Whether there were none.
     type Output = bool;
     type Refusal = Infallible;
-    const SHOWS_ON_BOARDS: bool = true;
+    const AFFECTS_LEADERBOARD: bool = true;
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<bool, Infallible> {
         if tx.seasons()?.iter().next().is_some() {
@@ -59,7 +59,7 @@ impl Command for StartSeason {
     /// What was written.
     type Output = Vec<Season>;
     type Refusal = SeasonRefusal;
-    const SHOWS_ON_BOARDS: bool = true;
+    const AFFECTS_LEADERBOARD: bool = true;
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Vec<Season>, SeasonRefusal> {
         tx.lock_seasons()?;
@@ -83,7 +83,7 @@ impl Command for CloseSeason {
     const NAME: &'static str = "close_season";
     type Output = Vec<Season>;
     type Refusal = SeasonRefusal;
-    const SHOWS_ON_BOARDS: bool = true;
+    const AFFECTS_LEADERBOARD: bool = true;
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Vec<Season>, SeasonRefusal> {
         tx.lock_seasons()?;
@@ -101,7 +101,7 @@ impl Command for TurnSeasons {
     /// What was written.
     type Output = Vec<Season>;
     type Refusal = Infallible;
-    const SHOWS_ON_BOARDS: bool = true;
+    const AFFECTS_LEADERBOARD: bool = true;
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Vec<Season>, Infallible> {
         if tx.seasons()?.due(ctx.now()).is_empty() {

@@ -3,7 +3,7 @@
 //! A command that boards show waits, after its commit, until they do. Where that wait is cut short, by time or because
 //! the client is gone, the accounts that it concerns are noted here, and wait when they read a board. Nobody else does.
 
-use crate::boards::shows_on_boards;
+use crate::boards::affects_leaderboard;
 use moka::ops::compute::Op;
 use moka::sync::Cache;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ impl Concerned {
     /// Whom these events concern, once each.
     pub(crate) fn by(appended: &[Appended]) -> Vec<Self> {
         let mut concerned: Vec<Self> = Vec::new();
-        for event in appended.iter().filter(|event| shows_on_boards(event.kind)) {
+        for event in appended.iter().filter(|event| affects_leaderboard(event.kind)) {
             let one = event.actor.map_or(Self::Everybody, Self::Account);
             if !concerned.contains(&one) {
                 concerned.push(one);

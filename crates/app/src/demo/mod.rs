@@ -6,7 +6,7 @@ mod demo_points;
 
 use crate::App;
 use crate::accounts::{PasswordFailure, start_onboarding};
-use crate::boards::{Awards, Given};
+use crate::boards::{AwardResult, Awards};
 use crate::import::follows_imported;
 use crate::packs::{LoadPacks, PackContent};
 use crate::quests::{LoadQuests, QuestBook, QuestContent, check_fan};
@@ -134,7 +134,7 @@ impl Command for LoadDemo {
     const NAME: &'static str = "load_demo";
     type Output = DemoOutcome;
     type Refusal = DemoOutcome;
-    const SHOWS_ON_BOARDS: bool = true;
+    const AFFECTS_LEADERBOARD: bool = true;
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<DemoOutcome, DemoOutcome> {
         if self.only_if_new && tx.any_account()? {
@@ -245,8 +245,8 @@ impl LoadDemo {
             };
             let team = entry.team.map(|team| find(teams, team)).transpose()?;
             match self.awards.give(tx, ctx, &award, team, Writer::Service) {
-                Ok(Given::Now { .. }) => given += 1,
-                Ok(Given::Before) => {}
+                Ok(AwardResult::Now { .. }) => given += 1,
+                Ok(AwardResult::Before) => {}
                 Err(Failure::Refused(refusal)) => return Err(wrong(format!("{refusal:?}"))),
                 Err(Failure::Broken(error)) => return Err(error),
             }

@@ -50,7 +50,7 @@ impl Command for BlockUser {
     const NAME: &'static str = "block_user";
     type Output = ();
     type Refusal = BlockRefusal;
-    const SHOWS_ON_BOARDS: bool = true;
+    const AFFECTS_LEADERBOARD: bool = true;
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<(), BlockRefusal> {
         // Whoever follows at the same time has done so before, or finds the block.
@@ -68,7 +68,7 @@ impl Command for UnblockUser {
     const NAME: &'static str = "unblock_user";
     type Output = ();
     type Refusal = BlockRefusal;
-    const SHOWS_ON_BOARDS: bool = true;
+    const AFFECTS_LEADERBOARD: bool = true;
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<(), BlockRefusal> {
         if self.fan == self.other {

@@ -4,7 +4,7 @@
 use crate::App;
 use crate::platform::NotDone;
 use crate::store::ReadTx;
-use crate::store::{Query, unrefused};
+use crate::store::{Query, into_infallible};
 use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -87,7 +87,7 @@ impl App {
         let wanted = usize::from(limit.rows());
         let mut list = self.known_to_graph(viewer, wanted).await?;
         if list.len() < wanted {
-            let about = unrefused(self.query(WhoIsAbout { viewer }).await)?;
+            let about = into_infallible(self.query(FallbackCandidates { viewer }).await)?;
             for (card, why) in about {
                 if list.len() < wanted && !list.iter().any(|(other, _, _)| other.id == card.id) {
                     list.push((card, 0, Why::Rows(why)));
@@ -117,7 +117,7 @@ impl App {
             let proposed = self.propose(viewer, count, seen.clone()).await?;
             let people: Vec<UserId> = proposed.iter().map(|proposal| proposal.user).collect();
             seen.extend(&people);
-            let mut cards = unrefused(self.query(WhoMayBe { viewer, people }).await)?;
+            let mut cards = into_infallible(self.query(CandidateFilter { viewer, people }).await)?;
             let is_last = proposed.len() < count;
             for Recommendation { user, mutual_count, reason, .. } in proposed {
                 let Some(card) = cards.remove(&user) else { continue };
@@ -167,7 +167,7 @@ impl App {
         if teams.is_empty() && leagues.is_empty() {
             return Ok(Names::default());
         }
-        unrefused(self.query(NamesOf { teams, leagues }).await)
+        into_infallible(self.query(NamesOf { teams, leagues }).await)
     }
 }
 
@@ -192,12 +192,12 @@ fn reason(why: Why, names: &Names) -> SuggestionReason {
 }
 
 /// Finds who of these may be recommended, as things are now.
-struct WhoMayBe {
+struct CandidateFilter {
     viewer: UserId,
     people: Vec<UserId>,
 }
 
-impl Query for WhoMayBe {
+impl Query for CandidateFilter {
     const NAME: &'static str = "who_may_be_recommended";
     type Output = HashMap<UserId, AuthorCard>;
     type Refusal = Infallible;
@@ -208,11 +208,11 @@ impl Query for WhoMayBe {
 }
 
 /// Finds people where the graph knows of too few.
-struct WhoIsAbout {
+struct FallbackCandidates {
     viewer: UserId,
 }
 
-impl Query for WhoIsAbout {
+impl Query for FallbackCandidates {
     const NAME: &'static str = "who_is_about";
     type Output = Vec<(AuthorCard, Acquaintance)>;
     type Refusal = Infallible;
@@ -234,7 +234,7 @@ struct NamesOf {
 
 impl Query for NamesOf {
     const NAME: &'static str = "names_of_reasons";
-    const MAY_BE_OLD: bool = true;
+    const ALLOW_STALE: bool = true;
     type Output = Names;
     type Refusal = Infallible;
 

@@ -14,7 +14,7 @@
 
 use crate::App;
 use crate::accounts::find_named;
-use crate::boards::{Awards, GiveRefusal, Given};
+use crate::boards::{AwardPointsRefusal, AwardResult, Awards};
 use crate::import::completion_lines::{Completion, told};
 use crate::store::Command;
 use crate::store::Tx;
@@ -120,7 +120,7 @@ impl Command for ImportCompletions {
     const NAME: &'static str = "import_completions";
     type Output = CompletionsImported;
     type Refusal = DryRun;
-    const SHOWS_ON_BOARDS: bool = true;
+    const AFFECTS_LEADERBOARD: bool = true;
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<CompletionsImported, DryRun> {
         let fans = self.find_fans(tx)?;
@@ -247,13 +247,15 @@ impl ImportCompletions {
         team: Option<TeamId>,
         award: &NewAward,
     ) -> Outcome<bool, DryRun> {
-        match self.awards.give_for_the_past(tx, ctx, award, team) {
-            Ok(Given::Now { .. }) => Ok(true),
-            Ok(Given::Before) => Ok(false),
+        match self.awards.backfill_award(tx, ctx, award, team) {
+            Ok(AwardResult::Now { .. }) => Ok(true),
+            Ok(AwardResult::Before) => Ok(false),
             Err(Failure::Broken(error)) => Err(Failure::Broken(error)),
             // The account is held, the amount was looked at, and no team of a quest goes away.
             Err(Failure::Refused(
-                refusal @ (GiveRefusal::Rule(_) | GiveRefusal::NotActive | GiveRefusal::UnknownTeam),
+                refusal @ (AwardPointsRefusal::Rule(_)
+                | AwardPointsRefusal::NotActive
+                | AwardPointsRefusal::UnknownTeam),
             )) => Err(Failure::Broken(StoreError::defect("record an old step", format!("{refusal:?}")))),
         }
     }

@@ -19,7 +19,7 @@ pub use lines::{BadLine, EdgeList, EdgeListError, Line};
 
 use crate::App;
 use crate::store::Tx;
-use crate::store::{Command, unrefused};
+use crate::store::{Command, into_infallible};
 use std::collections::{BTreeSet, HashSet};
 use std::convert::Infallible;
 use terrace_identity::ports::NewAccount;
@@ -64,7 +64,7 @@ impl App {
     /// Brings in a batch of edges between numbered fans, up to [`IMPORT_BATCH`] of them, each as a follow in either
     /// direction.
     pub async fn import_follows(&self, edges: Vec<(u64, u64)>) -> Result<Imported, StoreError> {
-        unrefused(self.execute(ImportFollows { edges }).await)
+        into_infallible(self.execute(ImportFollows { edges }).await)
     }
 }
 

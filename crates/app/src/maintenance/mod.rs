@@ -21,8 +21,8 @@
 //! ```
 
 mod journal;
-mod mending;
 mod order;
+mod repairs;
 mod run;
 mod stride;
 mod tasks_cleanup;
@@ -34,14 +34,14 @@ pub use crate::store::maintenance::{
     Extent, MaintenanceRead, MaintenanceWrite, RunOutcome, RunRecord, UnknownOutcome,
 };
 pub use crate::store::repair::{
-    Boardless, Carrier, Counts, FactsAudit, FactsMend, LeftBehind, LookedAt, MendingRead, MendingWrite,
-    PacksAudit, PacksMend, RowsAudit, RowsMend, Runless, Unrecorded, UnrecordedVisit,
+    Carrier, Counts, FactsAudit, FactsRepair, LeftBehind, LookedAt, OrphanProgress, PacksAudit, PacksRepair,
+    RepairRead, RepairWrite, RowsAudit, RowsRepair, UnassignedAward, Unrecorded, UnrecordedVisit,
 };
 pub use journal::{Busy, CountRows, MaintenanceHistory, RunState};
 pub use order::OrderFault;
-pub use run::{Left, Ran, Round, RoundFailure, RoundReport};
-pub(crate) use stride::Stride;
-pub(crate) use work::Pace;
+pub use run::{Left, Round, RoundFailure, RoundReport, TaskRun};
+pub(crate) use stride::AdaptiveBatch;
+pub(crate) use work::TaskContext;
 pub use work::{Observer, TaskFailure, Unwatched, Work};
 
 use crate::App;
@@ -164,7 +164,7 @@ impl Task {
             Some(Need::Minter) if app.minter.is_none() => {
                 Some("no minter is configured (--minter-url): nobody would be told")
             }
-            Some(Need::Payments) if app.seed_safe.is_none() => {
+            Some(Need::Payments) if app.seed_cipher.is_none() => {
                 Some("the service's secret is not here (--secret-file)")
             }
             Some(Need::Minter | Need::Media | Need::Payments) | None => None,
@@ -201,24 +201,24 @@ pub fn catalogue() -> TaskList {
             tasks_upkeep::turn_seasons(),
             tasks_upkeep::backfill_topics(),
             tasks_upkeep::name_skeletons(),
-            mending::step_order(),
-            mending::quest_runs(),
-            mending::quest_points(),
-            mending::visit_points(),
-            mending::boards(),
-            mending::onboarding(),
-            mending::counters(),
-            mending::blocked_follows(),
-            mending::deleted_accounts(),
-            mending::deleted_posts(),
-            mending::purchases(),
-            mending::packs(),
-            mending::pack_stock(),
+            repairs::step_order(),
+            repairs::quest_runs(),
+            repairs::quest_points(),
+            repairs::visit_points(),
+            repairs::boards(),
+            repairs::onboarding(),
+            repairs::counters(),
+            repairs::blocked_follows(),
+            repairs::deleted_accounts(),
+            repairs::deleted_posts(),
+            repairs::purchases(),
+            repairs::packs(),
+            repairs::pack_stock(),
             tasks_upkeep::repair_points(),
             tasks_upkeep::repair_balances(),
             tasks_upkeep::reconcile_purchases(),
             tasks_upkeep::sync_quests(),
-            mending::minting_lanes(),
+            repairs::minting_lanes(),
             tasks_upkeep::mint_earlier(),
             tasks_cleanup::idempotency_keys(),
             tasks_cleanup::sessions(),

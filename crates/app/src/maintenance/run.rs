@@ -3,9 +3,9 @@
 
 use crate::App;
 use crate::maintenance::journal::{BeginRun, EndRun, ProlongRun, ReleaseRun, Successes};
-use crate::maintenance::work::{Observer, Pace, TaskFailure, Work};
+use crate::maintenance::work::{Observer, TaskContext, TaskFailure, Work};
 use crate::maintenance::{Busy, Plan, RunOutcome, Task};
-use crate::store::unrefused;
+use crate::store::into_infallible;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -30,7 +30,7 @@ pub struct Round {
 
 /// What became of one task.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ran {
+pub struct TaskRun {
     /// The task.
     pub task: &'static str,
     /// How it ended.
@@ -59,7 +59,7 @@ pub struct Left {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RoundReport {
     /// The tasks that ran, in their order.
-    pub ran: Vec<Ran>,
+    pub ran: Vec<TaskRun>,
     /// Those that were left out.
     pub left: Vec<Left>,
     /// Whether it was stopped.
@@ -143,7 +143,7 @@ impl App {
             return ended.map(|()| report);
         }
         // Others need not wait until it is over.
-        let released = unrefused(self.execute(ReleaseRun { holder: command.holder }).await);
+        let released = into_infallible(self.execute(ReleaseRun { holder: command.holder }).await);
         // What broke first says more.
         ended?;
         released?;
@@ -165,7 +165,7 @@ impl App {
             }
             let run = if command.is_dry { None } else { Some(self.begin(command, &task).await?) };
             observer.began(&task);
-            let pace = Pace::new(command.is_dry, stop.clone(), Arc::clone(&observer));
+            let pace = TaskContext::new(command.is_dry, stop.clone(), Arc::clone(&observer));
             let started = Instant::now();
             let ended = self.see_task(&task, pace.clone(), run.map(|_| command.holder)).await;
             let (outcome, failure) = match ended {
@@ -177,7 +177,7 @@ impl App {
             };
             let (counts, longest_batch) = (pace.counts(), pace.longest_batch());
             let ran =
-                Ran { task: task.name, outcome, counts, took: started.elapsed(), longest_batch, failure };
+                TaskRun { task: task.name, outcome, counts, took: started.elapsed(), longest_batch, failure };
             if let Some(id) = run {
                 self.end(id, &ran).await?;
             }
@@ -193,7 +193,7 @@ impl App {
 
     /// What was asked for alone, once all that it comes after is known to have run.
     async fn with_all_before(&self, plan: Plan) -> Result<Plan, RoundFailure> {
-        let done = unrefused(self.query(Successes).await)?;
+        let done = into_infallible(self.query(Successes).await)?;
         let only = plan.only_asked();
         let is_here = |name: &str| only.steps().iter().any(|step| step.task.name == name);
         for step in only.steps() {
@@ -236,20 +236,20 @@ impl App {
             by: command.by.clone(),
             arguments: command.arguments.clone(),
         };
-        unrefused(self.execute(begin).await)?.map_err(RoundFailure::Busy)
+        into_infallible(self.execute(begin).await)?.map_err(RoundFailure::Busy)
     }
 
-    async fn end(&self, id: Uuid, ran: &Ran) -> Result<(), StoreError> {
+    async fn end(&self, id: Uuid, ran: &TaskRun) -> Result<(), StoreError> {
         let counts = ran.counts.iter().map(|(kind, rows)| ((*kind).to_owned(), *rows)).collect();
         let end = EndRun { id, outcome: ran.outcome, counts, failure: ran.failure.clone() };
-        unrefused(self.execute(end).await)
+        into_infallible(self.execute(end).await)
     }
 
     /// Does a task's work to its end, keeping the lease meanwhile, where there is one.
     async fn see_task(
         self: &Arc<Self>,
         task: &Task,
-        pace: Pace,
+        pace: TaskContext,
         holder: Option<Uuid>,
     ) -> Result<(), TaskFailure> {
         let life = self.config.job_lease;
@@ -262,7 +262,7 @@ impl App {
                 }
                 () = tokio::time::sleep(life / 3) => {
                     let Some(holder) = holder else { continue };
-                    match unrefused(self.execute(ProlongRun { holder, life }).await) {
+                    match into_infallible(self.execute(ProlongRun { holder, life }).await) {
                         Ok(true) => {}
                         Ok(false) => break,
                         // It may still be ours: the next attempt shows.

@@ -10,12 +10,12 @@ const FIRST: usize = 25;
 
 /// A number of suspects that one transaction settles in about the time wanted, whatever the machine and the database.
 #[derive(Debug)]
-pub(crate) struct Stride {
+pub(crate) struct AdaptiveBatch {
     most: usize,
     now: usize,
 }
 
-impl Stride {
+impl AdaptiveBatch {
     /// Never more than `most`.
     pub(crate) const fn up_to(most: usize) -> Self {
         Self { most, now: if FIRST < most { FIRST } else { most } }
@@ -42,8 +42,8 @@ mod tests {
 
     #[test]
     fn transactions_are_as_large_as_others_can_bear() {
-        let mut stride = Stride::up_to(100);
-        let held = |stride: &Stride| stride.step(&[0; 1_000]).0.len();
+        let mut stride = AdaptiveBatch::up_to(100);
+        let held = |stride: &AdaptiveBatch| stride.step(&[0; 1_000]).0.len();
         assert_eq!(held(&stride), FIRST);
         for wanted in [50, 100, 100] {
             stride.took(Duration::from_millis(1));
@@ -56,7 +56,7 @@ mod tests {
         }
         assert_eq!(held(&stride), 1);
         assert_eq!(stride.step(&[1, 2]), (&[1][..], &[2][..]));
-        assert_eq!(Stride::up_to(3).step(&[0; 2]), (&[0; 2][..], &[][..]));
+        assert_eq!(AdaptiveBatch::up_to(3).step(&[0; 2]), (&[0; 2][..], &[][..]));
         assert_eq!(stride.step::<u8>(&[]), (&[][..], &[][..]));
     }
 }

@@ -1,10 +1,10 @@
 //! What a task works with: batches that a rehearsal rolls back, counts of what was written, and how far it is.
 
 use crate::App;
-use crate::maintenance::stride::Stride;
-use crate::maintenance::{Counts, Left, Ran, Task};
+use crate::maintenance::stride::AdaptiveBatch;
+use crate::maintenance::{Counts, Left, Task, TaskRun};
 use crate::store::Tx;
-use crate::store::{Command, Query, unrefused};
+use crate::store::{Command, Query, into_infallible};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::fmt;
@@ -61,7 +61,7 @@ pub trait Observer: Send + Sync + 'static {
     }
 
     /// The task that began has ended.
-    fn ended(&self, ran: &Ran) {
+    fn ended(&self, ran: &TaskRun) {
         let _ = ran;
     }
 
@@ -80,7 +80,7 @@ impl Observer for Unwatched {}
 /// How work is done that goes in batches: whether it only rehearses, who hears of it, whether it is to stop. Shared by the
 /// parts of one task.
 #[derive(Clone)]
-pub(crate) struct Pace(Arc<Inner>);
+pub(crate) struct TaskContext(Arc<Inner>);
 
 struct Inner {
     is_dry: bool,
@@ -99,7 +99,7 @@ struct Inner {
     observer: Arc<dyn Observer>,
 }
 
-impl Pace {
+impl TaskContext {
     pub(super) fn new(is_dry: bool, stop: watch::Receiver<bool>, observer: Arc<dyn Observer>) -> Self {
         Self::with(is_dry, true, stop, observer)
     }
@@ -185,7 +185,7 @@ impl Pace {
     pub(crate) async fn settle<T: Clone, C>(
         &self,
         app: &App,
-        stride: &mut Stride,
+        stride: &mut AdaptiveBatch,
         suspects: &[T],
         command: impl Fn(Vec<T>) -> C,
         mut told: impl FnMut(C::Output),
@@ -232,7 +232,7 @@ impl Pace {
             // A server on the same embedded database looks only now and then whether it may write.
             tokio::time::sleep(took / TURN).await;
             if !self.is_dry() {
-                self.let_servers_tell(app).await?;
+                self.await_publication(app).await?;
             }
         }
         match outcome {
@@ -245,7 +245,7 @@ impl Pace {
     /// Waits until what was written before the last batch is told: servers show a board only as far as they were told of it,
     /// and turn readers away where they hear of changes much later than those are in the tables. Where nobody tells of
     /// anything, nobody shows it either.
-    async fn let_servers_tell(&self, app: &App) -> Result<(), StoreError> {
+    async fn await_publication(&self, app: &App) -> Result<(), StoreError> {
         let last = app.unpublished().await?;
         let before =
             std::mem::replace(&mut *self.0.untold.lock().unwrap_or_else(PoisonError::into_inner), last);
@@ -291,7 +291,7 @@ impl<C: Command> Command for Timed<C> {
     const NAME: &'static str = C::NAME;
     type Output = C::Output;
     type Refusal = C::Refusal;
-    const SHOWS_ON_BOARDS: bool = C::SHOWS_ON_BOARDS;
+    const AFFECTS_LEADERBOARD: bool = C::AFFECTS_LEADERBOARD;
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<C::Output, C::Refusal> {
         *self.begun.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
@@ -301,7 +301,7 @@ impl<C: Command> Command for Timed<C> {
 
 /// Runs a command in a transaction that is rolled back, and says what it would have come to.
 async fn rehearse<C: Command>(app: &App, command: C) -> Outcome<C::Output, C::Refusal> {
-    match app.execute(Rehearsed(command)).await {
+    match app.execute(DryRun(command)).await {
         Ok(never) => match never {},
         Err(Failure::Refused(Ok(output))) => Ok(output),
         Err(Failure::Refused(Err(refusal))) => Err(Failure::Refused(refusal)),
@@ -310,9 +310,9 @@ async fn rehearse<C: Command>(app: &App, command: C) -> Outcome<C::Output, C::Re
 }
 
 /// A command that does all that another does and then refuses, so that nothing of it is kept.
-struct Rehearsed<C>(C);
+struct DryRun<C>(C);
 
-impl<C: Command> Command for Rehearsed<C> {
+impl<C: Command> Command for DryRun<C> {
     const NAME: &'static str = C::NAME;
     type Output = Infallible;
     type Refusal = Result<C::Output, C::Refusal>;
@@ -335,7 +335,7 @@ impl<C: Command<Output = u64, Refusal = Infallible>> Command for Emptied<C> {
     const NAME: &'static str = C::NAME;
     type Output = u64;
     type Refusal = Infallible;
-    const SHOWS_ON_BOARDS: bool = C::SHOWS_ON_BOARDS;
+    const AFFECTS_LEADERBOARD: bool = C::AFFECTS_LEADERBOARD;
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<u64, Infallible> {
         let mut all = 0_u64;
@@ -354,11 +354,11 @@ impl<C: Command<Output = u64, Refusal = Infallible>> Command for Emptied<C> {
 #[derive(Clone)]
 pub struct Work {
     app: Arc<App>,
-    pace: Pace,
+    pace: TaskContext,
 }
 
 impl Work {
-    pub(super) fn new(app: Arc<App>, pace: Pace) -> Self {
+    pub(super) fn new(app: Arc<App>, pace: TaskContext) -> Self {
         Self { app, pace }
     }
 
@@ -393,7 +393,7 @@ impl Work {
     /// Settles suspects in batches, as many in each as others can bear, and counts the rows that each wrote.
     pub(super) async fn settle<T: Clone, C>(
         &self,
-        stride: &mut Stride,
+        stride: &mut AdaptiveBatch,
         suspects: &[T],
         command: impl Fn(Vec<T>) -> C,
     ) -> Result<(), TaskFailure>
@@ -437,7 +437,7 @@ impl Work {
     /// When it is to stop, and when the database is not to be had.
     pub async fn ask<Q: Query<Refusal = Infallible>>(&self, query: Q) -> Result<Q::Output, TaskFailure> {
         self.go_on()?;
-        Ok(unrefused(self.app.query(query).await)?)
+        Ok(into_infallible(self.app.query(query).await)?)
     }
 
     /// Counts rows that were written, by kind, for the report and the journal. In a rehearsal, those that would have been.
@@ -470,7 +470,7 @@ impl Work {
         self.pace.go_on()
     }
 
-    pub(crate) fn pace(&self) -> &Pace {
+    pub(crate) fn pace(&self) -> &TaskContext {
         &self.pace
     }
 }

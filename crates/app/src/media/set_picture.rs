@@ -17,7 +17,7 @@ impl Command for SetPicture {
     const NAME: &'static str = "set_picture";
     type Output = OwnProfile;
     type Refusal = StorePictureRefusal;
-    const SHOWS_ON_BOARDS: bool = true;
+    const AFFECTS_LEADERBOARD: bool = true;
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<OwnProfile, StorePictureRefusal> {
         let hash = self.picture.keep(tx, ctx)?;
@@ -39,7 +39,7 @@ impl Command for RemovePicture {
     const NAME: &'static str = "remove_picture";
     type Output = ();
     type Refusal = ChangeProfileRefusal;
-    const SHOWS_ON_BOARDS: bool = true;
+    const AFFECTS_LEADERBOARD: bool = true;
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<(), ChangeProfileRefusal> {
         if change(tx, ctx, self.user, None)? {

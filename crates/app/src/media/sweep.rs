@@ -3,10 +3,10 @@
 
 use crate::App;
 use crate::housekeeping::CountPast;
-use crate::maintenance::{Pace, TaskFailure};
+use crate::maintenance::{TaskContext, TaskFailure};
 use crate::media::ObjectKey;
-use crate::store::{Command, Query, unrefused};
-use crate::store::{Past, ReadTx, Tx};
+use crate::store::{Command, Query, into_infallible};
+use crate::store::{ReadTx, Retention, Tx};
 use std::convert::Infallible;
 use std::time::Duration;
 use terrace_kernel::{Ctx, Outcome, Timestamp};
@@ -52,14 +52,18 @@ impl Shards {
 
 impl App {
     /// Removes what is past its time, in small transactions.
-    pub(crate) async fn sweep_media(&self, shards: Shards, pace: &Pace) -> Result<SweptMedia, TaskFailure> {
+    pub(crate) async fn sweep_media(
+        &self,
+        shards: Shards,
+        pace: &TaskContext,
+    ) -> Result<SweptMedia, TaskFailure> {
         let now = self.now();
         let before = now.minus(UNUSED_STAY);
         let mut swept = SweptMedia::default();
         if pace.is_dry() {
             let count = |what, before| self.query(CountPast { what, before });
-            swept.uploads = unrefused(count(Past::Uploads, now).await)?;
-            swept.pictures = unrefused(count(Past::Pictures, before).await)?;
+            swept.uploads = into_infallible(count(Retention::Uploads, now).await)?;
+            swept.pictures = into_infallible(count(Retention::Pictures, before).await)?;
         } else {
             swept.uploads = pace.drain(self, PORTION, || Step::Uploads(now)).await?;
             pace.drain(self, PORTION, || Step::Unmark).await?;
@@ -79,7 +83,7 @@ impl App {
         Ok(swept)
     }
 
-    async fn remove_unused(&self, before: Timestamp, pace: &Pace) -> Result<u64, TaskFailure> {
+    async fn remove_unused(&self, before: Timestamp, pace: &TaskContext) -> Result<u64, TaskFailure> {
         let mut all = 0;
         loop {
             let removed = pace.batch(self, RemoveUnused { before }).await?;
@@ -95,12 +99,17 @@ impl App {
     }
 
     /// Removes the objects of one folder that were put before `before` and that no picture lies in.
-    async fn sweep_shard(&self, shard: u8, before: Timestamp, pace: &Pace) -> Result<u64, TaskFailure> {
+    async fn sweep_shard(
+        &self,
+        shard: u8,
+        before: Timestamp,
+        pace: &TaskContext,
+    ) -> Result<u64, TaskFailure> {
         let mut old = self.media.list(shard).await?;
         old.retain(|object| object.put_at().is_some_and(|at| at <= before));
         let mut removed = 0;
         for batch in old.chunks(BATCH) {
-            let known = unrefused(self.query(KnownObjects { objects: batch.to_vec() }).await)?;
+            let known = into_infallible(self.query(KnownObjects { objects: batch.to_vec() }).await)?;
             for object in batch.iter().filter(|object| !known.contains(object)) {
                 if !pace.is_dry() {
                     self.media.delete(*object).await?;

@@ -7,7 +7,7 @@
 
 use crate::App;
 use crate::minting::{MintFault, MintNotice, Minter};
-use crate::store::{Command, Query, unrefused};
+use crate::store::{Command, Query, into_infallible};
 use crate::store::{ReadTx, Tx};
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -104,15 +104,15 @@ impl App {
     /// The first messages of up to `most` lanes that are ready.
     async fn take(&self, holder: Uuid, most: usize) -> Result<Vec<MintNotice>, StoreError> {
         // Most looks end here, without a write.
-        if !unrefused(self.query(IsMintingDue).await)? {
+        if !into_infallible(self.query(IsMintingDue).await)? {
             return Ok(Vec::new());
         }
         let limit = u32::try_from(most).unwrap_or(u32::MAX);
-        unrefused(self.execute(TakeLanes { holder, limit }).await)
+        into_infallible(self.execute(TakeLanes { holder, limit }).await)
     }
 
     async fn count_minting(&self) {
-        let standing = match unrefused(self.query(crate::minting::upkeep::ReadMinting).await) {
+        let standing = match into_infallible(self.query(crate::minting::upkeep::ReadMinting).await) {
             Ok(standing) => standing,
             Err(error) => return log::debug!("what waits for the minter was not counted: {error}"),
         };
@@ -162,7 +162,7 @@ impl Lane {
             told += u64::from(came.is_ok());
             let goes_on = sent < IN_A_ROW && !*stop.borrow();
             let settled = Settle { holder: self.holder, notice: notice.clone(), came, goes_on };
-            let settled = unrefused(self.app.execute(settled).await)?;
+            let settled = into_infallible(self.app.execute(settled).await)?;
             if settled.is_set_aside {
                 metrics::counter!("terrace_minting_set_aside_total").increment(1);
                 log::error!("the minter refuses message {}, which is set aside", notice.id());

@@ -1,9 +1,9 @@
 //! What operators do to the outbox: hand over what was minted before there was a minter, and try again what failed.
 
 use crate::App;
-use crate::maintenance::{Pace, TaskFailure};
+use crate::maintenance::{TaskContext, TaskFailure};
 use crate::minting::MintingStanding;
-use crate::store::{Command, Query, unrefused};
+use crate::store::{Command, Query, into_infallible};
 use crate::store::{ReadTx, Tx};
 use std::convert::Infallible;
 use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp, UserId};
@@ -30,14 +30,14 @@ impl App {
     ///
     /// When the database is not to be had.
     pub async fn mint_earlier(&self) -> Result<u64, StoreError> {
-        self.hand_earlier(&Pace::unwatched()).await.map_err(TaskFailure::into_store)
+        self.hand_earlier(&TaskContext::unwatched()).await.map_err(TaskFailure::into_store)
     }
 
     /// [`App::mint_earlier`], at a pace.
-    pub(crate) async fn hand_earlier(&self, pace: &Pace) -> Result<u64, TaskFailure> {
+    pub(crate) async fn hand_earlier(&self, pace: &TaskContext) -> Result<u64, TaskFailure> {
         let (mut after, mut handed) = (None, 0);
         loop {
-            let fans = unrefused(self.query(FindNotTold { after }).await)?;
+            let fans = into_infallible(self.query(FindNotTold { after }).await)?;
             let Some(last) = fans.last().copied() else { return Ok(handed) };
             handed += pace.drain(self, PORTION, || HandEarlier { fans: fans.clone() }).await?;
             after = Some(last);
@@ -58,7 +58,7 @@ impl App {
     async fn in_portions(&self, what: Retry) -> Result<u64, StoreError> {
         let mut all = 0;
         loop {
-            let portion = unrefused(self.execute(what).await)?;
+            let portion = into_infallible(self.execute(what).await)?;
             all += portion;
             if portion < u64::from(PORTION) {
                 return Ok(all);

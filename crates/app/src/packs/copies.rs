@@ -1,6 +1,6 @@
 //! The copies that come with a purchase.
 
-use crate::packs::SeedSafe;
+use crate::packs::SeedCipher;
 use terrace_kernel::{Ctx, StoreError};
 use terrace_packs::{Purchase, SealedSeed, ServerSeed, UserPack, UserPackState};
 
@@ -8,7 +8,7 @@ use terrace_packs::{Purchase, SealedSeed, ServerSeed, UserPack, UserPackState};
 /// opened.
 pub(crate) fn sealed_copies(
     purchase: &Purchase,
-    safe: &SeedSafe,
+    safe: &SeedCipher,
     ctx: &mut Ctx,
 ) -> Result<Vec<(UserPack, SealedSeed)>, StoreError> {
     (1..=purchase.quantity.copies()).map(|nonce| new_copy(purchase, nonce, safe, ctx)).collect()
@@ -18,7 +18,7 @@ pub(crate) fn sealed_copies(
 pub(crate) fn new_copy(
     purchase: &Purchase,
     nonce: u32,
-    safe: &SeedSafe,
+    safe: &SeedCipher,
     ctx: &mut Ctx,
 ) -> Result<(UserPack, SealedSeed), StoreError> {
     let seed = ServerSeed::from_bytes(ctx.random_bytes());

@@ -10,18 +10,18 @@ mod queries;
 mod safe;
 
 pub(crate) use load_packs::LoadPacks;
-pub use open_pack::{OpenPack, OpenPackRefusal, PackOpened, PackWish};
+pub use open_pack::{OpenPack, OpenPackRefusal, OpenPackRequest, PackOpened};
 pub use purchase_pack::{PackPurchased, PurchasePack, PurchasePackRefusal};
 pub(crate) use queries::ReadPackBook;
 pub use queries::{GetPurchase, ListCopies, ListOwned, ListPurchases, ReadSupply, Supply};
 
 pub use content::{PackContent, PackContentError, PackSummary};
 pub(crate) use copies::{new_copy, sealed_copies};
-pub use safe::{MalformedSecretKey, SecretKey, SeedSafe};
+pub use safe::{MalformedSecretKey, SecretKey, SeedCipher};
 
 use crate::App;
 
-use crate::store::unrefused;
+use crate::store::into_infallible;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -73,7 +73,7 @@ impl App {
         if let Some(book) = self.pack_books.get(&()) {
             return Ok(book);
         }
-        let book = Arc::new(unrefused(self.query(ReadPackBook).await)?);
+        let book = Arc::new(into_infallible(self.query(ReadPackBook).await)?);
         self.pack_books.insert((), Arc::clone(&book));
         Ok(book)
     }
@@ -105,7 +105,7 @@ impl App {
         pack: PackId,
         quantity: Quantity,
     ) -> Result<PurchasePack, StoreError> {
-        let (book, safe) = (self.pack_book().await?, self.seed_safe()?);
+        let (book, safe) = (self.pack_book().await?, self.seed_cipher()?);
         let provider = self.payments.as_ref().map(|payments| payments.provider.name());
         let new_account_age = self.config.new_account_age;
         Ok(PurchasePack { user, pack, quantity, book, safe, provider, new_account_age })
@@ -116,8 +116,8 @@ impl App {
     /// # Errors
     ///
     /// When the packs cannot be read, or this process has no secret.
-    pub async fn open_pack(&self, user: UserId, wish: PackWish) -> Result<OpenPack, StoreError> {
-        let (book, safe) = (self.pack_book().await?, self.seed_safe()?);
+    pub async fn open_pack(&self, user: UserId, wish: OpenPackRequest) -> Result<OpenPack, StoreError> {
+        let (book, safe) = (self.pack_book().await?, self.seed_cipher()?);
         Ok(OpenPack { user, wish, book, safe, tells_minter: self.tells_minter() })
     }
 }

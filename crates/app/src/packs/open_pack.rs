@@ -1,6 +1,6 @@
 //! How fans open packs.
 
-use crate::packs::{PackBook, SeedSafe, limited};
+use crate::packs::{PackBook, SeedCipher, limited};
 use crate::store::Command;
 use crate::store::Tx;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ const TRIES: usize = 1_000;
 
 /// Which copy a fan wants to open, and how.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PackWish {
+pub struct OpenPackRequest {
     /// Of which pack.
     pub pack: PackId,
     /// Which copy; the oldest sealed one where none is named.
@@ -30,11 +30,11 @@ pub struct OpenPack {
     /// The fan.
     pub user: UserId,
     /// What they want.
-    pub wish: PackWish,
+    pub wish: OpenPackRequest,
     /// The packs.
     pub book: Arc<PackBook>,
     /// What the seeds of sealed copies are encrypted with.
-    pub safe: Arc<SeedSafe>,
+    pub safe: Arc<SeedCipher>,
     /// Whether there is a minter that is to be told.
     pub tells_minter: bool,
 }
@@ -105,7 +105,7 @@ fn defect(cause: &'static str) -> StoreError {
 impl OpenPack {
     /// The copy, locked, and its seed as long as it is sealed.
     fn find_copy(&self, tx: &mut dyn Tx) -> Outcome<(UserPack, Option<SealedSeed>), OpenPackRefusal> {
-        let PackWish { pack, copy, .. } = self.wish;
+        let OpenPackRequest { pack, copy, .. } = self.wish;
         let found = match copy {
             Some(copy) => {
                 let found = tx.lock_copy(self.user, copy)?.filter(|(copy, _)| copy.pack == pack);

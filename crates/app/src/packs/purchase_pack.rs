@@ -1,6 +1,6 @@
 //! How fans buy packs.
 
-use crate::packs::{PackBook, SeedSafe, limited, sealed_copies};
+use crate::packs::{PackBook, SeedCipher, limited, sealed_copies};
 use crate::payments::{CLAIM, Payment, settle};
 use crate::store::Command;
 use crate::store::Tx;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use terrace_kernel::PriceKind;
 use terrace_kernel::{Ctx, Failure, Outcome, StoreError, Timestamp, UserId};
-use terrace_ledger::{AccountKind, Amount, Holder, House, Moved, Transfer, TransferSource};
+use terrace_ledger::{AccountKind, Amount, Holder, House, Transfer, TransferOutcome, TransferSource};
 use terrace_packs::{
     Bought, Minted, PAYMENT_LIFE, Pack, PackId, Purchase, PurchaseState, Quantity, SaleRefusal, Stock,
     StockChange, UserPack, can_sell, holds,
@@ -26,7 +26,7 @@ pub struct PurchasePack {
     /// The packs.
     pub book: Arc<PackBook>,
     /// What encrypts the seeds of the copies.
-    pub safe: Arc<SeedSafe>,
+    pub safe: Arc<SeedCipher>,
     /// Who takes money, by their name; without one nothing is sold for money.
     pub provider: Option<&'static str>,
     /// How long after its registration an account is new.
@@ -211,9 +211,9 @@ impl PurchasePack {
             at: ctx.now(),
         })?;
         match moved {
-            Moved::Now { .. } => Ok(Paid::Now),
-            Moved::Insufficient { has } => Ok(Paid::No { has }),
-            Moved::Before | Moved::NoFan => {
+            TransferOutcome::Now { .. } => Ok(Paid::Now),
+            TransferOutcome::Insufficient { has } => Ok(Paid::No { has }),
+            TransferOutcome::Before | TransferOutcome::NoFan => {
                 Err(StoreError::defect("pay a purchase", "a new purchase was paid before"))
             }
         }

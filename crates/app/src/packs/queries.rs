@@ -17,7 +17,7 @@ pub(crate) struct ReadPackBook;
 impl Query for ReadPackBook {
     const NAME: &'static str = "read_packs";
     /// Between its statements content may be loaded, and a pack hold what it did not know.
-    const IN_ONE_STATE: bool = true;
+    const CONSISTENT_SNAPSHOT: bool = true;
     type Output = PackBook;
     type Refusal = Infallible;
 
@@ -54,7 +54,7 @@ impl Supply {
 impl Query for ReadSupply {
     const NAME: &'static str = "read_supply";
     /// An opening moves what it minted out of what is sealed: one without the other would be another supply.
-    const IN_ONE_STATE: bool = true;
+    const CONSISTENT_SNAPSHOT: bool = true;
     type Output = Supply;
     type Refusal = Infallible;
 

@@ -2,7 +2,7 @@
 
 use crate::payments::webhooks::keyed;
 use crate::store::Tx;
-use crate::store::{Command, unrefused};
+use crate::store::{Command, into_infallible};
 use crate::{App, CursorSeal};
 use chacha20poly1305::aead::{Aead, Payload};
 use chacha20poly1305::{KeyInit, XChaCha20Poly1305};
@@ -71,18 +71,18 @@ impl FromStr for SecretKey {
     }
 }
 
-/// The first byte of what [`SeedSafe::seal`] makes, so that the form can change.
+/// The first byte of what [`SeedCipher::seal`] makes, so that the form can change.
 const VERSION: u8 = 1;
 /// The bytes of a nonce.
 const NONCE: usize = 24;
 
 /// Encrypts the seeds of sealed copies: XChaCha20-Poly1305 under a key of its own, bound to the copy, so that a row that
 /// was exchanged for another is found out.
-pub struct SeedSafe {
+pub struct SeedCipher {
     cipher: XChaCha20Poly1305,
 }
 
-impl SeedSafe {
+impl SeedCipher {
     /// The safe of a secret.
     pub fn new(secret: &SecretKey) -> Self {
         let mut key = secret.derive("terrace/seeds of sealed packs/1");
@@ -131,7 +131,7 @@ impl SeedSafe {
     }
 }
 
-impl fmt::Debug for SeedSafe {
+impl fmt::Debug for SeedCipher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("SeedSafe(…)")
     }
@@ -159,17 +159,17 @@ impl App {
     pub fn with_secret(self, secret: &SecretKey) -> Self {
         let mark = secret.derive("terrace/mark/1");
         let cursors = CursorSeal::new(secret);
-        Self { seed_safe: Some((Arc::new(SeedSafe::new(secret)), mark)), cursors, ..self }
+        Self { seed_cipher: Some((Arc::new(SeedCipher::new(secret)), mark)), cursors, ..self }
     }
 
     /// Whether its secret is the one that the first process on this database had.
     pub async fn has_the_secret(&self) -> Result<bool, StoreError> {
-        let Some((_, mark)) = &self.seed_safe else { return Ok(false) };
-        unrefused(self.execute(MarkSecret { mark: *mark }).await)
+        let Some((_, mark)) = &self.seed_cipher else { return Ok(false) };
+        into_infallible(self.execute(MarkSecret { mark: *mark }).await)
     }
 
-    pub(crate) fn seed_safe(&self) -> Result<Arc<SeedSafe>, StoreError> {
-        let safe = self.seed_safe.as_ref().map(|(safe, _)| Arc::clone(safe));
+    pub(crate) fn seed_cipher(&self) -> Result<Arc<SeedCipher>, StoreError> {
+        let safe = self.seed_cipher.as_ref().map(|(safe, _)| Arc::clone(safe));
         safe.ok_or_else(|| StoreError::defect("seal packs", "this process has no secret"))
     }
 }
@@ -185,13 +185,13 @@ mod tests {
 
     #[test]
     fn a_seed_is_opened_by_the_same_secret_for_the_same_copy_alone() {
-        let safe = SeedSafe::new(&SecretKey::from_bytes([1; 32]));
+        let safe = SeedCipher::new(&SecretKey::from_bytes([1; 32]));
         let seed = ServerSeed::from_bytes([7; 32]);
         let sealed = safe.seal(copy(1), &seed, [9; 24]).unwrap();
         assert_eq!(safe.open(copy(1), &sealed).unwrap(), seed);
         assert!(!sealed.as_bytes().windows(8).any(|bytes| bytes == [7; 8]));
         assert!(safe.open(copy(2), &sealed).is_err());
-        assert!(SeedSafe::new(&SecretKey::from_bytes([2; 32])).open(copy(1), &sealed).is_err());
+        assert!(SeedCipher::new(&SecretKey::from_bytes([2; 32])).open(copy(1), &sealed).is_err());
         for place in 0..sealed.as_bytes().len() {
             let mut bytes = sealed.as_bytes().to_vec();
             bytes[place] ^= 1;
@@ -210,6 +210,6 @@ mod tests {
         let read: SecretKey = format!("{}\n", secret.reveal()).parse().unwrap();
         assert_eq!(read.reveal(), secret.reveal());
         assert!("AB".repeat(32).parse::<SecretKey>().is_err() && "ab".parse::<SecretKey>().is_err());
-        assert!(!format!("{secret:?}{:?}", SeedSafe::new(&secret)).contains("ab"));
+        assert!(!format!("{secret:?}{:?}", SeedCipher::new(&secret)).contains("ab"));
     }
 }

@@ -2,15 +2,15 @@
 
 use crate::App;
 use crate::execute::KeyedRequest;
-use crate::maintenance::{Pace, TaskFailure};
+use crate::maintenance::{TaskContext, TaskFailure};
 use crate::packs::PackPurchased;
 use crate::payments::{
-    BegunCheckout, CheckoutOrder, CompletePurchase, EndPending, FindPayment, Header, HowItEnds, NoticeFault,
-    NoticeKind, NoticeTaken, Payment, PaymentNotice, PaymentProvider, PaymentState, ProviderFault,
-    RecordCheckout, TakeNotice,
+    BegunCheckout, CheckoutOrder, CloseReason, CompletePurchase, EndPending, FindPayment, Header,
+    NoticeFault, NoticeKind, NoticeTaken, Payment, PaymentNotice, PaymentProvider, PaymentState,
+    ProviderFault, RecordCheckout, TakeNotice,
 };
 use crate::store::StoredAnswer;
-use crate::store::unrefused;
+use crate::store::into_infallible;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -95,7 +95,7 @@ impl App {
         render: fn(&PackPurchased) -> StoredAnswer,
     ) -> Outcome<StoredAnswer, CheckoutRefusal> {
         let refused = |refusal| Failure::Refused(refusal);
-        let found = unrefused(self.query(FindPayment { purchase }).await)?;
+        let found = into_infallible(self.query(FindPayment { purchase }).await)?;
         let found = found.filter(|(purchase, _)| purchase.user == user);
         let (found, payment) = found.ok_or(refused(CheckoutRefusal::UnknownPurchase))?;
         let book = self.pack_book().await?;
@@ -114,13 +114,15 @@ impl App {
                 }
                 Err(ProviderFault::Refused(why)) => {
                     log::error!("the checkout of purchase {purchase} was refused: {why}");
-                    unrefused(self.execute(EndPending { purchase, how: HowItEnds::Cancelled, book }).await)?;
+                    into_infallible(
+                        self.execute(EndPending { purchase, how: CloseReason::Cancelled, book }).await,
+                    )?;
                     return Err(refused(CheckoutRefusal::Unavailable));
                 }
             }
         }
         let recorded = RecordCheckout { purchase, checkout, request, render, book };
-        Ok(unrefused(self.execute(recorded).await)?)
+        Ok(into_infallible(self.execute(recorded).await)?)
     }
 
     async fn order(
@@ -156,7 +158,7 @@ impl App {
         pack: PackId,
         purchase: PurchaseId,
     ) -> Result<CompletePurchase, StoreError> {
-        let found = unrefused(self.query(FindPayment { purchase }).await)?;
+        let found = into_infallible(self.query(FindPayment { purchase }).await)?;
         if let Some((found, payment)) = found
             && found.user == user
             && found.state == PurchaseState::Pending
@@ -224,7 +226,7 @@ impl App {
         provider: &'static str,
         notice: PaymentNotice,
     ) -> Result<NoticeTaken, StoreError> {
-        let pace = Pace::unwatched();
+        let pace = TaskContext::unwatched();
         self.take_notice_at(provider, notice, &pace).await.map_err(TaskFailure::into_store)
     }
 
@@ -233,9 +235,9 @@ impl App {
         &self,
         provider: &'static str,
         notice: PaymentNotice,
-        pace: &Pace,
+        pace: &TaskContext,
     ) -> Result<NoticeTaken, TaskFailure> {
-        let (book, safe) = (self.pack_book().await?, self.seed_safe()?);
+        let (book, safe) = (self.pack_book().await?, self.seed_cipher()?);
         let kind = notice.kind;
         let taken = pace.batch(self, TakeNotice { provider, notice, book, safe }).await?;
         metrics::counter!("terrace_payment_notices_total", "kind" => kind.as_str(), "outcome" => taken.as_str())

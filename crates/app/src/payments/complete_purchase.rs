@@ -100,7 +100,7 @@ impl Command for RecordCheckout {
 
 /// How a purchase ends that nobody paid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum HowItEnds {
+pub(crate) enum CloseReason {
     /// Its time is over; not before.
     Expired,
     /// The provider does not take it.
@@ -110,7 +110,7 @@ pub(crate) enum HowItEnds {
 /// Ends a purchase that waits for its payment; says whether it was this that ended it.
 pub(crate) struct EndPending {
     pub(crate) purchase: PurchaseId,
-    pub(crate) how: HowItEnds,
+    pub(crate) how: CloseReason,
     pub(crate) book: Arc<PackBook>,
 }
 
@@ -124,12 +124,12 @@ impl Command for EndPending {
         let Some(mut payment) = tx.payment(self.purchase)? else { return Ok(false) };
         let (mut purchase, book) = (found, &self.book);
         let is_over = purchase.expires_at.is_none_or(|at| at.is_over(ctx.now()));
-        if purchase.state != PurchaseState::Pending || (self.how == HowItEnds::Expired && !is_over) {
+        if purchase.state != PurchaseState::Pending || (self.how == CloseReason::Expired && !is_over) {
             return Ok(false);
         }
         match self.how {
-            HowItEnds::Expired => settle::expire(tx, ctx, &mut purchase, &mut payment, book)?,
-            HowItEnds::Cancelled => settle::cancel(tx, ctx, &mut purchase, &mut payment, book)?,
+            CloseReason::Expired => settle::expire(tx, ctx, &mut purchase, &mut payment, book)?,
+            CloseReason::Cancelled => settle::cancel(tx, ctx, &mut purchase, &mut payment, book)?,
         }
         Ok(true)
     }

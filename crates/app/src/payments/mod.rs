@@ -14,8 +14,8 @@ pub(crate) mod settle;
 mod take_notice;
 pub mod webhooks;
 
+pub(crate) use complete_purchase::{CloseReason, EndPending, RecordCheckout};
 pub use complete_purchase::{CompletePurchase, CompletePurchaseRefusal};
-pub(crate) use complete_purchase::{EndPending, HowItEnds, RecordCheckout};
 pub(crate) use queries::{DuePayments, FindPayment};
 pub use return_purchase::{ReturnPurchase, ReturnPurchaseRefusal};
 pub use take_notice::{NoticeTaken, TakeNotice};

@@ -6,14 +6,14 @@
 //! leaves what it has not done to the next.
 
 use crate::App;
-use crate::maintenance::{Pace, TaskFailure};
+use crate::maintenance::{TaskContext, TaskFailure};
 use crate::payments::{
-    BegunCheckout, DuePayments, EndPending, HowItEnds, NoticeKind, NoticeTaken, Payment, PaymentState,
+    BegunCheckout, CloseReason, DuePayments, EndPending, NoticeKind, NoticeTaken, Payment, PaymentState,
     ProviderFault, RefundState,
 };
 use crate::platform::{AtOnce, Job};
 use crate::store::Tx;
-use crate::store::{Command, unrefused};
+use crate::store::{Command, into_infallible};
 use futures_util::{StreamExt, stream};
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -158,17 +158,17 @@ impl App {
     ///
     /// When the database is not to be had. What the others of its portion came to is done.
     pub async fn reconcile(&self) -> Result<ReconcileReport, StoreError> {
-        self.reconcile_at(&Pace::unwatched()).await.map_err(TaskFailure::into_store)
+        self.reconcile_at(&TaskContext::unwatched()).await.map_err(TaskFailure::into_store)
     }
 
     /// [`App::reconcile`], at a pace. A rehearsal asks providers where payments stand, and asks them for nothing else: what
     /// it would close counts as closed, what it would have given back as given back.
-    pub(crate) async fn reconcile_at(&self, pace: &Pace) -> Result<ReconcileReport, TaskFailure> {
+    pub(crate) async fn reconcile_at(&self, pace: &TaskContext) -> Result<ReconcileReport, TaskFailure> {
         let by = self.now();
         let mut report = ReconcileReport::default();
         let mut after = None;
         loop {
-            let due = unrefused(self.query(DuePayments { by, limit: PORTION, after }).await)?;
+            let due = into_infallible(self.query(DuePayments { by, limit: PORTION, after }).await)?;
             let Some((_, last)) = due.last() else { return Ok(report) };
             after = Some((last.due_at.unwrap_or(by), last.purchase));
             let count = u64::try_from(due.len()).unwrap_or(u64::MAX);
@@ -185,7 +185,7 @@ impl App {
         &self,
         purchase: Purchase,
         payment: Payment,
-        pace: &Pace,
+        pace: &TaskContext,
     ) -> Result<Done, TaskFailure> {
         pace.go_on()?;
         match (purchase.state, payment.refund) {
@@ -210,7 +210,7 @@ impl App {
         &self,
         purchase: &Purchase,
         payment: &Payment,
-        pace: &Pace,
+        pace: &TaskContext,
     ) -> Result<Done, TaskFailure> {
         let now = self.now();
         let expires_at = purchase.expires_at.unwrap_or(purchase.created_at);
@@ -272,7 +272,7 @@ impl App {
         }
         if is_over {
             let book = self.pack_book().await?;
-            let end = EndPending { purchase: purchase.id, how: HowItEnds::Expired, book };
+            let end = EndPending { purchase: purchase.id, how: CloseReason::Expired, book };
             return Ok(if pace.batch(self, end).await? { Done::Expired } else { Done::Nothing });
         }
         self.look_again(purchase.id, Some(now.plus(LOOK).min(expires_at)), pace).await?;
@@ -283,7 +283,7 @@ impl App {
         &self,
         purchase: &Purchase,
         payment: &Payment,
-        pace: &Pace,
+        pace: &TaskContext,
     ) -> Result<Done, TaskFailure> {
         let asked = match (self.provider_of(payment), BegunCheckout::of(purchase, payment)) {
             (Some(_), Some(_)) if pace.is_dry() => Ok(()),
@@ -311,7 +311,7 @@ impl App {
         &self,
         purchase: PurchaseId,
         at: Option<Timestamp>,
-        pace: &Pace,
+        pace: &TaskContext,
     ) -> Result<(), TaskFailure> {
         pace.batch(self, LookAgain { purchase, at }).await
     }
@@ -361,7 +361,7 @@ impl Command for RefundGiven {
         let Some(payment) = tx.payment(self.purchase)? else { return Ok(false) };
         let owed = payment.refund == Some(RefundState::Owed);
         if owed {
-            tx.put_payment(&Payment { refund: Some(RefundState::Given), due_at: None, ..payment })?;
+            tx.put_payment(&Payment { refund: Some(RefundState::AwardResult), due_at: None, ..payment })?;
         }
         Ok(owed)
     }

@@ -8,7 +8,7 @@ use crate::payments::{
     PaymentState, ProviderFault, SandboxCheckout, SandboxState, is_name,
 };
 use crate::store::{BoxFuture, Store, Tx};
-use crate::store::{Command, unrefused};
+use crate::store::{Command, into_infallible};
 use crate::{App, SecretKey};
 use serde::{Deserialize, Serialize};
 use std::convert::Infallible;
@@ -160,7 +160,7 @@ impl Sandbox {
     }
 
     async fn execute<C: Command<Refusal = Infallible>>(&self, command: C) -> Result<C::Output, StoreError> {
-        unrefused(self.try_to(command).await)
+        into_infallible(self.try_to(command).await)
     }
 
     async fn try_to<C: Command>(&self, command: C) -> Outcome<C::Output, C::Refusal> {

@@ -1,11 +1,11 @@
 //! What becomes of a purchase for money, within the transaction of whoever decides it. The caller holds the fan and the
 //! purchase locked, in this order.
 
-use crate::packs::{PackBook, SeedSafe, sealed_copies};
+use crate::packs::{PackBook, SeedCipher, sealed_copies};
 use crate::payments::{Payment, RefundState};
 use crate::store::Tx;
 use terrace_kernel::{Ctx, EventKind, NewEvent, StoreError, Timestamp, Topic, UserId};
-use terrace_ledger::{AccountKind, Amount, Holder, House, Moved, Transfer, TransferSource};
+use terrace_ledger::{AccountKind, Amount, Holder, House, Transfer, TransferOutcome, TransferSource};
 use terrace_packs::{
     IllegalTransition, PackId, Purchase, PurchaseId, PurchaseState, StockChange, Transition, UserPackState,
 };
@@ -58,7 +58,7 @@ pub(crate) fn complete(
     ctx: &mut Ctx,
     purchase: &mut Purchase,
     payment: &mut Payment,
-    safe: &SeedSafe,
+    safe: &SeedCipher,
 ) -> Result<(), StoreError> {
     change(tx, ctx, purchase, PurchaseState::complete)?;
     take_in(tx, ctx, purchase)?;
@@ -207,7 +207,7 @@ fn journal(
         at: ctx.now(),
     })?;
     match moved {
-        Moved::Now { .. } | Moved::Before => Ok(()),
-        Moved::Insufficient { .. } | Moved::NoFan => Err(defect("the house did not pay")),
+        TransferOutcome::Now { .. } | TransferOutcome::Before => Ok(()),
+        TransferOutcome::Insufficient { .. } | TransferOutcome::NoFan => Err(defect("the house did not pay")),
     }
 }

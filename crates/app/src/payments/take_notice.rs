@@ -1,6 +1,6 @@
 //! What comes of what a payment provider tells.
 
-use crate::packs::{PackBook, SeedSafe};
+use crate::packs::{PackBook, SeedCipher};
 use crate::payments::{
     Decision, Mismatch, NoticeKind, NoticeOutcome, PaymentNotice, RefundState, decide, settle,
 };
@@ -22,7 +22,7 @@ pub struct TakeNotice {
     /// The packs.
     pub book: Arc<PackBook>,
     /// What encrypts the seeds of copies.
-    pub safe: Arc<SeedSafe>,
+    pub safe: Arc<SeedCipher>,
 }
 
 /// What came of a notice.
@@ -94,11 +94,11 @@ impl Command for TakeNotice {
             }
             Decision::Cancel => settle::cancel(tx, ctx, &mut purchase, &mut payment, book)?,
             Decision::Refund { given } => {
-                let given = if given { RefundState::Given } else { RefundState::Owed };
+                let given = if given { RefundState::AwardResult } else { RefundState::Owed };
                 settle::refund(tx, ctx, &mut purchase, &mut payment, book, given)?;
             }
             Decision::RefundGiven => {
-                payment.refund = Some(RefundState::Given);
+                payment.refund = Some(RefundState::AwardResult);
                 payment.due_at = None;
                 tx.put_payment(&payment)?;
             }

@@ -5,7 +5,7 @@ use crate::App;
 use crate::accounts::erase_account;
 use crate::platform::follower::Follower;
 use crate::quests::check_after;
-use crate::store::{Command, Query, unrefused};
+use crate::store::{Command, Query, into_infallible};
 use crate::store::{ReadTx, Tx};
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -142,9 +142,9 @@ impl App {
         seen: &mut Position,
         stop: Option<&watch::Receiver<bool>>,
     ) -> Result<bool, StoreError> {
-        let ahead = unrefused(self.query(LookAhead { consumer, seen: *seen }).await)?;
+        let ahead = into_infallible(self.query(LookAhead { consumer, seen: *seen }).await)?;
         if ahead.relevant || ahead.last.get() - ahead.stored.get() >= PASSED_OVER {
-            while unrefused(self.execute_unheard(Consume { consumer }).await)? {
+            while into_infallible(self.execute_background(Consume { consumer }).await)? {
                 // What waits may be a million events, and whoever stops does not wait for all of them.
                 if stop.is_some_and(|stop| *stop.borrow()) {
                     return Ok(true);

@@ -7,8 +7,8 @@ mod at_once;
 
 pub use at_once::AtOnce;
 
-use crate::store::{ASTRAY, BoxFuture, JobRecord, ReadTx, Tx};
-use crate::store::{Command, Query, unrefused};
+use crate::store::{BoxFuture, JobRecord, MAX_CLOCK_SKEW, ReadTx, Tx};
+use crate::store::{Command, Query, into_infallible};
 use crate::{App, AppConfig, housekeeping};
 use std::convert::Infallible;
 use std::fmt;
@@ -25,7 +25,7 @@ const FIRST_PAUSE: Duration = Duration::from_secs(5);
 
 /// Whether a run is due at `now` of a job that is due once in each `period`.
 fn is_due(record: &JobRecord, now: Timestamp, period: Duration) -> bool {
-    record.due_at.is_over(now) || record.due_at > now.plus(period.saturating_add(ASTRAY))
+    record.due_at.is_over(now) || record.due_at > now.plus(period.saturating_add(MAX_CLOCK_SKEW))
 }
 
 /// The record after a run that ended at `now`.
@@ -187,7 +187,7 @@ impl App {
         job: &Job,
         stop: &mut watch::Receiver<bool>,
     ) -> Result<Turn, StoreError> {
-        let known = unrefused(self.query(FindJob { name: job.name }).await)?;
+        let known = into_infallible(self.query(FindJob { name: job.name }).await)?;
         if let Some(succeeded) = known.as_ref().and_then(|record| record.succeeded_at) {
             metrics::gauge!("terrace_job_last_success_age_seconds", "job" => job.name)
                 .set(self.now().since(succeeded).as_secs_f64());
@@ -211,7 +211,7 @@ impl App {
         let holder = self.seed().open().new_id();
         let (life, period) = (self.config.job_lease, job.period(&self.config));
         let begun = BeginJob { name: job.name, holder, life, period, early };
-        match unrefused(self.execute(begun).await)? {
+        match into_infallible(self.execute(begun).await)? {
             Begun::Ours => {}
             Begun::HeldElsewhere => return Ok(Turn::HeldElsewhere),
             Begun::NotDue(due) => return Ok(Turn::NotDue(due)),
@@ -232,7 +232,7 @@ impl App {
             return Ok(turn);
         };
         let ended = EndJob { name: job.name, holder, period, end };
-        unrefused(self.execute(ended).await)?;
+        into_infallible(self.execute(ended).await)?;
         Ok(turn)
     }
 
@@ -263,7 +263,7 @@ impl App {
                 () = told(stop) => break Some(End::Interrupted),
                 () = tokio::time::sleep(self.config.job_lease / 3) => {
                     let renewed = ProlongJob { name: job.name, holder, life: self.config.job_lease };
-                    match unrefused(self.execute(renewed).await) {
+                    match into_infallible(self.execute(renewed).await) {
                         Ok(true) => {}
                         Ok(false) => break None,
                         // It may still be ours: the next attempt shows.

@@ -19,7 +19,7 @@
 use crate::App;
 use crate::platform::follower::Follower;
 use crate::store::ReadTx;
-use crate::store::{Query, unrefused};
+use crate::store::{Query, into_infallible};
 use futures_util::future::try_join_all;
 use std::convert::Infallible;
 use std::marker::PhantomData;
@@ -302,7 +302,7 @@ impl App {
     async fn load<M: LiveModel>(&self, live: &Arc<Live<M>>) -> Result<Step, StoreError> {
         let begun = Instant::now();
         // Before the first row: what is committed from now on is told after this.
-        let head = unrefused(self.query(Head).await)?;
+        let head = into_infallible(self.query(Head).await)?;
         let draft: Arc<M::Draft> = Arc::default();
         let lanes = (0..M::LANES).map(|lane| self.load_lane::<M>(Arc::clone(&draft), lane));
         try_join_all(lanes).await?;
@@ -316,7 +316,7 @@ impl App {
             for is_last in [false, true] {
                 while reached < end {
                     let ahead = self.query(LookUp::<M> { known: reached, model: PhantomData }).await;
-                    let Some(ahead) = unrefused(ahead)?.filter(Ahead::goes_on) else {
+                    let Some(ahead) = into_infallible(ahead)?.filter(Ahead::goes_on) else {
                         return Ok(Step { reached: head, next: Next::Lost });
                     };
                     ahead.looked.into_iter().for_each(|looked| model.apply(looked.changes));
@@ -341,7 +341,7 @@ impl App {
 
     async fn load_lane<M: LiveModel>(&self, draft: Arc<M::Draft>, lane: usize) -> Result<(), StoreError> {
         let portion = || Portion::<M> { draft: Arc::clone(&draft), lane };
-        while unrefused(self.query(portion()).await)? == Loading::More {}
+        while into_infallible(self.query(portion()).await)? == Loading::More {}
         Ok(())
     }
 
@@ -350,17 +350,17 @@ impl App {
         if let Some(last) = self.unpublished().await? {
             self.until_published(last).await?;
         }
-        unrefused(self.query(Head).await)
+        into_infallible(self.query(Head).await)
     }
 
     /// The last event that is committed and has no public position yet.
     pub(crate) async fn unpublished(&self) -> Result<Option<i64>, StoreError> {
-        unrefused(self.query(Unpublished).await)
+        into_infallible(self.query(Unpublished).await)
     }
 
     /// Waits until everything up to this event has its public position.
     pub(crate) async fn until_published(&self, last: i64) -> Result<(), StoreError> {
-        while unrefused(self.query(IsUnpublished(last)).await)? {
+        while into_infallible(self.query(IsUnpublished(last)).await)? {
             tokio::time::sleep(PUBLISHING).await;
         }
         Ok(())
@@ -368,7 +368,7 @@ impl App {
 
     /// Deals with the next events.
     async fn catch_up<M: LiveModel>(&self, live: &Arc<Live<M>>, known: Position) -> Result<Step, StoreError> {
-        let ahead = unrefused(self.query(LookUp::<M> { known, model: PhantomData }).await)?;
+        let ahead = into_infallible(self.query(LookUp::<M> { known, model: PhantomData }).await)?;
         let Some(Ahead { reached, looked, full }) = ahead else {
             return Ok(Step { reached: known, next: Next::Lost });
         };

@@ -133,7 +133,7 @@ impl Command for CompleteStep {
     const NAME: &'static str = "complete_step";
     type Output = StepCompleted;
     type Refusal = CompleteStepRefusal;
-    const SHOWS_ON_BOARDS: bool = true;
+    const AFFECTS_LEADERBOARD: bool = true;
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<StepCompleted, CompleteStepRefusal> {
         let refused = |refusal| Failure::Refused(refusal);
@@ -180,7 +180,7 @@ impl Command for CheckProgress {
     const NAME: &'static str = "check_progress";
     type Output = Checked;
     type Refusal = NotActive;
-    const SHOWS_ON_BOARDS: bool = true;
+    const AFFECTS_LEADERBOARD: bool = true;
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Checked, NotActive> {
         check_fan(tx, ctx, &self.awards, &self.book, (self.user, self.rank))
@@ -213,7 +213,7 @@ impl Command for VisitDaily {
     const NAME: &'static str = "visit_daily";
     type Output = DailyVisit;
     type Refusal = NotActive;
-    const SHOWS_ON_BOARDS: bool = true;
+    const AFFECTS_LEADERBOARD: bool = true;
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<DailyVisit, NotActive> {
         let (zone, known) = tx.lock_fan(self.user)?.ok_or(Failure::Refused(NotActive))?;
@@ -258,8 +258,8 @@ impl Command for VisitDaily {
             .give(tx, ctx, &award, None, Writer::Service)
             .map_err(|failure| not_given(failure, NotActive))?;
         let points = match given {
-            crate::boards::Given::Now { record, .. } => record.amount.get(),
-            crate::boards::Given::Before => 0,
+            crate::boards::AwardResult::Now { record, .. } => record.amount.get(),
+            crate::boards::AwardResult::Before => 0,
         };
         Ok(DailyVisit { already_completed: false, points, streak: state.streak, next_visit_at })
     }

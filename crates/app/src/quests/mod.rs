@@ -28,7 +28,7 @@ pub use sync::{QuestSweep, QuestsSynced};
 
 use crate::App;
 
-use crate::store::unrefused;
+use crate::store::into_infallible;
 
 use std::sync::Arc;
 use terrace_kernel::{Failure, Outcome, StoreError, UserId};
@@ -89,7 +89,7 @@ impl App {
         if let Some(book) = self.quest_books.get(&()) {
             return Ok(book);
         }
-        let book = Arc::new(unrefused(self.query(ReadQuestBook).await)?);
+        let book = Arc::new(into_infallible(self.query(ReadQuestBook).await)?);
         self.quest_books.insert((), Arc::clone(&book));
         Ok(book)
     }
@@ -128,7 +128,8 @@ impl App {
     /// Completes what a fan has fulfilled in the quests that they are in. Where nothing is new, nothing is written.
     pub async fn check_progress(&self, user: UserId) -> Outcome<Checked, NotActive> {
         let book = self.quest_book().await.map_err(Failure::Broken)?;
-        let standing = unrefused(self.query(ReadStandingInQuests { user }).await).map_err(Failure::Broken)?;
+        let standing =
+            into_infallible(self.query(ReadStandingInQuests { user }).await).map_err(Failure::Broken)?;
         let standing = standing.ok_or(Failure::Refused(NotActive))?;
         let now = self.now();
         let rank = if standing.asks_rank(book.quests(), now) {

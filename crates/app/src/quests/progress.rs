@@ -1,6 +1,6 @@
 //! What a step and a quest pay, in the transaction that completes them.
 
-use crate::boards::{Awards, GiveRefusal};
+use crate::boards::{AwardPointsRefusal, Awards};
 use crate::quests::Checked;
 use crate::store::Tx;
 use terrace_kernel::{Ctx, EventKind, Failure, NewEvent, Outcome, StoreError, Timestamp, Topic, UserId};
@@ -25,7 +25,7 @@ pub(crate) fn pay_step(
     progress: &mut Progress<'_>,
     step: &Step,
     checked: &mut Checked,
-) -> Outcome<(), GiveRefusal> {
+) -> Outcome<(), AwardPointsRefusal> {
     let Progress { user, quest, run, done } = progress;
     let (user, quest, now) = (*user, *quest, ctx.now());
     if !tx.complete_step(user, step.id, run.period, now)? {
@@ -49,7 +49,7 @@ pub(crate) fn pay_quest(
     awards: &Awards,
     progress: &mut Progress<'_>,
     checked: &mut Checked,
-) -> Outcome<(), GiveRefusal> {
+) -> Outcome<(), AwardPointsRefusal> {
     let Progress { user, quest, run, done } = progress;
     if is_left_complete(quest, run, done) && tx.complete_run(*user, quest.id, run.period, ctx.now())? {
         run.status = RunStatus::Completed;
@@ -70,12 +70,12 @@ fn give(
     user: UserId,
     quest: &Quest,
     (points, words, source): (i64, &str, SourceKey),
-) -> Outcome<i64, GiveRefusal> {
+) -> Outcome<i64, AwardPointsRefusal> {
     let award =
         NewAward { user, amount: Points::new(points), reason: words.to_owned(), source, at: ctx.now() };
     match awards.give(tx, ctx, &award, quest.team, Writer::Service)? {
-        crate::boards::Given::Now { record, .. } => Ok(record.amount.get()),
-        crate::boards::Given::Before => Ok(0),
+        crate::boards::AwardResult::Now { record, .. } => Ok(record.amount.get()),
+        crate::boards::AwardResult::Before => Ok(0),
     }
 }
 
@@ -92,11 +92,11 @@ pub(crate) fn tell(
 }
 
 /// An award that fails here is either nobody's any more, or of a team that was removed, which no rule lets be.
-pub(crate) fn not_given<R>(failure: Failure<GiveRefusal>, gone: R) -> Failure<R> {
+pub(crate) fn not_given<R>(failure: Failure<AwardPointsRefusal>, gone: R) -> Failure<R> {
     match failure {
         Failure::Broken(error) => Failure::Broken(error),
-        Failure::Refused(GiveRefusal::NotActive) => Failure::Refused(gone),
-        Failure::Refused(refusal @ (GiveRefusal::Rule(_) | GiveRefusal::UnknownTeam)) => {
+        Failure::Refused(AwardPointsRefusal::NotActive) => Failure::Refused(gone),
+        Failure::Refused(refusal @ (AwardPointsRefusal::Rule(_) | AwardPointsRefusal::UnknownTeam)) => {
             Failure::Broken(StoreError::defect("pay a quest", format!("{refusal:?}")))
         }
     }

@@ -3,10 +3,10 @@
 
 use crate::App;
 use crate::boards::{BoardChoice, ReadBoard};
-use crate::maintenance::{Pace, TaskFailure};
+use crate::maintenance::{TaskContext, TaskFailure};
 use crate::platform::{AtOnce, Job};
 use crate::quests::{ActiveAmong, CheckProgress, QuestBook, ReadStandingInQuests, ReadStandings};
-use crate::store::unrefused;
+use crate::store::into_infallible;
 use futures_util::{StreamExt, stream};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -61,7 +61,8 @@ fn sync(done: Arc<Mutex<Option<QuestSweep>>>) -> Job {
     Job::new(SYNC, EVERY, move |app| {
         let done = Arc::clone(&done);
         async move {
-            let sweep = app.check_everybody(&Pace::unwatched()).await.map_err(TaskFailure::into_store)?;
+            let sweep =
+                app.check_everybody(&TaskContext::unwatched()).await.map_err(TaskFailure::into_store)?;
             *done.lock().unwrap_or_else(PoisonError::into_inner) = Some(sweep);
             Ok(())
         }
@@ -96,12 +97,13 @@ impl App {
 
     /// Walks through all accounts in the order of their ids, a portion a query, and brings forward whom something is new
     /// for. It goes by what is there, and so may be stopped and begun again at any time.
-    pub(crate) async fn check_everybody(&self, pace: &Pace) -> Result<QuestSweep, TaskFailure> {
+    pub(crate) async fn check_everybody(&self, pace: &TaskContext) -> Result<QuestSweep, TaskFailure> {
         let book = self.fresh_quest_book().await?;
         let mut sweep = QuestSweep::default();
         let mut failed = None;
         let mut after = None;
-        while let Some(portion) = unrefused(self.query(ReadStandings { after, limit: PORTION }).await)? {
+        while let Some(portion) = into_infallible(self.query(ReadStandings { after, limit: PORTION }).await)?
+        {
             pace.go_on()?;
             let mut suspects = Vec::new();
             for standing in &portion.fans {
@@ -130,17 +132,17 @@ impl App {
                 ranked.into_iter().take_while(|(_, rank)| *rank <= lowest).collect();
             let is_last = within.len() < usize::from(Limit::MAX.rows()) || next.is_none();
             let users = within.iter().map(|(user, _)| *user).collect();
-            let active = unrefused(self.query(ActiveAmong { users, quests: quests.clone() }).await)?;
+            let active = into_infallible(self.query(ActiveAmong { users, quests: quests.clone() }).await)?;
             sweep.fans += u64::try_from(active.len()).unwrap_or(u64::MAX);
             let mut suspects = Vec::new();
             for (user, rank) in within.into_iter().filter(|(user, _)| active.contains(user)) {
-                let standing = unrefused(self.query(ReadStandingInQuests { user }).await)?;
+                let standing = into_infallible(self.query(ReadStandingInQuests { user }).await)?;
                 let has_news = standing.is_some_and(|standing| {
                     standing.has_news(book.quests(), book.achievements(), Some(rank), self.now())
                 });
                 suspects.extend(has_news.then_some((user, Some(rank))));
             }
-            self.bring_forward(&book, suspects, &Pace::unwatched(), &mut sweep, &mut failed).await;
+            self.bring_forward(&book, suspects, &TaskContext::unwatched(), &mut sweep, &mut failed).await;
             if is_last {
                 return failed.map_or(Ok(sweep), |failure| Err(failure.into_store()));
             }
@@ -189,7 +191,7 @@ impl App {
         &self,
         book: &Arc<QuestBook>,
         suspects: Vec<Suspect>,
-        pace: &Pace,
+        pace: &TaskContext,
         sweep: &mut QuestSweep,
         failed: &mut Option<TaskFailure>,
     ) {

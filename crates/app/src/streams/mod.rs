@@ -9,9 +9,9 @@ mod readers;
 pub use readers::{ReaderView, ViewParts};
 
 use crate::App;
-use crate::boards::shows_on_boards;
+use crate::boards::affects_leaderboard;
 use crate::platform::Follower;
-use crate::store::unrefused;
+use crate::store::into_infallible;
 use crate::streams::look_up::{Asked, LookUp, Looked, RankScores, Score};
 use std::sync::Arc;
 use std::time::Duration;
@@ -195,7 +195,7 @@ impl App {
 
     /// The place of the newest event that is public.
     pub async fn head(&self) -> Result<Position, StoreError> {
-        unrefused(self.query(look_up::Head).await)
+        into_infallible(self.query(look_up::Head).await)
     }
 
     /// Tells what of the log after `after` the audience wants, up to a bounded number of events.
@@ -210,7 +210,7 @@ impl App {
     ) -> Result<Result<StreamBatch, NotTold>, StoreError> {
         let up_to = *self.store.bell().borrow();
         let asked = Asked { after, up_to, limit: BATCH, most_told: REPLAY };
-        match unrefused(self.query(LookUp { asked, audience }).await)? {
+        match into_infallible(self.query(LookUp { asked, audience }).await)? {
             None => Ok(Err(NotTold::Lost)),
             Some(looked) => self.tell(looked).await.map(Ok),
         }
@@ -256,7 +256,7 @@ impl App {
         let scores: Vec<Score> = scores.into_iter().filter(|score| score.season == shown.id).collect();
         let lines = match self.lines_in_memory(shown.id, &scores) {
             Some(lines) if in_memory => lines,
-            Some(_) | None => unrefused(self.query(RankScores(scores.clone())).await)?,
+            Some(_) | None => into_infallible(self.query(RankScores(scores.clone())).await)?,
         };
         batch.told.extend(scores.iter().zip(lines).map(|(score, line)| StreamEvent {
             position: score.position,
@@ -312,7 +312,7 @@ impl StreamFeed {
             let up_to = self.follower.heard();
             let asked = Asked { after: known, up_to, limit: BATCH, most_told: usize::MAX };
             let audience = Arc::clone(&self.audience);
-            let Some(looked) = unrefused(self.app.query(LookUp { asked, audience }).await)? else {
+            let Some(looked) = into_infallible(self.app.query(LookUp { asked, audience }).await)? else {
                 self.known = None;
                 return self.take_up().await;
             };
@@ -334,7 +334,7 @@ impl StreamFeed {
             }
         }
         let start = Position::new(head.get().saturating_sub(WARM)).unwrap_or(Position::START);
-        let start = unrefused(self.app.query(look_up::OldestAfter(start)).await)?.unwrap_or(head);
+        let start = into_infallible(self.app.query(look_up::OldestAfter(start)).await)?.unwrap_or(head);
         self.known = Some(start);
         self.more = true;
         Ok(Fed::Anew { from: start, head })
@@ -361,5 +361,5 @@ const fn turns_views(kind: EventKind) -> bool {
 
 /// The last of these events that boards show.
 fn last_on_boards(events: &[Event]) -> Option<Position> {
-    events.iter().rev().find(|event| shows_on_boards(event.what.kind)).map(|event| event.position)
+    events.iter().rev().find(|event| affects_leaderboard(event.what.kind)).map(|event| event.position)
 }

@@ -2,7 +2,7 @@
 
 use crate::App;
 use crate::store::ReadTx;
-use crate::store::{Query, unrefused};
+use crate::store::{Query, into_infallible};
 use std::collections::HashSet;
 use std::convert::Infallible;
 use terrace_kernel::{Outcome, SessionId, StoreError, TeamId, Timestamp, UserId};
@@ -66,7 +66,7 @@ impl App {
     ///
     /// When it cannot be read.
     pub async fn reader_view(&self, reader: UserId, parts: ViewParts) -> Result<ReaderView, StoreError> {
-        unrefused(self.query(ReadView { reader, parts }).await)
+        into_infallible(self.query(ReadView { reader, parts }).await)
     }
 
     /// Those of these sessions that are over by now.
@@ -77,7 +77,7 @@ impl App {
     pub async fn ended_among(&self, sessions: &[SessionId]) -> Result<Vec<SessionId>, StoreError> {
         let mut ended = Vec::new();
         for some in sessions.chunks(TOGETHER) {
-            let live = unrefused(self.query(LiveAmong(some.to_vec())).await)?;
+            let live = into_infallible(self.query(LiveAmong(some.to_vec())).await)?;
             let live: HashSet<SessionId> = live.into_iter().collect();
             ended.extend(some.iter().copied().filter(|session| !live.contains(session)));
         }

@@ -2,7 +2,7 @@
 
 use crate::App;
 use crate::store::Tx;
-use crate::store::{Command, unrefused};
+use crate::store::{Command, into_infallible};
 use serde::Deserialize;
 use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
@@ -208,7 +208,7 @@ fn is_color(text: &str) -> bool {
 impl App {
     /// Loads leagues and teams: inserts what is new, updates what is there, removes nothing.
     pub async fn load_catalogue(&self, catalogue: Catalogue) -> Result<CatalogueSummary, StoreError> {
-        unrefused(self.execute(LoadCatalogue { catalogue }).await)
+        into_infallible(self.execute(LoadCatalogue { catalogue }).await)
     }
 }
 

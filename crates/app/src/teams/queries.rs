@@ -18,7 +18,7 @@ pub struct ListLeagues {
 
 impl Query for ListLeagues {
     const NAME: &'static str = "list_leagues";
-    const MAY_BE_OLD: bool = true;
+    const ALLOW_STALE: bool = true;
     type Output = Page<League, String>;
     type Refusal = Infallible;
 
@@ -36,7 +36,7 @@ pub struct GetLeague {
 
 impl Query for GetLeague {
     const NAME: &'static str = "get_league";
-    const MAY_BE_OLD: bool = true;
+    const ALLOW_STALE: bool = true;
     type Output = League;
     type Refusal = NotFound;
 
@@ -58,7 +58,7 @@ pub struct ListTeams {
 
 impl Query for ListTeams {
     const NAME: &'static str = "list_teams";
-    const MAY_BE_OLD: bool = true;
+    const ALLOW_STALE: bool = true;
     type Output = Page<Team, String>;
     type Refusal = Infallible;
 
@@ -76,7 +76,7 @@ pub struct GetTeam {
 
 impl Query for GetTeam {
     const NAME: &'static str = "get_team";
-    const MAY_BE_OLD: bool = true;
+    const ALLOW_STALE: bool = true;
     type Output = Team;
     type Refusal = NotFound;
 

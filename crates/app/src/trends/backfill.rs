@@ -1,10 +1,10 @@
 //! Work that goes once through rows older than itself, in portions, and goes on where it was when it is stopped.
 
 use crate::App;
-use crate::maintenance::{Pace, TaskFailure};
+use crate::maintenance::{TaskContext, TaskFailure};
 use crate::platform::Job;
 use crate::store::{Backfill, ReadTx, Tx};
-use crate::store::{Command, Query, unrefused};
+use crate::store::{Command, Query, into_infallible};
 use std::convert::Infallible;
 use std::time::Duration;
 use terrace_kernel::{Ctx, Outcome, PostId, StoreError, TimeKey, Timestamp};
@@ -20,8 +20,8 @@ const PORTION: u32 = 500;
 /// The job that finds the topics of posts from before topics were kept.
 pub(crate) fn job() -> Job {
     Job::new(TOPICS, EVERY, |app| async move {
-        if !unrefused(app.query(TopicsKnown).await)? {
-            let found = app.find_topics(&Pace::unwatched()).await.map_err(TaskFailure::into_store)?;
+        if !into_infallible(app.query(TopicsKnown).await)? {
+            let found = app.find_topics(&TaskContext::unwatched()).await.map_err(TaskFailure::into_store)?;
             log::info!("{TOPICS} has looked at {} posts", found.posts);
         }
         Ok(())
@@ -36,18 +36,18 @@ impl App {
     ///
     /// When the database is not to be had.
     pub async fn backfill_topics(&self) -> Result<u64, StoreError> {
-        let found = self.look_for_topics(&Pace::unwatched()).await;
+        let found = self.look_for_topics(&TaskContext::unwatched()).await;
         found.map(|found| found.posts).map_err(TaskFailure::into_store)
     }
 
     /// [`App::backfill_topics`], at a pace.
-    pub(crate) async fn look_for_topics(&self, pace: &Pace) -> Result<TopicsFound, TaskFailure> {
+    pub(crate) async fn look_for_topics(&self, pace: &TaskContext) -> Result<TopicsFound, TaskFailure> {
         pace.batch(self, ForgetTopicsKnown).await?;
         self.find_topics(pace).await
     }
 
     /// Goes on where the work was left; a rehearsal goes through all posts.
-    async fn find_topics(&self, pace: &Pace) -> Result<TopicsFound, TaskFailure> {
+    async fn find_topics(&self, pace: &TaskContext) -> Result<TopicsFound, TaskFailure> {
         let mut all = TopicsFound::default();
         let mut rehearsed = pace.is_dry().then(Backfill::default);
         while let Some(found) = pace.batch(self, FindTopics { rehearsed }).await? {

@@ -6,7 +6,7 @@
 
 use crate::App;
 use crate::platform::{AtOnce, Job};
-use crate::store::{Command, Query, unrefused};
+use crate::store::{Command, Query, into_infallible};
 use crate::store::{ReadTx, Tx};
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use terrace_identity::AuthorCard;
 use terrace_kernel::{Ctx, Failure, Outcome, PostId, StoreError, TimeKey, Timestamp};
 use terrace_social::{
-    EpochId, RankedPost, RankedTopic, Ranking, Reckoning, Tag, TrendCandidate, TrendEpoch, TrendRead,
+    EpochId, RankedPost, RankedTopic, Ranking, Tag, TrendCandidate, TrendEpoch, TrendRead, TrendScorer,
     TrendsKept,
 };
 
@@ -65,7 +65,7 @@ impl App {
             AtOnce::Failed => return Err(unavailable("the trends were not refreshed")),
             AtOnce::Busy => return Err(unavailable("another process still refreshes the trends")),
         };
-        let epoch = unrefused(self.query(FindTrends).await)?.0;
+        let epoch = into_infallible(self.query(FindTrends).await)?.0;
         Ok(Synced { refreshed, took: began.elapsed(), refreshed_at: epoch.map(|epoch| epoch.begun_at) })
     }
 
@@ -75,7 +75,7 @@ impl App {
     ///
     /// When the database is not to be had.
     pub async fn measure_trends(&self) -> Result<(), StoreError> {
-        let (epoch, kept) = unrefused(self.query(FindTrends).await)?;
+        let (epoch, kept) = into_infallible(self.query(FindTrends).await)?;
         if let Some(epoch) = epoch {
             let age = self.now().since(epoch.begun_at);
             metrics::gauge!("terrace_trends_age_seconds").set(age.as_secs_f64());
@@ -87,7 +87,7 @@ impl App {
 
     /// One run.
     async fn refresh_trends(&self) -> Result<(), StoreError> {
-        let epoch = unrefused(self.execute(BeginEpoch).await)?;
+        let epoch = into_infallible(self.execute(BeginEpoch).await)?;
         self.sweep_trends(epoch.id).await?;
         let (read, ranking) = self.reckon_trends(epoch).await?;
         let portion = usize::try_from(PORTION).unwrap_or(usize::MAX);
@@ -113,10 +113,10 @@ impl App {
     /// Reads the window and ranks what is in it; says how many posts were read too.
     async fn reckon_trends(&self, epoch: TrendEpoch) -> Result<(u32, Ranking), StoreError> {
         let since = epoch.begun_at.minus(self.config.trend_window);
-        let mut reckoning = Reckoning::new(epoch.begun_at, self.config.trend_half_life);
+        let mut reckoning = TrendScorer::new(epoch.begun_at, self.config.trend_half_life);
         let (mut read, mut after) = (0, None);
         while read < MOST_POSTS {
-            let page = unrefused(self.query(ReadCandidates { since, after }).await)?;
+            let page = into_infallible(self.query(ReadCandidates { since, after }).await)?;
             let posts = u32::try_from(page.posts.len()).unwrap_or(u32::MAX);
             after = page.posts.last().map(|post| TimeKey { at: post.created_at, id: post.post.as_uuid() });
             let mut tags: HashMap<PostId, Vec<Tag>> = HashMap::new();
@@ -137,7 +137,7 @@ impl App {
     /// Removes the epochs before `own` that nobody can read any more.
     async fn sweep_trends(&self, own: EpochId) -> Result<(), StoreError> {
         let replaced = self.now().minus(self.config.trend_keep.saturating_add(GRACE));
-        while unrefused(self.execute(SweepTrends { own, replaced }).await)? {}
+        while into_infallible(self.execute(SweepTrends { own, replaced }).await)? {}
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::fixtures::{collectible, fresh, match_day, pack, seeds, starter, vault};
-use crate::{Fit, Odds, odds};
+use crate::{ChiSquareTest, Odds, odds};
 use Rarity::{Common, Legendary, Rare, Uncommon};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -133,7 +133,7 @@ fn draws_go_by_the_odds() {
         for (slot, drawn) in slots.iter().zip(&drawn) {
             assert!(drawn.keys().all(|id| slot.collectibles.contains_key(id)));
             let count = |id| drawn.get(id).copied().unwrap_or(0);
-            let fit = Fit::of(slot.collectibles.iter().map(|(id, odds)| (count(id), *odds)));
+            let fit = ChiSquareTest::of(slot.collectibles.iter().map(|(id, odds)| (count(id), *odds)));
             assert!(fit.p > 0.001 && fit.degrees > 0, "{fit:?}: {drawn:?}");
         }
         for row in rarities {

@@ -5,7 +5,7 @@ use crate::doctor::findings::Findings;
 use crate::permissions;
 use crate::place;
 use crate::serve::web_config;
-use crate::settings::{Demo, Settings, Switch, TakesMoney};
+use crate::settings::{Demo, PaymentMode, Settings, Switch};
 use std::path::Path;
 use terrace_web::{AllowedHost, PublicUrl};
 
@@ -37,7 +37,7 @@ pub(super) fn configuration(settings: &Settings, findings: &mut Findings) {
         Err(error) => findings.fail("minter", format!("{error:#}")),
     }
     match settings.has_sandbox() {
-        Ok(true) if reachable && settings.payments == TakesMoney::Sandbox => {
+        Ok(true) if reachable && settings.payments == PaymentMode::Sandbox => {
             findings.warn("payments", "--payments sandbox: whoever comes buys for money without paying any");
         }
         Ok(true) => findings.ok("payments", "go to the sandbox: no money moves"),

@@ -12,7 +12,7 @@ use diesel::sql_types::{BigInt, Text};
 use std::collections::BTreeMap;
 use terrace_kernel::{StoreError, Timestamp, UserId};
 use terrace_ledger::{
-    AccountKind, Balance, FanLedger, LedgerAudit, LedgerMend, LedgerMendWrite, TransferId, TransferSource,
+    AccountKind, Balance, FanLedger, LedgerAudit, LedgerMend, LedgerRepairWrite, TransferId, TransferSource,
 };
 use uuid::Uuid;
 
@@ -125,7 +125,7 @@ impl LedgerAudit for DieselTx<'_> {
     }
 }
 
-impl LedgerMendWrite for DieselTx<'_> {
+impl LedgerRepairWrite for DieselTx<'_> {
     fn hold_balances(&mut self, fans: &[UserId]) -> Result<(), StoreError> {
         let Conn::Pg(conn) = &mut self.conn else {
             // The writer has the database to itself.

@@ -10,7 +10,7 @@ use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Nullable, Text};
 use terrace_identity::AccountStatus;
 use terrace_kernel::{StoreError, UserId};
-use terrace_ledger::{Balance, LedgerWrite, Moved, Transfer};
+use terrace_ledger::{Balance, LedgerWrite, Transfer, TransferOutcome};
 
 /// Whoever gets something is locked first, as awards lock them, so that nothing comes to an account that was deleted
 /// meanwhile; then the accounts, and what is read under the locks is what there is. The journal is written next: of two
@@ -32,7 +32,7 @@ struct Answer {
 }
 
 impl LedgerWrite for DieselTx<'_> {
-    fn transfer(&mut self, transfer: &Transfer) -> Result<Moved, StoreError> {
+    fn transfer(&mut self, transfer: &Transfer) -> Result<TransferOutcome, StoreError> {
         if transfer.debit == transfer.credit {
             return Err(StoreError::defect("move an amount", "from an account to itself"));
         }
@@ -50,18 +50,18 @@ impl LedgerWrite for DieselTx<'_> {
         if answer.is_written {
             let pays = answer.pays.filter(|_| transfer.debit.fan().is_some());
             let gets = answer.gets.filter(|_| transfer.credit.fan().is_some());
-            return Ok(Moved::Now {
+            return Ok(TransferOutcome::Now {
                 debit: pays.map(|has| has - amount),
                 credit: gets.map(|has| has.saturating_add(amount)),
             });
         }
         // Under the locks, and later than whatever they waited for.
         if self.is_paid(transfer)? {
-            Ok(Moved::Before)
+            Ok(TransferOutcome::Before)
         } else if transfer.credit.fan().is_some() && !answer.is_there {
-            Ok(Moved::NoFan)
+            Ok(TransferOutcome::NoFan)
         } else {
-            Ok(Moved::Insufficient { has: answer.pays.unwrap_or(0) })
+            Ok(TransferOutcome::Insufficient { has: answer.pays.unwrap_or(0) })
         }
     }
 
@@ -100,28 +100,28 @@ impl DieselTx<'_> {
     }
 
     /// The same on SQLite.
-    fn transfer_in_steps(&mut self, transfer: &Transfer) -> Result<Moved, StoreError> {
+    fn transfer_in_steps(&mut self, transfer: &Transfer) -> Result<TransferOutcome, StoreError> {
         if self.is_paid(transfer)? {
-            return Ok(Moved::Before);
+            return Ok(TransferOutcome::Before);
         }
         let (from, to) = (transfer.debit.fan(), transfer.credit.fan());
         if let Some(fan) = to
             && !self.is_there(fan)?
         {
-            return Ok(Moved::NoFan);
+            return Ok(TransferOutcome::NoFan);
         }
         let amount = transfer.amount.get();
         let mut debit = None;
         if let Some(payer) = from {
             let has = self.balance_of(payer, transfer.kind)?.unwrap_or(0);
             if has < amount {
-                return Ok(Moved::Insufficient { has });
+                return Ok(TransferOutcome::Insufficient { has });
             }
             debit = Some(self.add_to_balance_that_is_there(payer, transfer.kind, -amount)?);
         }
         let credit = to.map(|fan| self.add_to_balance(fan, transfer.kind, amount)).transpose()?;
         self.insert_transfer(&TransferRow::of(transfer, debit, credit))?;
-        Ok(Moved::Now { debit, credit })
+        Ok(TransferOutcome::Now { debit, credit })
     }
 
     fn is_paid(&mut self, transfer: &Transfer) -> Result<bool, StoreError> {

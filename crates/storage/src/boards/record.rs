@@ -24,7 +24,7 @@ struct WrittenRow {
 }
 
 impl DieselTx<'_> {
-    /// See [`terrace_scoring::PointsMend::record_held`].
+    /// See [`terrace_scoring::PointsRepair::record_held`].
     pub(crate) fn write_records(
         &mut self,
         records: &[(PointsRecord, Option<TeamId>)],

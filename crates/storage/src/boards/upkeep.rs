@@ -5,7 +5,7 @@ use crate::boards::tables::BoardRow;
 use crate::boards::{TotalRow, version};
 use crate::conn::{Conn, on};
 use crate::error::broken;
-use crate::platform::Whose;
+use crate::platform::AccountSelector;
 use crate::schema::{board_counts, board_totals, leaderboard_entries, leaderboards, users};
 use crate::tx::DieselTx;
 use crate::types::{At, Instant, Key, Uid};
@@ -17,8 +17,8 @@ use std::collections::BTreeMap;
 use terrace_identity::AccountStatus;
 use terrace_kernel::{StoreError, TeamId, Timestamp, UserId};
 use terrace_scoring::{
-    Board, BoardCount, BoardEntry, BoardId, FanPoints, LedgerSum, Mend, Points, PointsAudit, PointsMend,
-    PointsRecord, RankKey, RankLine, RecordId, SeasonId, TotalChanges,
+    Board, BoardCount, BoardEntry, BoardId, FanPoints, LedgerSum, Points, PointsAudit, PointsRecord,
+    PointsRepair, RankKey, RankLine, RecordId, SeasonId, TotalChanges, TotalsRepair,
 };
 
 /// Rows that one statement writes at most, some thousands of arguments.
@@ -191,11 +191,11 @@ impl PointsAudit for DieselTx<'_> {
     }
 
     fn points_between(&mut self, first: UserId, last: UserId) -> Result<Vec<FanPoints>, StoreError> {
-        self.points_kept(Whose::Between(first, last))
+        self.points_kept(AccountSelector::Between(first, last))
     }
 
     fn points_of_each(&mut self, fans: &[UserId]) -> Result<Vec<FanPoints>, StoreError> {
-        self.points_kept(Whose::Of(fans))
+        self.points_kept(AccountSelector::Of(fans))
     }
 
     fn every_board(&mut self) -> Result<Vec<Board>, StoreError> {
@@ -251,7 +251,7 @@ impl PointsAudit for DieselTx<'_> {
     }
 }
 
-impl PointsMend for DieselTx<'_> {
+impl PointsRepair for DieselTx<'_> {
     fn hold_fans(&mut self, fans: &[UserId]) -> Result<(), StoreError> {
         match &mut self.conn {
             Conn::Pg(conn) => {
@@ -273,8 +273,8 @@ impl PointsMend for DieselTx<'_> {
         self.write_records(records, at)
     }
 
-    fn mend_points(&mut self, mends: &[Mend], at: Timestamp) -> Result<(), StoreError> {
-        let new_total = |mend: &Mend| {
+    fn mend_points(&mut self, mends: &[TotalsRepair], at: Timestamp) -> Result<(), StoreError> {
+        let new_total = |mend: &TotalsRepair| {
             let user_id = Key::of(mend.user);
             let row = move |change: &terrace_scoring::TotalChange| NewTotal {
                 season_id: Key::of(change.season),
@@ -291,7 +291,7 @@ impl PointsMend for DieselTx<'_> {
         for rows in totals.chunks(ROWS) {
             self.put_totals(rows)?;
         }
-        let new_entry = |mend: &Mend| {
+        let new_entry = |mend: &TotalsRepair| {
             let user_id = Key::of(mend.user);
             let row = move |(board, points, season): &(BoardId, Points, Option<SeasonId>)| NewEntry {
                 leaderboard_id: Key::of(*board),
@@ -351,7 +351,7 @@ impl From<AccountRow> for FanPoints {
 }
 
 impl DieselTx<'_> {
-    fn points_kept(&mut self, whose: Whose<'_>) -> Result<Vec<FanPoints>, StoreError> {
+    fn points_kept(&mut self, whose: AccountSelector<'_>) -> Result<Vec<FanPoints>, StoreError> {
         let fail = broken("read what is kept of points");
         let accounts: Vec<AccountRow> = whose.load(&mut self.conn, ACCOUNTS).map_err(&fail)?;
         let totals: Vec<OwnedTotalRow> = whose.load(&mut self.conn, TOTALS).map_err(&fail)?;
@@ -461,7 +461,7 @@ mod tests {
             .collect()
     }
 
-    fn audit(tx: &mut DieselTx<'_>) -> (Vec<(PointsCheck, UserId)>, Vec<Mend>) {
+    fn audit(tx: &mut DieselTx<'_>) -> (Vec<(PointsCheck, UserId)>, Vec<TotalsRepair>) {
         let books = Books::new(tx.seasons().unwrap(), &tx.every_board().unwrap());
         let all = (UserId::from_uuid(uuid(0)), UserId::from_uuid(uuid(u128::MAX)));
         let audits: Vec<_> =

@@ -28,7 +28,7 @@ use diesel::query_builder::{AstPass, QueryFragment, QueryId};
 use diesel::sql_types::{BigInt, Bool};
 use terrace_identity::AuthorCard;
 use terrace_kernel::{Limit, Page, StoreError, TimeKey, Timestamp, UserId};
-use terrace_social::{Blocked, FollowEdge, GraphRead, GraphWrite, LockedPair, Ties};
+use terrace_social::{Blocked, FollowEdge, GraphRead, GraphWrite, LockedPair, Relationship};
 
 /// Whether the edge exists, by one look into the primary key.
 #[derive(Debug, Clone, Copy, QueryId, ValidGrouping)]
@@ -132,7 +132,7 @@ impl GraphRead<AuthorCard> for DieselTx<'_> {
         Ok(hidden.into_iter().map(Key::id).collect())
     }
 
-    fn ties(&mut self, viewer: UserId, other: UserId) -> Result<Ties, StoreError> {
+    fn ties(&mut self, viewer: UserId, other: UserId) -> Result<Relationship, StoreError> {
         let TiesRow { following, follows_you, hidden } = on!(self.conn, |conn| {
             diesel::sql_query(TIES)
                 .bind::<Uid, _>(Key::of(viewer))
@@ -140,7 +140,7 @@ impl GraphRead<AuthorCard> for DieselTx<'_> {
                 .get_result(conn)
         })
         .map_err(broken("read how two fans stand"))?;
-        Ok(Ties { following, follows_you, hidden })
+        Ok(Relationship { following, follows_you, hidden })
     }
 
     fn list_followers(
@@ -388,7 +388,7 @@ mod tests {
         assert!(!tx.insert_follow(ana, bea, at(2)).unwrap());
         follow(tx, bea, ana, 2);
         assert_eq!([ana, bea].map(|of| counts(tx, of)), [(1, 1), (1, 1)]);
-        let both = Ties { following: true, follows_you: true, hidden: false };
+        let both = Relationship { following: true, follows_you: true, hidden: false };
         assert_eq!(tx.ties(ana, bea).unwrap(), both);
         for (from, to) in [(ana, bea), (bea, ana)] {
             assert!(tx.delete_follow(from, to).unwrap());
@@ -401,12 +401,12 @@ mod tests {
         assert!(!tx.insert_block(ana, bea, at(4)).unwrap());
         for (from, to) in [(ana, bea), (bea, ana)] {
             assert!(!tx.insert_follow(from, to, at(5)).unwrap());
-            assert_eq!(tx.ties(from, to).unwrap(), Ties { hidden: true, ..Ties::default() });
+            assert_eq!(tx.ties(from, to).unwrap(), Relationship { hidden: true, ..Relationship::default() });
         }
         assert!(!tx.delete_block(bea, ana).unwrap());
         assert!(tx.delete_block(ana, bea).unwrap());
         follow(tx, bea, ana, 6);
-        assert_eq!(tx.ties(bea, ana).unwrap(), Ties { following: true, ..Ties::default() });
+        assert_eq!(tx.ties(bea, ana).unwrap(), Relationship { following: true, ..Relationship::default() });
     }
 
     fn a_pair_is_told_with_what_each_is(kind: DatabaseKind) {

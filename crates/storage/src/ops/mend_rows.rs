@@ -11,7 +11,7 @@ use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
 use std::collections::BTreeMap;
 use terrace_kernel::{PostId, StoreError, Timestamp, UserId, Uuid};
-use terrace_store::repair::{Carrier, Counts, LeftBehind, LookedAt, RowsAudit, RowsMend};
+use terrace_store::repair::{Carrier, Counts, LeftBehind, LookedAt, RowsAudit, RowsRepair};
 
 /// Driven by the blocks, of which there are fewer than follows; each direction from its primary key.
 const BESIDE_BLOCKS: &str = "\
@@ -291,7 +291,7 @@ impl RowsAudit for DieselTx<'_> {
     }
 }
 
-impl RowsMend for DieselTx<'_> {
+impl RowsRepair for DieselTx<'_> {
     fn recount(&mut self, carrier: Carrier, ids: &[Uuid]) -> Result<Counts, StoreError> {
         // In a statement before the counting, which then sees whatever was committed by the last who had the lock. Who
         // adds a row and has not counted it yet counts it once we are done.

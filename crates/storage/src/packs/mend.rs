@@ -15,10 +15,10 @@ use std::collections::{HashMap, HashSet};
 use terrace_kernel::{StoreError, Timestamp, Uuid};
 use terrace_ledger::TransferSource;
 use terrace_packs::{
-    Awaited, CollectibleId, CopyStanding, Owned, OwnedSource, PackId, PurchaseId, PurchaseStanding,
+    CollectibleId, CopyStanding, Owned, OwnedSource, PackId, PaymentFollowUp, PurchaseId, PurchaseStanding,
     PurchaseState, Settlement, UserPackId, UserPackState,
 };
-use terrace_store::repair::{PacksAudit, PacksMend};
+use terrace_store::repair::{PacksAudit, PacksRepair};
 
 const AFTER: &str = "SELECT id FROM pack_purchases WHERE id > $1 ORDER BY id LIMIT $2";
 /// No edition is given beyond its size: where content made it smaller since, nothing is to be counted.
@@ -74,9 +74,9 @@ impl Beside {
             purchase.state == PurchaseState::Pending || refund.as_deref() == Some("owed")
         };
         let awaited = match &payment {
-            None => Awaited::Nothing,
-            Some((refund, false)) if is_open(refund) => Awaited::Asleep,
-            Some(_) => Awaited::InHand,
+            None => PaymentFollowUp::Nothing,
+            Some((refund, false)) if is_open(refund) => PaymentFollowUp::Asleep,
+            Some(_) => PaymentFollowUp::InHand,
         };
         let copies = self.copies.remove(&id).unwrap_or_default();
         let copies = copies.into_iter().map(|copy| self.copy(copy)).collect::<Result<_, StoreError>>()?;
@@ -217,7 +217,7 @@ impl PacksAudit for DieselTx<'_> {
     }
 }
 
-impl PacksMend for DieselTx<'_> {
+impl PacksRepair for DieselTx<'_> {
     fn put_purchase_state(
         &mut self,
         purchase: PurchaseId,

@@ -8,7 +8,7 @@ use crate::types::{At, Key};
 use diesel::prelude::*;
 use diesel::query_dsl::methods::FilterDsl;
 use terrace_kernel::{StoreError, Timestamp};
-use terrace_store::{ASTRAY, Lease, LeaseRead, LeaseWrite};
+use terrace_store::{Lease, LeaseRead, LeaseWrite, MAX_CLOCK_SKEW};
 use uuid::Uuid;
 
 impl LeaseRead for DieselTx<'_> {
@@ -32,7 +32,7 @@ impl LeaseWrite for DieselTx<'_> {
         until: Timestamp,
     ) -> Result<bool, StoreError> {
         let tenure = (leases::holder.eq(Key(holder)), leases::expires_at.eq(At(until)));
-        let ended = leases::expires_at.le(At(now)).or(leases::expires_at.gt(At(until.plus(ASTRAY))));
+        let ended = leases::expires_at.le(At(now)).or(leases::expires_at.gt(At(until.plus(MAX_CLOCK_SKEW))));
         let to_be_had = leases::holder.eq(Key(holder)).or(ended);
         let taken = on!(self.conn, |conn| {
             let insert = diesel::insert_into(leases::table)

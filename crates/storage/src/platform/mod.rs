@@ -8,4 +8,4 @@ mod leases;
 mod sweep;
 mod whose;
 
-pub(crate) use whose::Whose;
+pub(crate) use whose::AccountSelector;

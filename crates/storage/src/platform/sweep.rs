@@ -12,7 +12,7 @@ use diesel::dsl::min;
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use terrace_kernel::{StoreError, Timestamp};
-use terrace_store::{Past, SweepRead, SweepWrite};
+use terrace_store::{Retention, SweepRead, SweepWrite};
 
 const OLDEST_KEYS: &str = "DELETE FROM idempotency_keys WHERE (scope, idempotency_key) IN \
     (SELECT scope, idempotency_key FROM idempotency_keys WHERE created_at <= $1 \
@@ -40,18 +40,18 @@ struct FoundRow {
 }
 
 impl SweepRead for DieselTx<'_> {
-    fn past_its_time(&mut self, what: Past, before: Timestamp) -> Result<u64, StoreError> {
+    fn past_its_time(&mut self, what: Retention, before: Timestamp) -> Result<u64, StoreError> {
         let counted = |rows: &str| format!("SELECT COUNT(*) AS found FROM {rows}");
         let statement = match what {
-            Past::IdempotencyKeys => OLD_KEYS.to_owned(),
-            Past::Sessions => ENDED_SESSIONS.to_owned(),
-            Past::Events => OLDEST_EVENTS.to_owned(),
-            Past::Minting => TOLD.to_owned(),
-            Past::Notices => counted(&format!("payment_notices WHERE {OLD_NOTICES}")),
-            Past::Imports => abandoned(),
-            Past::Runs => counted(&format!("maintenance_runs r WHERE {OLD_RUNS}")),
-            Past::Uploads => EXPIRED_UPLOADS.to_owned(),
-            Past::Pictures => UNUSED_PICTURES.to_owned(),
+            Retention::IdempotencyKeys => OLD_KEYS.to_owned(),
+            Retention::Sessions => ENDED_SESSIONS.to_owned(),
+            Retention::Events => OLDEST_EVENTS.to_owned(),
+            Retention::Minting => TOLD.to_owned(),
+            Retention::Notices => counted(&format!("payment_notices WHERE {OLD_NOTICES}")),
+            Retention::Imports => abandoned(),
+            Retention::Runs => counted(&format!("maintenance_runs r WHERE {OLD_RUNS}")),
+            Retention::Uploads => EXPIRED_UPLOADS.to_owned(),
+            Retention::Pictures => UNUSED_PICTURES.to_owned(),
         };
         let row: FoundRow = on!(self.conn, |conn| {
             diesel::sql_query(statement).bind::<Instant, _>(At(before)).get_result(conn)
@@ -140,9 +140,9 @@ mod tests {
         publish(tx);
         tx.set_consumer_position("fast", Position::new(6).unwrap()).unwrap();
         tx.set_consumer_position("slow", Position::new(3).unwrap()).unwrap();
-        assert_eq!(tx.past_its_time(Past::Events, at(1)).unwrap(), 0);
+        assert_eq!(tx.past_its_time(Retention::Events, at(1)).unwrap(), 0);
         assert_eq!(tx.sweep_events(at(1), 10).unwrap(), 0);
-        assert_eq!(tx.past_its_time(Past::Events, at(6)).unwrap(), 3);
+        assert_eq!(tx.past_its_time(Retention::Events, at(6)).unwrap(), 3);
         assert_eq!(tx.sweep_events(at(6), 2).unwrap(), 2);
         assert_eq!(left(tx), [3, 4, 5, 6]);
         assert_eq!(tx.sweep_events(at(6), 10).unwrap(), 1);
@@ -159,7 +159,7 @@ mod tests {
             tx.append(&event(1), at(micros)).unwrap();
         }
         publish(tx);
-        assert_eq!(tx.past_its_time(Past::Events, at(5)).unwrap(), 1);
+        assert_eq!(tx.past_its_time(Retention::Events, at(5)).unwrap(), 1);
         assert_eq!(tx.sweep_events(at(5), 10).unwrap(), 1);
         assert_eq!(left(tx), [2, 3]);
         assert_eq!(tx.sweep_events(at(10), 10).unwrap(), 2);

@@ -16,14 +16,14 @@ const LISTED_IN_POSTGRES: &str = "= ANY($1)";
 
 /// Whose rows are read.
 #[derive(Clone, Copy)]
-pub(crate) enum Whose<'a> {
+pub(crate) enum AccountSelector<'a> {
     /// Those of all accounts between two, both included.
     Between(UserId, UserId),
     /// Those of some, however far they are from each other.
     Of(&'a [UserId]),
 }
 
-impl Whose<'_> {
+impl AccountSelector<'_> {
     /// What `query` reads of them, with `{whose}` behind each column of an account that it is about.
     pub(crate) fn load<R>(self, conn: &mut Conn<'_>, query: &str) -> QueryResult<Vec<R>>
     where

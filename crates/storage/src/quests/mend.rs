@@ -2,7 +2,7 @@
 
 use crate::conn::on;
 use crate::error::broken;
-use crate::platform::Whose;
+use crate::platform::AccountSelector;
 use crate::quests::visits::VisitsRow;
 use crate::rows::named;
 use crate::schema::{daily_visits, points_history, quest_steps, quests, users};
@@ -14,8 +14,10 @@ use diesel::sql_types::Text;
 use std::collections::{HashMap, HashSet};
 use terrace_kernel::{StoreError, TeamId, Timestamp, UserId, Uuid};
 use terrace_quests::{QuestId, StepId};
-use terrace_scoring::{KnownFavorite, SourceKey, TeamBoardId};
-use terrace_store::repair::{Boardless, FactsAudit, FactsMend, Runless, Unrecorded, UnrecordedVisit};
+use terrace_scoring::{FavoriteAsOf, SourceKey, TeamBoardId};
+use terrace_store::repair::{
+    FactsAudit, FactsRepair, OrphanProgress, UnassignedAward, Unrecorded, UnrecordedVisit,
+};
 
 /// How facts of visits are named in the ledger.
 const OF_VISITS: &str = "daily_visit:%";
@@ -30,7 +32,7 @@ const RUNLESS: &str = "\
     GROUP BY done.user_id, step.quest_id, done.period ORDER BY done.user_id, step.quest_id, done.period";
 
 #[derive(QueryableByName)]
-struct RunlessRow {
+struct OrphanProgressRow {
     #[diesel(sql_type = Uid)]
     user_id: Key,
     #[diesel(sql_type = Uid)]
@@ -92,12 +94,12 @@ impl DieselTx<'_> {
 
 impl FactsAudit for DieselTx<'_> {
     fn unrecorded_between(&mut self, first: UserId, last: UserId) -> Result<Vec<Unrecorded>, StoreError> {
-        let facts = self.completed_without_record(Whose::Between(first, last))?;
+        let facts = self.completed_without_record(AccountSelector::Between(first, last))?;
         self.only_of_here(facts)
     }
 
     fn unrecorded_of(&mut self, fans: &[UserId]) -> Result<Vec<Unrecorded>, StoreError> {
-        let facts = self.completed_without_record(Whose::Of(fans))?;
+        let facts = self.completed_without_record(AccountSelector::Of(fans))?;
         self.only_of_here(facts)
     }
 
@@ -133,7 +135,7 @@ impl FactsAudit for DieselTx<'_> {
         Ok(visits)
     }
 
-    fn boardless_between(&mut self, first: UserId, last: UserId) -> Result<Vec<Boardless>, StoreError> {
+    fn boardless_between(&mut self, first: UserId, last: UserId) -> Result<Vec<UnassignedAward>, StoreError> {
         let rows: Vec<(Key, String, At)> = on!(self.conn, |conn| {
             points_history::table
                 .filter(points_history::user_id.ge(Key::of(first)))
@@ -147,7 +149,7 @@ impl FactsAudit for DieselTx<'_> {
         .map_err(broken("read the records without a board"))?;
         let boardless = |(user, source, at): (Key, String, At)| {
             let source = named("points_history", "source_key", &source)?;
-            Ok(Boardless { user: user.id(), source, at: at.0 })
+            Ok(UnassignedAward { user: user.id(), source, at: at.0 })
         };
         rows.into_iter().map(boardless).collect()
     }
@@ -156,7 +158,7 @@ impl FactsAudit for DieselTx<'_> {
         &mut self,
         first: UserId,
         last: UserId,
-    ) -> Result<Vec<(UserId, KnownFavorite)>, StoreError> {
+    ) -> Result<Vec<(UserId, FavoriteAsOf)>, StoreError> {
         let rows: Vec<(Key, Option<Key>, At)> = on!(self.conn, |conn| {
             users::table
                 .filter(users::id.ge(Key::of(first)))
@@ -167,7 +169,7 @@ impl FactsAudit for DieselTx<'_> {
         })
         .map_err(broken("read the favourite teams of fans"))?;
         let known = |(user, team, since): (Key, Option<Key>, At)| {
-            (user.id(), KnownFavorite { team: team.map(Key::id), since: since.0 })
+            (user.id(), FavoriteAsOf { team: team.map(Key::id), since: since.0 })
         };
         Ok(rows.into_iter().map(known).collect())
     }
@@ -188,15 +190,15 @@ impl FactsAudit for DieselTx<'_> {
         Ok(all.map(|(id, team)| (id.0, team.map(Key::id))).collect())
     }
 
-    fn runless_between(&mut self, first: UserId, last: UserId) -> Result<Vec<Runless>, StoreError> {
-        let rows: Vec<RunlessRow> = on!(self.conn, |conn| {
+    fn runless_between(&mut self, first: UserId, last: UserId) -> Result<Vec<OrphanProgress>, StoreError> {
+        let rows: Vec<OrphanProgressRow> = on!(self.conn, |conn| {
             diesel::sql_query(RUNLESS).bind::<Uid, _>(Key::of(first)).bind::<Uid, _>(Key::of(last)).load(conn)
         })
         .map_err(broken("find steps without a run"))?;
-        let runless = |row: RunlessRow| {
+        let runless = |row: OrphanProgressRow| {
             let period = named("user_step_status", "period", &row.period)?;
             let (user, quest) = (row.user_id.id(), row.quest_id.id());
-            Ok(Runless { user, quest, period, first_at: row.first_at.0 })
+            Ok(OrphanProgress { user, quest, period, first_at: row.first_at.0 })
         };
         rows.into_iter().map(runless).collect()
     }
@@ -216,7 +218,7 @@ impl FactsAudit for DieselTx<'_> {
     }
 }
 
-impl FactsMend for DieselTx<'_> {
+impl FactsRepair for DieselTx<'_> {
     fn name_board(
         &mut self,
         user: UserId,

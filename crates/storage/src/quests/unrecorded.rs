@@ -3,7 +3,7 @@
 
 use crate::conn::Conn;
 use crate::error::broken;
-use crate::platform::Whose;
+use crate::platform::AccountSelector;
 use crate::rows::named;
 use crate::tx::DieselTx;
 use crate::types::{At, Instant, Key, Uid};
@@ -75,7 +75,7 @@ impl DieselTx<'_> {
     /// The steps and then the quests that have no record.
     pub(crate) fn completed_without_record(
         &mut self,
-        whose: Whose<'_>,
+        whose: AccountSelector<'_>,
     ) -> Result<Vec<Unrecorded>, StoreError> {
         let of_step = |id, period: Period| SourceKey::quest_step(id, period.local_date());
         let of_quest = |id, period: Period| SourceKey::quest(id, period.local_date());
@@ -86,7 +86,7 @@ impl DieselTx<'_> {
         steps.chain(runs).collect()
     }
 
-    fn completed(&mut self, query: &str, whose: Whose<'_>) -> QueryResult<Vec<CompletedRow>> {
+    fn completed(&mut self, query: &str, whose: AccountSelector<'_>) -> QueryResult<Vec<CompletedRow>> {
         let id = match &self.conn {
             Conn::Pg(_) => ID_OF_POSTGRES,
             Conn::Sqlite(_) => ID_OF_SQLITE,

@@ -13,7 +13,7 @@ use moka::sync::Cache;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use terrace_app::{App, BoardStamp, BoardsNow, ReadBoard, ShownBoard};
+use terrace_app::{App, BoardSnapshot, BoardStamp, ReadBoard, ShownBoard};
 use terrace_identity::Viewer;
 use terrace_kernel::{UserId, Uuid};
 use terrace_scoring::{BoardId, RankKey, SeasonId};
@@ -77,7 +77,7 @@ impl BoardPages {
     pub(crate) async fn answer(
         &self,
         app: &App,
-        now: BoardsNow,
+        now: BoardSnapshot,
         shown: &ShownBoard,
         asked: ReadBoard,
         viewer: Option<&Viewer>,

@@ -18,7 +18,7 @@ use std::sync::{Mutex, PoisonError};
 const REMEMBERED: usize = 50_000;
 
 /// Remembers the latest of what it is told, in two generations: when the young one is full, the old one goes.
-pub(crate) struct Familiar<K> {
+pub(crate) struct KnownOrigins<K> {
     limit: usize,
     generations: Mutex<Generations<K>>,
 }
@@ -28,7 +28,7 @@ struct Generations<K> {
     old: HashSet<K>,
 }
 
-impl<K: Eq + Hash + Copy> Familiar<K> {
+impl<K: Eq + Hash + Copy> KnownOrigins<K> {
     pub(crate) fn new() -> Self {
         Self::of(REMEMBERED)
     }
@@ -57,7 +57,7 @@ mod tests {
 
     #[test]
     fn the_latest_are_remembered_and_no_more() {
-        let familiar = Familiar::of(10);
+        let familiar = KnownOrigins::of(10);
         (0..100).for_each(|key| familiar.remember(key));
         assert!((90..100).all(|key| familiar.knows(&key)));
         assert_eq!((0..100).filter(|key| familiar.knows(key)).count(), 10);

@@ -10,7 +10,7 @@
 //! thereby sign its other users out.
 
 use crate::edge::allowance::{ByAddress, FailuresByAddress, Keyed};
-use crate::edge::familiar::Familiar;
+use crate::edge::familiar::KnownOrigins;
 use crate::edge::slots::{PasswordOwner, PasswordSlot, PasswordSlots};
 use crate::error::ApiError;
 use actix_web::{HttpMessage, HttpRequest};
@@ -183,7 +183,7 @@ struct Limiters {
     password_slots: PasswordSlots,
     /// For who signed in under the name from the address before; see [`crate::edge::familiar`].
     login_familiar: Keyed<(NameDigest, Address)>,
-    familiar: Familiar<(NameDigest, Address)>,
+    familiar: KnownOrigins<(NameDigest, Address)>,
 }
 
 /// The digest bounds what a long name costs.
@@ -214,7 +214,7 @@ impl RateLimits {
             password_proof: Keyed::new(config.password_proof),
             password_slots: PasswordSlots::default(),
             login_familiar: Keyed::new(config.login_name),
-            familiar: Familiar::new(),
+            familiar: KnownOrigins::new(),
         }))
     }
 

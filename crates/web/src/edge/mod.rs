@@ -123,7 +123,7 @@ pub(crate) async fn edge<B: MessageBody>(
     };
     // The request went down with what broke: without it no response can be made here, only an error that
     // becomes one.
-    let mut dressed = Dressed::new(&broken, &seen, ends);
+    let mut dressed = RenderedError::new(&broken, &seen, ends);
     dress(&mut dressed.headers, &seen, &shell, &cors);
     seen.finish(dressed.status, shell.document.table.template(seen.path()), &shell.series);
     Err(dressed.into())
@@ -194,7 +194,7 @@ fn words(panic: &(dyn Any + Send)) -> &str {
 }
 
 /// A finished answer in the form of an error.
-struct Dressed {
+struct RenderedError {
     status: StatusCode,
     /// Whether the connection ends with it.
     ends: bool,
@@ -202,7 +202,7 @@ struct Dressed {
     body: String,
 }
 
-impl Dressed {
+impl RenderedError {
     fn new(error: &Error, seen: &Seen, ends: bool) -> Self {
         let mut headers = HeaderMap::new();
         let problem =
@@ -211,19 +211,19 @@ impl Dressed {
     }
 }
 
-impl fmt::Debug for Dressed {
+impl fmt::Debug for RenderedError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Dressed({})", self.status)
     }
 }
 
-impl fmt::Display for Dressed {
+impl fmt::Display for RenderedError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.status.fmt(f)
     }
 }
 
-impl ResponseError for Dressed {
+impl ResponseError for RenderedError {
     fn status_code(&self) -> StatusCode {
         self.status
     }

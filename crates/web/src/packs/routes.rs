@@ -12,7 +12,7 @@ use crate::platform::{PageQuery, created, done, keyed, needed, next_cursor, resp
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse, get, post, put};
 use serde::Deserialize;
-use terrace_app::packs::{PackOpened, PackPurchased, PackWish, ReadSupply};
+use terrace_app::packs::{OpenPackRequest, PackOpened, PackPurchased, ReadSupply};
 use terrace_app::store::StoredAnswer;
 use terrace_app::{App, PackBook};
 use terrace_packs::{ClientSeed, PackId, PurchaseId, PurchaseState, Quantity};
@@ -243,7 +243,7 @@ pub(crate) async fn open_pack(
     let request = keyed(key, Some(viewer.user_id), ROUTE, &pack.to_string(), fingerprint);
     let client_seed = client_seed.map(|text| text.parse::<ClientSeed>()).transpose();
     let client_seed = client_seed.map_err(|error| Invalid::at("/clientSeed", error.to_string()))?;
-    let wish = PackWish { pack, copy: user_pack_id.map(|id| id.0), client_seed };
+    let wish = OpenPackRequest { pack, copy: user_pack_id.map(|id| id.0), client_seed };
     let command = app.open_pack(viewer.user_id, wish).await?;
     Ok(respond(app.execute_once(command, request, opened).await?))
 }

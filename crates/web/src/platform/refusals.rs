@@ -15,7 +15,7 @@ use terrace_app::room::{
 };
 use terrace_app::trends::TrendingRefusal;
 use terrace_app::{
-    BoardRefusal, ChangePasswordRefusal, DeleteAccountRefusal, GiveRefusal, LoginRefusal, NotActive,
+    AwardPointsRefusal, BoardRefusal, ChangePasswordRefusal, DeleteAccountRefusal, LoginRefusal, NotActive,
     OnceRefusal, RecommendRefusal, RefreshRefusal, RegisterRefusal,
 };
 use terrace_packs::SaleRefusal;
@@ -65,15 +65,15 @@ impl From<MembershipRefusal> for ApiError {
     }
 }
 
-impl From<GiveRefusal> for ApiError {
-    fn from(refusal: GiveRefusal) -> Self {
+impl From<AwardPointsRefusal> for ApiError {
+    fn from(refusal: AwardPointsRefusal) -> Self {
         match refusal {
-            GiveRefusal::Rule(AwardRefusal::SeasonClosed) => Code::SeasonClosed.into(),
-            GiveRefusal::Rule(
+            AwardPointsRefusal::Rule(AwardRefusal::SeasonClosed) => Code::SeasonClosed.into(),
+            AwardPointsRefusal::Rule(
                 rule @ (AwardRefusal::TooLarge | AwardRefusal::Negative | AwardRefusal::Reversal),
             ) => Invalid::at("/amount", rule.to_string()),
-            GiveRefusal::NotActive => no_fan(),
-            GiveRefusal::UnknownTeam => unknown_team("/teamId"),
+            AwardPointsRefusal::NotActive => no_fan(),
+            AwardPointsRefusal::UnknownTeam => unknown_team("/teamId"),
         }
     }
 }

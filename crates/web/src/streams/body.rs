@@ -6,7 +6,7 @@ use crate::streams::frame::Frame;
 use crate::streams::hub::{Hub, Next, Slot, kind_of};
 use crate::streams::log::{Log, Place};
 use crate::streams::readers::Seat;
-use crate::streams::view::{Part, Sight};
+use crate::streams::view::{Part, Visibility};
 use actix_web::body::{BodySize, MessageBody};
 use bytes::{Bytes, BytesMut};
 use std::convert::Infallible;
@@ -192,7 +192,7 @@ impl StreamBody {
         let mut out = BytesMut::new();
         for frame in frames {
             let sight = self.part.sight(&frame.about, view);
-            if sight != Sight::Nothing {
+            if sight != Visibility::Nothing {
                 frame.write(sight, &mut out);
             }
         }

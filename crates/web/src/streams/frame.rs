@@ -6,7 +6,7 @@ use crate::streams::dto::{
     AchievementUnlocked, BoardReset, CommentCreated, CommentDeleted, PostCreated, PostDeleted,
     PurchaseChanged, QuestCompleted, ReactionChanged, ScoreChanged, StepCompleted,
 };
-use crate::streams::view::Sight;
+use crate::streams::view::Visibility;
 use bytes::{BufMut, Bytes, BytesMut};
 use serde::Serialize;
 use terrace_app::streams::{OnPost, StreamEvent, StreamWhat};
@@ -124,14 +124,14 @@ impl Frame {
     }
 
     /// Puts what a reader sees of it behind what they get.
-    pub(crate) fn write(&self, sight: Sight, out: &mut BytesMut) {
+    pub(crate) fn write(&self, sight: Visibility, out: &mut BytesMut) {
         match (sight, &self.about) {
-            (Sight::Nothing, _) => {}
-            (Sight::Nameless, About::Score { line, .. }) => {
+            (Visibility::Nothing, _) => {}
+            (Visibility::Nameless, About::Score { line, .. }) => {
                 let data = serde_json::to_vec(&ScoreChanged::new(None, *line)).unwrap_or_default();
                 out.extend_from_slice(&event(self.position, SCORE_CHANGED, &data));
             }
-            (Sight::Nameless | Sight::Whole, _) => out.extend_from_slice(&self.body),
+            (Visibility::Nameless | Visibility::Whole, _) => out.extend_from_slice(&self.body),
         }
     }
 }

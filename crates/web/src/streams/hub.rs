@@ -3,7 +3,7 @@
 use crate::edge::Pulse;
 use crate::streams::frame::{About, Frame, Kind};
 use crate::streams::log::{Place, Read, Taken};
-use crate::streams::view::{Part, Session, Sight};
+use crate::streams::view::{Part, Session, Visibility};
 use crate::streams::{KINDS, Streams, frame};
 use actix_web::rt;
 use bytes::{Bytes, BytesMut};
@@ -264,7 +264,7 @@ impl Hub {
         let (mut out, mut first) = (BytesMut::new(), None);
         let read = log.read(place, |frame| {
             let sight = part.sight(&frame.about, None);
-            if sight != Sight::Nothing {
+            if sight != Visibility::Nothing {
                 first.get_or_insert(frame.position);
             }
             take(frame, sight, &mut out)
@@ -377,7 +377,7 @@ async fn wake(slots: Vec<Rc<Slot>>) -> u32 {
     u32::try_from(slots.len()).unwrap_or(u32::MAX)
 }
 
-fn take(frame: &Frame, sight: Sight, out: &mut BytesMut) -> Taken {
+fn take(frame: &Frame, sight: Visibility, out: &mut BytesMut) -> Taken {
     frame.write(sight, out);
     if out.len() < CHUNK { Taken::More } else { Taken::Enough }
 }

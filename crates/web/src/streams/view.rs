@@ -28,7 +28,7 @@ pub(crate) enum Part {
 
 /// What a reader sees of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Sight {
+pub(crate) enum Visibility {
     /// It is not for them.
     Nothing,
     /// The line, and not whose it is.
@@ -58,16 +58,16 @@ impl Part {
     }
 
     /// What a reader sees of an event.
-    pub(crate) fn sight(self, about: &About, reader: Option<(UserId, &ReaderView)>) -> Sight {
+    pub(crate) fn sight(self, about: &About, reader: Option<(UserId, &ReaderView)>) -> Visibility {
         let hides = |user: Option<UserId>| {
             user.is_some_and(|user| reader.is_some_and(|(_, view)| view.hidden.contains(&user)))
         };
         match (self, about) {
             (Self::All | Self::Team(_) | Self::OwnTeams | Self::Following, About::Room(event)) => {
                 if !self.takes(event, reader) || hides(event.author) || hides(event.by) {
-                    return Sight::Nothing;
+                    return Visibility::Nothing;
                 }
-                Sight::Whole
+                Visibility::Whole
             }
             (Self::GlobalBoard, About::Score { is_global, user, .. }) if *is_global => {
                 named(hides(Some(*user)))
@@ -75,9 +75,9 @@ impl Part {
             (Self::Board(asked), About::Score { board, user, .. }) if asked == *board => {
                 named(hides(Some(*user)))
             }
-            (Self::GlobalBoard | Self::Board(_), About::Boards) => Sight::Whole,
-            (Self::Own(reader), About::Fan(fan)) if reader == *fan => Sight::Whole,
-            (..) => Sight::Nothing,
+            (Self::GlobalBoard | Self::Board(_), About::Boards) => Visibility::Whole,
+            (Self::Own(reader), About::Fan(fan)) if reader == *fan => Visibility::Whole,
+            (..) => Visibility::Nothing,
         }
     }
 
@@ -96,8 +96,8 @@ impl Part {
     }
 }
 
-fn named(is_hidden: bool) -> Sight {
-    if is_hidden { Sight::Nameless } else { Sight::Whole }
+fn named(is_hidden: bool) -> Visibility {
+    if is_hidden { Visibility::Nameless } else { Visibility::Whole }
 }
 
 /// For one who comes back: only what their part can hold is looked up.

@@ -33,7 +33,7 @@ use crate::App;
 use crate::import::legacy::known::{Here, Known, Read};
 use crate::import::legacy::moving::MoveLegacy;
 use crate::import::legacy::records::{Header, Records};
-use crate::store::{Command, Query, unrefused};
+use crate::store::{Command, Query, into_infallible};
 use crate::store::{ReadTx, Tx};
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
@@ -152,7 +152,7 @@ impl App {
     ///
     /// When the store is not to be had.
     pub async fn has_seasons(&self) -> Result<bool, StoreError> {
-        Ok(unrefused(self.query(LookAround).await)?.seasons.iter().next().is_some())
+        Ok(into_infallible(self.query(LookAround).await)?.seasons.iter().next().is_some())
     }
 
     /// Reads files, one of a table at most, and says what is in them. Writes nothing.
@@ -182,7 +182,7 @@ impl App {
         checked: &LegacyReport,
         watch: Watch<'_>,
     ) -> Result<LegacyMoved, LegacyError> {
-        let staged = unrefused(self.execute(BeginImport { import }).await)?;
+        let staged = into_infallible(self.execute(BeginImport { import }).await)?;
         let mut staging = Staging { app: self, import, staged, at: 0, rows: Vec::new() };
         let (known, report) = self.read_legacy(sources, Some(&mut staging), watch).await?;
         staging.flush().await?;
@@ -210,7 +210,7 @@ impl App {
         for source in in_order(sources) {
             open(source)?;
         }
-        let here = unrefused(self.query(LookAround).await)?;
+        let here = into_infallible(self.query(LookAround).await)?;
         let (mut report, mut bytes) = (LegacyReport { here: here.digest(), ..LegacyReport::default() }, 0);
         let mut known = Known::new(here);
         for source in in_order(sources) {
@@ -252,7 +252,7 @@ impl App {
         if names.is_empty() {
             return Ok(HashSet::new());
         }
-        unrefused(self.query(NamesTaken { names }).await)
+        into_infallible(self.query(NamesTaken { names }).await)
     }
 }
 
@@ -341,7 +341,7 @@ impl Staging<'_> {
         let (import, from) = (self.import, self.staged);
         self.staged = self.at;
         let begun = Instant::now();
-        if !unrefused(self.app.execute(StageRows { import, from, rows }).await)? {
+        if !into_infallible(self.app.execute(StageRows { import, from, rows }).await)? {
             return Err(LegacyError::Raced);
         }
         // A server on the same embedded database looks only now and then whether it may write.

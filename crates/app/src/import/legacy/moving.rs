@@ -7,7 +7,7 @@ use crate::ledger_upkeep::held_ledgers;
 use crate::store::Command;
 use crate::store::Tx;
 use crate::store::legacy::{ImportId, LegacyTally};
-use crate::upkeep::{books, bring_in_line};
+use crate::upkeep::{books, reconcile};
 use std::collections::BTreeMap;
 use terrace_identity::PasswordHash;
 use terrace_kernel::{Ctx, Failure, Outcome, StoreError, TeamId, UserId};
@@ -107,7 +107,7 @@ impl Command for MoveLegacy {
     const NAME: &'static str = "move_legacy";
     type Output = LegacyMoved;
     type Refusal = MoveRefusal;
-    const SHOWS_ON_BOARDS: bool = true;
+    const AFFECTS_LEADERBOARD: bool = true;
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<LegacyMoved, MoveRefusal> {
         let (import, now) = (self.import, ctx.now());
@@ -146,7 +146,7 @@ impl Command for MoveLegacy {
 fn settle(tx: &mut dyn Tx, ctx: &mut Ctx, fans: &[UserId]) -> Result<(), StoreError> {
     let books = books(tx)?;
     for fans in fans.chunks(PORTION) {
-        bring_in_line(tx, &books, fans, ctx.now())?;
+        reconcile(tx, &books, fans, ctx.now())?;
         for mend in held_ledgers(tx, fans)?.iter().filter_map(|fan| fan.audit().1) {
             tx.issue_for_the_past(mend.user, mend.points, ctx.new_id(), ctx.now())?;
         }

@@ -5,7 +5,7 @@
 use crate::App;
 use crate::platform::jobs::{Job, JobRecord, Turn, lease};
 use crate::store::{Lease, ReadTx};
-use crate::store::{Query, unrefused};
+use crate::store::{Query, into_infallible};
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -75,7 +75,7 @@ impl App {
     async fn see_out(&self, job: &Job, since: Instant, patience: Duration) -> Result<Ended, StoreError> {
         let mut joined: Option<Uuid> = None;
         loop {
-            let (lease, record) = unrefused(self.query(FindRun { name: job.name }).await)?;
+            let (lease, record) = into_infallible(self.query(FindRun { name: job.name }).await)?;
             match lease {
                 Some(lease) if lease.expires_at.is_over(self.now()) => return Ok(Ended::Abandoned),
                 Some(lease) if joined.is_none_or(|holder| holder == lease.holder) => {

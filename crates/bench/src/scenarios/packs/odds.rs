@@ -12,8 +12,8 @@ use sha2::{Digest, Sha256};
 use std::time::{Duration, Instant};
 use terrace_kernel::{Price, PriceKind};
 use terrace_packs::{
-    ClientSeed, CollectibleId, Content, Draw, Fit, Guarantee, Minted, Pack, PackId, Rarity, ServerSeed, Slot,
-    draw,
+    ChiSquareTest, ClientSeed, CollectibleId, Content, Draw, Guarantee, Minted, Pack, PackId, Rarity,
+    ServerSeed, Slot, draw,
 };
 use uuid::Uuid;
 
@@ -75,7 +75,7 @@ fn try_out(copies: u64, pack: &Pack, published: &Published) -> Result<Vec<Figure
     let mut figures = Vec::new();
     for (number, seen) in tally.seen.iter().enumerate() {
         let odds = published.odds.iter().filter_map(|(_, slots)| slots.get(number).copied());
-        let fit = Fit::of(seen.iter().copied().zip(odds));
+        let fit = ChiSquareTest::of(seen.iter().copied().zip(odds));
         let what = format!(
             "{}, slot {number}: {copies} draws against the published odds, {} degrees of freedom, p = {:.3}",
             pack.key, fit.degrees, fit.p

@@ -1,6 +1,6 @@
 //! The walk that the tasks have in common.
 
-use crate::maintenance::Stride;
+use crate::maintenance::AdaptiveBatch;
 use crate::maintenance::{CountRows, Counts, Extent, TaskFailure, Work};
 use crate::store::{Command, Query};
 use crate::store::{ReadTx, Tx};
@@ -21,11 +21,11 @@ pub(super) struct Looked {
 }
 
 /// What a task looks for and how it mends that.
-pub(super) trait Mending: Clone + Send + Sync + 'static {
+pub(super) trait Repair: Clone + Send + Sync + 'static {
     /// What it is called in metrics and logs.
     const NAME: &'static str;
     /// Whether boards show something of what it mends.
-    const SHOWS_ON_BOARDS: bool = false;
+    const AFFECTS_LEADERBOARD: bool = false;
     /// Suspects that one transaction holds at most.
     const HELD: usize = 200;
 
@@ -42,15 +42,15 @@ pub(super) trait Mending: Clone + Send + Sync + 'static {
 }
 
 /// The same of everything that belongs to accounts.
-pub(super) async fn walk_fans<M: Mending>(work: &Work, mending: M) -> Result<(), TaskFailure> {
+pub(super) async fn walk_fans<M: Repair>(work: &Work, mending: M) -> Result<(), TaskFailure> {
     work.expect(work.ask(CountRows(Extent::Accounts)).await?);
     walk(work, mending).await
 }
 
 /// Looks through everything, and settles what is suspected.
-pub(super) async fn walk<M: Mending>(work: &Work, mending: M) -> Result<(), TaskFailure> {
+pub(super) async fn walk<M: Repair>(work: &Work, mending: M) -> Result<(), TaskFailure> {
     let look = |after| work.ask(Look { mending: mending.clone(), after });
-    let mut stride = Stride::up_to(M::HELD);
+    let mut stride = AdaptiveBatch::up_to(M::HELD);
     let mut found = look(None).await?;
     while let Some(looked) = found {
         // What is suspected is looked at again while it is held: the next may be looked at meanwhile.
@@ -69,7 +69,7 @@ struct Look<M> {
     after: Option<Uuid>,
 }
 
-impl<M: Mending> Query for Look<M> {
+impl<M: Repair> Query for Look<M> {
     const NAME: &'static str = M::NAME;
     type Output = Option<Looked>;
     type Refusal = Infallible;
@@ -84,11 +84,11 @@ struct Settle<M> {
     suspects: Vec<Uuid>,
 }
 
-impl<M: Mending> Command for Settle<M> {
+impl<M: Repair> Command for Settle<M> {
     const NAME: &'static str = M::NAME;
     type Output = Counts;
     type Refusal = Infallible;
-    const SHOWS_ON_BOARDS: bool = M::SHOWS_ON_BOARDS;
+    const AFFECTS_LEADERBOARD: bool = M::AFFECTS_LEADERBOARD;
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Counts, Infallible> {
         Ok(self.mending.settle(tx, ctx, &self.suspects)?)

@@ -1,13 +1,13 @@
 //! Backfill of boards: records of a season that were written without one, whose board can be known by now (scoring rules 4
 //! and 5). Totals and boards follow in the same transaction. Records without a season stay as they are (rule 6).
 
-use crate::maintenance::mending::facts::{bring_in_line, favorites};
-use crate::maintenance::mending::walk::{Looked, Mending, count, hold, look_at_fans, walk_fans};
-use crate::maintenance::{Boardless, Category, Counts, Task};
+use crate::maintenance::repairs::facts::{favorites, reconcile};
+use crate::maintenance::repairs::walk::{Looked, Repair, count, hold, look_at_fans, walk_fans};
+use crate::maintenance::{Category, Counts, Task, UnassignedAward};
 use crate::store::{ReadTx, Tx};
 use std::collections::HashMap;
 use terrace_kernel::{Ctx, StoreError, TeamId, Timestamp, UserId, Uuid};
-use terrace_scoring::{Board, KnownFavorite, SourceKey, SourceKind, TeamBoardId, board_team};
+use terrace_scoring::{Board, FavoriteAsOf, SourceKey, SourceKind, TeamBoardId, board_team};
 
 /// Boards of records.
 pub(in crate::maintenance) fn boards() -> Task {
@@ -28,7 +28,7 @@ fn team_of(
     source: &SourceKey,
     at: Timestamp,
     teams: &HashMap<Uuid, Option<TeamId>>,
-    favorite: Option<&KnownFavorite>,
+    favorite: Option<&FavoriteAsOf>,
 ) -> Option<TeamId> {
     let then = favorite.and_then(|known| known.at(at));
     match source.kind() {
@@ -44,9 +44,9 @@ fn team_of(
 #[derive(Clone)]
 struct Boards;
 
-impl Mending for Boards {
+impl Repair for Boards {
     const NAME: &'static str = "backfill_boards";
-    const SHOWS_ON_BOARDS: bool = true;
+    const AFFECTS_LEADERBOARD: bool = true;
 
     fn look(
         &self,
@@ -61,7 +61,7 @@ impl Mending for Boards {
             }
             let teams = tx.teams_of_quests()?.into_iter().collect();
             let known: HashMap<_, _> = tx.favorites_between(first, last)?.into_iter().collect();
-            let may_have = |record: &&Boardless| {
+            let may_have = |record: &&UnassignedAward| {
                 record.source.kind() == SourceKind::Reversal
                     || team_of(&record.source, record.at, &teams, known.get(&record.user)).is_some()
             };
@@ -81,7 +81,7 @@ impl Mending for Boards {
             .filter(|record| held.contains(record.user))
             .partition(|record| record.source.kind() == SourceKind::Reversal);
         let mut concerned: Vec<UserId> = Vec::new();
-        for Boardless { user, source, at } in records {
+        for UnassignedAward { user, source, at } in records {
             let Some(team) = team_of(&source, at, &teams, known.get(&user)) else { continue };
             let Some(board) = board_of(tx, ctx, team)? else { continue };
             if tx.name_board(user, &source, board)? {
@@ -90,7 +90,7 @@ impl Mending for Boards {
             }
         }
         // A reversal counts where what it takes back does, by now.
-        for Boardless { user, source, .. } in reversals {
+        for UnassignedAward { user, source, .. } in reversals {
             let Some(reversed) = source.reversed() else { continue };
             let Some(board) = tx.record(user, &reversed)?.and_then(|record| record.board) else { continue };
             if tx.name_board(user, &source, board)? {
@@ -98,7 +98,7 @@ impl Mending for Boards {
                 concerned.push(user);
             }
         }
-        count(&mut counts, "fans", bring_in_line(tx, ctx, concerned)?);
+        count(&mut counts, "fans", reconcile(tx, ctx, concerned)?);
         Ok(counts)
     }
 }
@@ -124,7 +124,7 @@ mod tests {
         let at = Timestamp::from_micros;
         let (of_team, of_none, unknown) = (Uuid::from_u128(10), Uuid::from_u128(11), Uuid::from_u128(12));
         let teams = HashMap::from([(of_team, Some(team(1))), (of_none, None)]);
-        let favorite = KnownFavorite { team: Some(team(2)), since: at(50) };
+        let favorite = FavoriteAsOf { team: Some(team(2)), since: at(50) };
         let day = "2026-05-01".parse().unwrap();
         for (source, then, expected) in [
             (SourceKey::quest(of_team, None), 10, Some(team(1))),

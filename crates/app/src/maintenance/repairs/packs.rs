@@ -1,15 +1,15 @@
 //! Purchases, copies and collectibles made what the journal and the proofs of draws say (spec §3 rule 4).
 
-use crate::maintenance::mending::walk::{Looked, Mending, count, tally, walk};
+use crate::maintenance::repairs::walk::{Looked, Repair, count, tally, walk};
 use crate::maintenance::{Category, Counts, Need, Task, Work};
-use crate::packs::{PackBook, SeedSafe, new_copy};
+use crate::packs::{PackBook, SeedCipher, new_copy};
 use crate::payments::settle::tell;
 use crate::store::{ReadTx, Tx};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use terrace_kernel::{Ctx, StoreError, Timestamp, UserId, Uuid};
 use terrace_packs::{
-    CollectibleId, CopyMend, CopyStanding, Opening, Owned, OwnedSource, PurchaseId, PurchaseStanding,
+    CollectibleId, CopyRepair, CopyStanding, Opening, Owned, OwnedSource, PurchaseId, PurchaseStanding,
     SlotOutcome, UserPack, UserPackId, UserPackState, outcomes,
 };
 
@@ -28,7 +28,7 @@ pub(in crate::maintenance) fn purchases() -> Task {
 pub(in crate::maintenance) fn packs() -> Task {
     let about = "Gives fans the copies that they paid and the collectibles that their draws gave, where these are missing";
     Task::new("backfill-packs", Category::Backfill, about, |work: Work| async move {
-        let (book, safe) = (work.app().pack_book().await?, work.app().seed_safe()?);
+        let (book, safe) = (work.app().pack_book().await?, work.app().seed_cipher()?);
         walk(&work, Packs { book, safe }).await
     })
     // Only of a purchase that is completed, and of a copy that is opened, it is known what belongs to it.
@@ -67,7 +67,7 @@ fn locked(tx: &mut dyn Tx, suspects: &[Uuid]) -> Result<Vec<PurchaseStanding>, S
 #[derive(Clone)]
 struct Purchases;
 
-impl Mending for Purchases {
+impl Repair for Purchases {
     const NAME: &'static str = "repair_purchases";
     const HELD: usize = 50;
 
@@ -105,15 +105,15 @@ fn settle_copy(
     tx: &mut dyn Tx,
     ctx: &Ctx,
     standing: &PurchaseStanding,
-    mend: CopyMend,
+    mend: CopyRepair,
 ) -> Result<bool, StoreError> {
     let now = ctx.now();
     match mend {
-        CopyMend::Opened(id) => {
+        CopyRepair::Opened(id) => {
             let given_at = find(standing, id).and_then(|copy| copy.given_at);
             tx.put_copy_opened(id, given_at.unwrap_or(now), now)
         }
-        CopyMend::Revoked(id) => {
+        CopyRepair::Revoked(id) => {
             let Some((copy, _)) = tx.lock_copy(standing.purchase.user, id)? else { return Ok(false) };
             let Ok(change) = copy.state.revoke() else { return Ok(false) };
             let moved = tx.move_copy(id, change, now)?;
@@ -130,7 +130,7 @@ fn find(standing: &PurchaseStanding, id: UserPackId) -> Option<&CopyStanding> {
 #[derive(Clone)]
 struct Packs {
     book: Arc<PackBook>,
-    safe: Arc<SeedSafe>,
+    safe: Arc<SeedCipher>,
 }
 
 impl Packs {
@@ -154,7 +154,7 @@ impl Packs {
     }
 }
 
-impl Mending for Packs {
+impl Repair for Packs {
     const NAME: &'static str = "backfill_packs";
     const HELD: usize = 50;
 

@@ -1,7 +1,7 @@
 //! What repairs would mend, for whoever only wants to know.
 
 use crate::App;
-use crate::maintenance::{Ran, Round, RoundFailure, Unwatched, Wanted, catalogue};
+use crate::maintenance::{Round, RoundFailure, TaskRun, Unwatched, Wanted, catalogue};
 use std::sync::Arc;
 use terrace_kernel::StoreError;
 use tokio::sync::watch;
@@ -22,7 +22,7 @@ impl App {
     /// # Errors
     ///
     /// When the database is not to be had.
-    pub async fn verify_rows(self: &Arc<Self>) -> Result<Vec<Ran>, StoreError> {
+    pub async fn verify_rows(self: &Arc<Self>) -> Result<Vec<TaskRun>, StoreError> {
         let wanted = Wanted::Named(TELLING.map(str::to_owned).into());
         let plan = catalogue().plan(&wanted).map_err(|fault| StoreError::defect("verify rows", fault))?;
         let (_keep, stop) = watch::channel(false);

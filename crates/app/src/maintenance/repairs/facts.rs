@@ -1,8 +1,8 @@
 //! Backfill of points for what fans did and nobody recorded. The records have the keys that they would have had, so that what
 //! was paid meanwhile, or is paid beside it, is paid once.
 
-use crate::boards::{Awards, GiveRefusal, Given};
-use crate::maintenance::mending::walk::{Held, Looked, Mending, count, hold, look_at_fans, walk_fans};
+use crate::boards::{AwardPointsRefusal, AwardResult, Awards};
+use crate::maintenance::repairs::walk::{Held, Looked, Repair, count, hold, look_at_fans, walk_fans};
 use crate::maintenance::{Category, Counts, Task, Unrecorded, UnrecordedVisit};
 use crate::store::{ReadTx, Tx};
 use crate::upkeep;
@@ -10,7 +10,7 @@ use crate::upkeep::books;
 use std::collections::HashMap;
 use terrace_kernel::{Ctx, Failure, StoreError, TeamId, Timestamp, UserId, Uuid};
 use terrace_quests::VisitRules;
-use terrace_scoring::{KnownFavorite, NewAward, Points, SourceKey, SourceKind, board_team};
+use terrace_scoring::{FavoriteAsOf, NewAward, Points, SourceKey, SourceKind, board_team};
 
 /// Records of completed steps and quests.
 pub(in crate::maintenance) fn quest_points() -> Task {
@@ -42,35 +42,31 @@ pub(super) fn record(
     award: &NewAward,
     team: Option<TeamId>,
 ) -> Result<Option<i64>, StoreError> {
-    match awards.give_for_the_past(tx, ctx, award, team) {
-        Ok(Given::Now { record, .. }) => Ok(Some(record.amount.get())),
-        Ok(Given::Before) | Err(Failure::Refused(GiveRefusal::NotActive)) => Ok(None),
+    match awards.backfill_award(tx, ctx, award, team) {
+        Ok(AwardResult::Now { record, .. }) => Ok(Some(record.amount.get())),
+        Ok(AwardResult::Before) | Err(Failure::Refused(AwardPointsRefusal::NotActive)) => Ok(None),
         Err(Failure::Broken(error)) => Err(error),
         // Content bounds what quests pay, and their teams do not go away.
-        Err(Failure::Refused(refusal @ (GiveRefusal::Rule(_) | GiveRefusal::UnknownTeam))) => {
+        Err(Failure::Refused(refusal @ (AwardPointsRefusal::Rule(_) | AwardPointsRefusal::UnknownTeam))) => {
             Err(StoreError::defect("record what a fan did", format!("{refusal:?}")))
         }
     }
 }
 
 /// What is known of the favourite teams of fans.
-pub(super) fn favorites(tx: &mut dyn Tx, of: &Held) -> Result<HashMap<UserId, KnownFavorite>, StoreError> {
+pub(super) fn favorites(tx: &mut dyn Tx, of: &Held) -> Result<HashMap<UserId, FavoriteAsOf>, StoreError> {
     Ok(tx.favorites_between(of.first, of.last)?.into_iter().collect())
 }
 
 /// Makes what stands beside the records of fans who are held what their records say; says of how many it was something else.
-pub(super) fn bring_in_line(
-    tx: &mut dyn Tx,
-    ctx: &Ctx,
-    mut concerned: Vec<UserId>,
-) -> Result<u64, StoreError> {
+pub(super) fn reconcile(tx: &mut dyn Tx, ctx: &Ctx, mut concerned: Vec<UserId>) -> Result<u64, StoreError> {
     concerned.sort_unstable();
     concerned.dedup();
     if concerned.is_empty() {
         return Ok(0);
     }
     let books = books(tx)?;
-    upkeep::bring_in_line(tx, &books, &concerned, ctx.now())
+    upkeep::reconcile(tx, &books, &concerned, ctx.now())
 }
 
 /// What a fan did that nobody recorded.
@@ -109,7 +105,7 @@ fn make_up_for(
             concerned.push(award.user);
         }
     }
-    bring_in_line(tx, ctx, concerned)?;
+    reconcile(tx, ctx, concerned)?;
     Ok(counts)
 }
 
@@ -118,9 +114,9 @@ struct QuestPoints {
     awards: Awards,
 }
 
-impl Mending for QuestPoints {
+impl Repair for QuestPoints {
     const NAME: &'static str = "backfill_quest_points";
-    const SHOWS_ON_BOARDS: bool = true;
+    const AFFECTS_LEADERBOARD: bool = true;
 
     fn look(
         &self,
@@ -155,9 +151,9 @@ struct VisitPoints {
     awards: Awards,
 }
 
-impl Mending for VisitPoints {
+impl Repair for VisitPoints {
     const NAME: &'static str = "backfill_visit_points";
-    const SHOWS_ON_BOARDS: bool = true;
+    const AFFECTS_LEADERBOARD: bool = true;
 
     fn look(
         &self,

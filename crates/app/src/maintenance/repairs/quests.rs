@@ -1,7 +1,7 @@
 //! What fans are in: onboarding for those who were there before it, runs that steps were done in, and the order of steps.
 
-use crate::maintenance::mending::walk::{Looked, Mending, count, fans, hold, look_at_fans, walk_fans};
-use crate::maintenance::{Category, Counts, Runless, Task, Work};
+use crate::maintenance::repairs::walk::{Looked, Repair, count, fans, hold, look_at_fans, walk_fans};
+use crate::maintenance::{Category, Counts, OrphanProgress, Task, Work};
 use crate::quests::{QuestBook, portion_of_standings};
 use crate::store::Command;
 use crate::store::{ReadTx, Tx};
@@ -54,7 +54,7 @@ impl Onboarding {
     }
 }
 
-impl Mending for Onboarding {
+impl Repair for Onboarding {
     const NAME: &'static str = "backfill_onboarding";
 
     fn look(
@@ -90,7 +90,7 @@ struct QuestRuns {
     book: Arc<QuestBook>,
 }
 
-impl Mending for QuestRuns {
+impl Repair for QuestRuns {
     const NAME: &'static str = "repair_quest_runs";
 
     fn look(
@@ -107,7 +107,7 @@ impl Mending for QuestRuns {
     fn settle(&self, tx: &mut dyn Tx, _ctx: &mut Ctx, suspects: &[Uuid]) -> Result<Counts, StoreError> {
         let mut counts = Counts::new();
         let Some(held) = hold(tx, suspects)? else { return Ok(counts) };
-        for Runless { user, quest, period, first_at } in tx.runless_between(held.first, held.last)? {
+        for OrphanProgress { user, quest, period, first_at } in tx.runless_between(held.first, held.last)? {
             if !held.contains(user) || !tx.start_run(user, &Run::started(quest, period, first_at))? {
                 continue;
             }

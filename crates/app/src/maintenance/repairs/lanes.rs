@@ -1,6 +1,6 @@
 //! Repair of the outbox of minting: fans whose messages wait and would never go out.
 
-use crate::maintenance::mending::walk::{Looked, Mending, count, hold, look_at_found, walk};
+use crate::maintenance::repairs::walk::{Looked, Repair, count, hold, look_at_found, walk};
 use crate::maintenance::{Category, Counts, Task};
 use crate::store::{ReadTx, Tx};
 use terrace_kernel::{Ctx, StoreError, Timestamp, UserId, Uuid};
@@ -17,7 +17,7 @@ pub(in crate::maintenance) fn minting_lanes() -> Task {
 #[derive(Clone)]
 struct Lanes;
 
-impl Mending for Lanes {
+impl Repair for Lanes {
     const NAME: &'static str = "repair_minting_lanes";
 
     fn look(

@@ -1,6 +1,6 @@
 //! Repair of the counters that rows carry of other rows: all that the verification of counters looks at.
 
-use crate::maintenance::mending::walk::{Looked, Mending, walk};
+use crate::maintenance::repairs::walk::{Looked, Repair, walk};
 use crate::maintenance::{Carrier, Category, CountRows, Counts, Extent, Task, TaskFailure, Work};
 use crate::store::{ReadTx, Tx};
 use terrace_kernel::{Ctx, StoreError, Timestamp, Uuid};
@@ -28,7 +28,7 @@ struct Counters {
     carrier: Carrier,
 }
 
-impl Mending for Counters {
+impl Repair for Counters {
     const NAME: &'static str = "repair_counters";
 
     fn look(

@@ -1,7 +1,7 @@
 //! Clean-up of follows between fans of whom one blocks the other.
 
 use crate::graph::end_follow;
-use crate::maintenance::mending::walk::{Looked, Mending, count, fans, look_at_found, walk};
+use crate::maintenance::repairs::walk::{Looked, Repair, count, fans, look_at_found, walk};
 use crate::maintenance::{Category, Counts, Task};
 use crate::store::{ReadTx, Tx};
 use std::collections::BTreeSet;
@@ -23,7 +23,7 @@ pub(in crate::maintenance) fn blocked_follows() -> Task {
 #[derive(Clone)]
 struct BlockedFollows;
 
-impl Mending for BlockedFollows {
+impl Repair for BlockedFollows {
     const NAME: &'static str = "sweep_blocked_follows";
     /// Each may block many with whom there is a follow.
     const HELD: usize = 20;

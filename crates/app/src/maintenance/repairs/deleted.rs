@@ -1,7 +1,7 @@
 //! Clean-up of what should have gone and did not: what deleted accounts and deleted posts have left.
 
 use crate::accounts::erase_left;
-use crate::maintenance::mending::walk::tally;
+use crate::maintenance::repairs::walk::tally;
 use crate::maintenance::{Category, Counts, LeftBehind, Task, TaskFailure, Work};
 use crate::store::{Command, Query};
 use crate::store::{ReadTx, Tx};
