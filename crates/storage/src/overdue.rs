@@ -6,7 +6,7 @@
 
 use crate::job::Command;
 use crate::queue::Queue;
-use crate::reads::Asked;
+use crate::reads::QueuedRead;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use terrace_kernel::StoreError;
@@ -22,7 +22,7 @@ pub(crate) fn waited_too_long() -> StoreError {
 /// The thread that looks after those who wait.
 pub(crate) struct QueueReaper {
     pub(crate) commands: Arc<Queue<Command>>,
-    pub(crate) questions: Arc<Queue<Asked>>,
+    pub(crate) questions: Arc<Queue<QueuedRead>>,
     /// How long anybody waits.
     pub(crate) patience: Duration,
 }

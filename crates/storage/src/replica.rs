@@ -3,7 +3,7 @@
 use crate::job::try_query;
 use crate::manager::Pool;
 use crate::queue::Queue;
-use crate::reads::{Asked, Question, Scope, close_snapshot, open_snapshot};
+use crate::reads::{QueuedRead, Question, Scope, close_snapshot, open_snapshot};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use terrace_store::ReadJob;
@@ -63,7 +63,7 @@ pub(crate) struct ReplicaReader {
     pub(crate) replica: Arc<Replica>,
     pub(crate) pool: Arc<Pool>,
     /// Where the primary's readers take their questions from.
-    pub(crate) primary: Arc<Queue<Asked>>,
+    pub(crate) primary: Arc<Queue<QueuedRead>>,
 }
 
 impl ReplicaReader {
@@ -105,7 +105,7 @@ impl ReplicaReader {
 
     fn pass_on(&self, job: Box<dyn ReadJob>) {
         count("primary");
-        if let Err((reason, asked)) = self.primary.push(Asked::now(Question::Query(job))) {
+        if let Err((reason, asked)) = self.primary.push(QueuedRead::now(Question::Query(job))) {
             asked.turn_away(crate::store::refusal(reason));
         }
     }

@@ -10,7 +10,7 @@ use crate::migrate::Step;
 use crate::overdue::QueueReaper;
 use crate::postgres::Worker;
 use crate::queue::{Queue, Refused};
-use crate::reads::{Asked, Question, Reader};
+use crate::reads::{QueuedRead, Question, Reader};
 use crate::relay::{Relay, RelayCall};
 use crate::replica::{Replica, ReplicaReader};
 use crate::sqlite::Writer;
@@ -35,7 +35,7 @@ struct Shared {
     /// Past any pooler; the same as `connector` where there is none.
     direct: Connector,
     commands: Arc<Queue<Command>>,
-    questions: Arc<Queue<Asked>>,
+    questions: Arc<Queue<QueuedRead>>,
     /// For queries whose answers may be old, where a replica is configured.
     replica: Option<Arc<Replica>>,
     copy: Option<Connector>,
@@ -364,7 +364,7 @@ impl Store for Storage {
             },
             Some(_) | None => job,
         };
-        if let Err((reason, asked)) = self.shared.questions.push(Asked::now(Question::Query(job))) {
+        if let Err((reason, asked)) = self.shared.questions.push(QueuedRead::now(Question::Query(job))) {
             asked.turn_away(refusal(reason));
         }
     }
@@ -372,7 +372,7 @@ impl Store for Storage {
     fn ready(&self) -> BoxFuture<'_, Result<(), StoreError>> {
         let (tell, answer) = oneshot::channel();
         // Before all queries, so that a long queue is not mistaken for a lost database.
-        let asked = self.shared.questions.push_first(Asked::now(Question::Ready(tell)));
+        let asked = self.shared.questions.push_first(QueuedRead::now(Question::Ready(tell)));
         Box::pin(async move {
             if asked.is_err() {
                 return Err(refusal(Refused::Closed));
