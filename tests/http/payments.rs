@@ -4,7 +4,7 @@
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use std::time::Duration;
-use terrace_testkit::app::payments::webhooks::{SIGNATURE_HEADER, WebhookSecret};
+use terrace_testkit::app::platform::webhooks::{SIGNATURE_HEADER, WebhookSecret};
 use terrace_testkit::kernel::Timestamp;
 use terrace_testkit::web::{LimitConfig, Rate};
 use terrace_testkit::{

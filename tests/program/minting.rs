@@ -4,7 +4,7 @@ use super::receiver::{Heard, Listener};
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use terrace_testkit::app::payments::webhooks::WebhookSecret;
+use terrace_testkit::app::platform::webhooks::WebhookSecret;
 use terrace_testkit::kernel::Timestamp;
 use terrace_testkit::{Answer, Client, DatabaseKind, Invocation, TestDatabase, on_each_database, pgtemp};
 

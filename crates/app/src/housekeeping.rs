@@ -4,9 +4,8 @@ use crate::App;
 use crate::maintenance::{TaskContext, TaskFailure};
 use crate::media::{Shards, SweptMedia};
 use crate::minting::TOLD_STAYS;
-use crate::platform::Job;
-use crate::store::{Command, Query, into_infallible};
-use crate::store::{ReadTx, Retention, Tx};
+use crate::platform::{CountExpired, Job};
+use crate::store::{Command, Retention, Tx, into_infallible};
 use std::convert::Infallible;
 use std::time::Duration;
 use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp};
@@ -118,29 +117,13 @@ impl App {
         });
         if pace.is_task() {
             pace.go_on()?;
-            let count = into_infallible(self.query(CountPast { what, before }).await)?;
+            let count = into_infallible(self.query(CountExpired { what, before }).await)?;
             if pace.is_dry() {
                 return Ok(count);
             }
             pace.expect(count);
         }
         pace.drain(self, PORTION, || Sweep { what, before }).await
-    }
-}
-
-/// Counts what is past its time.
-pub(crate) struct CountPast {
-    pub(crate) what: Retention,
-    pub(crate) before: Timestamp,
-}
-
-impl Query for CountPast {
-    const NAME: &'static str = "count_past_its_time";
-    type Output = u64;
-    type Refusal = Infallible;
-
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<u64, Infallible> {
-        Ok(tx.past_its_time(self.what, self.before)?)
     }
 }
 

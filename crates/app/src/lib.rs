@@ -23,6 +23,7 @@ pub mod payments;
 pub mod platform;
 pub mod quests;
 pub mod room;
+mod schedule;
 pub mod streams;
 pub mod teams;
 pub mod trends;
@@ -46,13 +47,14 @@ pub use import::{
     EdgeListError, IMPORT_BATCH, Imported, Line, NotMatched, WhyNotMatched, legacy,
 };
 pub use ledger_upkeep::LedgerReport;
-pub use packs::{
-    MalformedSecretKey, PackBook, PackContent, PackContentError, PackSummary, SecretKey, SeedCipher,
+pub use packs::{PackBook, PackContent, PackContentError, PackSummary, SeedCipher};
+pub use platform::{
+    AtOnce, Consumer, CursorSeal, Handle, Job, MalformedSecretKey, Progress, SecretKey, Turn,
 };
-pub use platform::{AtOnce, Consumer, CursorSeal, Handle, Job, Progress, Turn, registry as jobs};
 pub use quests::{
     Checked, NotActive, QuestBook, QuestContent, QuestContentError, QuestSummary, QuestSweep, QuestsSynced,
 };
+pub use schedule::jobs;
 pub use teams::{Catalogue, CatalogueError, CatalogueSummary};
 /// The words of operators, for a program that names no domain.
 pub use terrace_identity::{Password, Role};

@@ -12,7 +12,7 @@ pub use payments::PostTo;
 use std::io::Read;
 use std::sync::Arc;
 use std::time::Duration;
-use terrace_app::payments::webhooks::{SIGNATURE_HEADER, WebhookSecret};
+use terrace_app::platform::webhooks::{SIGNATURE_HEADER, WebhookSecret};
 use terrace_kernel::Timestamp;
 use ureq::Agent;
 use ureq::http::{StatusCode, Uri};

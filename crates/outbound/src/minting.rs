@@ -3,7 +3,7 @@
 use crate::{CallFault, Caller, Endpoint};
 use std::time::Duration;
 use terrace_app::minting::{MintFault, MintNotice, Minter};
-use terrace_app::payments::webhooks::WebhookSecret;
+use terrace_app::platform::webhooks::WebhookSecret;
 use terrace_app::store::BoxFuture;
 use terrace_kernel::Timestamp;
 

@@ -4,7 +4,7 @@ use crate::{Caller, Endpoint};
 use std::future::Future;
 use std::pin::Pin;
 use terrace_app::payments::NoticePost;
-use terrace_app::payments::webhooks::WebhookSecret;
+use terrace_app::platform::webhooks::WebhookSecret;
 use terrace_kernel::Timestamp;
 
 /// Posts to one address.

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use terrace_app::App;
-use terrace_app::payments::webhooks::WebhookSecret;
+use terrace_app::platform::webhooks::WebhookSecret;
 use terrace_outbound::{Endpoint, MintingWebhook};
 
 /// Who is told of what fans come to own.

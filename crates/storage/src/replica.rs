@@ -3,7 +3,7 @@
 use crate::job::try_query;
 use crate::manager::Pool;
 use crate::queue::Queue;
-use crate::reads::{QueuedRead, Question, Scope, close_snapshot, open_snapshot};
+use crate::reads::{Question, QueuedRead, Scope, close_snapshot, open_snapshot};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use terrace_store::ReadJob;

@@ -10,7 +10,7 @@ use crate::migrate::Step;
 use crate::overdue::QueueReaper;
 use crate::postgres::Worker;
 use crate::queue::{Queue, Refused};
-use crate::reads::{QueuedRead, Question, Reader};
+use crate::reads::{Question, QueuedRead, Reader};
 use crate::relay::{Relay, RelayCall};
 use crate::replica::{Replica, ReplicaReader};
 use crate::sqlite::Writer;

@@ -15,7 +15,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use tempfile::TempDir;
 use terrace_app::payments::Sandbox;
-use terrace_app::payments::webhooks::WebhookSecret;
+use terrace_app::platform::webhooks::WebhookSecret;
 use terrace_app::{
     App, AppConfig, Catalogue, CursorSeal, PackContent, PasswordCost, QuestContent, SecretKey,
 };

@@ -5,7 +5,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
-use terrace_testkit::app::payments::webhooks::WebhookSecret;
+use terrace_testkit::app::platform::webhooks::WebhookSecret;
 use terrace_testkit::app::{SecretKey, SeedCipher};
 use terrace_testkit::identity::{Password, PasswordHash, Token, TokenHash, TokenKind};
 use terrace_testkit::kernel::{CtxSeed, Timestamp};

@@ -4,7 +4,6 @@ mod block_user;
 mod dismiss;
 mod follow_team;
 mod follow_user;
-pub(crate) mod followed;
 mod live;
 mod queries;
 mod recommended;

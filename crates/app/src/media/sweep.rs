@@ -2,9 +2,9 @@
 //! lies in.
 
 use crate::App;
-use crate::housekeeping::CountPast;
 use crate::maintenance::{TaskContext, TaskFailure};
 use crate::media::ObjectKey;
+use crate::platform::CountExpired;
 use crate::store::{Command, Query, into_infallible};
 use crate::store::{ReadTx, Retention, Tx};
 use std::convert::Infallible;
@@ -61,7 +61,7 @@ impl App {
         let before = now.minus(UNUSED_STAY);
         let mut swept = SweptMedia::default();
         if pace.is_dry() {
-            let count = |what, before| self.query(CountPast { what, before });
+            let count = |what, before| self.query(CountExpired { what, before });
             swept.uploads = into_infallible(count(Retention::Uploads, now).await)?;
             swept.pictures = into_infallible(count(Retention::Pictures, before).await)?;
         } else {

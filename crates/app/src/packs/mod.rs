@@ -17,7 +17,7 @@ pub use queries::{GetPurchase, ListCopies, ListOwned, ListPurchases, ReadSupply,
 
 pub use content::{PackContent, PackContentError, PackSummary};
 pub(crate) use copies::{new_copy, sealed_copies};
-pub use safe::{MalformedSecretKey, SecretKey, SeedCipher};
+pub use safe::SeedCipher;
 
 use crate::App;
 

@@ -1,75 +1,17 @@
 //! What the service keeps secret, and the seeds of sealed copies that it encrypts with it.
 
-use crate::payments::webhooks::keyed;
+use crate::platform::SecretKey;
 use crate::store::Tx;
 use crate::store::{Command, into_infallible};
 use crate::{App, CursorSeal};
 use chacha20poly1305::aead::{Aead, Payload};
 use chacha20poly1305::{KeyInit, XChaCha20Poly1305};
-use hmac::Mac;
 use std::convert::Infallible;
 use std::fmt;
-use std::str::FromStr;
 use std::sync::Arc;
-use terrace_kernel::{Ctx, Entropy, Outcome, StoreError, hex};
+use terrace_kernel::{Ctx, Outcome, StoreError};
 use terrace_packs::{SealedSeed, ServerSeed, UserPackId};
 use zeroize::Zeroize;
-
-/// The 32 random bytes that every process of a service shares and that are in no database: what must not be read from a
-/// stolen one is encrypted by keys that come from them. Not shown by `Debug`.
-#[derive(Clone)]
-pub struct SecretKey([u8; 32]);
-
-/// The text is no secret key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a secret key is 64 lower-case hexadecimal digits")]
-pub struct MalformedSecretKey;
-
-impl SecretKey {
-    /// Takes 32 bytes, which must be random.
-    pub const fn from_bytes(bytes: [u8; 32]) -> Self {
-        Self(bytes)
-    }
-
-    /// A new one.
-    pub fn draw(entropy: &dyn Entropy) -> Self {
-        Self(entropy.seed())
-    }
-
-    /// The bytes as 64 lower-case hexadecimal digits, for the file in which they are kept.
-    pub fn reveal(&self) -> String {
-        let mut text = String::new();
-        // Writing to a string cannot fail.
-        let _ = hex::write(&self.0, &mut text);
-        text
-    }
-
-    /// A key, or a mark, that is for one purpose and says nothing of the others (HMAC-SHA-256 as a PRF).
-    pub(crate) fn derive(&self, purpose: &str) -> [u8; 32] {
-        keyed(&self.0).chain_update(purpose).finalize().into_bytes().into()
-    }
-}
-
-impl Drop for SecretKey {
-    fn drop(&mut self) {
-        self.0.zeroize();
-    }
-}
-
-impl fmt::Debug for SecretKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("SecretKey(…)")
-    }
-}
-
-/// Reads [`SecretKey::reveal`]; blanks around it do not matter.
-impl FromStr for SecretKey {
-    type Err = MalformedSecretKey;
-
-    fn from_str(text: &str) -> Result<Self, MalformedSecretKey> {
-        hex::read_32(text.trim()).map(Self).ok_or(MalformedSecretKey)
-    }
-}
 
 /// The first byte of what [`SeedCipher::seal`] makes, so that the form can change.
 const VERSION: u8 = 1;
@@ -133,7 +75,7 @@ impl SeedCipher {
 
 impl fmt::Debug for SeedCipher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("SeedSafe(…)")
+        f.write_str("SeedCipher(…)")
     }
 }
 
@@ -201,15 +143,5 @@ mod tests {
             let cut = sealed.as_bytes()[..length].to_vec();
             assert!(safe.open(copy(1), &SealedSeed::from_bytes(cut)).is_err(), "{length}");
         }
-    }
-
-    #[test]
-    fn a_secret_is_read_as_it_is_written_and_shown_nowhere_else() {
-        let secret = SecretKey::from_bytes([0xab; 32]);
-        assert_eq!(secret.reveal(), "ab".repeat(32));
-        let read: SecretKey = format!("{}\n", secret.reveal()).parse().unwrap();
-        assert_eq!(read.reveal(), secret.reveal());
-        assert!("AB".repeat(32).parse::<SecretKey>().is_err() && "ab".parse::<SecretKey>().is_err());
-        assert!(!format!("{secret:?}{:?}", SeedCipher::new(&secret)).contains("ab"));
     }
 }

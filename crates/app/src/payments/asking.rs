@@ -13,13 +13,9 @@ use crate::store::StoredAnswer;
 use crate::store::into_infallible;
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 use terrace_kernel::Money;
 use terrace_kernel::{Failure, Outcome, StoreError, UserId};
 use terrace_packs::{PackId, Purchase, PurchaseId, PurchaseState};
-
-/// How long after its start a purchase is first looked at, in case that the notice of its payment is lost.
-pub(crate) const CLAIM: Duration = Duration::from_mins(2);
 
 /// The payment provider, and where buyers come from.
 #[derive(Clone)]

@@ -12,7 +12,6 @@ mod return_purchase;
 mod sandbox;
 pub(crate) mod settle;
 mod take_notice;
-pub mod webhooks;
 
 pub(crate) use complete_purchase::{CloseReason, EndPending, RecordCheckout};
 pub use complete_purchase::{CompletePurchase, CompletePurchaseRefusal};
@@ -24,7 +23,6 @@ pub use crate::store::payments::{
     NoticeKind, NoticeOutcome, Payment, PaymentNotice, PaymentRead, PaymentWrite, RefundState,
     SandboxCheckout, SandboxState, SandboxWrite,
 };
-pub(crate) use asking::CLAIM;
 pub use asking::{CheckoutRefusal, Payments};
 pub use notice::Mismatch;
 pub(crate) use notice::{Decision, decide, is_name};
@@ -34,3 +32,4 @@ pub use provider::{
 pub(crate) use reconcile::job;
 pub use reconcile::{PurchasesReconciled, ReconcileReport};
 pub use sandbox::{NoticePost, Sandbox, SandboxDecision, SandboxRefusal};
+pub(crate) use settle::CLAIM;

@@ -165,7 +165,7 @@ mod tests {
             (PurchaseState::Expired, None, [given(false), Nothing, Nothing, given(true)]),
             (PurchaseState::Cancelled, None, [given(false), Nothing, Nothing, given(true)]),
             (PurchaseState::Refunded, Some(RefundState::Owed), [Nothing, Nothing, Nothing, RefundGiven]),
-            (PurchaseState::Refunded, Some(RefundState::AwardResult), [Nothing; 4]),
+            (PurchaseState::Refunded, Some(RefundState::Given), [Nothing; 4]),
         ] {
             let decided = NoticeKind::ALL
                 .map(|kind| decide(&notice(kind), "bank", &purchase(state), &payment(refund)).unwrap());

@@ -1,7 +1,7 @@
 //! Whoever takes the money, as use cases see them.
 
 use crate::payments::PaymentNotice;
-use crate::payments::webhooks::SignatureFault;
+use crate::platform::webhooks::SignatureFault;
 use crate::store::BoxFuture;
 use terrace_kernel::{Money, Timestamp};
 use terrace_packs::PurchaseId;
@@ -98,7 +98,7 @@ pub type Header<'h> = &'h dyn Fn(&str) -> Option<&'h str>;
 /// | [`look_up`](Self::look_up) | `GET /v1/checkout/sessions/{id}` with `expand[]=payment_intent.latest_charge`: `status` `open`, or `complete` with `payment_status` `unpaid`, is [`PaymentState::Open`]; `complete` and `paid` is [`PaymentState::Paid`] with `amount_total` and `currency`, or [`PaymentState::Refunded`] where the charge is `refunded`; `expired` is [`PaymentState::Ended`] |
 /// | [`close`](Self::close) | `POST /v1/checkout/sessions/{id}/expire`, which only open sessions take; where it is refused, the state is what `look_up` says |
 /// | [`refund`](Self::refund) | `POST /v1/refunds` with the session's `payment_intent` and `Idempotency-Key: refund-<purchase>`; `charge_already_refunded` is a success |
-/// | [`read_notice`](Self::read_notice) | The header `Stripe-Signature: t=…,v1=…` is made as ours is (`HMAC-SHA256` over `<t>.<body>`, the endpoint's `whsec_…` as the secret, 300 seconds), so that [`WebhookSecret::verify`](crate::payments::webhooks::WebhookSecret::verify) checks it; the event's `id` is [`PaymentNotice::event_id`] and `created` [`PaymentNotice::occurred_at`] |
+/// | [`read_notice`](Self::read_notice) | The header `Stripe-Signature: t=…,v1=…` is made as ours is (`HMAC-SHA256` over `<t>.<body>`, the endpoint's `whsec_…` as the secret, 300 seconds), so that [`WebhookSecret::verify`](crate::platform::webhooks::WebhookSecret::verify) checks it; the event's `id` is [`PaymentNotice::event_id`] and `created` [`PaymentNotice::occurred_at`] |
 /// | paid | `checkout.session.completed` with `payment_status` `paid`, `checkout.session.async_payment_succeeded`; one that is completed and `unpaid` is no notice yet |
 /// | failed | `checkout.session.async_payment_failed` |
 /// | cancelled | `checkout.session.expired` |

@@ -2,11 +2,11 @@
 //! page of this service, and it tells of that as a card provider would, by a signed message over the network.
 
 use crate::execute::execute_beside;
-use crate::payments::webhooks::{SIGNATURE_HEADER, WebhookSecret};
 use crate::payments::{
     BegunCheckout, Checkout, CheckoutOrder, Header, NoticeFault, NoticeKind, PaymentNotice, PaymentProvider,
     PaymentState, ProviderFault, SandboxCheckout, SandboxState, is_name,
 };
+use crate::platform::webhooks::{SIGNATURE_HEADER, WebhookSecret};
 use crate::store::{BoxFuture, Store, Tx};
 use crate::store::{Command, into_infallible};
 use crate::{App, SecretKey};

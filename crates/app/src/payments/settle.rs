@@ -4,11 +4,15 @@
 use crate::packs::{PackBook, SeedCipher, sealed_copies};
 use crate::payments::{Payment, RefundState};
 use crate::store::Tx;
+use std::time::Duration;
 use terrace_kernel::{Ctx, EventKind, NewEvent, StoreError, Timestamp, Topic, UserId};
 use terrace_ledger::{AccountKind, Amount, Holder, House, Transfer, TransferOutcome, TransferSource};
 use terrace_packs::{
     IllegalTransition, PackId, Purchase, PurchaseId, PurchaseState, StockChange, Transition, UserPackState,
 };
+
+/// How long after its start a purchase is first looked at, in case that the notice of its payment is lost.
+pub(crate) const CLAIM: Duration = Duration::from_mins(2);
 
 fn defect(cause: impl std::fmt::Display) -> StoreError {
     StoreError::defect("settle a purchase", cause.to_string())

@@ -94,11 +94,11 @@ impl Command for TakeNotice {
             }
             Decision::Cancel => settle::cancel(tx, ctx, &mut purchase, &mut payment, book)?,
             Decision::Refund { given } => {
-                let given = if given { RefundState::AwardResult } else { RefundState::Owed };
+                let given = if given { RefundState::Given } else { RefundState::Owed };
                 settle::refund(tx, ctx, &mut purchase, &mut payment, book, given)?;
             }
             Decision::RefundGiven => {
-                payment.refund = Some(RefundState::AwardResult);
+                payment.refund = Some(RefundState::Given);
                 payment.due_at = None;
                 tx.put_payment(&payment)?;
             }

@@ -2,15 +2,13 @@
 //! of the work, so that every event is dealt with exactly once, whatever is killed in between.
 
 use crate::App;
-use crate::accounts::erase_account;
 use crate::platform::follower::Follower;
-use crate::quests::check_after;
 use crate::store::{Command, Query, into_infallible};
 use crate::store::{ReadTx, Tx};
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
-use terrace_kernel::{Ctx, Event, EventKind, Outcome, Position, PostId, StoreError, Timestamp};
+use terrace_kernel::{Ctx, Event, EventKind, Outcome, Position, StoreError, Timestamp};
 use tokio::sync::watch;
 
 /// Whether an event is dealt with.
@@ -42,33 +40,6 @@ pub enum Handle {
     Many(fn(&mut dyn Tx, &mut Ctx, &[Event]) -> Result<(), StoreError>),
 }
 
-/// Every consumer of this program.
-pub(crate) const CONSUMERS: &[Consumer] = &[
-    Consumer {
-        name: "remove-deleted-posts",
-        follows: &[EventKind::PostDeleted],
-        handle: Handle::One(remove_deleted_post),
-    },
-    Consumer {
-        name: "erase-deleted-accounts",
-        follows: &[EventKind::AccountDeleted],
-        handle: Handle::One(erase_account),
-    },
-    Consumer {
-        name: "check-progress",
-        follows: &[
-            EventKind::UserFollowed,
-            EventKind::ProfileChanged,
-            EventKind::AccountRestored,
-            EventKind::ScoreChanged,
-            EventKind::PointsAwarded,
-            EventKind::QuestStarted,
-            EventKind::StepCompleted,
-        ],
-        handle: Handle::Many(check_after),
-    },
-];
-
 /// Rows that one transaction removes at most.
 pub(crate) const PORTION: u32 = 500;
 /// Events that a consumer deals with in one transaction at most.
@@ -81,33 +52,7 @@ const PASSED_OVER: i64 = 1000;
 /// How often to look without being rung.
 const SLOW_POLL: Duration = Duration::from_secs(5);
 
-fn remove_deleted_post(tx: &mut dyn Tx, _ctx: &mut Ctx, event: &Event) -> Result<Progress, StoreError> {
-    let post = PostId::from_uuid(event.what.subject);
-    Ok(if tx.remove_deleted_post(post, PORTION)? { Progress::Done } else { Progress::More })
-}
-
 impl App {
-    /// Runs every durable consumer until `stop` turns true.
-    pub async fn run_consumers(self: Arc<Self>, stop: watch::Receiver<bool>) {
-        let runs = CONSUMERS
-            .iter()
-            .map(|consumer| tokio::spawn(Arc::clone(&self).run_consumer(*consumer, stop.clone())));
-        for run in runs.collect::<Vec<_>>() {
-            if let Err(error) = run.await {
-                log::error!("a consumer stopped: {error}");
-            }
-        }
-    }
-
-    /// Lets every consumer catch up with the events that are public now.
-    pub async fn catch_up_consumers(&self) -> Result<(), StoreError> {
-        for consumer in CONSUMERS {
-            let mut seen = Position::START;
-            while self.advance(*consumer, &mut seen, None).await? {}
-        }
-        Ok(())
-    }
-
     /// Runs one durable consumer until `stop` turns true. Several processes may run it at once.
     pub async fn run_consumer(self: Arc<Self>, consumer: Consumer, mut stop: watch::Receiver<bool>) {
         let mut follower = Follower::new(self.store.bell());
@@ -136,7 +81,7 @@ impl App {
     /// One step: looks at the next events and deals with those that the consumer follows; says whether there
     /// is more to do. `seen` is how far this process has looked. Once `stop` is true it ends after the transaction that it
     /// is in.
-    async fn advance(
+    pub(crate) async fn advance(
         &self,
         consumer: Consumer,
         seen: &mut Position,

@@ -9,7 +9,7 @@ pub use at_once::AtOnce;
 
 use crate::store::{BoxFuture, JobRecord, MAX_CLOCK_SKEW, ReadTx, Tx};
 use crate::store::{Command, Query, into_infallible};
-use crate::{App, AppConfig, housekeeping};
+use crate::{App, AppConfig};
 use std::convert::Infallible;
 use std::fmt;
 use std::sync::Arc;
@@ -106,19 +106,6 @@ impl fmt::Debug for Job {
     }
 }
 
-/// Every job of this program.
-pub fn registry() -> Vec<Job> {
-    let mut jobs = housekeeping::jobs();
-    jobs.push(crate::trends::refresh::job());
-    jobs.push(crate::trends::backfill::job());
-    jobs.push(crate::accounts::name_skeletons::job());
-    jobs.extend(crate::upkeep::jobs());
-    jobs.push(crate::ledger_upkeep::job());
-    jobs.push(crate::quests::job());
-    jobs.push(crate::payments::job());
-    jobs
-}
-
 /// What became of an attempt to run a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Turn {
@@ -145,20 +132,7 @@ enum End {
 }
 
 impl App {
-    /// Runs every job whenever it is due, until `stop` turns true; then gives back what it holds.
-    pub async fn run_jobs(self: Arc<Self>, stop: watch::Receiver<bool>) {
-        let runs = registry().into_iter().map(|job| {
-            let (app, stop) = (Arc::clone(&self), stop.clone());
-            tokio::spawn(async move { app.keep_job(&job, stop).await })
-        });
-        for run in runs.collect::<Vec<_>>() {
-            if let Err(error) = run.await {
-                log::error!("a job's schedule stopped: {error}");
-            }
-        }
-    }
-
-    async fn keep_job(self: Arc<Self>, job: &Job, mut stop: watch::Receiver<bool>) {
+    pub(crate) async fn keep_job(self: Arc<Self>, job: &Job, mut stop: watch::Receiver<bool>) {
         loop {
             let wait = match self.try_job(job, &mut stop).await {
                 Ok(Turn::NotDue(due)) => due.since(self.now()).min(LOOK),
@@ -414,11 +388,5 @@ mod tests {
         let record = JobRecord { failures: 2, ..JobRecord::new("a", at(0)) };
         let interrupted = after(record.clone(), End::Interrupted, MINUTE, at(20));
         assert_eq!((interrupted.due_at, interrupted.failures), (at(20), 2));
-    }
-
-    #[test]
-    fn every_job_has_a_name_of_its_own() {
-        let names: std::collections::HashSet<_> = registry().iter().map(Job::name).collect();
-        assert_eq!(names.len(), registry().len());
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::demo::DEMO_FAN;
 use crate::minting::MintingStanding;
-use crate::platform::consumers::CONSUMERS;
+use crate::schedule::CONSUMERS;
 use crate::store::JobRecord;
 use crate::store::Query;
 use crate::store::ReadTx;

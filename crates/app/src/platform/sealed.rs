@@ -1,7 +1,6 @@
 //! Bytes that a client carries for the service and cannot read or change.
 
-use crate::SecretKey;
-use crate::payments::webhooks::keyed;
+use crate::platform::{SecretKey, keyed};
 use chacha20poly1305::aead::{Aead, Payload};
 use chacha20poly1305::{KeyInit, XChaCha20Poly1305};
 use hmac::Mac;

@@ -1,8 +1,8 @@
 //! Deletes one's own post.
 
-use crate::store::Command;
-use crate::store::Tx;
-use terrace_kernel::{Ctx, EventKind, Failure, NewEvent, Outcome, PostId, Topic, UserId};
+use crate::platform::{PORTION, Progress};
+use crate::store::{Command, Tx};
+use terrace_kernel::{Ctx, Event, EventKind, Failure, NewEvent, Outcome, PostId, StoreError, Topic, UserId};
 
 /// Deletes a post: it is hidden at once, and its comments and reactions are removed after the commit by the
 /// consumer that follows `post.deleted`, in portions, so that a popular post's end holds up nobody.
@@ -48,4 +48,14 @@ impl Command for DeletePost {
         )?;
         Ok(())
     }
+}
+
+/// Removes the rows of a deleted post, a portion in each transaction.
+pub(crate) fn remove_deleted_post(
+    tx: &mut dyn Tx,
+    _ctx: &mut Ctx,
+    event: &Event,
+) -> Result<Progress, StoreError> {
+    let post = PostId::from_uuid(event.what.subject);
+    Ok(if tx.remove_deleted_post(post, PORTION)? { Progress::Done } else { Progress::More })
 }

@@ -4,6 +4,7 @@ mod create_comment;
 mod create_post;
 mod delete_comment;
 mod delete_post;
+mod followed;
 mod queries;
 mod react;
 mod report_post;
@@ -11,6 +12,7 @@ mod report_post;
 pub use create_comment::{CommentCreated, CreateComment, CreateCommentRefusal};
 pub use create_post::{CreatePost, CreatePostRefusal};
 pub use delete_comment::{DeleteComment, DeleteCommentRefusal};
+pub(crate) use delete_post::remove_deleted_post;
 pub use delete_post::{DeletePost, DeletePostRefusal};
 pub use queries::{
     FeedPage, FeedRefusal, FeedScope, GetComment, GetPost, ListComments, PostPage, ReadFeed, SeenByReader,

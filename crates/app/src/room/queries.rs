@@ -1,7 +1,7 @@
 //! The feed, posts and comments.
 
 use crate::accounts::NotFound;
-use crate::graph::followed;
+use crate::room::followed;
 use crate::store::Query;
 use crate::store::ReadTx;
 use std::convert::Infallible;

@@ -3,7 +3,7 @@
 use crate::dto::{IdText, Time, UserCard, given};
 use serde::{Deserialize, Serialize};
 use terrace_app::boards::OwnPoints;
-use terrace_app::{AwardResult, BoardLine, BoardPage, ShownBoard};
+use terrace_app::{BoardLine, BoardPage, ShownBoard};
 use terrace_kernel::{TeamId, Timestamp, UserId};
 use terrace_scoring::{
     Board as ScoredBoard, BoardId, BoardScope, PointsRecord, Season as ScoredSeason, Standing,
@@ -312,16 +312,16 @@ pub(crate) struct AwardResult {
     leaderboard_id: Option<Uuid>,
 }
 
-impl From<&AwardResult> for AwardResult {
-    fn from(given: &AwardResult) -> Self {
+impl From<&terrace_app::AwardResult> for AwardResult {
+    fn from(given: &terrace_app::AwardResult) -> Self {
         match given {
-            AwardResult::Now { record, changes: _ } => Self {
+            terrace_app::AwardResult::Now { record, changes: _ } => Self {
                 points_awarded: record.amount.get(),
                 already_awarded: false,
                 season_id: record.season.map(Uuid::from),
                 leaderboard_id: record.board.map(Uuid::from),
             },
-            AwardResult::Before => {
+            terrace_app::AwardResult::Before => {
                 Self { points_awarded: 0, already_awarded: true, season_id: None, leaderboard_id: None }
             }
         }

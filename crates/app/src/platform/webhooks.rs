@@ -1,8 +1,8 @@
 //! Signed messages between this service and others: the one that sends puts, beside the body, when it was sent and an
 //! HMAC-SHA256 over that and the body, so that nobody else can make one, change one, or send an old one again.
 
-use crate::SecretKey;
-use hmac::{Hmac, KeyInit, Mac};
+use crate::platform::{SecretKey, keyed};
+use hmac::{Hmac, Mac};
 use sha2::Sha256;
 use std::fmt;
 use terrace_kernel::{Timestamp, hex};
@@ -102,21 +102,6 @@ impl WebhookSecret {
     fn mac(&self, seconds: &str, body: &[u8]) -> Hmac<Sha256> {
         keyed(self.0.as_bytes()).chain_update(seconds).chain_update(".").chain_update(body)
     }
-}
-
-/// HMAC-SHA256 under a key of any length: it is padded to a block, and one that is longer is hashed to 32 bytes first
-/// (RFC 2104). Given so, its length cannot be wrong.
-pub(crate) fn keyed(key: &[u8]) -> Hmac<Sha256> {
-    let mut block = [0_u8; 64];
-    if key.len() > block.len() {
-        let hashed: [u8; 32] = <Sha256 as sha2::Digest>::digest(key).into();
-        block.iter_mut().zip(hashed).for_each(|(to, from)| *to = from);
-    } else {
-        block.iter_mut().zip(key).for_each(|(to, from)| *to = *from);
-    }
-    let mac = <Hmac<Sha256> as KeyInit>::new(&block.into());
-    block.zeroize();
-    mac
 }
 
 impl Drop for WebhookSecret {

@@ -1,0 +1,97 @@
+//! What runs beside requests: every consumer of events and every periodic job of this program.
+
+use crate::App;
+use crate::accounts::erase_account;
+use crate::platform::{Consumer, Handle, Job};
+use crate::quests::check_after;
+use crate::room::remove_deleted_post;
+use std::sync::Arc;
+use terrace_kernel::{EventKind, Position, StoreError};
+use tokio::sync::watch;
+
+/// Every consumer of this program.
+pub(crate) const CONSUMERS: &[Consumer] = &[
+    Consumer {
+        name: "remove-deleted-posts",
+        follows: &[EventKind::PostDeleted],
+        handle: Handle::One(remove_deleted_post),
+    },
+    Consumer {
+        name: "erase-deleted-accounts",
+        follows: &[EventKind::AccountDeleted],
+        handle: Handle::One(erase_account),
+    },
+    Consumer {
+        name: "check-progress",
+        follows: &[
+            EventKind::UserFollowed,
+            EventKind::ProfileChanged,
+            EventKind::AccountRestored,
+            EventKind::ScoreChanged,
+            EventKind::PointsAwarded,
+            EventKind::QuestStarted,
+            EventKind::StepCompleted,
+        ],
+        handle: Handle::Many(check_after),
+    },
+];
+
+/// Every job of this program.
+pub fn jobs() -> Vec<Job> {
+    let mut jobs = crate::housekeeping::jobs();
+    jobs.push(crate::trends::refresh::job());
+    jobs.push(crate::trends::backfill::job());
+    jobs.push(crate::accounts::name_skeletons::job());
+    jobs.extend(crate::upkeep::jobs());
+    jobs.push(crate::ledger_upkeep::job());
+    jobs.push(crate::quests::job());
+    jobs.push(crate::payments::job());
+    jobs
+}
+
+impl App {
+    /// Runs every durable consumer until `stop` turns true.
+    pub async fn run_consumers(self: Arc<Self>, stop: watch::Receiver<bool>) {
+        let runs = CONSUMERS
+            .iter()
+            .map(|consumer| tokio::spawn(Arc::clone(&self).run_consumer(*consumer, stop.clone())));
+        for run in runs.collect::<Vec<_>>() {
+            if let Err(error) = run.await {
+                log::error!("a consumer stopped: {error}");
+            }
+        }
+    }
+
+    /// Lets every consumer catch up with the events that are public now.
+    pub async fn catch_up_consumers(&self) -> Result<(), StoreError> {
+        for consumer in CONSUMERS {
+            let mut seen = Position::START;
+            while self.advance(*consumer, &mut seen, None).await? {}
+        }
+        Ok(())
+    }
+
+    /// Runs every job whenever it is due, until `stop` turns true; then gives back what it holds.
+    pub async fn run_jobs(self: Arc<Self>, stop: watch::Receiver<bool>) {
+        let runs = jobs().into_iter().map(|job| {
+            let (app, stop) = (Arc::clone(&self), stop.clone());
+            tokio::spawn(async move { app.keep_job(&job, stop).await })
+        });
+        for run in runs.collect::<Vec<_>>() {
+            if let Err(error) = run.await {
+                log::error!("a job's schedule stopped: {error}");
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_job_has_a_name_of_its_own() {
+        let names: std::collections::HashSet<_> = jobs().iter().map(Job::name).collect();
+        assert_eq!(names.len(), jobs().len());
+    }
+}
