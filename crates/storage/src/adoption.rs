@@ -44,14 +44,13 @@ pub(crate) fn is_adoptable(applied: &[String]) -> Result<bool, StoreError> {
     if !applied.iter().any(|version| is_earlier(version)) {
         return Ok(false);
     }
-    let is_applied = |version: &&str| applied.iter().any(|applied| applied == version);
-    if applied.len() == EARLIER_VERSIONS.len() && EARLIER_VERSIONS.iter().all(|version| is_applied(&version))
-    {
+    let is_complete = EARLIER_VERSIONS.iter().all(|version| applied.iter().any(|applied| applied == version));
+    let (found, all) = (applied.len(), EARLIER_VERSIONS.len());
+    if is_complete && found == all {
         return Ok(true);
     }
-    let (found, all) = (applied.len(), EARLIER_VERSIONS.len());
     let words = format!(
-        "an earlier version of this program migrated the database only in part ({found} migrations are recorded, not \
+        "an earlier version of this program migrated the database only in part (recorded migrations: {found}, expected: \
          exactly its {all}): start the previous version once, which applies the others, and then this one"
     );
     Err(StoreError::defect("migrate", words))
