@@ -62,6 +62,7 @@ mod contract {
     mod maintenance_rows;
     pub(crate) mod media;
     pub(crate) mod mended;
+    pub(crate) mod migrations;
     mod minting;
     mod once;
     mod operators;

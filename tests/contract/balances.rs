@@ -1,28 +1,24 @@
-//! Balances as they are kept over time: what existing fans begin with, what milestones and operators give, what is wrong
-//! is found and mended, and money keeps an account from being deleted.
+//! Balances as they are kept over time: what milestones and operators give, what is wrong is found and mended, and money
+//! keeps an account from being deleted.
 
 use super::ledger::{balance, coins, entries, in_order, moved};
 use super::points::{award, founded};
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use std::sync::Arc;
 use std::time::Duration;
 use terrace_testkit::app::balances::{CoinsMoved, MoveCoins, MoveCoinsRefusal};
-use terrace_testkit::app::boards::{AwardPoints, ReversePoints};
-use terrace_testkit::app::jobs;
 use terrace_testkit::app::quests::VisitDaily;
-use terrace_testkit::app::{AwardResult, DeleteAccountRefusal, LedgerReport, Turn};
+use terrace_testkit::app::{AwardResult, DeleteAccountRefusal, LedgerReport, Turn, jobs};
 use terrace_testkit::identity::Password;
 use terrace_testkit::kernel::Currency;
 use terrace_testkit::kernel::{Failure, UserId};
 use terrace_testkit::ledger::{
     AccountKind, Amount, Balance, Holder, House, LedgerCheck, LedgerMend, TransferOutcome, TransferSource,
 };
-use terrace_testkit::scoring::{SourceKey, Writer};
 use terrace_testkit::{DatabaseKind, PASSWORD, TestApp, on_each_database};
 use tokio::sync::watch;
 
 on_each_database! {
-    fans_with_points_begin_with_as_many_to_spend,
     milestones_of_daily_visits_give_coins_once,
     operators_give_and_take_coins_once_each,
     a_balance_that_was_tampered_with_is_found_and_mended_once,
@@ -43,42 +39,6 @@ fn repair(house: &TestApp, dry_run: bool) -> LedgerReport {
 fn wrong(report: &LedgerReport) -> Vec<(LedgerCheck, u64)> {
     let wrong = report.checks.iter().map(|(check, found)| (*check, found.wrong));
     wrong.filter(|(_, wrong)| *wrong > 0).collect()
-}
-
-/// Takes the ledger out of the schema and brings it in again, as an update of a database with fans does.
-fn begin_anew(house: &TestApp) -> Result<()> {
-    loop {
-        let reverted = house.storage().revert_last()?;
-        ensure!(!reverted.is_empty(), "no migration has the ledger");
-        if reverted.iter().any(|name| name.ends_with("_ledger")) {
-            house.storage().migrate()?;
-            return Ok(());
-        }
-    }
-}
-
-fn fans_with_points_begin_with_as_many_to_spend(kind: DatabaseKind) -> Result<()> {
-    let house = founded(kind)?;
-    let [mia, bo, kim] = [house.fan("mia").id, house.fan("bo_").id, house.fan("kim").id];
-    house.done(award(&house, mia, 7, "one"));
-    house.done(award(&house, mia, 5, "two"));
-    // Maintenance took more from him than he had.
-    house.done(AwardPoints { by: Writer::Maintenance, ..award(&house, bo, -3, "one") });
-    begin_anew(&house)?;
-    let points = |fan| balance(&house, fan, AccountKind::Points);
-    assert_eq!([mia, bo, kim].map(points), [12, 0, 0]);
-    let told: Vec<_> = entries(&house, mia).iter().map(|entry| (entry.change, entry.balance_after)).collect();
-    assert_eq!(told, [(12, 12)]);
-    in_order(&house);
-    // And goes on from there.
-    house.done(award(&house, mia, 1, "three"));
-    let source = SourceKey::import("one")?;
-    let awards = house.app().awards();
-    house.done(ReversePoints { awards, user: mia, source, reason: "Back".to_owned(), by: Writer::Service });
-    assert_eq!(points(mia), 6);
-    in_order(&house);
-    assert_eq!(wrong(&verify(&house)), []);
-    Ok(())
 }
 
 fn milestones_of_daily_visits_give_coins_once(kind: DatabaseKind) -> Result<()> {

@@ -1,7 +1,9 @@
 //! One schema on two databases, and the way up and down to it (docs/architecture.md, invariant 13).
 
+use super::mended::kept;
 use anyhow::{Context, Result};
 use std::collections::BTreeMap;
+use std::fmt::Write;
 use std::sync::Arc;
 use terrace_testkit::app::store::Store;
 use terrace_testkit::storage::{ColumnDescription, Storage, StorageConfig};
@@ -10,6 +12,7 @@ use terrace_testkit::{
 };
 
 on_each_database! {
+    the_schema_is_the_one_in_the_snapshot,
     up_and_down_and_up_leave_the_same_schema,
     the_schema_is_what_the_program_knows,
     of_processes_that_migrate_at_once_one_does,
@@ -19,16 +22,69 @@ on_each_database! {
 /// Only here: SQLite's writer gives events their places itself.
 const ONLY_POSTGRES: [&str; 2] = ["event_head", "outbox"];
 
-fn open(database: &TestDatabase) -> Result<Storage> {
+pub(super) fn open(database: &TestDatabase) -> Result<Storage> {
     let config =
         StorageConfig { read_connections: 1, write_connections: 1, ..StorageConfig::new(database.url()) };
     let (clock, entropy) = (ManualClock::default(), SeededEntropy::default());
     Ok(Storage::open(config, Arc::new(clock), Arc::new(entropy))?)
 }
 
-fn ready(storage: &Storage) -> Result<bool> {
+pub(super) fn ready(storage: &Storage) -> Result<bool> {
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;
     Ok(runtime.block_on(storage.ready()).is_ok())
+}
+
+/// SQLite keeps statements as they were written, with what `ALTER TABLE` added put in: blanks and the case of words
+/// outside texts mean nothing.
+fn normalised(definition: &str) -> String {
+    let lower = |(part, text): (usize, &str)| {
+        if part % 2 == 1 { text.to_owned() } else { text.to_lowercase() }
+    };
+    let words = definition.split('\'').enumerate().map(lower).collect::<Vec<_>>().join("'");
+    let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    words.replace("( ", "(").replace(" )", ")").replace(" ,", ",")
+}
+
+/// Columns in their order, definitions and the rows that migrations insert, as text. The relay takes its lease as soon as
+/// there are tables.
+fn described(kind: DatabaseKind, storage: &Storage) -> Result<String> {
+    let schema = storage.describe_schema()?;
+    let mut text = String::new();
+    for ColumnDescription { table, column, sql_type, nullable, key_place } in schema.columns {
+        let null = if nullable { "null" } else { "not null" };
+        let key = key_place.map(|place| format!(", key {place}")).unwrap_or_default();
+        writeln!(text, "{table}.{column}: {sql_type}, {null}{key}")?;
+    }
+    for definition in schema.definitions {
+        match kind {
+            DatabaseKind::Postgres => writeln!(text, "{definition}")?,
+            DatabaseKind::Sqlite => writeln!(text, "{}", normalised(&definition))?,
+        }
+    }
+    for (table, rows) in kept(storage, &["leases"]) {
+        for row in rows {
+            writeln!(text, "row of {table}: {row}")?;
+        }
+    }
+    Ok(text)
+}
+
+/// The schema that the migrations make is pinned in `snapshots/`. A migration that changes it on purpose renews both
+/// files: run this test with `INSTA_UPDATE=always` in the environment, and review what changed in them, which must be
+/// what the migration is for.
+fn the_schema_is_the_one_in_the_snapshot(kind: DatabaseKind) -> Result<()> {
+    let database = TestDatabase::empty(kind)?;
+    let storage = open(&database)?;
+    storage.migrate()?;
+    let name = match kind {
+        DatabaseKind::Postgres => "schema_postgres",
+        DatabaseKind::Sqlite => "schema_sqlite",
+    };
+    let text = described(kind, &storage)?;
+    insta::with_settings!({prepend_module_to_snapshot => false, omit_expression => true}, {
+        insta::assert_snapshot!(name, text);
+    });
+    Ok(())
 }
 
 /// Every migration has a way back that leaves nothing, and the way up leads to the same place each time, taken

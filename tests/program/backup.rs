@@ -1,18 +1,20 @@
 //! `terrace backup` and `terrace restore`, as operators run them (docs/operations.md, "Backup and restore").
 
+use crate::contract::migrations::record;
 use anyhow::{Context, Result, ensure};
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
-use terrace_testkit::{Client, Ended, Invocation};
+use terrace_testkit::storage::{EARLIER_VERSIONS, Storage, StorageConfig};
+use terrace_testkit::{Client, Ended, Invocation, ManualClock, SeededEntropy};
 
 const PATIENCE: Duration = Duration::from_mins(1);
-const NEWEST: &str = "20261121000120";
+const NEWEST: &str = "20261122000330";
 
 /// A program that has served once, so that there is something to copy, and a post.
 fn served() -> Result<Invocation> {
@@ -272,6 +274,70 @@ fn only_a_whole_backup_of_this_program_is_restored() -> Result<()> {
     refused(&newer, "a newer version of this program made it: it holds 20991231235959")?;
     let missing = run(&Invocation::new()?, &["restore", "nowhere.db"])?;
     assert!(missing.code == Some(1) && missing.log.contains("there is no nowhere.db"), "{}", missing.words());
+    Ok(())
+}
+
+/// Records these migrations as those of the program's database.
+fn record_in(terrace: &Invocation, versions: &[&str]) -> Result<()> {
+    let url = format!("sqlite:{}", terrace.folder().join("data/terrace.db").display());
+    let (clock, entropy) = (ManualClock::default(), SeededEntropy::default());
+    let storage = Storage::open(StorageConfig::new(&url), Arc::new(clock), Arc::new(entropy))?;
+    record(&storage, versions)?;
+    storage.close();
+    Ok(())
+}
+
+#[test]
+fn a_backup_with_the_earlier_migrations_is_restored_and_adopted() -> Result<()> {
+    let terrace = served()?;
+    record_in(&terrace, &EARLIER_VERSIONS)?;
+    let copy = backup(&terrace)?;
+    let copy = copy.to_str().context("a path")?;
+    let elsewhere = Invocation::new()?;
+    let said = run(&elsewhere, &["restore", copy])?.succeeded()?;
+    assert!(
+        said.contains("it is of an older version: the next start brings its schema up to date"),
+        "{said}"
+    );
+    let doctor = run(&elsewhere, &["doctor"])?;
+    assert!(doctor.words().contains("14 migrations are pending: `terrace migrate`"), "{}", doctor.words());
+    let unready = run(&elsewhere, &["maintain", "verify"])?;
+    assert!(unready.log.contains("`terrace migrate` brings it up to date"), "{}", unready.words());
+    fs::copy(terrace.folder().join("data/secret"), elsewhere.folder().join("data/secret"))?;
+    let mut program = elsewhere.serve()?;
+    assert_eq!(posts(&program.client())?, BTreeSet::from(["kept".to_owned()]));
+    program.stop()?;
+    assert_eq!(run(&elsewhere, &["migrate"])?.succeeded()?, "the database is up to date\n");
+    run(&elsewhere, &["maintain", "verify"])?.succeeded()?;
+    Ok(())
+}
+
+#[test]
+fn a_database_with_only_some_of_the_earlier_migrations_is_left_as_it_is() -> Result<()> {
+    let terrace = served()?;
+    backup(&terrace)?;
+    let database = terrace.folder().join("data/terrace.db");
+    record_in(&terrace, EARLIER_VERSIONS.split_last().context("versions")?.1)?;
+    fs::copy(&database, terrace.folder().join("part.db"))?;
+    for words in [
+        &["serve"][..],
+        &["migrate"],
+        &["seed"],
+        &["maintain", "verify"],
+        &["doctor"],
+        &["backup", "another.db"],
+        &["restore", "part.db", "--force"],
+    ] {
+        let refused = run(&terrace, words)?;
+        assert_eq!(refused.code, Some(1), "{words:?}: {}", refused.words());
+        let said = refused.words();
+        assert!(said.contains("start the previous version once"), "{words:?}: {said}");
+        assert!(!said.contains("`terrace migrate` brings it up to date"), "{words:?}: {said}");
+    }
+    assert!(!terrace.folder().join("another.db").exists());
+    // What was there before is still restored.
+    run(&terrace, &["restore", "copy.db", "--force"])?.succeeded()?;
+    run(&terrace, &["maintain", "verify"])?.succeeded()?;
     Ok(())
 }
 

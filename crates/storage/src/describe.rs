@@ -33,7 +33,8 @@ pub struct ColumnDescription {
 pub struct SchemaDescription {
     /// Every column, by table and in the table's order.
     pub columns: Vec<ColumnDescription>,
-    /// The definition of every table, column, index, constraint and trigger, in order.
+    /// The definition of every table, column, index, constraint, trigger and function, and the order of each table's
+    /// indexes, sorted.
     pub definitions: Vec<String>,
 }
 
@@ -52,9 +53,15 @@ WHERE tables.type = 'table' AND tables.name NOT LIKE 'sqlite\_%' ESCAPE '\'
 ORDER BY tables.name, columns.cid"#;
 
 const SQLITE_DEFINITIONS: &str = r"
-SELECT type || ' ' || name || ': ' || coalesce(sql, '') AS text FROM sqlite_schema
-WHERE tbl_name NOT LIKE 'sqlite\_%' ESCAPE '\' AND tbl_name NOT LIKE '\_\_diesel%' ESCAPE '\'
-ORDER BY type, name";
+WITH ours AS (
+    SELECT * FROM sqlite_schema
+    WHERE tbl_name NOT LIKE 'sqlite\_%' ESCAPE '\' AND tbl_name NOT LIKE '\_\_diesel%' ESCAPE '\'
+)
+SELECT type || ' ' || name || ': ' || coalesce(sql, '') AS text FROM ours
+UNION ALL
+SELECT 'indexes of ' || ours.name || ': ' || group_concat(indexes.name, ', ' ORDER BY seq) AS text
+FROM ours JOIN pragma_index_list(ours.name) AS indexes WHERE ours.type = 'table' GROUP BY ours.name
+ORDER BY text";
 
 const POSTGRES_COLUMNS: &str = r#"
 SELECT tables.relname::text AS "table", columns.attname::text AS "column",
@@ -68,23 +75,35 @@ ORDER BY tables.relname COLLATE "C", columns.attnum"#;
 
 const POSTGRES_DEFINITIONS: &str = r#"
 WITH tables AS (
-    SELECT oid, relname FROM pg_class
+    SELECT oid, relname, relkind, relpersistence, reloptions FROM pg_class
     WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')
       AND relname NOT LIKE '\_\_diesel%'
 ), definitions (text) AS (
-    SELECT format('column %s.%s: %s, identity %s, default %s', relname, attname,
-               row_number() OVER (PARTITION BY tables.oid ORDER BY attnum), attidentity,
-                  pg_get_expr(adbin, adrelid))
+    SELECT format('table %s: kind %s, persistence %s, options %s', relname, relkind, relpersistence, reloptions)
+    FROM tables
+    UNION ALL
+    SELECT format('column %s.%s: %s, identity %s, default %s, collation %s', relname, attname,
+                  row_number() OVER (PARTITION BY tables.oid ORDER BY attnum), attidentity,
+                  pg_get_expr(adbin, adrelid), collname)
     FROM tables JOIN pg_attribute ON attrelid = tables.oid AND attnum > 0 AND NOT attisdropped
          LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
+         LEFT JOIN pg_collation ON pg_collation.oid = attcollation
     UNION ALL
+    -- From PostgreSQL 18 on, NOT NULL is a constraint of its own; here it is part of the columns.
     SELECT format('constraint %s.%s: %s', relname, conname, pg_get_constraintdef(pg_constraint.oid))
-    FROM tables JOIN pg_constraint ON conrelid = tables.oid
+    FROM tables JOIN pg_constraint ON conrelid = tables.oid AND contype <> 'n'
     UNION ALL
     SELECT format('index %s', pg_get_indexdef(indexrelid)) FROM tables JOIN pg_index ON indrelid = tables.oid
     UNION ALL
+    SELECT format('indexes of %s: %s', tables.relname, string_agg(indexes.relname, ', ' ORDER BY indexrelid))
+    FROM tables JOIN pg_index ON indrelid = tables.oid JOIN pg_class AS indexes ON indexes.oid = indexrelid
+    GROUP BY tables.relname
+    UNION ALL
     SELECT format('trigger %s', pg_get_triggerdef(pg_trigger.oid))
     FROM tables JOIN pg_trigger ON tgrelid = tables.oid AND NOT tgisinternal
+    UNION ALL
+    SELECT format('function %s', pg_get_functiondef(oid)) FROM pg_proc
+    WHERE pronamespace = current_schema()::regnamespace AND prokind IN ('f', 'p')
 )
 SELECT text FROM definitions ORDER BY text COLLATE "C""#;
 

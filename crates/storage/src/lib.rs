@@ -12,12 +12,14 @@
 //! - `relay` gives events their public order on PostgreSQL. On SQLite the writer's order is that order.
 //! - `media` keeps the bytes of pictures, in a folder or a bucket. The only module that names `object_store`.
 //! - `backup` copies an embedded database and puts copies back.
-//! - `migrate` changes the schema, `describe` tells what it is; `schema` and `types` describe it to diesel.
+//! - `migrate` changes the schema, `adoption` takes over databases of the earlier migrations, `describe` reads the schema;
+//!   `schema` and `types` describe it to diesel.
 //!
 //! To add a port: its trait goes into a domain crate, its implementation into the folder of its area, its tables into
 //! `migrations/` and `schema`; nothing else here changes.
 
 mod accounts;
+mod adoption;
 mod backup;
 mod balances;
 mod boards;
@@ -64,6 +66,7 @@ mod types;
 #[cfg(test)]
 mod tests;
 
+pub use adoption::EARLIER_VERSIONS;
 pub use backup::{BackedUp, BackupError, Restored, back_up, restore};
 pub use config::{DatabaseKind, StorageConfig, UrlError};
 pub use describe::{ColumnDescription, SchemaDescription};

@@ -1,5 +1,6 @@
 //! Migrations, embedded for both databases: all that are asked for in one transaction, by one process at a time.
 
+use crate::adoption::{adopt, is_adoptable, is_earlier};
 use crate::config::DatabaseKind;
 use crate::conn::Conn;
 use crate::error::broken;
@@ -87,19 +88,23 @@ where
 fn take<DB, C>(conn: &mut C, source: &EmbeddedMigrations, step: Step) -> Result<Vec<String>, StoreError>
 where
     DB: Backend,
-    C: MigrationHarness<DB>,
+    C: MigrationHarness<DB> + SimpleConnection,
 {
     let fail = |error| StoreError::defect("migrate", error);
     let applied = conn.applied_migrations().map_err(fail)?;
+    let mut applied: Vec<_> = applied.iter().map(ToString::to_string).collect();
     let mut known = source.migrations().map_err(fail)?;
     known.sort_by_key(|migration| migration.name().version().as_owned());
-    let is_known = |version: &&_| known.iter().any(|migration| migration.name().version() == **version);
-    let unknown: Vec<_> =
-        applied.iter().filter(|version| !is_known(version)).map(ToString::to_string).collect();
+    let versions: Vec<_> = known.iter().map(|migration| migration.name().version().to_string()).collect();
+    let unknown = unknown(&applied, |version| versions.contains(version));
     if !unknown.is_empty() {
         return Err(newer(&unknown));
     }
-    let is_applied = |migration: &dyn Migration<DB>| applied.contains(&migration.name().version());
+    if is_adoptable(&applied)? {
+        applied = adopt(conn, &versions).map_err(broken("migrate"))?;
+    }
+    let is_applied =
+        |migration: &dyn Migration<DB>| applied.contains(&migration.name().version().to_string());
     let (chosen, count) = match step {
         Step::Up => {
             (known.iter().filter(|migration| !is_applied(&**migration)).collect::<Vec<_>>(), usize::MAX)
@@ -119,6 +124,11 @@ where
         names.push(migration.name().to_string());
     }
     Ok(names)
+}
+
+/// Applied versions that neither this program nor an earlier one made.
+fn unknown(applied: &[String], is_known: impl Fn(&String) -> bool) -> Vec<String> {
+    applied.iter().filter(|version| !is_known(version) && !is_earlier(version)).cloned().collect()
 }
 
 fn newer(unknown: &[String]) -> StoreError {
@@ -155,13 +165,13 @@ fn check_references(conn: &mut diesel::SqliteConnection) -> Result<(), StoreErro
 /// How the schema of a database stands to the one that this program knows.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Standing {
-    /// Names of migrations that are not applied.
+    /// Names of migrations that are not applied; all of them where those of an earlier version are, until they are adopted.
     pub(crate) pending: Vec<String>,
     /// Versions that are applied and unknown.
     pub(crate) unknown: Vec<String>,
 }
 
-/// Compares without writing anything.
+/// Compares without writing anything. A database that holds only some migrations of an earlier version is an error.
 pub(crate) fn standing(conn: &mut Conn<'_>) -> Result<Standing, StoreError> {
     let (kind, applied) = match conn {
         Conn::Pg(conn) => (
@@ -186,11 +196,13 @@ pub(crate) fn standing(conn: &mut Conn<'_>) -> Result<Standing, StoreError> {
     };
     let applied = applied.map_err(broken("read the applied migrations"))?;
     let known = known(kind)?;
+    let unknown = unknown(&applied, |version| known.contains_key(version));
+    if unknown.is_empty() {
+        is_adoptable(&applied)?;
+    }
     let pending =
         known.iter().filter(|(version, _)| !applied.contains(version)).map(|(_, name)| name.clone());
-    let pending = pending.collect();
-    let unknown = applied.into_iter().filter(|version| !known.contains_key(version)).collect();
-    Ok(Standing { pending, unknown })
+    Ok(Standing { pending: pending.collect(), unknown })
 }
 
 fn versions(

@@ -115,7 +115,8 @@ impl Storage {
         Ok(Self { shared: Arc::new(storage) })
     }
 
-    /// Applies what is pending and returns the names of what was applied. Of several processes that do so at
+    /// Applies what is pending and returns the names of what was applied. A database with exactly the migrations of
+    /// [`EARLIER_VERSIONS`](crate::EARLIER_VERSIONS) is adopted first: its tables are those of this program. Of several processes that do so at
     /// once, one applies and the others find nothing to do. A schema that is newer than this program is an
     /// error, and is left as it is.
     pub fn migrate(&self) -> Result<Vec<String>, StoreError> {

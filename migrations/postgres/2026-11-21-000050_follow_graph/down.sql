@@ -1,7 +1,0 @@
-DROP TABLE presence;
-DROP TABLE dismissals;
-DROP TABLE blocks;
-DROP TABLE team_follows;
-DROP TABLE follows;
-UPDATE users SET follower_count = 0, following_count = 0 WHERE follower_count <> 0 OR following_count <> 0;
-UPDATE teams SET follower_count = 0 WHERE follower_count <> 0;

@@ -1,1 +1,0 @@
-DROP FUNCTION relay_events(BIGINT);

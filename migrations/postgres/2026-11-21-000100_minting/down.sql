@@ -1,3 +1,0 @@
-DROP TABLE mint_lanes;
-DROP TABLE mint_messages;
-ALTER TABLE owned_collectibles DROP COLUMN is_told;

@@ -1,0 +1,11 @@
+DROP FUNCTION relay_events(bigint);
+DROP TABLE secret_marks;
+DROP TABLE maintenance_runs;
+DROP TABLE backfills;
+DROP TABLE job_runs;
+DROP TABLE idempotency_keys;
+DROP TABLE leases;
+DROP TABLE event_consumers;
+DROP TABLE event_head;
+DROP TABLE events;
+DROP TABLE outbox;

@@ -1,0 +1,2 @@
+DROP TABLE media_uploads;
+DROP TABLE media;

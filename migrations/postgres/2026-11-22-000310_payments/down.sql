@@ -1,0 +1,3 @@
+DROP TABLE sandbox_checkouts;
+DROP TABLE payment_notices;
+DROP TABLE payments;

@@ -1,4 +1,0 @@
-DROP TABLE idempotency_keys;
-DROP TABLE leases;
-DROP TABLE event_consumers;
-DROP TABLE events;

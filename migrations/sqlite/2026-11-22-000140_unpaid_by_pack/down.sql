@@ -1,1 +1,0 @@
-DROP INDEX pack_purchases_unpaid_of_pack;

@@ -1,0 +1,9 @@
+DROP TABLE owned_collectibles;
+DROP TABLE pack_openings;
+DROP TABLE user_packs;
+DROP TABLE pack_purchases;
+DROP TABLE pack_stock;
+DROP TABLE pack_contents;
+DROP TABLE pack_slots;
+DROP TABLE packs;
+DROP TABLE collectibles;
