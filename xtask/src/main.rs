@@ -36,7 +36,7 @@ enum Chore {
     Test(test::Test),
     /// Run what a change must pass: formatting, lints, documentation, licences, tests
     Ci(ci::Ci),
-    /// Measure the release build against the limits of what it stands on; `--help` says what there is
+    /// Measure the program as it is shipped (profile `dist`) against bare limits; `--help` lists the scenarios
     Bench(Passed),
     /// Hold the service's promises against the real program for as long as one likes; `--help` says which
     #[command(subcommand)]
