@@ -22,6 +22,6 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
 fn measure(terrace: &Path, arguments: &[String]) -> Result<ExitCode> {
     let mut bench = cargo::cargo("run")?;
     bench.args(["--profile", PROFILE, "--package", "terrace-bench", "--"]);
-    bench.arg("--terrace").arg(terrace).args(["--page", "docs/performance.md"]).args(arguments);
+    bench.arg("--terrace").arg(terrace).args(["--figures", "docs/figures"]).args(arguments);
     Ok(cargo::exit_code(cargo::status(&mut bench)?))
 }
