@@ -29,6 +29,7 @@ mod crash {
 mod house {
     mod files;
     mod layers;
+    mod links;
     mod tidy;
 }
 

@@ -1,4 +1,4 @@
-//! Under which hosts the service answers ("Hosts" of `docs/operations.md`), who may read `/metrics`, and what a
+//! Under which hosts the service answers ("Hosts" of `docs/operations/proxy.md`), who may read `/metrics`, and what a
 //! request for another protocol gets.
 
 use anyhow::{Context, Result};
@@ -105,7 +105,7 @@ fn refused_hosts_count_against_the_address() -> Result<()> {
     Ok(())
 }
 
-/// "Metrics" of `docs/operations.md`.
+/// "Metrics" of `docs/operations/monitoring.md`.
 #[test]
 fn metrics_on_the_main_address_are_for_this_machine() -> Result<()> {
     let behind = |access: Option<MetricsOnMain>| {

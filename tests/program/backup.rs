@@ -1,4 +1,4 @@
-//! `terrace backup` and `terrace restore`, as operators run them (docs/operations.md, "Backup and restore").
+//! `terrace backup` and `terrace restore`, as operators run them (docs/operations/backup.md).
 
 use crate::contract::migrations::record;
 use anyhow::{Context, Result, ensure};

@@ -1,4 +1,4 @@
-//! Commands of maintenance on a disk that can only be read, and on one without room (docs/operations.md, "Maintenance"): each
+//! Commands of maintenance on a disk that can only be read, and on one without room (docs/operations/maintenance.md): each
 //! says what to do, ends with 1 and changes nothing; where the disk is right again, the same command does its work.
 
 use crate::contract::mended::{Stored, differences, kept};

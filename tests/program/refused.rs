@@ -1,4 +1,4 @@
-//! What commands of maintenance are given and cannot take (docs/operations.md, "Maintenance"): each says why in a few words,
+//! What commands of maintenance are given and cannot take (docs/operations/maintenance.md): each says why in a few words,
 //! ends with 1 and changes nothing.
 
 use super::hindered::kept_in;

@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: measures the release build of `terrace`. The measuring is a program of its own, so that
+//! `cargo xtask bench`: measures `terrace`, built with the profile `dist`. The measuring is a program of its own, so that
 //! this one stays quick to build.
 
 use crate::cargo::{self, Built};
@@ -6,10 +6,13 @@ use anyhow::Result;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Builds both programs as they are shipped, and measures one with the other.
+/// The profile of what is installed.
+const PROFILE: &str = "dist";
+
+/// Builds both programs and measures one with the other.
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     let mut build = cargo::cargo("build")?;
-    build.args(["--release", "--package", "terrace-server", "--bin", "terrace"]);
+    build.args(["--profile", PROFILE, "--package", "terrace-server", "--bin", "terrace"]);
     match cargo::build_terrace(&mut build)? {
         Built::Failed(status) => Ok(cargo::exit_code(status)),
         Built::Program(terrace) => measure(&terrace, arguments),
@@ -18,7 +21,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
 
 fn measure(terrace: &Path, arguments: &[String]) -> Result<ExitCode> {
     let mut bench = cargo::cargo("run")?;
-    bench.args(["--release", "--package", "terrace-bench", "--"]);
-    bench.arg("--terrace").arg(terrace).args(["--page", "docs/performance.md"]).args(arguments);
+    bench.args(["--profile", PROFILE, "--package", "terrace-bench", "--"]);
+    bench.arg("--terrace").arg(terrace).args(["--figures", "docs/figures"]).args(arguments);
     Ok(cargo::exit_code(cargo::status(&mut bench)?))
 }

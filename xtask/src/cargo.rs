@@ -18,7 +18,7 @@ pub(crate) fn cargo(subcommand: &str) -> Result<Command> {
 
 /// The workspace's root folder. Cargo says at run time where our package is; a program that was copied
 /// elsewhere knows where it was built.
-fn root() -> Result<PathBuf> {
+pub(crate) fn root() -> Result<PathBuf> {
     let package = env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
     let root = PathBuf::from(package).parent().map(PathBuf::from).context("xtask has no folder above it")?;
     ensure!(root.join("Cargo.toml").is_file(), "{} is no workspace", root.display());

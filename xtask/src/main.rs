@@ -1,5 +1,5 @@
 //! The workspace's chores, one file per command: `cargo xtask test`, `ci`, `bench`, `prove`, `migrate`, `seed`,
-//! `maintain`.
+//! `maintain`, `lines`.
 #![expect(clippy::print_stdout, reason = "a tool for a terminal")]
 
 mod bench;
@@ -7,6 +7,7 @@ mod cargo;
 mod ci;
 mod fuzz;
 mod licences;
+mod lines;
 mod maintain;
 mod migrate;
 mod prove;
@@ -35,7 +36,7 @@ enum Chore {
     Test(test::Test),
     /// Run what a change must pass: formatting, lints, documentation, licences, tests
     Ci(ci::Ci),
-    /// Measure the release build against the limits of what it stands on; `--help` says what there is
+    /// Measure the program as it is shipped (profile `dist`) against bare limits; `--help` lists the scenarios
     Bench(Passed),
     /// Hold the service's promises against the real program for as long as one likes; `--help` says which
     #[command(subcommand)]
@@ -46,6 +47,8 @@ enum Chore {
     Seed(Passed),
     /// `terrace maintain`: check and mend a database
     Maintain(Passed),
+    /// Count lines of Rust and types, per package
+    Lines(lines::Lines),
 }
 
 impl Chore {
@@ -55,7 +58,7 @@ impl Chore {
             Self::Ci(_) => true,
             Self::Prove(prove) => !prove.is_sqlite_only(),
             Self::Bench(passed) => !passed.arguments.iter().any(|argument| argument == "--sqlite-only"),
-            Self::Migrate(_) | Self::Seed(_) | Self::Maintain(_) => false,
+            Self::Migrate(_) | Self::Seed(_) | Self::Maintain(_) | Self::Lines(_) => false,
         }
     }
 }
@@ -85,5 +88,6 @@ fn main() -> Result<ExitCode> {
         Chore::Migrate(passed) => migrate::run(&passed.arguments),
         Chore::Seed(passed) => seed::run(&passed.arguments),
         Chore::Maintain(passed) => maintain::run(&passed.arguments),
+        Chore::Lines(lines) => lines::run(&lines),
     }
 }

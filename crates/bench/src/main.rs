@@ -1,5 +1,5 @@
-//! Measures the service: `cargo xtask bench`. `docs/performance.md` says what the figures mean and how they
-//! are taken.
+//! Measures the service: `cargo xtask bench`. `docs/figures` says what the figures mean and how they are
+//! taken.
 //!
 //! - [`client`] is the load, with [`http`] and [`histogram`]; it knows nothing of the service.
 //! - [`server`] runs the service as it is shipped, [`world`] makes its databases, [`rows`] fills them.
@@ -48,7 +48,7 @@ use mimalloc::MiMalloc;
 use serde_json::json;
 use std::fs;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Measure the service against the limits of what it stands on.
 #[derive(Debug, Args)]
@@ -73,9 +73,9 @@ struct Bench {
     /// The program that is measured.
     #[arg(long, value_name = "PROGRAM", hide = true)]
     terrace: PathBuf,
-    /// The page whose figures are written anew, unless the runs are quick or something is left out.
-    #[arg(long, value_name = "FILE", hide = true)]
-    page: Option<PathBuf>,
+    /// The folder whose pages get the figures, unless the runs are quick or something is left out.
+    #[arg(long, value_name = "FOLDER", hide = true)]
+    figures: Option<PathBuf>,
 }
 
 #[derive(Debug, Parser)]
@@ -148,8 +148,8 @@ fn run(bench: &Bench) -> Result<()> {
             writeln!(std::io::stdout().lock(), "{}", before.compare(scenario.name(), &figures))?;
         }
         let is_whole = !bench.quick && !bench.sqlite_only && bench.inputs.part.is_empty();
-        if let Some(page) = bench.page.as_ref().filter(|_| is_whole) {
-            document(page, *scenario, &machine, &figures)?;
+        if let Some(folder) = bench.figures.as_ref().filter(|_| is_whole) {
+            document(folder, *scenario, &machine, &figures)?;
         }
         results.push(json!({
             "machine": machine.to_json(),
@@ -171,14 +171,14 @@ fn show(scenario: Scenario, machine: &Machine, figures: &[Figure]) -> Result<()>
     Ok(())
 }
 
-fn document(page: &PathBuf, scenario: Scenario, machine: &Machine, figures: &[Figure]) -> Result<()> {
-    let old = fs::read_to_string(page).with_context(|| format!("cannot read {}", page.display()))?;
+/// Writes the figures into the scenario's page, and its chart beside it.
+fn document(folder: &Path, scenario: Scenario, machine: &Machine, figures: &[Figure]) -> Result<()> {
+    let page = folder.join(format!("{}.md", scenario.name()));
+    let old = fs::read_to_string(&page).with_context(|| format!("cannot read {}", page.display()))?;
     let text = format!("Taken {}\n\n{}", machine.shown(), report::table(figures));
-    fs::write(page, page::refresh(&old, scenario.name(), &text)?)?;
-    if let (Some(chart), Some(folder)) = (scenario.chart(figures), page.parent()) {
-        let charts = folder.join("charts");
-        fs::create_dir_all(&charts)?;
-        fs::write(charts.join(format!("{}.svg", scenario.name())), chart.to_svg())?;
+    fs::write(&page, page::refresh(&old, scenario.name(), &text)?)?;
+    if let Some(chart) = scenario.chart(figures) {
+        fs::write(folder.join(format!("{}.svg", scenario.name())), chart.to_svg())?;
     }
     Ok(())
 }
@@ -197,10 +197,10 @@ mod tests {
     }
 
     #[test]
-    fn the_documentation_has_a_place_for_every_scenario() {
-        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/performance.md");
-        let page = fs::read_to_string(page).unwrap();
+    fn every_scenario_has_a_page_for_its_figures() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/figures");
         for scenario in Scenario::ALL {
+            let page = fs::read_to_string(folder.join(format!("{}.md", scenario.name()))).unwrap();
             assert!(page::refresh(&page, scenario.name(), "figures").is_ok(), "{}", scenario.name());
         }
     }

@@ -1,5 +1,5 @@
 //! What is secret stands nowhere but with whom it was given to: in no log, error or figure, and in the database at most
-//! as a hash (docs/operations.md, "Security in short").
+//! as a hash (docs/operations/proxy.md, "Security summary").
 
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};

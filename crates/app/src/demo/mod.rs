@@ -24,7 +24,7 @@ use terrace_social::{NewComment, NewPost, ReactionCounts, ReactionKind, comment_
 
 /// The demo fan to sign in as.
 pub const DEMO_FAN: &str = "mia";
-/// The password of every demo fan. Whoever loads demo content lets everybody in; see `docs/operations.md`.
+/// The password of every demo fan. Whoever loads demo content lets everybody in; see `docs/operations/install.md`.
 pub const DEMO_PASSWORD: &str = "terrace-demo";
 
 /// What became of loading demo content.
