@@ -97,7 +97,7 @@ pub struct Account {
     pub leaderboard_visible: bool,
     /// The number of fans who follow this account.
     pub follower_count: i64,
-    /// The number of fans whom this account follows.
+    /// The number of fans that this account follows.
     pub following_count: i64,
     /// The permissions of the account.
     pub role: Role,
@@ -118,7 +118,7 @@ pub struct PublicProfile {
     pub favorite_team: Option<TeamId>,
     /// The number of fans who follow this account.
     pub follower_count: i64,
-    /// The number of fans whom this account follows.
+    /// The number of fans that this account follows.
     pub following_count: i64,
     /// The time of registration.
     pub created_at: Timestamp,

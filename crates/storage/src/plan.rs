@@ -18,7 +18,7 @@ pub(crate) const fn inert<E: Expression>(expression: E) -> Inert<E> {
 }
 
 /// The type of [`inert`], under the name that `auto_type` expects.
-#[expect(non_camel_case_types, reason = "it is named like the function")]
+#[expect(non_camel_case_types, reason = "it has the name of the function")]
 pub(crate) type inert<E> = Inert<E>;
 
 impl<E: Expression> Expression for Inert<E> {
@@ -67,7 +67,7 @@ pub(crate) const fn beside<E: Expression, C: Expression>(
 }
 
 /// The type of [`beside`], under the name that `auto_type` expects.
-#[expect(non_camel_case_types, reason = "it is named like the function")]
+#[expect(non_camel_case_types, reason = "it has the name of the function")]
 pub(crate) type beside<E, C> = PlannerBarrier<E, C>;
 
 impl<E: Expression, C: Expression> Expression for PlannerBarrier<E, C> {
