@@ -1,4 +1,4 @@
-//! Accounts and what others see of them.
+//! Accounts and the profiles that other users see.
 
 use crate::TimeZone;
 use terrace_kernel::{MediaHash, TeamId, Timestamp, UnknownName, UserId};
@@ -6,7 +6,7 @@ use terrace_kernel::{MediaHash, TeamId, Timestamp, UnknownName, UserId};
 macro_rules! stored_names {
     ($name:ident { $($variant:ident = $text:literal,)* }) => {
         impl $name {
-            /// The stable name, as tables hold it.
+            /// The stable name, as used in tables.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $text,)* }
             }
@@ -25,16 +25,16 @@ macro_rules! stored_names {
     };
 }
 
-/// What an account may do besides being a fan. The routes of fans do not use it.
+/// The permissions of an account beyond those of a fan. The routes for fans do not check it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// Everybody.
+    /// The default: no additional permissions.
     Fan,
-    /// Runs a team's pages.
+    /// Manages the pages of a team.
     TeamManager,
-    /// Runs the service.
+    /// Operates the service.
     Admin,
-    /// Names administrators.
+    /// Appoints administrators.
     SuperAdmin,
 }
 
@@ -45,14 +45,14 @@ stored_names!(Role {
     SuperAdmin = "super_admin",
 });
 
-/// Whether an account may act and is shown.
+/// Whether an account may act and is visible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AccountStatus {
-    /// In use.
+    /// May act and is visible.
     Active,
-    /// Put aside by an operator: it cannot sign in, and nothing that it wrote is shown.
+    /// Suspended by an operator: it cannot sign in, and its content is hidden.
     Suspended,
-    /// Gone; only an anonymous shell keeps its records.
+    /// Deleted: only an anonymous shell remains, to which its records belong.
     Deleted,
 }
 
@@ -62,65 +62,65 @@ stored_names!(AccountStatus {
     Deleted = "deleted",
 });
 
-/// The name that a deleted account is shown under. It tells deleted accounts apart and says nothing of who they
-/// were: the id's random end, not its beginning, which is the time of registration.
+/// The name under which a deleted account is shown. It distinguishes deleted accounts without identifying the former
+/// owner: it uses the random end of the id, not the beginning, which contains the time of registration.
 pub fn deleted_name(id: UserId) -> String {
     let hex = id.as_uuid().simple().to_string();
     format!("deleted-{}", hex.get(20..).unwrap_or(&hex))
 }
 
-/// What stands beside everything that somebody wrote (`user` in the answers).
+/// The author's summary that is shown with everything that a user wrote (`user` in responses).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuthorCard {
-    /// Whose card it is.
+    /// Id of the account.
     pub id: UserId,
     /// The username as its owner wrote it.
     pub username: String,
-    /// The name to show.
+    /// The display name.
     pub display_name: String,
-    /// The picture, when there is one.
+    /// The profile picture, if there is one.
     pub picture: Option<MediaHash>,
 }
 
-/// A whole account as its owner sees it.
+/// All data of an account that its owner sees.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Account {
-    /// What others see beside a post.
+    /// The summary that others see next to its posts.
     pub card: AuthorCard,
-    /// The biography; empty when none was written.
+    /// The biography; empty if there is none.
     pub bio: String,
-    /// The favourite team.
+    /// Id of the favourite team.
     pub favorite_team: Option<TeamId>,
-    /// The zone in which the fan's days begin and end.
+    /// The time zone in which the fan's days begin and end.
     pub time_zone: TimeZone,
-    /// Whether boards list the fan.
+    /// Whether the fan is listed on boards.
     pub leaderboard_visible: bool,
-    /// How many fans follow this one.
+    /// The number of fans who follow this account.
     pub follower_count: i64,
-    /// How many fans this one follows.
+    /// The number of fans that this account follows.
     pub following_count: i64,
-    /// What the account may do.
+    /// The permissions of the account.
     pub role: Role,
     /// Whether the account may act.
     pub status: AccountStatus,
-    /// When it was registered.
+    /// The time of registration.
     pub created_at: Timestamp,
 }
 
-/// What everybody may see of an account.
+/// The data of an account that is public.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PublicProfile {
-    /// What stands beside a post.
+    /// The summary that is shown next to its posts.
     pub card: AuthorCard,
-    /// The biography; empty when none was written.
+    /// The biography; empty if there is none.
     pub bio: String,
-    /// The favourite team.
+    /// Id of the favourite team.
     pub favorite_team: Option<TeamId>,
-    /// How many fans follow this one.
+    /// The number of fans who follow this account.
     pub follower_count: i64,
-    /// How many fans this one follows.
+    /// The number of fans that this account follows.
     pub following_count: i64,
-    /// When the account was registered.
+    /// The time of registration.
     pub created_at: Timestamp,
 }
 

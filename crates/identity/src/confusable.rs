@@ -1,4 +1,5 @@
-//! Names that are hard to tell apart or to read: look-alikes, mixed scripts, piles of marks, reserved names.
+//! Checks for names that are hard to distinguish or to read: look-alikes, mixed scripts, stacked combining marks,
+//! reserved names.
 
 use crate::username::key_chars;
 use terrace_kernel::text::is_invisible;
@@ -7,12 +8,12 @@ use unicode_normalization::char::is_combining_mark;
 use unicode_security::MixedScript;
 use unicode_security::mixed_script::AugmentedScriptSet;
 
-/// Combining marks that one base character may carry.
+/// The maximum number of combining marks on one base character.
 const MARKS: usize = 2;
-/// Rounds of folding after which a skeleton has stopped changing.
+/// The number of folding rounds after which a skeleton no longer changes.
 const ROUNDS: usize = 4;
 
-/// Names that cannot be registered, because they claim to speak for the service or mean something in an address.
+/// Names that cannot be registered, because they would impersonate the service or have a meaning in an address.
 const RESERVED: [&str; 21] = [
     "admin",
     "administrator",
@@ -37,13 +38,13 @@ const RESERVED: [&str; 21] = [
     "undefined",
 ];
 
-/// A base character carries more than two combining marks, or the text begins with a mark.
+/// A base character has more than two combining marks, or the text begins with a mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must not begin with a combining mark or hold more than 2 of them on one character")]
 pub struct TooManyMarks;
 
-/// What a name key looks like: each character outside ASCII becomes its UTS 39 prototype. ASCII stays as it is, so
-/// that two plain names such as `mia1` and `mial` stay different.
+/// The skeleton of a name key: each non-ASCII character is replaced by its UTS 39 prototype. ASCII characters are kept,
+/// so that two plain names such as `mia1` and `mial` remain different.
 pub(crate) fn skeleton(key: &str) -> String {
     let mut now = key.to_owned();
     for _ in 0..ROUNDS {
@@ -60,7 +61,7 @@ pub(crate) fn skeleton(key: &str) -> String {
     now
 }
 
-/// UTS 39 takes `rn` as the prototype of `m`, which stays `m` here.
+/// The UTS 39 prototype of `c`, except that `m` is kept, whose prototype in UTS 39 is `rn`.
 fn prototype(c: char) -> String {
     if c.is_ascii() {
         return c.to_string();
@@ -69,7 +70,8 @@ fn prototype(c: char) -> String {
     if prototype == "rn" { "m".to_owned() } else { prototype }
 }
 
-/// Whether the name is reserved or looks like a reserved name. ASCII look-alikes such as `he1p` and `adrnin` count.
+/// Reports whether the name is reserved or looks like a reserved name. ASCII look-alikes such as `he1p` and `adrnin`
+/// count.
 pub(crate) fn is_reserved(shown: &str, key: &str) -> bool {
     let full =
         |text: &str| -> String { key_chars(&unicode_security::skeleton(text).collect::<String>()).collect() };
@@ -77,8 +79,8 @@ pub(crate) fn is_reserved(shown: &str, key: &str) -> bool {
     RESERVED.iter().any(|reserved| forms.contains(&full(reserved)))
 }
 
-/// Whether all characters belong to one script, or to Latin and one of the writing systems of Chinese, Japanese and
-/// Korean (UTS 39, section 5.2, "highly restrictive").
+/// Reports whether all characters belong to one script, or to Latin and one of the writing systems of Chinese, Japanese
+/// and Korean (UTS 39, section 5.2, "highly restrictive").
 pub(crate) fn is_one_script(text: &str) -> bool {
     if text.is_single_script() {
         return true;
@@ -95,13 +97,13 @@ pub(crate) fn is_one_script(text: &str) -> bool {
     rest.hanb || rest.jpan || rest.kore
 }
 
-/// Checks the combining marks of a text after NFKC. Invisible characters are no base of their own.
+/// Checks the combining marks of a text after NFKC. Invisible characters do not count as base characters.
 ///
 /// # Errors
 ///
-/// When a base character carries too many marks, or a mark has no base.
+/// Fails if a base character has too many marks, or if a mark has no base.
 pub(crate) fn check_marks(text: &str) -> Result<(), TooManyMarks> {
-    // Before the first base character no mark may stand.
+    // No mark is allowed before the first base character.
     let mut marks = MARKS;
     for c in text.nfkc() {
         if is_combining_mark(c) {

@@ -1,5 +1,5 @@
-//! Accounts, credentials, sessions, profiles, teams and leagues: the rules, and the ports through which they
-//! are stored. No database, no web framework, no runtime.
+//! Accounts, credentials, sessions, profiles, teams and leagues: the rules, and the ports through which they are
+//! stored. This crate does not depend on a database, a web framework or an async runtime.
 
 mod account;
 mod confusable;

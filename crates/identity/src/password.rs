@@ -1,4 +1,4 @@
-//! Passwords: their bounds, and types that do not print them.
+//! Passwords: their rules, and types that cannot be printed.
 
 use crate::Secret;
 use crate::weak_password::Folded;
@@ -6,41 +6,41 @@ use std::fmt;
 use terrace_kernel::Ctx;
 use zeroize::Zeroizing;
 
-/// A password as somebody typed it. It is wiped from memory when dropped and never printed.
+/// A password as the user typed it. It is wiped from memory when dropped and never printed.
 #[derive(Clone)]
 pub struct Password(Zeroizing<String>);
 
-/// Why a text cannot be a new password.
+/// Why a text is rejected as a new password.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PasswordError {
-    /// 8 to 128 characters.
+    /// It does not have 8 to 128 characters.
     #[error("must hold 8 to 128 characters")]
     Length,
-    /// On the list of common passwords.
+    /// It is on the list of common passwords.
     #[error("must not be a common password, because attackers try those first")]
     Common,
-    /// Repeated characters, sequences and rows of keys.
+    /// It consists of repeated characters, sequences or rows of keys.
     #[error(
         "must not be only repeated characters, sequences such as 12345678 or rows of keys such as qwertyui"
     )]
     Run,
-    /// The username, alone or with padding.
+    /// It is the username, alone or with padding.
     #[error("must not be the username, with or without digits and punctuation around it")]
     Username,
 }
 
 impl Password {
-    /// The fewest characters of a new password.
+    /// The minimum number of characters of a new password.
     pub const MIN: usize = 8;
-    /// The most characters of any password.
+    /// The maximum number of characters of any password.
     pub const MAX: usize = 128;
 
-    /// A password that is being chosen: 8 to 128 characters of any kind, but not one that attackers try first
-    /// (NIST SP 800-63B, section 5.1.1.2). [`Self::check_username`] completes the check once the account is known.
+    /// Validates a new password: 8 to 128 characters of any kind, but not one that attackers try first (NIST SP
+    /// 800-63B, section 5.1.1.2). Once the account is known, [`Self::check_username`] completes the check.
     ///
     /// # Errors
     ///
-    /// When it is too short, too long, common, or a run of characters.
+    /// Fails if the password is too short, too long, common, or a run of characters.
     pub fn choose(text: String) -> Result<Self, PasswordError> {
         let text = Zeroizing::new(text);
         if !(Self::MIN..=Self::MAX).contains(&text.chars().count()) {
@@ -56,17 +56,17 @@ impl Password {
         Ok(Self(text))
     }
 
-    /// Checks a chosen password against the username of its account, given by its key.
+    /// Compares a new password with the username key of its account.
     ///
     /// # Errors
     ///
-    /// When it is the username, alone or with only digits, punctuation and spaces around it.
+    /// Fails if the password is the username, alone or with only digits, punctuation and spaces around it.
     pub fn check_username(&self, key: &str) -> Result<(), PasswordError> {
         if Folded::new(&self.0).is_username(key) { Err(PasswordError::Username) } else { Ok(()) }
     }
 
-    /// A password that is offered as proof. One that could not have been chosen is simply wrong; an overlong
-    /// one is cut, so that it costs no more than another wrong one.
+    /// Wraps a password that a client submits for verification. A text that is not a valid password simply fails to
+    /// verify; an overlong one is truncated, so that verifying it costs no more than any other wrong password.
     pub fn offer(text: String) -> Self {
         let text = Zeroizing::new(text);
         if text.chars().count() <= Self::MAX {
@@ -75,9 +75,9 @@ impl Password {
         Self(Zeroizing::new(text.chars().take(Self::MAX + 1).collect()))
     }
 
-    /// Draws a password of 120 random bits, in characters that are not mistaken for one another.
+    /// Generates a password of 120 random bits, from characters that are not easily confused with one another.
     pub fn draw(ctx: &mut Ctx) -> (Secret, Self) {
-        // Thirty-two of them, so that five bits of each byte choose one, all alike.
+        // There are 32 letters, so that five bits of each byte select one with equal probability.
         const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
         let random = Zeroizing::new(ctx.random_bytes::<24>());
         let mut text = String::with_capacity(27);
@@ -91,7 +91,7 @@ impl Password {
         (Secret::new(text.clone()), Self(Zeroizing::new(text)))
     }
 
-    /// The bytes that are hashed.
+    /// The bytes to hash.
     pub fn as_bytes(&self) -> &[u8] {
         self.0.as_bytes()
     }
@@ -108,12 +108,13 @@ impl fmt::Debug for Password {
 pub struct PasswordHash(String);
 
 impl PasswordHash {
-    /// Takes a PHC string as a hasher made it.
+    /// Wraps a PHC string that a hasher produced.
     pub fn from_phc(phc: String) -> Self {
         Self(phc)
     }
 
-    /// What no password has: every one is wrong, after as much work as ever (its digest is all zeros).
+    /// A hash that no password matches (its digest is all zeros). Verifying against it takes as much work as against
+    /// any other hash.
     pub fn of_nothing() -> Self {
         let (salt, digest) = ("A".repeat(22), "A".repeat(43));
         Self(format!("$argon2id$v=19$m=19456,t=2,p=1${salt}${digest}"))

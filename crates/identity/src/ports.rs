@@ -1,5 +1,5 @@
-//! What the rules of this crate need from a store. One call is one round trip to the database; a call that
-//! writes reports whether it took, and never decides by reading first.
+//! The store operations that the rules of this crate need. One call is one round trip to the database. A call that
+//! writes reports whether it took effect, and never decides by reading first.
 
 use crate::{
     Account, AccountStatus, AuthorCard, DeviceSession, KeptSession, League, NewSession, PasswordHash,
@@ -9,77 +9,78 @@ use terrace_kernel::{
     LeagueId, Limit, MediaHash, Page, SessionId, StoreError, TeamId, TimeKey, Timestamp, UserId,
 };
 
-/// An account that is being registered.
+/// A new account to be registered.
 #[derive(Debug, Clone)]
 pub struct NewAccount {
-    /// Its id.
+    /// Id of the account.
     pub id: UserId,
-    /// Its name.
+    /// The username.
     pub username: Username,
-    /// The name to show.
+    /// The display name.
     pub display_name: String,
-    /// The biography.
+    /// The biography; empty if there is none.
     pub bio: String,
-    /// The favourite team.
+    /// Id of the favourite team.
     pub favorite_team: Option<TeamId>,
-    /// The fan's zone.
+    /// The fan's time zone.
     pub time_zone: TimeZone,
-    /// What the account may do.
+    /// The permissions of the account.
     pub role: Role,
-    /// The hash of its password.
+    /// The password hash.
     pub password: PasswordHash,
-    /// When it is registered.
+    /// The time of registration.
     pub created_at: Timestamp,
 }
 
-/// What a login is checked against.
+/// The stored data with which a login is verified.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Credentials {
-    /// The account.
+    /// Id of the account.
     pub user_id: UserId,
-    /// The hash of its password.
+    /// The password hash.
     pub password: PasswordHash,
     /// Whether the account may sign in.
     pub status: AccountStatus,
 }
 
-/// Reads accounts.
+/// Read access to accounts.
 pub trait AccountRead {
-    /// The account, whatever its status.
+    /// The account with this id, in any status.
     fn account(&mut self, id: UserId) -> Result<Option<Account>, StoreError>;
 
-    /// What everybody may see of an account that is active.
+    /// The public profile of an active account.
     fn public_profile(&mut self, id: UserId) -> Result<Option<PublicProfile>, StoreError>;
 
-    /// What a login under this username key is checked against; deleted accounts have none.
+    /// The credentials for a login with this username key; `None` for deleted accounts.
     fn credentials_by_key(&mut self, username_key: &str) -> Result<Option<Credentials>, StoreError>;
 
-    /// What a proof of one's own password is checked against.
+    /// The credentials with which a signed-in user's own password is verified.
     fn credentials_of(&mut self, id: UserId) -> Result<Option<Credentials>, StoreError>;
 }
 
-/// Reads what stands beside whatever a fan does.
+/// Read access to author cards.
 pub trait CardRead {
-    /// The cards of those of these accounts that are active, in no order.
+    /// The cards of the active accounts among `users`, in no particular order.
     fn cards(&mut self, users: &[UserId]) -> Result<Vec<AuthorCard>, StoreError>;
 }
 
-/// Writes accounts.
+/// Write access to accounts.
 pub trait AccountWrite: AccountRead {
-    /// Registers the account with its credentials; `false` when the username's key or its skeleton is taken.
+    /// Inserts the account and its credentials; `false` if the username's key or skeleton is taken.
     fn insert_account(&mut self, account: &NewAccount) -> Result<bool, StoreError>;
 
-    /// The next accounts behind `after` whose names have no skeleton, with the names' keys, in the order of their ids.
+    /// The next accounts after `after` whose names have no skeleton, with their username keys, in the order of their
+    /// ids.
     fn names_without_skeleton(
         &mut self,
         after: Option<UserId>,
         limit: u32,
     ) -> Result<Vec<(UserId, String)>, StoreError>;
 
-    /// Sets the skeleton of a name that has none; `false` when another account has the same skeleton.
+    /// Sets the skeleton of a name that has none; `false` if another account has the same skeleton.
     fn set_name_skeleton(&mut self, id: UserId, skeleton: &str) -> Result<bool, StoreError>;
 
-    /// Applies the change to an active account; `false` when there is none.
+    /// Applies the change to an active account; `false` if there is no such account.
     fn change_profile(
         &mut self,
         id: UserId,
@@ -87,7 +88,7 @@ pub trait AccountWrite: AccountRead {
         at: Timestamp,
     ) -> Result<bool, StoreError>;
 
-    /// Sets or takes away the picture of an active account; `false` when there is none.
+    /// Sets or removes the picture of an active account; `false` if there is no such account.
     fn set_picture(
         &mut self,
         id: UserId,
@@ -95,11 +96,11 @@ pub trait AccountWrite: AccountRead {
         at: Timestamp,
     ) -> Result<bool, StoreError>;
 
-    /// What [`AccountRead::credentials_of`] says, locked against change until the transaction ends: a session
-    /// that is opened on a verified password cannot slip past a change of that password.
+    /// Like [`AccountRead::credentials_of`], and locks the row until the transaction ends. A session that is opened
+    /// with a verified password therefore cannot miss a concurrent change of that password.
     fn lock_credentials(&mut self, id: UserId) -> Result<Option<Credentials>, StoreError>;
 
-    /// Replaces the password's hash if it still is `old`; `false` when it is not.
+    /// Replaces the password hash if it still is `old`; `false` if it is not.
     fn replace_password(
         &mut self,
         id: UserId,
@@ -108,12 +109,13 @@ pub trait AccountWrite: AccountRead {
         at: Timestamp,
     ) -> Result<bool, StoreError>;
 
-    /// Closes an active account for good: its credentials go, its profile is blanked, it is shown as `shown`, and
-    /// its username's key and skeleton stay taken. `false` when there is none. Whoever writes under the account at the same
-    /// time has committed before this returns, or finds the account closed when they read it back.
+    /// Permanently closes an active account: its credentials are removed, its profile is cleared, it is shown as
+    /// `shown`, and its username's key and skeleton remain taken. `false` if there is no such account. A concurrent
+    /// write by the account either has committed before this returns, or finds the account closed when it reads the
+    /// account again.
     fn close_account(&mut self, id: UserId, shown: &str, at: Timestamp) -> Result<bool, StoreError>;
 
-    /// Changes an account's status if it is `from`; `false` when it is not.
+    /// Changes the status of an account if it is `from`; `false` if it is not.
     fn set_status(
         &mut self,
         id: UserId,
@@ -122,16 +124,16 @@ pub trait AccountWrite: AccountRead {
         at: Timestamp,
     ) -> Result<bool, StoreError>;
 
-    /// Says what an account that is not deleted may do; `false` when there is none.
+    /// Sets the role of an account that is not deleted; `false` if there is no such account.
     fn set_role(&mut self, id: UserId, role: Role, at: Timestamp) -> Result<bool, StoreError>;
 }
 
-/// Reads sessions.
+/// Read access to sessions.
 pub trait SessionRead {
-    /// Who presents `token`: an active account whose session and token are live at `now`.
+    /// The viewer who presents `token`: an active account whose session and token are live at `now`.
     fn viewer(&mut self, token: &Token, now: Timestamp) -> Result<Option<Viewer>, StoreError>;
 
-    /// Those of these sessions that are live at `now` and whose accounts are active, in no order.
+    /// The sessions among `sessions` that are live at `now` and whose accounts are active, in no particular order.
     fn live_among(&mut self, sessions: &[SessionId], now: Timestamp) -> Result<Vec<SessionId>, StoreError>;
 
     /// The live sessions of an account, newest first.
@@ -146,7 +148,7 @@ pub trait SessionRead {
     /// The refresh token with this hash.
     fn refresh_token(&mut self, hash: &TokenHash) -> Result<Option<StoredRefresh>, StoreError>;
 
-    /// Up to `limit` of an account's sessions that are kept, those that ended too, newest first, after `after`.
+    /// Up to `limit` stored sessions of an account after `after`, newest first, including those that have ended.
     fn kept_sessions_of(
         &mut self,
         user: UserId,
@@ -155,38 +157,38 @@ pub trait SessionRead {
     ) -> Result<Vec<KeptSession>, StoreError>;
 }
 
-/// A refresh token as it is found when it is presented.
+/// The stored state of a refresh token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StoredRefresh {
-    /// The session that it belongs to: all tokens of one session are one family.
+    /// Id of the session. All tokens of one session form one family.
     pub session_id: SessionId,
-    /// Whose session it is.
+    /// Id of the account that owns the session.
     pub user_id: UserId,
-    /// When the session was opened.
+    /// The time at which the session was opened.
     pub opened_at: Timestamp,
-    /// Whether it was exchanged before.
+    /// Whether the token has already been exchanged.
     pub used: bool,
-    /// When it ends.
+    /// The time at which the token expires.
     pub expires_at: Timestamp,
-    /// Whether its session was ended.
+    /// Whether its session has been ended.
     pub session_ended: bool,
-    /// Whether the account may act.
+    /// Status of the account.
     pub account: AccountStatus,
 }
 
 impl StoredRefresh {
-    /// Whether its session, its account and its own life allow an exchange at `now`.
+    /// Whether the session, the account and the token's own expiry allow an exchange at `now`.
     pub fn is_live(&self, now: Timestamp) -> bool {
         !self.session_ended && !self.expires_at.is_over(now) && self.account == AccountStatus::Active
     }
 }
 
-/// Writes sessions and tokens.
+/// Write access to sessions and tokens.
 pub trait SessionWrite: SessionRead {
-    /// Opens a session.
+    /// Inserts a session.
     fn insert_session(&mut self, session: &NewSession) -> Result<(), StoreError>;
 
-    /// Gives a session a token that is good until `expires_at`.
+    /// Adds a token that is valid until `expires_at` to a session.
     fn insert_token(
         &mut self,
         session: SessionId,
@@ -197,16 +199,16 @@ pub trait SessionWrite: SessionRead {
     /// The refresh token with this hash, locked until the transaction ends.
     fn lock_refresh_token(&mut self, hash: &TokenHash) -> Result<Option<StoredRefresh>, StoreError>;
 
-    /// Notes that a refresh token was exchanged.
+    /// Marks a refresh token as exchanged.
     fn mark_refresh_used(&mut self, hash: &TokenHash, at: Timestamp) -> Result<(), StoreError>;
 
-    /// Ends every access token of a session that is live at `at`.
+    /// Ends all access tokens of a session that are live at `at`.
     fn end_access_tokens(&mut self, session: SessionId, at: Timestamp) -> Result<(), StoreError>;
 
-    /// Ends a live session of `user`; `false` when there is none with this id.
+    /// Ends a live session of `user`; `false` if there is none with this id.
     fn end_session(&mut self, user: UserId, session: SessionId, at: Timestamp) -> Result<bool, StoreError>;
 
-    /// Ends every live session of `user` but `keep`; says how many.
+    /// Ends all live sessions of `user` except `keep`; returns their number.
     fn end_other_sessions(
         &mut self,
         user: UserId,
@@ -214,7 +216,7 @@ pub trait SessionWrite: SessionRead {
         at: Timestamp,
     ) -> Result<u64, StoreError>;
 
-    /// Notes that a session was used at `at` and, when given, prolongs it.
+    /// Records that a session was used at `at`, and extends it if `expires_at` is given.
     fn touch_session(
         &mut self,
         session: SessionId,
@@ -222,39 +224,39 @@ pub trait SessionWrite: SessionRead {
         expires_at: Option<Timestamp>,
     ) -> Result<(), StoreError>;
 
-    /// Removes up to `limit` sessions and tokens that ended before `before`; says how many rows went.
+    /// Deletes up to `limit` sessions and tokens that ended before `before`; returns the number of deleted rows.
     fn remove_ended_sessions(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
-    /// Removes up to `limit` tokens and sessions of `user`, live ones too; says how many rows went.
+    /// Deletes up to `limit` tokens and sessions of `user`, including live ones; returns the number of deleted rows.
     fn remove_sessions_of(&mut self, user: UserId, limit: u32) -> Result<u64, StoreError>;
 }
 
-/// Writes when an account was last seen: at a sign-in exactly, in use of a session to the day. Apart from the sessions,
-/// which go soon after they end.
+/// Write access to the time at which an account was last seen: exact for a sign-in, to the day for use of a session. It
+/// is stored apart from sessions, which are deleted soon after they end.
 pub trait PresenceWrite {
-    /// Notes that somebody signed in. Nothing is noted of an account that is not active.
+    /// Records a sign-in. Has no effect on an account that is not active.
     fn note_sign_in(&mut self, user: UserId, at: Timestamp) -> Result<(), StoreError>;
 
-    /// Notes that a session was used at `at`, if what stands there was noted at `since` or before; says whether it
-    /// was moved.
+    /// Records that a session was used at `at`, if the stored time was recorded at `since` or before; returns whether
+    /// it was updated.
     fn note_use(&mut self, user: UserId, at: Timestamp, since: Timestamp) -> Result<bool, StoreError>;
 
-    /// Forgets when an account was last seen.
+    /// Deletes the time at which an account was last seen.
     fn remove_presence(&mut self, user: UserId) -> Result<(), StoreError>;
 }
 
-/// Reads leagues and teams.
+/// Read access to leagues and teams.
 pub trait TeamRead {
-    /// The team of a key.
+    /// Id of the team with this key.
     fn team_by_key(&mut self, key: &str) -> Result<Option<TeamId>, StoreError>;
 
-    /// Leagues in the order of their keys, after the key `after`.
+    /// The leagues after the key `after`, in the order of their keys.
     fn leagues(&mut self, limit: Limit, after: Option<&str>) -> Result<Page<League, String>, StoreError>;
 
     /// The league with this id.
     fn league(&mut self, id: LeagueId) -> Result<Option<League>, StoreError>;
 
-    /// Teams, of one league or of all, in the order of their keys, after the key `after`.
+    /// The teams after the key `after`, of one league or of all, in the order of their keys.
     fn teams(
         &mut self,
         league: Option<LeagueId>,
@@ -266,11 +268,11 @@ pub trait TeamRead {
     fn team(&mut self, id: TeamId) -> Result<Option<Team>, StoreError>;
 }
 
-/// Writes leagues and teams, by their stable keys.
+/// Write access to leagues and teams, identified by their stable keys.
 pub trait TeamWrite: TeamRead {
-    /// Inserts the league or, where its key exists, updates it; says the id that it has.
+    /// Inserts the league, or updates it if its key exists; returns its stored id.
     fn upsert_league(&mut self, league: &League, at: Timestamp) -> Result<LeagueId, StoreError>;
 
-    /// Inserts the team or, where its key exists, updates all but its counters; says the id that it has.
+    /// Inserts the team, or updates all of it except its counters if its key exists; returns its stored id.
     fn upsert_team(&mut self, team: &Team, at: Timestamp) -> Result<TeamId, StoreError>;
 }

@@ -1,4 +1,4 @@
-//! What a fan tells about themselves.
+//! The parts of a profile that a fan can edit.
 
 use crate::confusable::{TooManyMarks, check_marks};
 use chrono_tz::Tz;
@@ -7,25 +7,25 @@ use std::str::FromStr;
 use terrace_kernel::TeamId;
 use terrace_kernel::text::{TextError, line, paragraphs};
 
-/// A time zone of the IANA database, by name.
+/// A time zone, identified by its name in the IANA database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeZone(Tz);
 
-/// The text names no zone of the IANA database.
+/// The text is not the name of a zone in the IANA database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be a time zone of the IANA database, such as Europe/Lisbon")]
 pub struct InvalidTimeZone;
 
 impl TimeZone {
-    /// The zone of accounts that name none.
+    /// The time zone of accounts that have not chosen one.
     pub const UTC: Self = Self(Tz::UTC);
 
-    /// The zone's name.
+    /// The name of the zone in the IANA database.
     pub fn name(self) -> &'static str {
         self.0.name()
     }
 
-    /// The zone in chrono's terms.
+    /// The zone as a `chrono_tz` value.
     pub fn tz(self) -> Tz {
         self.0
     }
@@ -45,63 +45,63 @@ impl fmt::Display for TimeZone {
     }
 }
 
-/// A display name: one line of 1 to 50 characters.
+/// Validates a display name: one line of 1 to 50 characters.
 ///
 /// # Errors
 ///
-/// Says which rule the text breaks.
+/// Returns the rule that the text violates.
 pub fn display_name(text: &str) -> Result<String, TextError> {
     line(text, 1, 50)
 }
 
-/// Why a text cannot be chosen as a display name.
+/// Why a text is rejected as a new display name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum DisplayNameError {
-    /// It is not one line of the right length.
+    /// It is not a single line of valid length.
     #[error(transparent)]
     Text(#[from] TextError),
-    /// Too many combining marks on one character.
+    /// It has too many combining marks on one character.
     #[error(transparent)]
     Marks(#[from] TooManyMarks),
 }
 
-/// [`display_name`] for a new name, which must also pile up no combining marks. Imported names are exempt.
+/// Like [`display_name`] for a new name, which must also not stack combining marks. Imported names are exempt.
 ///
 /// # Errors
 ///
-/// Says which rule the text breaks.
+/// Returns the rule that the text violates.
 pub fn choose_display_name(text: &str) -> Result<String, DisplayNameError> {
     let name = display_name(text)?;
     check_marks(&name)?;
     Ok(name)
 }
 
-/// A biography: up to 500 characters, line breaks allowed.
+/// Validates a biography: up to 500 characters, line breaks allowed.
 ///
 /// # Errors
 ///
-/// Says which rule the text breaks.
+/// Returns the rule that the text violates.
 pub fn bio(text: &str) -> Result<String, TextError> {
     paragraphs(text, 0, 500)
 }
 
-/// A change to one's profile: what is `None` stays as it is.
+/// A change to a profile. A field that is `None` remains unchanged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProfileChange {
-    /// A new display name, checked by [`display_name`].
+    /// A new display name, validated by [`display_name`].
     pub display_name: Option<String>,
-    /// A new biography, checked by [`bio`].
+    /// A new biography, validated by [`bio`].
     pub bio: Option<String>,
     /// A new time zone.
     pub time_zone: Option<TimeZone>,
-    /// A new favourite team, or none any more.
+    /// A new favourite team, or `Some(None)` to remove it.
     pub favorite_team: Option<Option<TeamId>>,
-    /// Whether boards list the fan.
+    /// Whether the fan is listed on boards.
     pub leaderboard_visible: Option<bool>,
 }
 
 impl ProfileChange {
-    /// Whether it would change nothing at all.
+    /// Reports whether the change has no effect.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }

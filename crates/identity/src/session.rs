@@ -1,4 +1,4 @@
-//! Signed-in devices and the tokens that prove them.
+//! Sessions of signed-in devices, and the tokens that authenticate them.
 
 use crate::account::Role;
 use base64::Engine;
@@ -10,19 +10,19 @@ use terrace_kernel::text::{TextError, line};
 use terrace_kernel::{Ctx, SessionId, TimeKey, Timestamp, UnknownName, UserId};
 use zeroize::Zeroizing;
 
-/// What a token is good for. The kinds do not interchange.
+/// The purpose of a token. A token of one kind is not accepted as another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TokenKind {
-    /// A browser's cookie.
+    /// The cookie of a browser.
     Cookie,
     /// A short-lived bearer token.
     Access,
-    /// Exchanged, once, for a new pair.
+    /// A token that can be exchanged once for a new pair of tokens.
     Refresh,
 }
 
 impl TokenKind {
-    /// The stable name, as tables hold it.
+    /// The stable name, as used in tables.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Cookie => "cookie",
@@ -31,7 +31,7 @@ impl TokenKind {
         }
     }
 
-    /// What tokens of this kind begin with, so that scanners for leaked secrets can know them.
+    /// The prefix of tokens of this kind, by which scanners for leaked secrets recognise them.
     const fn prefix(self) -> &'static str {
         match self {
             Self::Cookie => "tsc_",
@@ -51,7 +51,7 @@ impl Secret {
         Self(Zeroizing::new(text))
     }
 
-    /// The text itself, for the one answer that hands it out.
+    /// The text itself, for the one response that contains it.
     pub fn expose(&self) -> &str {
         &self.0
     }
@@ -63,17 +63,17 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// The SHA-256 of a token: all that is stored of it. 256 random bits need no slow hash.
+/// SHA-256 of a token, the only part of it that is stored. A token has 256 random bits and needs no slow hash.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TokenHash([u8; 32]);
 
 impl TokenHash {
-    /// Takes a stored digest.
+    /// Wraps a stored digest.
     pub const fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
 
-    /// The digest.
+    /// The bytes of the digest.
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
@@ -85,17 +85,17 @@ impl fmt::Debug for TokenHash {
     }
 }
 
-/// A token: its kind and its hash.
+/// A token as the service stores it: its kind and its hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Token {
-    /// What it is good for.
+    /// The purpose of the token.
     pub kind: TokenKind,
-    /// What is stored of it.
+    /// SHA-256 of the token.
     pub hash: TokenHash,
 }
 
 impl Token {
-    /// Draws 256 random bits; the secret goes to the client and is kept nowhere.
+    /// Generates a token of 256 random bits. The secret is sent to the client and never stored.
     pub fn draw(kind: TokenKind, ctx: &mut Ctx) -> (Secret, Self) {
         let random = Zeroizing::new(ctx.random_bytes::<32>());
         let text = format!("{}{}", kind.prefix(), URL_SAFE_NO_PAD.encode(*random));
@@ -103,7 +103,7 @@ impl Token {
         (Secret::new(text), token)
     }
 
-    /// Reads a token that a client presents as one of `kind`; a text of another form or kind is none.
+    /// Parses a token that a client presents as one of `kind`; `None` for a text of another form or kind.
     pub fn present(kind: TokenKind, text: &str) -> Option<Self> {
         let random = text.strip_prefix(kind.prefix())?;
         if random.len() != 43 || !random.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
@@ -114,7 +114,7 @@ impl Token {
     }
 }
 
-/// How a device signed in.
+/// The way in which a device signed in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SessionKind {
     /// A browser, with a cookie.
@@ -124,7 +124,7 @@ pub enum SessionKind {
 }
 
 impl SessionKind {
-    /// The stable name, as tables and answers hold it.
+    /// The stable name, as used in tables and responses.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Browser => "browser",
@@ -145,77 +145,77 @@ impl FromStr for SessionKind {
     }
 }
 
-/// A device's name as its owner gives it: one line of 1 to 100 characters.
+/// Validates the name that an owner gives to a device: one line of 1 to 100 characters.
 ///
 /// # Errors
 ///
-/// Says which rule the text breaks.
+/// Returns the rule that the text violates.
 pub fn device_name(text: &str) -> Result<String, TextError> {
     line(text, 1, 100)
 }
 
-/// A session that is being opened.
+/// A new session to be opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewSession {
-    /// Its id.
+    /// Id of the session.
     pub id: SessionId,
-    /// Whose it is.
+    /// Id of the account that owns the session.
     pub user_id: UserId,
-    /// How the device signed in.
+    /// The way in which the device signed in.
     pub kind: SessionKind,
-    /// What its owner calls it.
+    /// The name that the owner gave to the device.
     pub device_name: Option<String>,
-    /// When it was opened.
+    /// The time at which the session was opened.
     pub created_at: Timestamp,
-    /// When it ends unless it is prolonged.
+    /// The time at which the session expires unless it is extended.
     pub expires_at: Timestamp,
 }
 
-/// A signed-in device as its owner sees it.
+/// A session as its owner sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeviceSession {
-    /// Its id.
+    /// Id of the session.
     pub id: SessionId,
-    /// How the device signed in.
+    /// The way in which the device signed in.
     pub kind: SessionKind,
-    /// What its owner calls it.
+    /// The name that the owner gave to the device.
     pub device_name: Option<String>,
-    /// When it was opened.
+    /// The time at which the session was opened.
     pub created_at: Timestamp,
-    /// When it was last used, to some minutes.
+    /// The time of the last use, accurate to a few minutes.
     pub last_seen_at: Timestamp,
-    /// When it ends unless it is prolonged.
+    /// The time at which the session expires unless it is extended.
     pub expires_at: Timestamp,
 }
 
-/// A session as it is kept, ended or not.
+/// A stored session, live or ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeptSession {
     /// The session.
     pub session: DeviceSession,
-    /// When it was ended, if it was.
+    /// The time at which the session was ended, if it was.
     pub ended_at: Option<Timestamp>,
 }
 
 impl KeptSession {
-    /// Its place in lists ordered by time.
+    /// The sort key of the session in lists ordered by time.
     pub fn key(&self) -> TimeKey {
         TimeKey { at: self.session.created_at, id: self.session.id.as_uuid() }
     }
 }
 
-/// Who is asking: an active account with a live session.
+/// The authenticated reader: an active account with a live session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Viewer {
-    /// The account.
+    /// Id of the account.
     pub user_id: UserId,
-    /// The session that proves it.
+    /// Id of the session that authenticates it.
     pub session_id: SessionId,
-    /// What the account may do.
+    /// The permissions of the account.
     pub role: Role,
-    /// When the session was last noted as used.
+    /// The last recorded use of the session.
     pub last_seen_at: Timestamp,
-    /// When the token that was presented ends, or its session if that is sooner.
+    /// The time at which the presented token or its session expires, whichever is earlier.
     pub expires_at: Timestamp,
 }
 

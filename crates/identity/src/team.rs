@@ -5,13 +5,13 @@ use terrace_kernel::{LeagueId, TeamId};
 /// A league.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct League {
-    /// Its id.
+    /// Id of the league.
     pub id: LeagueId,
-    /// Its stable key in content files.
+    /// The stable key in content files.
     pub key: String,
-    /// Its name.
+    /// The name that is shown.
     pub name: String,
-    /// ISO 3166-1 alpha-2, or `INT` for one of several countries.
+    /// ISO 3166-1 alpha-2 code, or `INT` for a league of several countries.
     pub country: String,
     /// The sport, such as `football`.
     pub sport: String,
@@ -20,20 +20,20 @@ pub struct League {
 /// A team.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Team {
-    /// Its id.
+    /// Id of the team.
     pub id: TeamId,
-    /// Its stable key in content files.
+    /// The stable key in content files.
     pub key: String,
-    /// Its full name.
+    /// The full name.
     pub name: String,
-    /// A name that fits on a tab.
+    /// A short name that fits on a tab.
     pub short_name: String,
-    /// The league it plays in.
+    /// Id of the league in which the team plays.
     pub league_id: LeagueId,
-    /// Its colours, `#rrggbb`, the main one first.
+    /// The colours as `#rrggbb`, the primary one first.
     pub colors: [String; 2],
-    /// Where its crest is shown from, when there is one.
+    /// URL of the crest, if there is one.
     pub crest_url: Option<String>,
-    /// How many fans follow it.
+    /// The number of fans who follow the team.
     pub follower_count: i64,
 }

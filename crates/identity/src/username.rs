@@ -1,4 +1,4 @@
-//! Usernames: what may be one, and when two are the same.
+//! Usernames: which texts are valid, and when two names are the same.
 
 use crate::confusable::{self, TooManyMarks};
 use caseless::Caseless;
@@ -15,39 +15,39 @@ pub struct Username {
     skeleton: String,
 }
 
-/// Why a text cannot be a username.
+/// Why a text is rejected as a username.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum UsernameError {
-    /// 3 to 30 characters.
+    /// It does not have 3 to 30 characters.
     #[error("must hold 3 to 30 characters")]
     Length,
-    /// Only letters, digits, and `.`, `_`, `-`; nothing invisible, no spaces.
+    /// It contains characters other than letters, digits, and `.`, `_`, `-`, such as invisible ones or spaces.
     #[error("may hold letters, digits, '.', '_' and '-' only")]
     Character,
-    /// The first character is a letter or a digit.
+    /// It does not begin with a letter or a digit.
     #[error("must begin with a letter or a digit")]
     Start,
-    /// The characters belong to scripts that are not written together.
+    /// It mixes scripts that are not written together.
     #[error("must not mix scripts that are not written together, such as Latin and Cyrillic")]
     MixedScripts,
-    /// Too many combining marks on one character.
+    /// It has too many combining marks on one character.
     #[error(transparent)]
     Marks(#[from] TooManyMarks),
 }
 
 impl Username {
-    /// The fewest characters, after NFKC.
+    /// The minimum number of characters, after NFKC.
     pub const MIN: usize = 3;
-    /// The most characters, after NFKC.
+    /// The maximum number of characters, after NFKC.
     pub const MAX: usize = 30;
 
-    /// Checks and normalises: NFKC, then letters, digits, marks on them, and `.`, `_`, `-`.
+    /// Normalises a text (NFKC) and validates it: letters, digits, marks on them, and `.`, `_`, `-`.
     ///
     /// # Errors
     ///
-    /// Says which rule the text breaks.
+    /// Returns the rule that the text violates.
     pub fn parse(text: &str) -> Result<Self, UsernameError> {
-        // NFKC can lengthen a text eighteenfold; what is far too long needs no normalising.
+        // NFKC can lengthen a text 18 times, so a text that is far too long is rejected without normalising it.
         if text.chars().count() > Self::MAX * 4 {
             return Err(UsernameError::Length);
         }
@@ -72,12 +72,12 @@ impl Username {
         Ok(Self { shown, key, skeleton })
     }
 
-    /// [`Username::parse`] for a new account's name, which must also stay within one script and pile up no marks.
-    /// Names from before these rules, and imported names, are exempt.
+    /// Like [`Username::parse`] for the name of a new account, which must also stay within one script and not stack
+    /// combining marks. Names that were registered before these rules, and imported names, are exempt.
     ///
     /// # Errors
     ///
-    /// Says which rule the text breaks.
+    /// Returns the rule that the text violates.
     pub fn choose(text: &str) -> Result<Self, UsernameError> {
         let name = Self::parse(text)?;
         confusable::check_marks(&name.shown)?;
@@ -92,13 +92,13 @@ impl Username {
         &self.shown
     }
 
-    /// The name under which it is unique: two names with one key are the same name.
+    /// The key under which the name is unique: two names with the same key are the same name.
     pub fn key(&self) -> &str {
         &self.key
     }
 
-    /// What the name looks like: a new name clashes with a name of the same skeleton. The skeleton of an ASCII name is
-    /// its key.
+    /// The skeleton of the name, which represents its appearance. A new name is rejected if another name has the same
+    /// skeleton. The skeleton of an ASCII name is its key.
     pub fn skeleton(&self) -> &str {
         &self.skeleton
     }
@@ -108,20 +108,20 @@ impl Username {
         confusable::skeleton(key)
     }
 
-    /// Whether the name is reserved, or looks like a reserved name.
+    /// Reports whether the name is reserved or looks like a reserved name.
     pub fn is_reserved(&self) -> bool {
         confusable::is_reserved(&self.shown, &self.key)
     }
 
-    /// The key that a login's text would have, whether or not it could be a username.
+    /// The key of a text that a client submits as a username at login, whether or not it is a valid username.
     pub fn key_of(text: &str) -> String {
         let text: String = text.chars().take(Self::MAX * 4).collect();
         key_chars(&text).collect()
     }
 }
 
-/// The characters of a text after NFKC and case folding. Full case folding does not keep NFKC, and NFKC can make
-/// something foldable again: normalise, fold, normalise, fold, normalise.
+/// The characters of a text after NFKC and case folding. Full case folding does not preserve NFKC, and NFKC can produce
+/// text that can be folded again: normalise, fold, normalise, fold, normalise.
 pub(crate) fn key_chars(text: &str) -> impl Iterator<Item = char> {
     text.nfkc().default_case_fold().nfkc().default_case_fold().nfkc()
 }

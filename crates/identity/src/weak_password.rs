@@ -1,12 +1,12 @@
-//! Passwords that attackers try first: common ones, runs of characters, and the username of the account.
+//! Checks for passwords that attackers try first: common ones, runs of characters, and the username of the account.
 
 use crate::username::key_chars;
 use zeroize::Zeroizing;
 
-/// Common passwords of 8 characters or more that are not runs, one per line, as [`Folded`] normalises them.
+/// Common passwords of at least 8 characters that are not runs, one per line, normalised as by [`Folded`].
 const COMMON: &str = include_str!("common_passwords.txt");
 
-/// Rows and other paths of keyboards. They are compared in both directions.
+/// Rows and other paths of keyboards. They are matched in both directions.
 const ROWS: [&str; 19] = [
     "`1234567890-=",
     "!@#$%^&*()_+",
@@ -33,7 +33,7 @@ const ROWS: [&str; 19] = [
 const UNIT: usize = 4;
 /// The shortest part of a row or sequence that counts as a run.
 const SHORTEST_RUN: usize = 3;
-/// How many characters outside runs leave a password weak.
+/// The maximum number of characters outside runs with which a password still is weak.
 const BESIDE_RUNS: usize = 2;
 
 /// A password after NFKC and case folding. It is wiped from memory when dropped.
@@ -41,13 +41,13 @@ pub(crate) struct Folded(Zeroizing<Vec<char>>);
 
 impl Folded {
     pub(crate) fn new(password: &str) -> Self {
-        // NFKC can lengthen a text eighteenfold. With that much room, no reallocation leaves a copy behind.
+        // NFKC can lengthen a text 18 times. With that capacity, no reallocation leaves a copy behind.
         let mut chars = Zeroizing::new(Vec::with_capacity(password.len().saturating_mul(18)));
         chars.extend(key_chars(password));
         Self(chars)
     }
 
-    /// Whether it is on the list of common passwords, once or repeated.
+    /// Reports whether it is on the list of common passwords, once or repeated.
     pub(crate) fn is_common(&self) -> bool {
         let chars = &self.0;
         COMMON.lines().any(|common| {
@@ -57,8 +57,8 @@ impl Folded {
         })
     }
 
-    /// Whether it repeats a short unit, or is made of repeated characters, sequences and rows of keys, with two
-    /// other characters at most.
+    /// Reports whether it repeats a short unit, or consists of repeated characters, sequences and rows of keys with at
+    /// most two other characters.
     pub(crate) fn is_run(&self) -> bool {
         let chars = self.0.as_slice();
         let repeats =
@@ -76,7 +76,7 @@ impl Folded {
         beside <= BESIDE_RUNS
     }
 
-    /// Whether it is the username of this key, with nothing but digits, punctuation and spaces around it.
+    /// Reports whether it is the username with this key, with only digits, punctuation and spaces around it.
     pub(crate) fn is_username(&self, key: &str) -> bool {
         let key: Vec<char> = key.chars().collect();
         let is_padding = |chars: &[char]| {
@@ -90,7 +90,8 @@ impl Folded {
     }
 }
 
-/// How many characters from the beginning are one run: of equal steps between neighbours, or along a row.
+/// The length of the longest run at the beginning of `chars`: a sequence with equal steps between neighbours, or a part
+/// of a keyboard row.
 fn longest_run(chars: &[char]) -> usize {
     let sequences = [-1, 0, 1].into_iter().map(|step| {
         let follows = |(one, other): &(&char, &char)| {
@@ -102,7 +103,7 @@ fn longest_run(chars: &[char]) -> usize {
     sequences.chain(rows).max().unwrap_or(0)
 }
 
-/// How many characters from the beginning are a part of `row`.
+/// The length of the longest beginning of `chars` that is a part of `row`.
 fn along(row: &(impl Iterator<Item = char> + Clone), chars: &[char]) -> usize {
     let from = |start| row.clone().skip(start).zip(chars).take_while(|(key, c)| key == *c).count();
     (0..row.clone().count()).map(from).max().unwrap_or(0)

@@ -1,24 +1,24 @@
-//! What a command may know of the world: the time, fresh identifiers, randomness.
+//! The inputs of a command that are not in its arguments: the time, new identifiers and random numbers.
 
 use crate::Timestamp;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use uuid::{Builder, Uuid};
 
-/// Tells the time. The one place where a process asks its machine is behind this trait.
+/// A source of the current time. Only an implementation of this trait reads the system clock.
 pub trait Clock: Send + Sync + 'static {
-    /// The instant at which it is asked.
+    /// The current instant.
     fn now(&self) -> Timestamp;
 }
 
-/// Gives unpredictable seeds. The one place where a process asks its machine is behind this trait.
+/// A source of unpredictable seeds. Only an implementation of this trait reads the system's random number generator.
 pub trait Entropy: Send + Sync + 'static {
     /// 256 fresh random bits.
     fn seed(&self) -> [u8; 32];
 }
 
-/// From what the context of one command is made, as often as its body runs: a body that is run again after a
-/// rollback sees the same time, the same ids and the same random numbers, and so decides the same.
+/// Creates the context of one command, once for each run of its body. A body that runs again after a rollback gets the
+/// same time, the same ids and the same random numbers, and therefore makes the same decisions.
 #[derive(Clone)]
 pub struct CtxSeed {
     now: Timestamp,
@@ -26,53 +26,54 @@ pub struct CtxSeed {
 }
 
 impl CtxSeed {
-    /// A seed for one command.
+    /// Creates a seed for one command from a given time and given random bits.
     pub fn new(now: Timestamp, seed: [u8; 32]) -> Self {
         Self { now, seed }
     }
 
-    /// Draws a seed for one command that starts now.
+    /// Creates a seed for one command that starts now.
     pub fn draw(clock: &dyn Clock, entropy: &dyn Entropy) -> Self {
         Self::new(clock.now(), entropy.seed())
     }
 
-    /// A context for one run of the command's body.
+    /// Creates the context for one run of the command's body. Every call returns an equal context.
     pub fn open(&self) -> Ctx {
         Ctx { now: self.now, rng: StdRng::from_seed(self.seed) }
     }
 }
 
-/// The time, ids and randomness of one run of a command. Commands take them from nowhere else.
+/// The time, ids and randomness of one run of a command. Commands have no other source for them.
 pub struct Ctx {
     now: Timestamp,
     rng: StdRng,
 }
 
 impl Ctx {
-    /// When the command was given, also across retries, or when what it follows from happened
-    /// ([`not_before`](Self::not_before)).
+    /// The time at which the command was submitted, which retries do not change, or the time of the event that caused
+    /// it, if that is later ([`not_before`](Self::not_before)).
     pub fn now(&self) -> Timestamp {
         self.now
     }
 
-    /// Moves the time of the rest of the command to `cause`, where that is later: what follows from an event is not dated
-    /// before it, although the command was given before the event was read, or another machine's clock is ahead.
+    /// Sets the time for the rest of the command to `cause` if that is later. An effect is then never dated before the
+    /// event that caused it, even if the command was submitted before the event was read, or if another machine's clock
+    /// is ahead.
     pub fn not_before(&mut self, cause: Timestamp) {
         self.now = self.now.max(cause);
     }
 
-    /// A fresh `UUIDv7` (RFC 9562 §5.7) of the command's time, as any of the typed ids.
+    /// A new `UUIDv7` (RFC 9562 §5.7) with the time of the command, as any of the typed ids.
     pub fn new_id<I: From<Uuid>>(&mut self) -> I {
         self.new_id_at(self.now)
     }
 
-    /// A fresh `UUIDv7` of another time, for rows that are brought in from elsewhere.
+    /// A new `UUIDv7` with the time `at`, for imported rows.
     pub fn new_id_at<I: From<Uuid>>(&mut self, at: Timestamp) -> I {
         let random = self.random_bytes::<10>();
         I::from(Builder::from_unix_timestamp_millis(at.as_unix_millis(), &random).into_uuid())
     }
 
-    /// Random bytes of cryptographic quality.
+    /// `N` random bytes of cryptographic quality.
     pub fn random_bytes<const N: usize>(&mut self) -> [u8; N] {
         let mut bytes = [0; N];
         self.rng.fill_bytes(&mut bytes);

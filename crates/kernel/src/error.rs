@@ -1,56 +1,56 @@
-//! The two ways in which a command can fail: a rule said no, or something broke.
+//! The two ways in which a command can fail: a rule refuses it, or the store fails.
 
 use std::error::Error as StdError;
 use std::fmt;
 
-/// Something broke below the rules. None of it is the caller's fault, and its words are for the log only.
+/// A failure below the rules. The caller did not cause it, and its message is for the log only.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The store cannot be reached, refuses new work or did not answer in time. Trying later may help.
+    /// The store cannot be reached, rejects new work or did not answer in time. A later retry may succeed.
     #[error("the store is unavailable: {0}")]
     Unavailable(String),
-    /// Concurrent work got in the way (a serialization failure, a deadlock, a busy database). The adapter has
-    /// tried a few times already.
+    /// A conflict with concurrent work (a serialization failure, a deadlock, a busy database). The adapter has already
+    /// retried a few times.
     #[error("the store is contended: {0}")]
     Contended(String),
-    /// A stored value is not what was ever written there.
+    /// A stored value that the service cannot have written.
     #[error("corrupt value in {table}.{column}: {detail}")]
     Corrupt {
-        /// The table that holds the value.
+        /// Name of the table that holds the value.
         table: &'static str,
-        /// The column that holds the value.
+        /// Name of the column that holds the value.
         column: &'static str,
-        /// What is wrong with it.
+        /// Why the value is invalid.
         detail: String,
     },
-    /// Anything else: a defect of ours.
+    /// Any other failure: a defect in the service.
     #[error("{context}: {cause}")]
     Defect {
-        /// What was being done.
+        /// The operation that failed.
         context: String,
-        /// The driver's own words. They are part of this error's, so it is not called its source.
+        /// The driver's error. This error's message already includes it, so it is not exposed as its `source`.
         cause: Box<dyn StdError + Send + Sync>,
     },
 }
 
 impl StoreError {
-    /// A defect, with what was being done when it showed.
+    /// Creates a [`Defect`](Self::Defect) from the operation that failed and its cause.
     pub fn defect(context: impl Into<String>, cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         Self::Defect { context: context.into(), cause: cause.into() }
     }
 }
 
-/// Why a command or query did not do what it was asked to: `R` is the command's own list of refusals.
+/// Why a command or query failed. `R` is the enum of its refusals.
 #[derive(Debug)]
 pub enum Failure<R> {
-    /// A rule said no; nothing was changed.
+    /// A rule refused the command; nothing was changed.
     Refused(R),
-    /// Something broke; nothing was changed.
+    /// The store failed; nothing was changed.
     Broken(StoreError),
 }
 
 impl<R> Failure<R> {
-    /// The same failure with its refusal in the terms of another list.
+    /// Converts the refusal, if this is one, into another type.
     pub fn map<S>(self, convert: impl FnOnce(R) -> S) -> Failure<S> {
         match self {
             Self::Refused(refusal) => Failure::Refused(convert(refusal)),
@@ -76,5 +76,5 @@ impl<R: fmt::Display> fmt::Display for Failure<R> {
 
 impl<R: fmt::Debug + fmt::Display> StdError for Failure<R> {}
 
-/// What a command or query comes to.
+/// The result of a command or query.
 pub type Outcome<T, R> = Result<T, Failure<R>>;

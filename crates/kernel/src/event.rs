@@ -1,25 +1,25 @@
-//! Events: what happened, appended in the transaction in which it happened, read in one public order.
+//! Events: each is appended in the transaction that causes it, and all are read in one public order.
 
 use crate::{StoreError, TeamId, Timestamp, UserId};
 use std::fmt;
 use std::str::FromStr;
 use uuid::Uuid;
 
-/// A place in the public order of events. Positions only grow, without gaps; 0 lies before the first event. What is
-/// past its time is removed from the log's beginning only.
+/// A position in the public order of events. Positions increase without gaps; 0 lies before the first event. Retention
+/// removes events from the beginning of the log only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Position(i64);
 
 impl Position {
-    /// Before the first event.
+    /// The position before the first event.
     pub const START: Self = Self(0);
 
-    /// A position as it is stored; below zero there is none.
+    /// A position from its stored number; `None` below zero.
     pub fn new(position: i64) -> Option<Self> {
         (position >= 0).then_some(Self(position))
     }
 
-    /// The number that clients and tables hold.
+    /// The number that clients and tables use.
     pub const fn get(self) -> i64 {
         self.0
     }
@@ -31,7 +31,7 @@ impl fmt::Display for Position {
     }
 }
 
-/// The text names no known value.
+/// The text is not one of the known names.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown name {0:?}")]
 pub struct UnknownName(pub String);
@@ -43,10 +43,10 @@ macro_rules! named {
         pub enum $name { $($(#[$vdoc])* $variant,)* }
 
         impl $name {
-            /// Every value, in the order of declaration.
+            /// All values, in the order of declaration.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
-            /// The stable name, as tables and streams hold it.
+            /// The stable name, as used in tables and streams.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $text,)* }
             }
@@ -72,25 +72,25 @@ macro_rules! named {
 }
 
 named! {
-    /// Which log an event belongs to: readers of one stream read one topic.
+    /// The log to which an event belongs. Readers of one stream read one topic.
     Topic {
         /// Posts, comments and reactions.
         LockerRoom = "locker_room",
-        /// What concerns one account: its profile, its devices.
+        /// Changes of one account, such as its profile and its devices.
         Account = "account",
-        /// Who follows and who blocks whom.
+        /// Follows and blocks.
         Graph = "graph",
-        /// Points, and who is on which board.
+        /// Points and board membership.
         Leaderboard = "leaderboard",
-        /// What fans do in quests.
+        /// Progress of fans in quests.
         Quests = "quests",
-        /// What fans buy.
+        /// Purchases of fans.
         Packs = "packs",
     }
 }
 
 named! {
-    /// What happened. The names are those of the streams (`docs/events.md`).
+    /// The kind of an event. The names are those of the streams (`docs/events.md`).
     EventKind {
         /// A post was created. Subject: the post.
         PostCreated = "post.created",
@@ -104,36 +104,35 @@ named! {
         ReactionChanged = "reaction.changed",
         /// An account was registered. Subject: the account.
         AccountRegistered = "account.registered",
-        /// An account was deleted: nothing of it is shown any more, and what it left goes in portions. Subject:
-        /// the account.
+        /// An account was deleted. It is hidden at once, and its content is erased in batches. Subject: the account.
         AccountDeleted = "account.deleted",
-        /// An operator put an account aside: nothing of it is shown. Subject: the account.
+        /// An operator suspended an account, which hides it. Subject: the account.
         AccountSuspended = "account.suspended",
-        /// An operator took an account back in. Subject: the account.
+        /// An operator restored a suspended account. Subject: the account.
         AccountRestored = "account.restored",
         /// A profile changed. Subject: the account.
         ProfileChanged = "profile.changed",
-        /// The actor follows somebody. Subject: the account that is followed.
+        /// The actor followed a user. Subject: the account that is followed.
         UserFollowed = "user.followed",
-        /// The actor follows somebody no more. Subject: the account that was followed.
+        /// The actor unfollowed a user. Subject: the account that was followed.
         UserUnfollowed = "user.unfollowed",
-        /// The actor follows a team. Subject: the team.
+        /// The actor followed a team. Subject: the team.
         TeamFollowed = "team.followed",
-        /// The actor follows a team no more. Subject: the team.
+        /// The actor unfollowed a team. Subject: the team.
         TeamUnfollowed = "team.unfollowed",
-        /// The actor blocks somebody: neither sees the other any more, and neither follows the other. Subject: the
+        /// The actor blocked a user: neither sees the other any more, and neither follows the other. Subject: the
         /// account that is blocked.
         UserBlocked = "user.blocked",
-        /// The actor blocks somebody no more. Subject: the account that was blocked.
+        /// The actor unblocked a user. Subject: the account that was blocked.
         UserUnblocked = "user.unblocked",
-        /// Follows were brought in, too many to be told one by one. Whoever keeps the follow graph in memory reads it
-        /// anew. Subject and actor: an account that one of them begins with.
+        /// Follows were imported, too many to publish one by one. A process that keeps the follow graph in memory
+        /// reloads it. Subject and actor: an account that is the follower in one of them.
         FollowsImported = "follows.imported",
-        /// A record of points was written. Actor: whose points; team: the one that it was for; subject: the record;
-        /// detail: the totals that changed with it.
+        /// A record of points was written. Actor: the fan who earns the points; team: the team for which they are
+        /// earned; subject: the record; detail: the totals that changed with it.
         PointsAwarded = "points.awarded",
-        /// Totals changed in another way: somebody is listed on boards, or is not any more. Actor and subject: whose
-        /// totals; detail: those.
+        /// Totals changed without a record of points, because an account is now listed on boards or no longer is. Actor
+        /// and subject: the account; detail: its totals.
         ScoreChanged = "score.changed",
         /// A season was announced, began, or was closed. Subject: the season.
         SeasonChanged = "season.changed",
@@ -143,67 +142,67 @@ named! {
         StepCompleted = "step.completed",
         /// A fan completed a quest. Actor: the fan; subject: the quest.
         QuestCompleted = "quest.completed",
-        /// A fan came to an achievement. Actor and subject: the fan; detail: the achievement's key.
+        /// A fan unlocked an achievement. Actor and subject: the fan; detail: the achievement's key.
         AchievementUnlocked = "achievement.unlocked",
-        /// A purchase was started, or came to another state. Actor: the fan; subject: the purchase; detail: the state
-        /// that it has since (`pending`, `completed`, `expired`, `cancelled`, `refunded`).
+        /// A purchase was started, or its state changed. Actor: the fan; subject: the purchase; detail: the new state
+        /// (`pending`, `completed`, `expired`, `cancelled`, `refunded`).
         PurchaseChanged = "purchase.changed",
     }
 }
 
-/// An event that a command appends in its own transaction. It carries identifiers, not contents: whoever
-/// tells it on reads the row as it is then, so that what was deleted meanwhile is never told, and an account
-/// that goes leaves no words behind in the log. Beside them stand the numbers that a total came to, where readers go
-/// by each of them in its turn ([`EventLog::append_told`]).
+/// An event that a command appends in its own transaction. It carries identifiers instead of content: the publisher
+/// reads the row at the time of publication, so content that was deleted in the meantime is never published, and an
+/// erased account leaves no text in the log. Where readers need every intermediate total, the event also carries the
+/// resulting numbers ([`EventLog::append_told`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NewEvent {
-    /// The log that it belongs to.
+    /// The log to which the event belongs.
     pub topic: Topic,
-    /// What happened.
+    /// The kind of the event.
     pub kind: EventKind,
-    /// Whose deed it was, so that readers who are hidden from them can be passed over.
+    /// The account that acted, so that the event can be withheld from readers who are hidden from it.
     pub actor: Option<UserId>,
-    /// The team whose room it happened in, so that readers can ask for one team's.
+    /// The team in whose room it happened, so that readers can filter by team.
     pub team: Option<TeamId>,
-    /// The resource that it happened to; see [`EventKind`].
+    /// The resource that was affected; see [`EventKind`].
     pub subject: Uuid,
-    /// A second resource; see [`EventKind`].
+    /// A second affected resource; see [`EventKind`].
     pub object: Option<Uuid>,
 }
 
-/// An event in its public order.
+/// An event with its position in the public order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
-    /// Its place.
+    /// Position of the event.
     pub position: Position,
-    /// When the command that caused it was given.
+    /// The time at which the command that caused it was submitted.
     pub at: Timestamp,
-    /// What happened.
+    /// The event as it was appended.
     pub what: NewEvent,
-    /// The numbers that it came to; see [`EventKind`].
+    /// The resulting numbers; see [`EventKind`].
     pub detail: Option<Box<str>>,
 }
 
 /// Kind and actor of an event that the current transaction appended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Appended {
-    /// What happened.
+    /// The kind of the event.
     pub kind: EventKind,
-    /// The account that did it, or that it happened to; see [`NewEvent::actor`].
+    /// The account that acted or was affected; see [`NewEvent::actor`].
     pub actor: Option<UserId>,
 }
 
-/// Appends events to the log, in the transaction of the command that causes them.
+/// Appends events to the log in the transaction of the command that causes them.
 pub trait EventLog {
-    /// Appends `event`; it becomes public, in order, after the transaction commits.
+    /// Appends `event`, which becomes public, in order, after the transaction commits.
     fn append(&mut self, event: &NewEvent, at: Timestamp) -> Result<(), StoreError>;
 
-    /// Appends `event` with the numbers that it came to.
+    /// Appends `event` together with the resulting numbers.
     fn append_told(&mut self, event: &NewEvent, detail: &str, at: Timestamp) -> Result<(), StoreError>;
 
-    /// Appends `events` in their order, in one round trip.
+    /// Appends `events` in the given order, in one round trip.
     fn append_all(&mut self, events: &[NewEvent], at: Timestamp) -> Result<(), StoreError>;
 
-    /// What was appended in this transaction, in order.
+    /// The events that this transaction has appended so far, in order.
     fn appended(&self) -> &[Appended];
 }

@@ -1,5 +1,5 @@
-//! 32 bytes as 64 lower-case hexadecimal digits: the form in which digests are written, and the only one in which they
-//! are read, so that one digest has one spelling.
+//! 32 bytes as 64 lower-case hexadecimal digits. Digests are written in this form, and reading accepts no other, so
+//! that each digest has exactly one spelling.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ pub fn write(bytes: &[u8], f: &mut impl fmt::Write) -> fmt::Result {
     bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
 }
 
-/// Reads 64 lower-case hexadecimal digits, and nothing else.
+/// Reads exactly 64 lower-case hexadecimal digits; `None` for any other text.
 pub fn read_32(text: &str) -> Option<[u8; 32]> {
     let digit = |byte: u8| match byte {
         b'0'..=b'9' => Some(byte - b'0'),

@@ -1,4 +1,4 @@
-//! Typed identifiers. Each is a `UUIDv7` in canonical text form (RFC 9562) and cannot be mistaken for another's.
+//! Typed identifiers. Each is a `UUIDv7` in canonical text form (RFC 9562), with a type of its own for each resource.
 
 use crate::hex;
 use std::fmt;
@@ -10,8 +10,8 @@ use uuid::Uuid;
 #[error("not an identifier: expected a UUID such as 0190a6f2-7c1e-7000-8000-000000000000")]
 pub struct MalformedId;
 
-/// Reads a UUID in canonical form only: the braced, URN and unhyphenated spellings are refused, so that one
-/// resource has one address.
+/// Parses a UUID in canonical form. The braced, URN and unhyphenated spellings are rejected, so that each resource has
+/// exactly one address.
 pub fn uuid_from_canonical(text: &str) -> Result<Uuid, MalformedId> {
     if text.len() != 36 {
         return Err(MalformedId);
@@ -19,8 +19,8 @@ pub fn uuid_from_canonical(text: &str) -> Result<Uuid, MalformedId> {
     Uuid::try_parse(text).map_err(|_| MalformedId)
 }
 
-/// Types of identifiers: each a UUID in canonical form that cannot be mistaken for another's. Domain crates name their own
-/// with it.
+/// Declares types of identifiers, each a UUID in canonical form that cannot be confused with another type. Domain
+/// crates declare their own types with it.
 #[macro_export]
 macro_rules! typed_ids {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
@@ -29,12 +29,12 @@ macro_rules! typed_ids {
         pub struct $name($crate::Uuid);
 
         impl $name {
-            /// Names an existing resource, or one that is being created with an id from `Ctx`.
+            /// Wraps the UUID of an existing resource, or one that `Ctx` generated for a new resource.
             pub const fn from_uuid(uuid: $crate::Uuid) -> Self {
                 Self(uuid)
             }
 
-            /// The bare UUID, for storage and for wire formats.
+            /// The untyped UUID, for storage and for wire formats.
             pub const fn as_uuid(self) -> $crate::Uuid {
                 self.0
             }
@@ -75,28 +75,28 @@ macro_rules! typed_ids {
 }
 
 typed_ids! {
-    /// An account.
+    /// Id of an account.
     UserId;
-    /// A signed-in device of an account.
+    /// Id of a session: a signed-in device of an account.
     SessionId;
-    /// A league that teams play in.
+    /// Id of a league in which teams play.
     LeagueId;
-    /// A team that fans support.
+    /// Id of a team that fans support.
     TeamId;
-    /// A post in the locker room.
+    /// Id of a post in the locker room.
     PostId;
-    /// A comment on a post.
+    /// Id of a comment on a post.
     CommentId;
-    /// An uploaded picture that a post of its uploader may take.
+    /// Id of an uploaded picture that its uploader can attach to a post.
     MediaId;
 }
 
-/// The SHA-256 of a stored picture, which is also its address under `/media/`.
+/// SHA-256 of a stored picture, which is also its address under `/media/`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MediaHash([u8; 32]);
 
 impl MediaHash {
-    /// Takes the digest as it is.
+    /// Wraps the bytes of a digest.
     pub const fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
@@ -113,12 +113,12 @@ impl fmt::Display for MediaHash {
     }
 }
 
-/// The text is no SHA-256 in the form in which addresses hold it.
+/// The text is not a SHA-256 in the form that addresses use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not the address of a picture: expected 64 lower-case hexadecimal digits")]
 pub struct MalformedHash;
 
-/// Lower-case digits only: one picture has one address, and no part of a path can hide in it.
+/// Accepts lower-case digits only, so that each picture has exactly one address and the text cannot contain a path.
 impl FromStr for MediaHash {
     type Err = MalformedHash;
 

@@ -1,17 +1,18 @@
-//! Stable keys: what content is known by, whatever its titles become.
+//! Stable keys, which identify content even if its titles change.
 
-/// The text is no key.
+/// The text is not a valid key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a key is 1 to 64 of a-z, 0-9, '.', '_' and '-'")]
 pub struct MalformedKey;
 
-/// Takes a text that is a key: 1 to 64 of `a-z`, `0-9`, `.`, `_` and `-`.
+/// Returns `text` if it is a valid key: 1 to 64 of `a-z`, `0-9`, `.`, `_` and `-`.
 pub fn checked_key(text: &str) -> Result<&str, MalformedKey> {
     let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"._-".contains(&byte);
     if (1..=64).contains(&text.len()) && text.bytes().all(is_plain) { Ok(text) } else { Err(MalformedKey) }
 }
 
-/// Types of stable keys that cannot be mistaken for one another. Domain crates name their own with it.
+/// Declares types of stable keys that cannot be confused with one another. Domain crates declare their own types with
+/// it.
 #[macro_export]
 macro_rules! stable_keys {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
@@ -20,7 +21,7 @@ macro_rules! stable_keys {
         pub struct $name(String);
 
         impl $name {
-            /// The key as tables and answers hold it.
+            /// The key as used in tables and responses.
             pub fn as_str(&self) -> &str {
                 &self.0
             }

@@ -1,7 +1,7 @@
-//! The words that every part of Terrace shares: identifiers, time, pages, the context of a command, the two
-//! ways in which a command can fail, and the events that tell others what happened.
+//! Types that all parts of Terrace share: identifiers, time, pages, the context of a command, the two kinds of failure
+//! of a command, and the events that it publishes.
 //!
-//! Nothing here knows a database, a web framework or an async runtime.
+//! This crate does not depend on a database, a web framework or an async runtime.
 
 mod ctx;
 mod error;
@@ -25,5 +25,5 @@ pub use key::{MalformedKey, checked_key};
 pub use money::{Currency, MalformedCurrency, Money, Price, PriceError, PriceKind};
 pub use page::{Limit, LimitOutOfRange, Page, TimeKey};
 pub use time::{MalformedTimestamp, Timestamp};
-/// What identifiers are, for [`typed_ids`].
+/// The type that [`typed_ids`] wraps.
 pub use uuid::Uuid;

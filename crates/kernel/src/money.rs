@@ -4,11 +4,11 @@ use crate::UnknownName;
 use std::fmt;
 use std::str::FromStr;
 
-/// A currency by its ISO 4217 code: three capital letters.
+/// A currency, identified by its ISO 4217 code: three capital letters.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Currency([u8; 3]);
 
-/// The text is not the code of a currency.
+/// The text is not a currency code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a currency is three capital letters, such as EUR")]
 pub struct MalformedCurrency;
@@ -16,10 +16,10 @@ pub struct MalformedCurrency;
 impl Currency {
     /// The euro.
     pub const EUR: Self = Self(*b"EUR");
-    /// The currency of an account without money.
+    /// The currency that is reported for an account that has never held money.
     pub const DEFAULT: Self = Self::EUR;
 
-    /// The code.
+    /// The ISO 4217 code.
     pub fn as_str(&self) -> &str {
         // `FromStr` accepts capital letters only.
         std::str::from_utf8(&self.0).unwrap_or_default()
@@ -50,16 +50,16 @@ impl FromStr for Currency {
 /// An amount of money.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Money {
-    /// In minor units of the currency.
+    /// The amount in minor units of the currency.
     pub amount: i64,
-    /// The currency.
+    /// Currency of the amount.
     pub currency: Currency,
 }
 
-/// What is paid with.
+/// The means of payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PriceKind {
-    /// Points that can be spent.
+    /// Spendable points.
     Points,
     /// Coins.
     Coins,
@@ -71,7 +71,7 @@ impl PriceKind {
     /// Every kind.
     pub const ALL: [Self; 3] = [Self::Points, Self::Coins, Self::Money];
 
-    /// The stable name, as tables, content and answers hold it.
+    /// The stable name, as used in tables, content and responses.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Points => "points",
@@ -95,7 +95,7 @@ impl FromStr for PriceKind {
     }
 }
 
-/// What one piece of something that is sold costs. An invalid price cannot be made.
+/// The price of one unit of something that is sold. Every value is valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Price {
     kind: PriceKind,
@@ -103,25 +103,25 @@ pub struct Price {
     currency: Option<Currency>,
 }
 
-/// Why something is no price.
+/// Why a price is invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PriceError {
-    /// Nothing, too little or too much.
+    /// The amount is not between 1 and [`Price::MOST`].
     #[error("must be 1 to {}", Price::MOST)]
     Amount,
-    /// Money of no currency.
+    /// A price in money has no currency.
     #[error("in money needs a currency")]
     NoCurrency,
-    /// Points or coins of a currency.
+    /// A price in points or coins has a currency.
     #[error("in points or coins has no currency")]
     NotMoney,
 }
 
 impl Price {
-    /// The highest price.
+    /// The highest price of one unit.
     pub const MOST: i64 = 1_000_000_000;
 
-    /// A price of 1 to 1,000,000,000: points and coins as such, money in minor units of its currency.
+    /// A price of 1 to 1,000,000,000: whole points or coins, or minor units of the currency.
     pub fn new(kind: PriceKind, amount: i64, currency: Option<Currency>) -> Result<Self, PriceError> {
         if !(1..=Self::MOST).contains(&amount) {
             return Err(PriceError::Amount);
@@ -135,22 +135,22 @@ impl Price {
         }
     }
 
-    /// What is paid with.
+    /// The means of payment.
     pub const fn kind(&self) -> PriceKind {
         self.kind
     }
 
-    /// How much one piece costs: points or coins, or minor units of the currency; 1 to 1,000,000,000.
+    /// The price of one unit in points, coins or minor units of the currency: 1 to 1,000,000,000.
     pub const fn amount(&self) -> i64 {
         self.amount
     }
 
-    /// The currency, of money alone.
+    /// The currency of a price in money; `None` for points and coins.
     pub const fn currency(&self) -> Option<Currency> {
         self.currency
     }
 
-    /// What `count` of it cost together.
+    /// The price of `count` units together, in the unit of [`amount`](Self::amount).
     pub fn total(&self, count: u32) -> i64 {
         self.amount.saturating_mul(i64::from(count))
     }

@@ -1,22 +1,22 @@
-//! Pages of lists whose order is total.
+//! Pages of lists that have a total order.
 
 use crate::Timestamp;
 use uuid::Uuid;
 
-/// How many rows a page may hold: 1 to 100, 25 unless asked otherwise.
+/// The maximum number of rows in a page: 1 to 100, 25 by default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limit(u8);
 
-/// A page holds 1 to 100 rows.
+/// The requested limit is not between 1 and 100.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("limit must be 1 to 100")]
 pub struct LimitOutOfRange;
 
 impl Limit {
-    /// As many rows as a page may hold.
+    /// The highest limit, 100 rows.
     pub const MAX: Self = Self(100);
 
-    /// Accepts 1 to 100.
+    /// Creates a limit of 1 to 100 rows.
     pub fn new(rows: i64) -> Result<Self, LimitOutOfRange> {
         match u8::try_from(rows) {
             Ok(rows) if (1..=100).contains(&rows) => Ok(Self(rows)),
@@ -36,27 +36,27 @@ impl Default for Limit {
     }
 }
 
-/// The sort values of a row in a list ordered by time of creation, with the id as the last tie-breaker. Both
-/// never change, so a reader who pages by them sees every row that existed at the first page exactly once.
+/// The sort key of a row in a list ordered by creation time, with the id as the tie-breaker. Neither value ever
+/// changes, so a reader who pages by this key sees every row that existed at the first page exactly once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TimeKey {
-    /// When the row was created.
+    /// The time at which the row was created.
     pub at: Timestamp,
-    /// The row's id.
+    /// Id of the row.
     pub id: Uuid,
 }
 
-/// Some rows of a list, and where the next page starts.
+/// A part of a list, with the key at which the next page starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page<T, K = TimeKey> {
-    /// The rows in the list's order.
+    /// The rows, in the order of the list.
     pub items: Vec<T>,
-    /// The sort values of the last row here, when more rows follow it.
+    /// The sort key of the last row of this page if more rows follow.
     pub next: Option<K>,
 }
 
 impl<T, K> Page<T, K> {
-    /// Makes a page from up to `limit + 1` rows: the extra one only tells that more follow.
+    /// Creates a page from up to `limit + 1` rows. The extra row only shows that more rows follow, and is dropped.
     pub fn from_overfull(mut rows: Vec<T>, limit: Limit, key: impl Fn(&T) -> K) -> Self {
         let limit = usize::from(limit.rows());
         let more = rows.len() > limit;
@@ -65,7 +65,7 @@ impl<T, K> Page<T, K> {
         Self { items: rows, next }
     }
 
-    /// The same page with each row converted.
+    /// Converts each row and keeps the key of the next page.
     pub fn map<U>(self, convert: impl FnMut(T) -> U) -> Page<U, K> {
         Page { items: self.items.into_iter().map(convert).collect(), next: self.next }
     }

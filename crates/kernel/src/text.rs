@@ -1,28 +1,28 @@
-//! What may stand in text that people write for other people to read.
+//! Rules for text that users write and other users read.
 
-/// Why a text cannot be taken.
+/// Why a text is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TextError {
-    /// Shorter than the rule allows, counted after trimming and without characters that nobody sees.
+    /// Shorter than the minimum, counted after trimming and without invisible characters.
     #[error("must hold at least {0} visible character(s)")]
     TooShort(usize),
-    /// Longer than the rule allows.
+    /// Longer than the maximum.
     #[error("must hold at most {0} characters")]
     TooLong(usize),
-    /// Holds a control character (NUL among them) other than line breaks and tabs where those are allowed.
+    /// Contains a control character (including NUL) other than line breaks and tabs where those are allowed.
     #[error("must not hold control characters")]
     Control,
-    /// Holds a character that changes the direction of what stands around it, or that nobody sees.
+    /// Contains a character that is invisible or changes the direction of the surrounding text.
     #[error("must not hold invisible or direction-changing characters")]
     Invisible,
 }
 
-/// Characters that change the direction of the text around them (Unicode TR #9, explicit formatting).
+/// Reports whether `c` changes the direction of the surrounding text (Unicode TR #9, explicit formatting).
 pub fn is_bidi_control(c: char) -> bool {
     matches!(c, '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Characters that show nothing: Unicode's `Default_Ignorable_Code_Point` and the blank Braille pattern.
+/// Reports whether `c` is invisible: Unicode's `Default_Ignorable_Code_Point` or the blank Braille pattern.
 pub fn is_invisible(c: char) -> bool {
     matches!(c,
         '\u{00ad}' | '\u{034f}' | '\u{061c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
@@ -32,9 +32,9 @@ pub fn is_invisible(c: char) -> bool {
         | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// A text of one or more paragraphs (a post, a comment, a biography): trimmed, `min..=max` characters (Unicode
-/// scalar values), line breaks and tabs allowed, CRLF folded to LF. Joiners and variation selectors stay,
-/// because emoji need them; a text of nothing else counts as empty.
+/// Validates a text of one or more paragraphs (a post, a comment, a biography). The result is trimmed and has
+/// `min..=max` characters (Unicode scalar values); line breaks and tabs are allowed, and CRLF is folded to LF. Joiners
+/// and variation selectors are kept, because emoji need them; a text that holds nothing else counts as empty.
 pub fn paragraphs(text: &str, min: usize, max: usize) -> Result<String, TextError> {
     let text = text.trim().replace("\r\n", "\n");
     if text.chars().any(|c| c.is_control() && c != '\n' && c != '\t') {
@@ -44,14 +44,15 @@ pub fn paragraphs(text: &str, min: usize, max: usize) -> Result<String, TextErro
     Ok(text)
 }
 
-/// A line (a display name, a device's name): trimmed, `min..=max` characters, neither control characters nor
-/// invisible nor direction-changing ones, because it stands beside other people's.
+/// Validates a single line (a display name, a device's name). The result is trimmed and has `min..=max` characters.
+/// Control characters, invisible characters and direction-changing characters are rejected, because the line is shown
+/// next to other users' text.
 pub fn line(text: &str, min: usize, max: usize) -> Result<String, TextError> {
     let text = text.trim();
     if text.chars().any(char::is_control) || text.contains(['\u{2028}', '\u{2029}']) {
         return Err(TextError::Control);
     }
-    // The joiner holds emoji together and letters of several scripts apart; alone it is caught by the length.
+    // Joiners form emoji and separate letters in several scripts; the minimum length rejects a text of joiners alone.
     if text
         .chars()
         .any(|c| is_invisible(c) && !matches!(c, '\u{200c}' | '\u{200d}' | '\u{fe0e}' | '\u{fe0f}'))

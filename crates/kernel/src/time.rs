@@ -1,12 +1,12 @@
-//! Instants as the service keeps them: whole microseconds, UTC.
+//! Instants as the service stores them: whole microseconds, UTC.
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// An instant in microseconds since the Unix epoch, cut to that precision when it is made, so that what is
-/// read back from either database equals what was written. Bounded to the years 1 to 9999.
+/// An instant in microseconds since the Unix epoch. It is truncated to that precision when it is created, so that a
+/// value read back from either database equals the value written. Bounded to the years 1 to 9999.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(i64);
 
@@ -15,13 +15,13 @@ const FIRST: i64 = -62_135_596_800_000_000;
 /// 9999-12-31T23:59:59.999999Z.
 const LAST: i64 = 253_402_300_799_999_999;
 
-/// The text is no instant in RFC 3339 form.
+/// The text is not an RFC 3339 instant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not an RFC 3339 instant such as 2026-05-01T12:00:00.000Z")]
 pub struct MalformedTimestamp;
 
 impl Timestamp {
-    /// An instant from microseconds since the Unix epoch; what lies outside the years 1 to 9999 is clamped.
+    /// Creates an instant from microseconds since the Unix epoch, clamped to the years 1 to 9999.
     pub const fn from_micros(micros: i64) -> Self {
         if micros < FIRST {
             Self(FIRST)
@@ -37,41 +37,41 @@ impl Timestamp {
         self.0
     }
 
-    /// Whole milliseconds since the Unix epoch, rounded down; 0 before it (`UUIDv7` knows no earlier time).
+    /// Whole milliseconds since the Unix epoch, rounded down; 0 before the epoch, because `UUIDv7` has no earlier time.
     pub fn as_unix_millis(self) -> u64 {
         u64::try_from(self.0.div_euclid(1000)).unwrap_or(0)
     }
 
-    /// This instant and `span` later, clamped to the year 9999.
+    /// The instant `span` after this one, clamped to the year 9999.
     #[must_use]
     pub fn plus(self, span: Duration) -> Self {
         let micros = i64::try_from(span.as_micros()).unwrap_or(i64::MAX);
         Self::from_micros(self.0.saturating_add(micros))
     }
 
-    /// This instant and `span` earlier, clamped to the year 1.
+    /// The instant `span` before this one, clamped to the year 1.
     #[must_use]
     pub fn minus(self, span: Duration) -> Self {
         let micros = i64::try_from(span.as_micros()).unwrap_or(i64::MAX);
         Self::from_micros(self.0.saturating_sub(micros))
     }
 
-    /// How long ago `earlier` was; zero when it lies in the future.
+    /// The time elapsed since `earlier`; zero if `earlier` is later than this instant.
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_micros(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
     }
 
-    /// An expiry is over from its very instant on.
+    /// Reports whether this expiry has passed at `now`. An expiry has passed from exactly its own instant on.
     pub fn is_over(self, now: Self) -> bool {
         self <= now
     }
 
-    /// The same instant in chrono's terms, for calendars and zones.
+    /// The same instant as a `chrono` value, for calendars and time zones.
     pub fn to_chrono(self) -> DateTime<Utc> {
         DateTime::from_timestamp_micros(self.0).unwrap_or(DateTime::<Utc>::UNIX_EPOCH)
     }
 
-    /// An instant from chrono's terms, cut to microseconds.
+    /// Creates an instant from a `chrono` value, truncated to microseconds.
     pub fn from_chrono(instant: DateTime<Utc>) -> Self {
         Self::from_micros(instant.timestamp_micros())
     }

@@ -1,22 +1,22 @@
-//! Whose accounts there are, and of what.
+//! Ledger accounts: their holders and what they hold.
 
 use std::fmt;
 use std::str::FromStr;
 use terrace_kernel::{Currency, MalformedCurrency, UnknownName, UserId};
 
-/// What an account holds. A holder has at most one account of each.
+/// What an account holds. A holder has at most one account of each kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AccountKind {
-    /// Points that can be spent. Every record of points moves them; boards know nothing of their spending.
+    /// Spendable points. Every record of points changes them; spending them does not affect boards.
     Points,
-    /// Coins, which operators and milestones give.
+    /// Coins, which operators and milestones grant.
     Coins,
-    /// Money of a currency, in its minor units.
+    /// Money in one currency, in its minor units.
     Money(Currency),
 }
 
 impl AccountKind {
-    /// The currency, where it is money.
+    /// The currency of a money account; `None` for points and coins.
     pub const fn currency(self) -> Option<Currency> {
         match self {
             Self::Points | Self::Coins => None,
@@ -25,7 +25,7 @@ impl AccountKind {
     }
 }
 
-/// As tables and answers name accounts: `points`, `coins`, or the code of the currency.
+/// The name in tables and responses: `points`, `coins`, or the currency code.
 impl fmt::Display for AccountKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -48,25 +48,25 @@ impl FromStr for AccountKind {
     }
 }
 
-/// The accounts of the house. No balance of theirs is kept: it is the sum of their rows, and may be below zero.
+/// The accounts of the service. Their balances are not stored: each is the sum of its rows and may be negative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum House {
-    /// Where points and coins come from: below zero by as many as were ever given out. Spendable points come from here
-    /// by records of points and in no other way.
+    /// The source of points and coins; its balance is the negated total ever issued. Spendable points are issued only
+    /// by records of points.
     Issuance,
-    /// What fans spent.
+    /// The points, coins and money that fans have spent.
     Revenue,
-    /// Whoever moves real money: below zero by as much as came in.
+    /// The payment provider, which moves real money; its balance is the negated total received.
     Payments,
-    /// Points that a reversal was to take back and that were spent already.
+    /// Points that a reversal had to take back but that the fan had already spent.
     WrittenOff,
 }
 
 impl House {
-    /// Every one.
+    /// All accounts of the service.
     pub const ALL: [Self; 4] = [Self::Issuance, Self::Revenue, Self::Payments, Self::WrittenOff];
 
-    /// The stable name, as tables hold it.
+    /// The stable name, as used in tables.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Issuance => "issuance",
@@ -85,17 +85,17 @@ impl FromStr for House {
     }
 }
 
-/// Whose account it is.
+/// The holder of an account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Holder {
-    /// A fan's.
+    /// A fan.
     Fan(UserId),
-    /// One of the house's.
+    /// The service.
     House(House),
 }
 
 impl Holder {
-    /// The fan, where it is one.
+    /// The fan, if the holder is one.
     pub const fn fan(self) -> Option<UserId> {
         match self {
             Self::Fan(user) => Some(user),
@@ -103,7 +103,7 @@ impl Holder {
         }
     }
 
-    /// The account of the house, where it is one.
+    /// The account of the service, if the holder is one.
     pub const fn house(self) -> Option<House> {
         match self {
             Self::Fan(_) => None,

@@ -1,27 +1,27 @@
-//! Amounts.
+//! Amounts of transfers.
 
 use std::fmt;
 
-/// How much one transfer moves: whole points or coins, or minor units of money; from 1 to [`Amount::MAX`].
+/// The amount of one transfer: whole points or coins, or minor units of money; from 1 to [`Amount::MAX`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Amount(i64);
 
-/// A transfer moves 1 to [`Amount::MAX`].
+/// The amount is not between 1 and [`Amount::MAX`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be 1 to {}", Amount::MAX.0)]
 pub struct AmountOutOfRange;
 
 impl Amount {
-    /// The most that one transfer moves: with it, nine thousand transfers sum to what a JSON number holds exactly
-    /// (RFC 8259 §6), and nine million to what a column does.
+    /// The largest amount of one transfer. Nine thousand such transfers sum to a number that JSON represents exactly
+    /// (RFC 8259 §6), and nine million to one that fits in a column.
     pub const MAX: Self = Self(1_000_000_000_000);
 
-    /// Accepts 1 to [`Amount::MAX`].
+    /// Creates an amount of 1 to [`Amount::MAX`].
     pub fn new(amount: i64) -> Result<Self, AmountOutOfRange> {
         if (1..=Self::MAX.0).contains(&amount) { Ok(Self(amount)) } else { Err(AmountOutOfRange) }
     }
 
-    /// The number that tables and answers hold.
+    /// The number that tables and responses use.
     pub const fn get(self) -> i64 {
         self.0
     }

@@ -1,24 +1,24 @@
-//! Balances held against the journal, and the journal against the records of points.
+//! Compares stored balances with the journal, and the journal with the records of points.
 
 use crate::{AccountKind, Balance};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use terrace_kernel::UserId;
 
-/// What is compared.
+/// A check of the audit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LedgerCheck {
-    /// A balance that is kept is the sum of its account's rows in the journal, and that is not below zero.
+    /// Each stored balance equals the sum of its account's rows in the journal, and that sum is not negative.
     Balances,
-    /// Spendable points came from the house as the fan's records of points say, but for what was written off.
+    /// The spendable points issued to a fan equal the fan's records of points, except for points that were written off.
     Awards,
 }
 
 impl LedgerCheck {
-    /// Every check.
+    /// All checks.
     pub const ALL: [Self; 2] = [Self::Balances, Self::Awards];
 
-    /// The stable name, as reports hold it.
+    /// The stable name, as used in reports.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Balances => "ledger.balances",
@@ -27,31 +27,31 @@ impl LedgerCheck {
     }
 }
 
-/// What the tables hold of a fan's balances.
+/// The stored values that the audit compares for one fan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FanLedger {
-    /// The fan.
+    /// Id of the fan.
     pub user: UserId,
-    /// The balances that are kept.
+    /// The stored balances.
     pub balances: Vec<Balance>,
-    /// What the journal's rows of each account come to.
+    /// The sum of the journal's rows, for each account.
     pub sums: Vec<Balance>,
-    /// Spendable points that came from the house's issuance, less those that went back there.
+    /// Spendable points issued to the fan by the service, minus those returned to issuance.
     pub issued: i64,
-    /// Points that were to be taken back and were written off.
+    /// Points that a reversal had to take back and that were written off instead.
     pub written_off: i64,
     /// The sum of the fan's records of points.
     pub recorded: i64,
 }
 
-/// One thing that is wrong.
+/// One inconsistency.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LedgerFault {
-    /// The check that found it.
+    /// The check that failed.
     pub check: LedgerCheck,
-    /// Whose account it is.
+    /// Id of the fan who holds the account.
     pub user: UserId,
-    /// What is wrong.
+    /// A description of the inconsistency, for the log.
     pub words: String,
 }
 
@@ -61,26 +61,26 @@ impl fmt::Display for LedgerFault {
     }
 }
 
-/// What makes a fan's balances right.
+/// The changes that repair a fan's balances.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LedgerMend {
-    /// The fan.
+    /// Id of the fan.
     pub user: UserId,
-    /// Balances as they are to be, before anything else.
+    /// The correct balances, to be written before `points` is moved.
     pub balances: Vec<Balance>,
-    /// Spendable points that the records gave and the journal did not, or, below zero, the other way round.
+    /// Spendable points that the records of points grant and the journal lacks; negative if the journal has too many.
     pub points: i64,
 }
 
 impl FanLedger {
-    /// How many comparisons there are of each kind.
+    /// The number of comparisons of each check.
     pub fn checked(&self) -> BTreeMap<LedgerCheck, u64> {
         let accounts = u64::try_from(self.kinds().len()).unwrap_or(u64::MAX);
         BTreeMap::from([(LedgerCheck::Balances, accounts), (LedgerCheck::Awards, 1)])
     }
 
-    /// What is wrong, and what would make it right; nothing of the latter for a journal whose own sum is below zero, of
-    /// which nobody can say what became of the rest.
+    /// Returns the inconsistencies and their repair. There is no repair if the sum of the journal's own rows is
+    /// negative, because the missing rows cannot be reconstructed.
     pub fn audit(&self) -> (Vec<LedgerFault>, Option<LedgerMend>) {
         let mut faults = Vec::new();
         let mut mend = LedgerMend { user: self.user, balances: Vec::new(), points: 0 };
@@ -127,7 +127,8 @@ mod tests {
         vec![Balance { kind: AccountKind::Points, amount }]
     }
 
-    /// 10 points were given, 8 of them spent, and the 10 were taken back: 2 went back, and 8 are written off.
+    /// The fan was awarded 10 points and spent 8; then the award was reversed. 2 points were returned and 8 written
+    /// off.
     fn fan() -> FanLedger {
         FanLedger {
             user: UserId::from_uuid(Uuid::from_u128(5)),

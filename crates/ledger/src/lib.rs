@@ -1,10 +1,10 @@
-//! Balances: what fans can spend, as one ledger of points, coins and money. Rules as pure functions; no database, no web
-//! framework, no runtime.
+//! Balances: what fans can spend, as one ledger of points, coins and money. The rules are pure functions, without a
+//! database, a web framework or an async runtime.
 //!
-//! A [`Transfer`] is one row of the journal: it takes an [`Amount`] from one account and gives it to another, so that no
-//! row can make or lose anything. The accounts of fans have a balance, which is kept beside the journal and is never
-//! below zero; what the accounts of the [`House`] come to is the sum of their rows, so that no award waits for another
-//! at a row of the house's.
+//! A [`Transfer`] is one row of the journal. It moves an [`Amount`] from one account to another, so that no row can
+//! create or destroy value. Each account of a fan has a balance, which is stored beside the journal and is never
+//! negative. The balance of an account of the [`House`] is the sum of its rows and is not stored, so that concurrent
+//! awards do not contend for a lock on the same row.
 //!
 //! ```
 //! use terrace_kernel::{Timestamp, UserId, Uuid};

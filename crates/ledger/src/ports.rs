@@ -1,14 +1,15 @@
-//! What the ledger needs from a store. A call that writes reports whether it took.
+//! The store operations that the ledger needs. A write reports whether it took effect.
 
 use crate::{Balance, Entry, FanLedger, LedgerMend, Transfer, TransferId, TransferOutcome, TransferSource};
 use terrace_kernel::{Limit, Page, StoreError, TimeKey, Timestamp, UserId};
 
-/// Reads the ledger.
+/// Read access to the ledger.
 pub trait LedgerRead {
-    /// What is on a fan's accounts, in the order of [`crate::AccountKind`]; one that nothing ever came to is left out.
+    /// The balances of a fan's accounts, in the order of [`crate::AccountKind`]. An account that never received
+    /// anything is left out.
     fn balances(&mut self, user: UserId) -> Result<Vec<Balance>, StoreError>;
 
-    /// What was moved on a fan's accounts, the newest first. One round trip.
+    /// The entries of a fan's accounts, newest first. One round trip.
     fn entries(
         &mut self,
         user: UserId,
@@ -16,36 +17,37 @@ pub trait LedgerRead {
         after: Option<TimeKey>,
     ) -> Result<Page<Entry, TimeKey>, StoreError>;
 
-    /// The transfer of this source.
+    /// The transfer with this source, if there is one.
     fn transfer_of(&mut self, source: &TransferSource) -> Result<Option<Transfer>, StoreError>;
 }
 
-/// Writes the ledger. Records of points move spendable points themselves, where they are written.
+/// Write access to the ledger. Writing a record of points also moves spendable points, without a call to this trait.
 pub trait LedgerWrite: LedgerRead {
-    /// Moves an amount, once for its source, and never more than a fan has: the condition is in the write, whoever
-    /// writes at the same time. The accounts are locked until the transaction ends, those of two fans in the order of
-    /// their ids. One round trip on PostgreSQL, but a second or third where an account is new or the answer is no.
+    /// Moves an amount, at most once for each source and never more than a fan has. The write itself checks the
+    /// balance, so concurrent writers cannot overdraw it. The accounts are locked until the transaction ends, those of
+    /// two fans in the order of their ids. One round trip on PostgreSQL, plus one or two if an account is new or the
+    /// transfer is rejected.
     fn transfer(&mut self, transfer: &Transfer) -> Result<TransferOutcome, StoreError>;
 
-    /// What is on a fan's accounts, locked until the transaction ends. Where the caller has locked or written the
-    /// fan's account as a whole, nothing comes to them meanwhile either.
+    /// The balances of a fan's accounts, locked until the transaction ends. If the caller has also locked or written
+    /// the fan's user account, no new ledger account can be created in the meantime.
     fn lock_balances(&mut self, user: UserId) -> Result<Vec<Balance>, StoreError>;
 }
 
-/// Reads what is kept of balances, to compare it.
+/// Reads the stored state of the ledger for the audit.
 pub trait LedgerAudit {
-    /// What the tables hold of the accounts from `first` to `last`, both included, in a few statements. Whoever writes
-    /// meanwhile may be seen in some and not in others, but for accounts that are held.
+    /// The stored values of the fans from `first` to `last`, both inclusive, in a few statements. Concurrent writes may
+    /// be visible to some of the statements and not to others, except for fans that the caller has locked.
     fn ledger_between(&mut self, first: UserId, last: UserId) -> Result<Vec<FanLedger>, StoreError>;
 }
 
-/// Mends what is kept of balances.
+/// Repairs stored balances.
 pub trait LedgerRepairWrite: LedgerAudit {
-    /// Locks the balances of fans, in the order of their ids, until the transaction ends. The caller holds the fans, so
-    /// that no account of theirs comes to be meanwhile.
+    /// Locks the balances of `fans`, in the order of their ids, until the transaction ends. The caller has already
+    /// locked the fans' user accounts, so that no ledger account can be created for them in the meantime.
     fn hold_balances(&mut self, fans: &[UserId]) -> Result<(), StoreError>;
 
-    /// Writes what makes the balances of a fan who is held right, and moves what their records of points did not, by a
-    /// transfer with this id.
+    /// Writes the correct balances of a locked fan, and moves the points that differ from the fan's records of points,
+    /// in a transfer with this id.
     fn mend_ledger(&mut self, mend: &LedgerMend, id: TransferId, at: Timestamp) -> Result<(), StoreError>;
 }

@@ -1,24 +1,25 @@
-//! Sources: the name of what a transfer is for.
+//! Sources: unique names for the causes of transfers.
 
 use std::fmt;
 use std::str::FromStr;
 use terrace_kernel::{UserId, Uuid};
 
-/// The name of what a transfer is for. No two transfers have one source, so that whatever is tried again pays once; it is
-/// never null and is made of what is paid for and nothing else.
+/// The cause of a transfer, as a unique name. No two transfers have the same source, so that a retry cannot pay twice.
+/// A source is never null and is derived only from what is paid for.
 ///
-/// As text, `kind:subject`: 3 to 120 characters of `A-Z`, `a-z`, `0-9`, `.`, `_`, `/`, `:` and `-`. Identifiers stand in
-/// it without hyphens.
+/// Its text is `kind:subject`: 3 to 120 characters of `A-Z`, `a-z`, `0-9`, `.`, `_`, `/`, `:` and `-`. Identifiers in
+/// it have no hyphens.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TransferSource(String);
 
-/// The text names no source of a transfer.
+/// The text is not a valid source of a transfer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be 1 to 80 letters, digits, `.`, `_`, `/`, `:` or `-`")]
 pub struct MalformedSource;
 
 impl TransferSource {
-    /// What was done once to the thing with this id: a `kind` such as `purchase`, of `a-z` and `_`.
+    /// An action that happens at most once for the resource with this id. `kind` is a name such as `purchase`, of `a-z`
+    /// and `_`.
     pub fn of(kind: &'static str, subject: impl Into<Uuid>) -> Self {
         Self(format!("{kind}:{}", subject.into().simple()))
     }
@@ -28,17 +29,17 @@ impl TransferSource {
         Self::of("award", record)
     }
 
-    /// What a record of points was to take back and the fan did not have any more.
+    /// The points that a record of points had to take back and that the fan no longer had.
     pub fn forgiven(user: UserId, record: impl Into<Uuid>) -> Self {
         Self(format!("forgiven:{}:{}", user.as_uuid().simple(), record.into().simple()))
     }
 
-    /// What a fan gets once for something, such as `2026-05-01`.
+    /// Something that a fan receives at most once, identified by `what`, such as `2026-05-01`.
     pub fn of_fan(kind: &'static str, user: UserId, what: impl fmt::Display) -> Self {
         Self(format!("{kind}:{}:{what}", user.as_uuid().simple()))
     }
 
-    /// What an operator did, by the key that they chose for it: 1 to 80 characters.
+    /// An action of an operator, identified by a key of 1 to 80 characters that the operator chose.
     pub fn operator(key: &str) -> Result<Self, MalformedSource> {
         if (1..=80).contains(&key.len()) && key.bytes().all(is_allowed) {
             Ok(Self(format!("operator:{key}")))
@@ -47,7 +48,7 @@ impl TransferSource {
         }
     }
 
-    /// The text.
+    /// The source as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -1,99 +1,100 @@
-//! Transfers, and what fans see of them.
+//! Transfers, and the entries that fans see.
 
 use crate::{AccountKind, Amount, Holder, TransferSource};
 use terrace_kernel::text::{TextError, line};
 use terrace_kernel::{Timestamp, UserId, typed_ids};
 
 typed_ids! {
-    /// A transfer. That of a record of points has the record's id.
+    /// Id of a transfer. The transfer of a record of points has the id of that record.
     TransferId;
 }
 
-/// What a transfer says to the fan whose account it moves: one line of 1 to 200 characters.
+/// Validates the reason of a transfer, which is shown to the fan whose account it changes: one line of 1 to 200
+/// characters.
 ///
 /// # Errors
 ///
-/// Says which rule the text breaks.
+/// Returns the rule that the text violates.
 pub fn reason(text: &str) -> Result<String, TextError> {
     line(text, 1, 200)
 }
 
-/// A row of the journal: an amount on its way from one account to another of the same kind. It is never changed; what
-/// was wrong is moved back by another one.
+/// A row of the journal: it moves an amount between two accounts of the same kind. Rows are never changed; a correction
+/// is another transfer in the opposite direction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transfer {
-    /// Its id.
+    /// Id of the transfer.
     pub id: TransferId,
-    /// What is moved.
+    /// Kind of both accounts.
     pub kind: AccountKind,
-    /// Whose account has less afterwards.
+    /// Holder of the account that is debited.
     pub debit: Holder,
-    /// Whose account has more: another holder.
+    /// Holder of the account that is credited, different from `debit`.
     pub credit: Holder,
-    /// How much.
+    /// The amount that is moved.
     pub amount: Amount,
-    /// What it says to the fan, checked by [`reason`].
+    /// The reason that is shown to the fan, validated by [`reason`].
     pub reason: String,
-    /// What it is for; no other transfer has the same.
+    /// The cause of the transfer; no other transfer has the same source.
     pub source: TransferSource,
-    /// When.
+    /// The time of the transfer.
     pub at: Timestamp,
 }
 
 impl Transfer {
-    /// By how much it changes the fan's account of its kind; zero where it is not theirs.
+    /// The change of the fan's balance of this kind; zero if the fan is neither debited nor credited.
     pub fn change_of(&self, fan: UserId) -> i64 {
         let share = |holder: Holder| if holder == Holder::Fan(fan) { self.amount.get() } else { 0 };
         share(self.credit) - share(self.debit)
     }
 }
 
-/// What became of a transfer.
+/// The result of a transfer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TransferOutcome {
-    /// The amount is moved.
+    /// The amount was moved.
     Now {
-        /// What is left on the account that paid, where it is a fan's.
+        /// The new balance of the debited account, if a fan holds it.
         debit: Option<i64>,
-        /// What is on the account that got it, where it is a fan's.
+        /// The new balance of the credited account, if a fan holds it.
         credit: Option<i64>,
     },
-    /// What it is for was paid before, and nothing is moved.
+    /// A transfer with this source already exists; nothing was moved.
     Before,
-    /// The fan who is to pay has only so much, and nothing is moved.
+    /// The balance of the debited fan is too low; nothing was moved.
     Insufficient {
-        /// What is on their account.
+        /// The balance of the debited account.
         has: i64,
     },
-    /// The fan who is to get it has deleted their account, or there is none, and nothing is moved.
+    /// The credited fan does not exist or has deleted their account; nothing was moved.
     NoFan,
 }
 
-/// What is on a fan's account.
+/// The balance of one of a fan's accounts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Balance {
-    /// The account.
+    /// Kind of the account.
     pub kind: AccountKind,
-    /// What is on it, zero or more.
+    /// The balance, zero or more.
     pub amount: i64,
 }
 
-/// A transfer as one of the two who are in it sees it.
+/// A transfer from the point of view of one of its two holders.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// The transfer's id.
+    /// Id of the transfer.
     pub id: TransferId,
-    /// The account.
+    /// Kind of the account.
     pub kind: AccountKind,
-    /// By how much it changed, never zero.
+    /// The change of the balance, never zero.
     pub change: i64,
-    /// What was on it then.
+    /// The balance after the transfer.
     pub balance_after: i64,
-    /// What for.
+    /// The reason of the transfer.
     pub reason: String,
     /// The source of the transfer.
     pub source: TransferSource,
-    /// When.
+    /// The time of the transfer.
     pub at: Timestamp,
 }
 

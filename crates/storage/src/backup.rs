@@ -1,4 +1,4 @@
-//! Backups of an embedded database, and the way back. A server's has programs of its own for both.
+//! Backup and restore of an embedded database. PostgreSQL has its own programs for both.
 
 use crate::config::{Address, UrlError};
 use crate::conn::Conn;
@@ -13,43 +13,44 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use terrace_kernel::{StoreError, Timestamp};
 
-/// How long a backup waits for somebody who writes the schema or the log anew, in milliseconds.
+/// The busy timeout of a backup in milliseconds, for which it waits while another process rewrites the schema or the
+/// log.
 const PATIENCE: u64 = 60_000;
-/// What SQLite keeps beside a database, behind its name.
+/// Suffixes of the files that SQLite keeps next to a database.
 const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
 
-/// Why there is no backup, or why nothing was restored. Nothing has changed then.
+/// Why a backup or a restore failed. Nothing has changed in that case.
 #[derive(Debug, thiserror::Error)]
 pub enum BackupError {
-    /// The database is a server's, which has programs of its own for this.
+    /// The database is on a PostgreSQL server, which has its own programs for backups.
     #[error("the database is a PostgreSQL server's, which has programs of its own for this")]
     Server,
-    /// The URL names no database.
+    /// The database URL is not valid.
     #[error("database URL: {0}")]
     Url(#[from] UrlError),
-    /// There is no such file.
+    /// The file does not exist.
     #[error("there is no {}", .0.display())]
     NotThere(PathBuf),
-    /// A file of this name is there.
+    /// The file already exists.
     #[error("{} exists", .0.display())]
     Exists(PathBuf),
     /// Another process has the database open.
     #[error("another process has {} open: stop the service first", .0.display())]
     InUse(PathBuf),
-    /// The file is not a database of this program, or not a whole one.
+    /// The file is not a database of this program, or is incomplete.
     #[error("{} cannot be restored: {reason}", .file.display())]
     Unfit {
-        /// The file.
+        /// The file to restore.
         file: PathBuf,
-        /// What is wrong with it.
+        /// Why it cannot be restored.
         reason: String,
     },
     /// A file could not be read or written.
     #[error("{}: {error}", .file.display())]
     Io {
-        /// The file.
+        /// The file that was accessed.
         file: PathBuf,
-        /// What the system says.
+        /// The error of the operating system.
         error: io::Error,
     },
     /// The database could not be read.
@@ -57,33 +58,34 @@ pub enum BackupError {
     Store(#[from] StoreError),
 }
 
-/// A backup that is complete in itself.
+/// A complete, self-contained backup.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BackedUp {
-    /// The database that was copied.
+    /// Path of the database that was copied.
     pub database: PathBuf,
     /// The size of the copy, in bytes.
     pub bytes: u64,
 }
 
-/// A database that was put in its place.
+/// A restored database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Restored {
-    /// Where it is now.
+    /// Path of the restored database.
     pub database: PathBuf,
-    /// Where that which was there before is now.
+    /// New path of the database that it replaced, if there was one.
     pub moved_aside: Option<PathBuf>,
-    /// Migrations that it lacks: it was made by an older version, and is brought up to date at the next start.
+    /// Migrations that the restored database lacks, because an older version made it. The next start applies them.
     pub pending: Vec<String>,
 }
 
-/// Copies the embedded database that `url` names into `file`, which must not exist, as of one moment and while others write.
-/// The copy is written under a name of its own, checked and put on the disk before it gets its name, so that a file of that
-/// name is a whole backup, whenever this is stopped. Only its owner may read it: it holds what the database holds.
+/// Copies the embedded database at `url` to `file`, which must not exist. The copy is a consistent snapshot, even while
+/// other processes write. It is written under a temporary name, checked and synced to disk before it is renamed to
+/// `file`, so that `file` always is a complete backup, even if this process is interrupted. Only its owner may read it,
+/// because it contains all data of the database.
 ///
 /// # Errors
 ///
-/// The database is a server's or is not there, the file is, or something cannot be read or written.
+/// Fails if the database is on a server or does not exist, if `file` exists, or if something cannot be read or written.
 pub fn back_up(url: &str, file: &Path, now: Timestamp) -> Result<BackedUp, BackupError> {
     let database = embedded(url)?;
     if !database.is_file() {
@@ -103,14 +105,14 @@ pub fn back_up(url: &str, file: &Path, now: Timestamp) -> Result<BackedUp, Backu
     Ok(BackedUp { database, bytes })
 }
 
-/// Puts the backup in `file` in the place of the embedded database that `url` names. The backup is copied, checked whole and
-/// put on the disk first. A database that is there goes aside, under a name with the time, and only with `force`; at no
-/// moment is there none, where the file system knows hard links.
+/// Replaces the embedded database at `url` with the backup in `file`. The backup is first copied, checked completely
+/// and synced to disk. An existing database is replaced only with `force`, and is kept under a name that contains the
+/// time. On file systems with hard links, a database exists at `url` at all times.
 ///
 /// # Errors
 ///
-/// The database is a server's, is there without `force` or open in another process, or the file is no whole backup that this
-/// version of the program can serve.
+/// Fails if the database is on a server, exists without `force` or is open in another process, or if the file is not a
+/// complete backup that this version of the program can serve.
 pub fn restore(url: &str, file: &Path, force: bool, now: Timestamp) -> Result<Restored, BackupError> {
     let database = embedded(url)?;
     if !file.is_file() {
@@ -122,7 +124,7 @@ pub fn restore(url: &str, file: &Path, force: bool, now: Timestamp) -> Result<Re
             "what was committed last lies in a -wal beside it; `terrace backup` makes whole copies",
         ));
     }
-    // What a link leads to is replaced, not the link.
+    // Replace the target of a symbolic link, not the link.
     let is_link = database.symlink_metadata().is_ok_and(|found| found.is_symlink());
     let database = if is_link { database.canonicalize().map_err(io_error(&database))? } else { database };
     let is_there = database.symlink_metadata().is_ok();
@@ -135,8 +137,8 @@ pub fn restore(url: &str, file: &Path, force: bool, now: Timestamp) -> Result<Re
     let draft = Draft::beside(&database, now)?;
     copy(file, &draft.path)?;
     let pending = check(&draft.path, file)?;
-    // Held until the other one is in its place. Whoever opens the old one in between finds, before they write, that it was
-    // moved.
+    // Hold the lock until the restored database is in place. A process that opens the old database in the meantime
+    // detects before its first write that the file was moved.
     let held = if is_there { hold(&database)? } else { None };
     let moved_aside = move_aside(&database, now)?;
     let taken = draft.replace(&database);
@@ -177,12 +179,12 @@ struct JournalMode {
     journal_mode: String,
 }
 
-/// Reads the whole database in `draft` and says which migrations it lacks. What is wrong is said of `file`.
+/// Reads the whole database in `draft` and returns the migrations that it lacks. Errors name `file`.
 fn check(draft: &Path, file: &Path) -> Result<Vec<String>, BackupError> {
     let unfit = |reason: String| BackupError::Unfit { file: file.to_owned(), reason };
     let read = |error: diesel::result::Error| unfit(error.to_string());
     let mut conn = open(draft)?;
-    // Whoever copied the file of a running service has one that wants a log beside it. It has none.
+    // A file that was copied from a running service is in WAL mode but has no log next to it. Leave that mode.
     let mode: JournalMode = sql_query("PRAGMA journal_mode = DELETE").get_result(&mut conn).map_err(read)?;
     if mode.journal_mode != "delete" {
         return Err(unfit(format!("its journal stays {}", mode.journal_mode)));
@@ -213,9 +215,9 @@ fn check(draft: &Path, file: &Path) -> Result<Vec<String>, BackupError> {
     Ok(pending)
 }
 
-/// Takes the database for itself: whoever reads or writes it holds a lock as long as it is open, and to leave the
-/// write-ahead log is for the only one who has it. Its log is brought in by that. A file that is no database any more is held
-/// by nobody.
+/// Acquires the database exclusively. Every connection of another process holds a lock for as long as it is open, and
+/// only the sole connection to a database can leave WAL mode, which also writes the log back into the database. Returns
+/// `None` if the file is no longer a database and cannot be locked.
 fn hold(database: &Path) -> Result<Option<SqliteConnection>, BackupError> {
     let mut conn = open(database)?;
     let taken = conn.batch_execute(
@@ -225,14 +227,14 @@ fn hold(database: &Path) -> Result<Option<SqliteConnection>, BackupError> {
         Ok(()) => Ok(Some(conn)),
         Err(error) => match broken("take the database")(error) {
             StoreError::Contended(_) => Err(BackupError::InUse(database.to_owned())),
-            // To be replaced is what it is here for.
+            // An unreadable file is what a restore is meant to replace.
             StoreError::Unavailable(_) | StoreError::Corrupt { .. } | StoreError::Defect { .. } => Ok(None),
         },
     }
 }
 
-/// Gives what is there another name, or one more where that can be, together with what SQLite keeps beside it: a log that
-/// stayed would be taken for the new database's.
+/// Gives the existing database another name, or an additional one where hard links are supported, and moves the files
+/// that SQLite keeps next to it. SQLite would apply a remaining log to the new database.
 fn move_aside(database: &Path, now: Timestamp) -> Result<Option<PathBuf>, BackupError> {
     let aside = beside(database, &format!(".replaced-{}", mark(now)));
     let mut moved = None;
@@ -259,13 +261,13 @@ fn copy(from: &Path, to: &Path) -> Result<(), BackupError> {
     Ok(())
 }
 
-/// A file that has not its name yet. It goes when it does not get one.
+/// A file under a temporary name. It is deleted unless it is renamed.
 struct Draft {
     path: PathBuf,
 }
 
 impl Draft {
-    /// An empty one in the folder of `file`, for its owner alone.
+    /// Creates an empty file in the folder of `file`, readable only by its owner.
     fn beside(file: &Path, now: Timestamp) -> Result<Self, BackupError> {
         let path = beside(file, &format!(".partial-{}", mark(now)));
         let mut options = OpenOptions::new();
@@ -276,21 +278,21 @@ impl Draft {
         Ok(Self { path })
     }
 
-    /// Gives it a name that is free.
+    /// Moves the draft to the unused name `file`.
     fn take_name(self, file: &Path) -> Result<(), BackupError> {
         sync(&self.path)?;
         match fs::hard_link(&self.path, file) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                 return Err(BackupError::Exists(file.to_owned()));
             }
-            // Not every file system knows links.
+            // Not every file system supports hard links.
             Err(_) => fs::rename(&self.path, file).map_err(io_error(file))?,
             Ok(()) => {}
         }
         sync_folder(file)
     }
 
-    /// Puts it in the place of what has the name.
+    /// Moves the draft to `file` and replaces what has that name.
     fn replace(self, file: &Path) -> Result<(), BackupError> {
         sync(&self.path)?;
         fs::rename(&self.path, file).map_err(io_error(file))?;
@@ -300,12 +302,12 @@ impl Draft {
 
 impl Drop for Draft {
     fn drop(&mut self) {
-        // Renamed, it is not there any more. SQLite may have begun a journal beside it.
+        // After a rename the draft no longer exists. SQLite may have left a journal next to it.
         for path in BESIDE.map(|suffix| beside(&self.path, suffix)).into_iter().chain([self.path.clone()]) {
             if let Err(error) = fs::remove_file(&path)
                 && error.kind() != ErrorKind::NotFound
             {
-                log::warn!("{} stays: {error}", path.display());
+                log::warn!("cannot delete {}: {error}", path.display());
             }
         }
     }
@@ -315,7 +317,7 @@ fn sync(path: &Path) -> Result<(), BackupError> {
     File::open(path).and_then(|file| file.sync_all()).map_err(io_error(path))
 }
 
-/// Names are on the disk when their folder is.
+/// Syncs the folder of `file`: a new name is on disk only once its folder is synced.
 fn sync_folder(file: &Path) -> Result<(), BackupError> {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     sync(folder)
@@ -327,7 +329,7 @@ fn beside(file: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// The time as a part of a name that sorts, in microseconds.
+/// The time in microseconds, in a sortable form for file names.
 fn mark(now: Timestamp) -> String {
     now.to_chrono().format("%Y%m%dT%H%M%S%.6fZ").to_string()
 }

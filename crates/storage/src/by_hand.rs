@@ -1,4 +1,5 @@
-//! Statements that no port offers, for tests that damage what is stored and look at all of it. The program never calls this.
+//! Raw statements for tests that damage stored data and inspect all of it. The program itself never calls these
+//! functions.
 
 use crate::conn::on;
 use crate::error::broken;
@@ -16,11 +17,11 @@ struct TextRow {
 }
 
 impl Storage {
-    /// Executes statements on a connection of their own, each for itself, past every rule and every invariant.
+    /// Executes statements on a separate connection, each in its own transaction, without any rules or invariants.
     ///
     /// # Errors
     ///
-    /// When one of them fails; those before it stay done.
+    /// Fails if one of the statements fails; those before it remain applied.
     pub fn execute_by_hand(&self, statements: &[&str]) -> Result<(), StoreError> {
         let mut session = self.connect_by_hand(Mode::Write)?;
         for statement in statements {
@@ -29,11 +30,12 @@ impl Storage {
         Ok(())
     }
 
-    /// The column `text` of what a statement finds, which must be of the database's type for texts and not null.
+    /// Returns the column `text` of the rows of a statement. It must have the database's text type and must not be
+    /// null.
     ///
     /// # Errors
     ///
-    /// When the statement fails.
+    /// Fails if the statement fails.
     pub fn read_by_hand(&self, statement: &str) -> Result<Vec<String>, StoreError> {
         let mut session = self.connect_by_hand(Mode::Read)?;
         let rows: Vec<TextRow> = on!(session.conn(), |conn| diesel::sql_query(statement).load(conn))

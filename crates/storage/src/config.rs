@@ -1,10 +1,10 @@
-//! Where the database is and how much of it a process may use.
+//! The location of the database and the limits on its use by a process.
 
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Which of the two databases a URL names.
+/// The kind of database that a URL refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DatabaseKind {
     /// An embedded SQLite file.
@@ -14,7 +14,7 @@ pub enum DatabaseKind {
 }
 
 impl DatabaseKind {
-    /// The name, as metrics and logs hold it.
+    /// The name, as used in metrics and logs.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Sqlite => "sqlite",
@@ -29,37 +29,37 @@ impl fmt::Display for DatabaseKind {
     }
 }
 
-/// Where the database is and how much of it this process may use.
+/// The location of the database and the limits on its use by this process.
 #[derive(Clone)]
 pub struct StorageConfig {
     /// `sqlite:PATH` or a libpq URI (`postgres://…`, `postgresql://…`).
     pub database_url: String,
-    /// PostgreSQL: a URL that reaches the server itself, for `LISTEN`, migrations and the relay, when
-    /// `database_url` leads through a pooler that does not keep sessions.
+    /// PostgreSQL: a URL that connects to the server directly, for `LISTEN`, migrations and the relay, if
+    /// `database_url` goes through a pooler that does not preserve sessions.
     pub listen_database_url: Option<String>,
-    /// A replica of the database, of the same kind: queries whose answers may be old go there, and to the primary
-    /// when it is away.
+    /// A replica of the database, of the same kind. Queries that allow stale results are sent to it, or to the primary
+    /// if the replica is unavailable.
     pub read_database_url: Option<String>,
-    /// How many queries run at once; each has a thread and a connection.
+    /// The number of queries that run concurrently; each has a thread and a connection.
     pub read_connections: u32,
-    /// PostgreSQL: how many commands run at once; each has a thread and a connection. SQLite has one writer.
+    /// PostgreSQL: the number of commands that run concurrently; each has a thread and a connection. SQLite has one
+    /// writer.
     pub write_connections: u32,
-    /// How long a command or query may wait for its connection, time in the queue included; on SQLite also how
-    /// long the writer waits for another process that writes.
+    /// The time that a command or query may wait for a connection, including its time in the queue. On SQLite also the
+    /// time that the writer waits for another process that writes.
     pub checkout_timeout: Duration,
-    /// PostgreSQL: how long one statement may run. Set per session: behind a pooler in transaction mode give
-    /// the role the same settings (`ALTER ROLE … SET statement_timeout`). SQLite has no such limit.
+    /// PostgreSQL: the time limit of one statement. It is set per session; behind a pooler in transaction mode, set it
+    /// on the role instead (`ALTER ROLE … SET statement_timeout`). SQLite has no such limit.
     pub statement_timeout: Duration,
-    /// A statement that runs longer is logged, without its values.
+    /// The duration from which a statement is logged as slow, without its values.
     pub slow_query: Duration,
-    /// How many commands, and how many queries, may wait. What comes on top is refused at once.
+    /// The number of commands that may wait, and likewise of queries. Any beyond that are rejected immediately.
     pub write_queue: usize,
-    /// SQLite: how many commands may share one commit.
+    /// SQLite: the maximum number of commands that share one commit.
     pub group_limit: usize,
-    /// SQLite: how much of the database the writer keeps in memory, in KiB. Much that is written at random is written
-    /// faster with more.
+    /// SQLite: the size of the writer's page cache, in KiB. A larger cache makes many random writes faster.
     pub write_cache_kib: u32,
-    /// For tests: runs every command's body, rolls it back and runs it again, because a body must bear that.
+    /// For tests: runs the body of each command, rolls it back and runs it again, because bodies must be repeatable.
     pub rehearse: bool,
 }
 
@@ -83,7 +83,7 @@ impl StorageConfig {
     }
 }
 
-/// Without the URLs: they hold passwords.
+/// Omits the URLs, because they contain passwords.
 impl fmt::Debug for StorageConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("StorageConfig")
@@ -100,10 +100,10 @@ impl fmt::Debug for StorageConfig {
     }
 }
 
-/// Why a database URL cannot be taken. None of the words repeat the URL: it may hold a password.
+/// Why a database URL is rejected. The messages never repeat the URL, because it may contain a password.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum UrlError {
-    /// The scheme is none of ours.
+    /// The scheme is not supported.
     #[error(
         "not a database URL: expected sqlite:PATH, postgres://USER@HOST/DATABASE or \
          postgresql://USER@HOST/DATABASE"
@@ -112,34 +112,34 @@ pub enum UrlError {
     /// `sqlite:` without a path.
     #[error("sqlite: needs the path of a file, as in sqlite:data/terrace.db")]
     NoPath,
-    /// A database that lives in memory: each connection would get one of its own.
+    /// An in-memory database. Each connection would get a database of its own.
     #[error("a SQLite database in memory cannot be shared by connections: give the path of a file")]
     InMemory,
     /// Parameters, or SQLite's own URI form.
     #[error("sqlite: takes a plain path, without parameters and without file:")]
     Parameters,
-    /// TLS is asked for and not built in.
+    /// The URL requires TLS, which is not compiled in.
     #[error(
         "the database URL asks for TLS (sslmode), which this program was built without: build it with \
          `--features postgres-tls`"
     )]
     NoTls,
-    /// The path or URI holds a NUL character.
+    /// The path or URI contains a NUL character.
     #[error("a database URL must not hold NUL characters")]
     Nul,
 }
 
-/// A database URL, understood.
+/// A parsed database URL.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Address {
-    /// A file.
+    /// Path of a SQLite file.
     Sqlite(PathBuf),
     /// A libpq URI.
     Postgres(String),
 }
 
 impl Address {
-    /// Understands `url` by its scheme alone: a mistyped server must not become a file.
+    /// Parses `url` by its scheme only, so that a mistyped server URL is never taken for a file.
     pub(crate) fn parse(url: &str) -> Result<Self, UrlError> {
         let url = url.trim();
         if url.contains('\0') {
@@ -179,7 +179,8 @@ impl Address {
     }
 }
 
-/// Whether a libpq URI insists on an encrypted connection. `prefer`, the default, takes what there is.
+/// Reports whether a libpq URI requires an encrypted connection. The default, `prefer`, also accepts an unencrypted
+/// one.
 fn asks_for_tls(uri: &str) -> bool {
     let parameters = uri.split_once('?').map_or("", |(_, parameters)| parameters);
     parameters.split('&').any(|pair| {

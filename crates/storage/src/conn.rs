@@ -1,4 +1,4 @@
-//! One connection of either database, and the macro that compiles a query for both.
+//! A connection to either database, and the macro that compiles a query for both.
 
 use diesel::{PgConnection, SqliteConnection};
 
@@ -10,9 +10,9 @@ pub(crate) enum Conn<'c> {
     Sqlite(&'c mut SqliteConnection),
 }
 
-/// Writes a query once and compiles it for each database: `on!(self.conn, |conn| posts::table.load(conn))`.
-/// A query that holds `as_select()` is built inside, where its backend is known. Where the two databases want
-/// different words, match on [`Conn`] instead.
+/// Compiles one query for each database: `on!(self.conn, |conn| posts::table.load(conn))`. A query that contains
+/// `as_select()` is built inside the macro, where its backend is known. Where the two databases need different SQL,
+/// match on [`Conn`] instead.
 macro_rules! on {
     ($conn:expr, |$c:ident| $body:expr) => {
         match &mut $conn {

@@ -1,5 +1,5 @@
-//! What a database's schema is, in the database's own words: for comparing one with another, or with what the
-//! program knows.
+//! A description of a database schema, as the database itself reports it, for comparison with another database or with
+//! the schema that the program expects.
 
 use crate::conn::Conn;
 use crate::error::broken;
@@ -11,30 +11,30 @@ use terrace_kernel::StoreError;
 /// A column of a table.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, QueryableByName)]
 pub struct ColumnDescription {
-    /// The table.
+    /// Name of the table.
     #[diesel(sql_type = Text)]
     pub table: String,
-    /// The column.
+    /// Name of the column.
     #[diesel(sql_type = Text)]
     pub column: String,
-    /// Its type as the database names it, such as `timestamp with time zone` or `BLOB`.
+    /// The database's name of the column type, such as `timestamp with time zone` or `BLOB`.
     #[diesel(sql_type = Text)]
     pub sql_type: String,
-    /// Whether it may be null.
+    /// Whether the column is nullable.
     #[diesel(sql_type = Bool)]
     pub nullable: bool,
-    /// Its place in the primary key, from 1; none when it is no part of it.
+    /// The position of the column in the primary key, from 1; `None` if it is not part of it.
     #[diesel(sql_type = Nullable<Integer>)]
     pub key_place: Option<i32>,
 }
 
-/// A schema, without what migrations themselves keep.
+/// A schema, without the tables that the migrations themselves use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SchemaDescription {
-    /// Every column, by table and in the table's order.
+    /// All columns, by table and in the order of the table.
     pub columns: Vec<ColumnDescription>,
-    /// The definition of every table, column, index, constraint, trigger and function, and the order of each table's
-    /// indexes, sorted.
+    /// The definitions of all tables, columns, indexes, constraints, triggers and functions, and the order of the indexes
+    /// of each table, sorted.
     pub definitions: Vec<String>,
 }
 

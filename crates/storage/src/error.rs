@@ -1,19 +1,19 @@
-//! What a failed statement means to the rest of the program.
+//! Classifies the errors of failed statements.
 
 use diesel::result::{DatabaseErrorKind, Error};
 use terrace_kernel::StoreError;
 
-/// For `map_err`: turns a driver error into what it means, with what was being done.
+/// For `map_err`: converts a driver error into a [`StoreError`], with the operation that failed.
 pub(crate) fn broken(context: &'static str) -> impl Fn(Error) -> StoreError {
     move |error| classify(context, error)
 }
 
-/// What passes by itself, or cannot be had now: full disks and lost servers count among them, because an
-/// operator mends them while the program runs.
+/// Failures that are temporary or that an operator can resolve while the program runs, such as full disks and lost
+/// servers.
 ///
-/// Diesel keeps SQLSTATE and SQLite's result code to itself for all but a few kinds, so the rest is told by
-/// the first words of the message. SQLite's are fixed (`sqlite3ErrStr`); PostgreSQL translates its own, and
-/// for that reason connections ask for untranslated ones where they may (see [`crate::manager`]).
+/// Diesel exposes SQLSTATE and SQLite's result codes for only a few kinds of errors, so the others are recognised by
+/// the beginning of their message. SQLite's messages are fixed (`sqlite3ErrStr`). PostgreSQL translates its messages,
+/// so connections request untranslated ones where they are permitted to (see [`crate::manager`]).
 const UNAVAILABLE: &[&str] = &[
     // SQLite: SQLITE_FULL, SQLITE_IOERR, SQLITE_CANTOPEN, SQLITE_READONLY, SQLITE_NOMEM, SQLITE_INTERRUPT.
     "database or disk is full",
@@ -25,12 +25,12 @@ const UNAVAILABLE: &[&str] = &[
     // 57014 query_canceled, by the statement timeout or by an operator.
     "canceling statement due to statement timeout",
     "canceling statement due to user request",
-    // 40001 in words of its own, on a replica whose rows the primary removed.
+    // 40001 with a message of its own, on a replica whose rows the primary removed.
     "canceling statement due to conflict with recovery",
     // 57P01 admin_shutdown, 57P02 crash_shutdown, 57P03 cannot_connect_now, 25P03 and 57P05 idle timeouts.
     "terminating connection",
     "the database system is",
-    // 53300 too_many_connections, 53100 disk_full, 53200 out_of_memory (beside "out of memory").
+    // 53300 too_many_connections, 53100 disk_full, 53200 out_of_memory (in addition to "out of memory").
     "sorry, too many clients already",
     "too many connections for",
     "remaining connection slots are reserved",
@@ -38,7 +38,7 @@ const UNAVAILABLE: &[&str] = &[
     "could not write to file",
     "No space left on device",
     "out of shared memory",
-    // libpq and pgbouncer, where the kind does not say it.
+    // libpq and pgbouncer, where the error kind does not say so.
     "server closed the connection unexpectedly",
     "could not receive data from server",
     "could not send data to server",
@@ -48,29 +48,29 @@ const UNAVAILABLE: &[&str] = &[
     "server conn crashed",
 ];
 
-/// Concurrent work got in the way, and doing it all again may help.
+/// A conflict with concurrent work. Retrying the whole transaction may succeed.
 const CONTENDED: &[&str] = &[
     // SQLITE_BUSY (also BUSY_SNAPSHOT), SQLITE_LOCKED, SQLITE_PROTOCOL.
     "database is locked",
     "database table is locked",
     "locking protocol",
-    // 40P01, 55P03, and 40001 (which has a kind of its own when its code arrives).
+    // 40P01, 55P03, and 40001 (which has its own error kind if its code is available).
     "deadlock detected",
     "canceling statement due to lock timeout",
     "could not obtain lock on",
     "could not serialize access",
-    // XX000, of a savepoint that was rolled back (commands run twice in tests) while others lock the row that it had
-    // updated: for a moment the server counts it as an updater beside the next one.
+    // XX000, for a savepoint that was rolled back (tests run commands twice) while other transactions lock the row that
+    // it had updated: the server briefly counts it as an updater in addition to the next one.
     "new multixact has more than one updating member",
 ];
 
 #[expect(
     clippy::wildcard_enum_match_arm,
-    reason = "diesel's errors are open-ended; what is not told apart is a defect"
+    reason = "diesel's errors are open-ended; errors that are not distinguished are defects"
 )]
 fn classify(context: &'static str, error: Error) -> StoreError {
     let meaning = match &error {
-        // A connection whose transactions diesel has given up on is one that was lost.
+        // Diesel marks the transaction manager as broken when the connection is lost.
         Error::BrokenTransactionManager => Meaning::Unavailable,
         Error::DatabaseError(kind, information) => meaning(*kind, information.message()),
         Error::RollbackErrorOnCommit { commit_error, .. } => match &**commit_error {
@@ -88,7 +88,7 @@ fn classify(context: &'static str, error: Error) -> StoreError {
     }
 }
 
-/// libpq explains itself over several lines; a log has one for each error.
+/// Joins a message of several lines, as libpq writes them, into one line: the log has one line per error.
 pub(crate) fn one_line(words: &str) -> String {
     words.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -104,9 +104,9 @@ fn meaning(kind: DatabaseErrorKind, message: &str) -> Meaning {
     let starts_any = |words: &[&str]| words.iter().any(|start| message.starts_with(start));
     match kind {
         DatabaseErrorKind::SerializationFailure => Meaning::Contended,
-        // libpq refuses by the same kind what no server could take: that is a statement of ours.
+        // libpq reports a statement with too many parameters as the same kind; that is a defect in the program.
         DatabaseErrorKind::UnableToSendCommand if message.contains("number of parameters") => Meaning::Defect,
-        // After a failover a connection can be left with a server that only reads.
+        // After a failover, a connection may still lead to a server that is now read-only.
         DatabaseErrorKind::UnableToSendCommand
         | DatabaseErrorKind::ClosedConnection
         | DatabaseErrorKind::ReadOnlyTransaction => Meaning::Unavailable,
@@ -122,7 +122,7 @@ fn meaning(kind: DatabaseErrorKind, message: &str) -> Meaning {
     }
 }
 
-/// The same error once more, for each of several commands that shared it.
+/// Copies an error, for several commands that failed together.
 pub(crate) fn again(error: &StoreError) -> StoreError {
     match error {
         StoreError::Unavailable(words) => StoreError::Unavailable(words.clone()),
@@ -134,7 +134,7 @@ pub(crate) fn again(error: &StoreError) -> StoreError {
     }
 }
 
-/// What a panic in a command's body comes to.
+/// The error of a command whose body panicked.
 pub(crate) fn panicked(name: &'static str, panic: &(dyn std::any::Any + Send)) -> StoreError {
     let words = panic
         .downcast_ref::<&str>()

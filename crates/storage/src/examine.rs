@@ -1,4 +1,4 @@
-//! What an operator wants to know of a database before trusting it.
+//! Examines a database for an operator before it is used.
 
 use crate::conn::Conn;
 use crate::error::broken;
@@ -13,24 +13,25 @@ use diesel::{PgConnection, QueryableByName, RunQueryDsl, SqliteConnection, sql_q
 use std::collections::BTreeMap;
 use terrace_kernel::{StoreError, Timestamp};
 
-/// What was found.
+/// The results of an examination.
 #[derive(Debug)]
 pub struct Examination {
     /// The version of the server or library.
     pub version: String,
-    /// The settings that durability and text depend on, by their own names.
+    /// The settings that affect durability and text handling, by their own names.
     pub settings: BTreeMap<String, String>,
-    /// What time it is there; none for an embedded database.
+    /// The current time of the server; `None` for an embedded database.
     pub clock: Option<Timestamp>,
-    /// Migrations that this program knows and the database lacks.
+    /// Migrations that this program contains and the database lacks.
     pub pending: Vec<String>,
-    /// Migrations that the database has and this program does not know: it is older than the database.
+    /// Migrations that the database has and this program does not contain, because the program is older than the
+    /// database.
     pub unknown: Vec<String>,
-    /// Whether a write would be taken. It is tried and rolled back.
+    /// Whether the database accepts writes. The attempted write is rolled back.
     pub writable: Result<(), StoreError>,
 }
 
-/// Looks at the database on a connection of its own.
+/// Examines the database on a separate connection.
 pub(crate) fn examine(connector: &Connector) -> Result<Examination, StoreError> {
     let mut session = connector.connect(Mode::Write)?;
     let Standing { pending, unknown } = migrate::standing(&mut session.conn())?;

@@ -1,14 +1,16 @@
-//! Statements whose words never change.
+//! Statements with a constant SQL text.
 //!
-//! The query builder prepares whatever updates a row, or might, anew each time it is run. What every award runs is worth
-//! words of its own: they are prepared once a connection, on either database.
+//! Diesel's query builder does not cache prepared statements for queries that update rows, or might, and prepares them
+//! at each execution. Statements that each award executes are therefore written as fixed SQL, which is prepared once
+//! per connection on either database.
 
 use diesel::backend::Backend;
 use diesel::prelude::*;
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use std::marker::PhantomData;
 
-/// The words before and after the values, which stand between them with commas; and what comes back.
+/// A statement: the SQL before and after the values, which are bound between them, separated by commas. `A` is the type
+/// of its result.
 pub(crate) struct Fixed<V, A = ()> {
     before: &'static str,
     values: V,
@@ -17,7 +19,7 @@ pub(crate) struct Fixed<V, A = ()> {
 }
 
 impl<V, A> Fixed<V, A> {
-    /// `values` are bound, each with its type (`IntoSql::into_sql`).
+    /// Creates a statement. `values` are bound, each with its SQL type (`IntoSql::into_sql`).
     pub(crate) const fn new(before: &'static str, values: V, after: &'static str) -> Self {
         Self { before, values, after, answer: PhantomData }
     }
@@ -36,7 +38,7 @@ where
     }
 }
 
-/// It is known by its words.
+/// The statement cache identifies it by its SQL text.
 impl<V, A> QueryId for Fixed<V, A> {
     type QueryId = ();
     const HAS_STATIC_QUERY_ID: bool = false;

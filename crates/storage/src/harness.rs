@@ -1,5 +1,5 @@
-//! Throwaway databases for the tests of this folder: a SQLite file of the test's own, and a schema of its own in the
-//! PostgreSQL database that `TEST_DATABASE_URL` names. Both vanish with the test.
+//! Temporary databases for the tests of this folder: a separate SQLite file for each test, or a separate schema in the
+//! PostgreSQL database at `TEST_DATABASE_URL`. Both are removed when the test ends.
 
 pub(crate) use crate::config::DatabaseKind;
 use crate::conn::{Conn, on};
@@ -27,7 +27,7 @@ pub(crate) enum Database {
     Sqlite { conn: SqliteConnection, _folder: TempDir },
 }
 
-/// Makes two tests of each function: `sqlite::name` and `postgres::name`.
+/// Declares two tests for each function: `sqlite::name` and `postgres::name`.
 macro_rules! on_each_database {
     ($($name:ident),+ $(,)?) => {
         mod sqlite {
@@ -46,7 +46,7 @@ macro_rules! on_each_database {
 }
 pub(crate) use on_each_database;
 
-/// Runs a test on a kind of database, unless `TERRACE_TEST_DATABASES` leaves that kind out of the run.
+/// Runs a test on a kind of database, unless `TERRACE_TEST_DATABASES` excludes that kind.
 pub(crate) fn run_on(kind: DatabaseKind, test: fn(DatabaseKind)) {
     let covered = env::var("TERRACE_TEST_DATABASES").unwrap_or_else(|_| "sqlite,postgres".to_owned());
     let name = match kind {
@@ -59,7 +59,7 @@ pub(crate) fn run_on(kind: DatabaseKind, test: fn(DatabaseKind)) {
 }
 
 impl Database {
-    /// An empty database of this kind with a transaction open on it.
+    /// Creates an empty database of this kind with an open transaction.
     pub(crate) fn on(kind: DatabaseKind) -> Self {
         match kind {
             DatabaseKind::Sqlite => Self::sqlite(),
@@ -67,7 +67,7 @@ impl Database {
         }
     }
 
-    /// For tests of SQLite's query plans.
+    /// Creates a SQLite database, for tests of its query plans.
     pub(crate) fn sqlite() -> Self {
         let folder = TempDir::new().unwrap();
         let file = folder.path().join("terrace.db");
@@ -84,7 +84,7 @@ impl Database {
              leave PostgreSQL out with TERRACE_TEST_DATABASES=sqlite",
         );
         let mut conn = PgConnection::establish(&url).unwrap();
-        // Never committed: the schema goes when the connection does.
+        // Never committed: the schema is removed when the connection closes.
         conn.begin_test_transaction().unwrap();
         let schema = format!("ports_{}_{}", std::process::id(), SCHEMAS.fetch_add(1, Ordering::Relaxed));
         conn.batch_execute(&format!("CREATE SCHEMA {schema}; SET LOCAL search_path TO {schema}")).unwrap();
@@ -100,7 +100,7 @@ impl Database {
     }
 }
 
-/// Runs statements that no port offers.
+/// Executes raw statements, without a port.
 pub(crate) fn run(tx: &mut DieselTx<'_>, sql: &str) {
     on!(tx.conn, |conn| conn.batch_execute(sql)).unwrap();
 }
@@ -111,8 +111,8 @@ struct PlanRow {
     detail: String,
 }
 
-/// SQLite's plan of each statement of `work`, one line a plan. Plans of PostgreSQL depend on what the tables hold and
-/// are not tested.
+/// SQLite's plan of each statement that `work` executes, one line per plan. PostgreSQL's plans depend on the contents
+/// of the tables and are not tested.
 pub(crate) fn plans_of(database: &mut Database, work: impl FnOnce(&mut DieselTx<'_>)) -> Vec<String> {
     let statements = Arc::new(Mutex::new(Vec::new()));
     let log = Arc::clone(&statements);
@@ -132,7 +132,7 @@ pub(crate) fn plans_of(database: &mut Database, work: impl FnOnce(&mut DieselTx<
     statements.lock().unwrap().iter().map(plan).collect()
 }
 
-/// Makes what was appended public, as the relay does on PostgreSQL.
+/// Publishes the appended events, as the relay does on PostgreSQL.
 pub(crate) fn publish(tx: &mut DieselTx<'_>) {
     if let Conn::Pg(conn) = &mut tx.conn {
         conn.batch_execute(
@@ -174,7 +174,7 @@ pub(crate) fn fan(tx: &mut DieselTx<'_>, n: u128) -> UserId {
     account.id
 }
 
-/// Brings in a team, and a league of its own.
+/// Inserts a team and a league for it.
 pub(crate) fn team(tx: &mut DieselTx<'_>, n: u128) -> TeamId {
     let league = League {
         id: LeagueId::from(uuid(n)),
@@ -197,7 +197,7 @@ pub(crate) fn team(tx: &mut DieselTx<'_>, n: u128) -> TeamId {
     tx.upsert_team(&team, at(0)).unwrap()
 }
 
-/// Writes a post `micros` after the beginning.
+/// Creates a post `micros` microseconds after the start time of the tests.
 pub(crate) fn post(
     tx: &mut DieselTx<'_>,
     n: u128,

@@ -1,4 +1,4 @@
-//! Counts and times statements, and logs the slow ones.
+//! Counts and times statements, and logs slow ones.
 
 use crate::config::DatabaseKind;
 use diesel::connection::{Connection, Instrumentation, InstrumentationEvent, SimpleConnection};
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// What every connection of a [`crate::Storage`] reports to.
+/// Statistics that all connections of a [`crate::Storage`] share.
 #[derive(Debug)]
 pub(crate) struct Stats {
     kind: DatabaseKind,
@@ -20,7 +20,7 @@ impl Stats {
         Arc::new(Self { kind, slow, statements: AtomicU64::new(0) })
     }
 
-    /// Statements executed so far, without those that only begin and end transactions.
+    /// The number of statements executed so far, excluding those that only begin and end transactions.
     pub(crate) fn statements(&self) -> u64 {
         self.statements.load(Ordering::Relaxed)
     }
@@ -51,7 +51,7 @@ impl Meter {
     }
 }
 
-/// The SQL alone: diesel writes the bound values after it.
+/// The SQL without the bound values, which diesel appends.
 fn without_values(query: &str) -> &str {
     query.rsplit_once(" -- binds: ").map_or(query, |(sql, _)| sql)
 }
@@ -61,8 +61,8 @@ impl Instrumentation for Meter {
         if self.quiet {
             return;
         }
-        // A loaded query reports its end only when its rows are dropped, so a start without an end is possible
-        // and simply starts anew.
+        // A query that loads rows reports its end only when the rows are dropped. A start without an end is therefore
+        // possible and restarts the timer.
         if let InstrumentationEvent::StartQuery { .. } = event {
             self.started = Some(Instant::now());
             self.stats.statements.fetch_add(1, Ordering::Relaxed);
@@ -72,11 +72,11 @@ impl Instrumentation for Meter {
     }
 }
 
-/// Runs `work` without counting its statements: for those that serve the adapter and no command.
+/// Runs `work` without counting its statements, for statements that serve the adapter itself rather than a command.
 pub(crate) fn quietly<C: Connection, T>(conn: &mut C, work: impl FnOnce(&mut C) -> T) -> T {
-    hush(conn, true);
+    set_quiet(conn, true);
     let result = work(conn);
-    hush(conn, false);
+    set_quiet(conn, false);
     result
 }
 
@@ -85,7 +85,7 @@ pub(crate) fn control<C: Connection + SimpleConnection>(conn: &mut C, sql: &str)
     quietly(conn, |conn| conn.batch_execute(sql))
 }
 
-fn hush<C: Connection>(conn: &mut C, quiet: bool) {
+fn set_quiet<C: Connection>(conn: &mut C, quiet: bool) {
     if let Some(meter) = conn.instrumentation().downcast_mut::<Meter>() {
         meter.quiet = quiet;
     }

@@ -1,4 +1,4 @@
-//! Commands and queries as the threads of the adapter hold them.
+//! Commands and queries as the threads of the adapter run them.
 
 use crate::conn::Conn;
 use crate::error::panicked;
@@ -8,17 +8,17 @@ use std::time::Instant;
 use terrace_kernel::StoreError;
 use terrace_store::{ReadJob, Verdict, WriteJob};
 
-/// A command that waits for its turn, or has it.
+/// A command that is queued or running.
 pub(crate) struct Command {
     job: Box<dyn WriteJob>,
-    /// When it was handed in.
+    /// The time at which it was submitted.
     pub(crate) since: Instant,
 }
 
-/// What one run of a body came to.
+/// The result of one run of a body.
 pub(crate) struct Ran {
     pub(crate) verdict: Verdict,
-    /// Whether it appended to the event log.
+    /// Whether the body appended to the event log.
     pub(crate) appended: bool,
 }
 
@@ -31,7 +31,7 @@ impl Command {
         self.job.name()
     }
 
-    /// Runs the body once. A panic in it is its error, and stays its own.
+    /// Runs the body once. A panic in the body becomes the error of this command and does not affect others.
     pub(crate) fn run(&mut self, conn: Conn<'_>) -> Result<Ran, StoreError> {
         let mut tx = DieselTx::new(conn);
         let ran = catch_unwind(AssertUnwindSafe(|| self.job.run(&mut tx)));
@@ -45,7 +45,7 @@ impl Command {
         }
     }
 
-    /// Answers whoever waits.
+    /// Sends the outcome to the caller.
     pub(crate) fn finish(self, outcome: Result<(), StoreError>) {
         let name = self.name();
         let result = if outcome.is_ok() { "ok" } else { "error" };
@@ -55,19 +55,19 @@ impl Command {
     }
 }
 
-/// Answers a query that gets no connection.
+/// Rejects a query for which there is no connection.
 pub(crate) fn turn_away(job: Box<dyn ReadJob>, error: StoreError) {
     guarded(job.name(), || job.run(Err(error)));
 }
 
-/// Runs a query; `false` when it panicked.
+/// Runs a query; `false` if it panicked.
 pub(crate) fn run_query(job: Box<dyn ReadJob>, conn: Conn<'_>) -> bool {
     let mut tx = DieselTx::new(conn);
     guarded(job.name(), || job.run(Ok(&mut tx)))
 }
 
-/// Runs a query on a replica: the query, when it could not be answered there, and whether the connection is as
-/// good as before.
+/// Runs a query on a replica. Returns the query if the replica could not answer it, and whether the connection is still
+/// usable.
 pub(crate) fn try_query(job: Box<dyn ReadJob>, conn: Conn<'_>) -> (Option<Box<dyn ReadJob>>, bool) {
     let mut tx = DieselTx::new(conn);
     let mut left = None;
@@ -76,7 +76,7 @@ pub(crate) fn try_query(job: Box<dyn ReadJob>, conn: Conn<'_>) -> (Option<Box<dy
     (left, sound)
 }
 
-/// Keeps a panic from taking the thread along: others wait for it.
+/// Catches a panic, so that the thread survives and can serve other work.
 fn guarded(name: &'static str, work: impl FnOnce()) -> bool {
     let ran = catch_unwind(AssertUnwindSafe(work));
     if ran.is_err() {

@@ -1,22 +1,21 @@
-//! The storage adapter: every port of the store on SQLite and on PostgreSQL. The only crate that names
-//! diesel and `object_store`.
+//! The storage adapter: implements all ports of the store on SQLite and on PostgreSQL. Only this crate uses diesel and
+//! `object_store`.
 //!
-//! - [`Storage`] is what `server` opens: queues, and the threads behind them.
-//! - `sqlite` and `postgres` are the two ways in which commands commit; `reads` answers queries on both,
-//!   `replica` those that may be answered from a copy.
-//! - Each area of the service has a folder with its ports, each on a transaction (`tx`) over one connection (`conn`); `rows`
-//!   holds the conversions that they share. A port gets a row type that stays private to its file, one statement wherever
-//!   one will do, and an explicit conversion into the entity. Statements in SQL (`sql_query`) name their parameters `$1`,
-//!   `$2`, … in the order in which they first appear: PostgreSQL counts them, SQLite takes them as names and numbers
-//!   them in that order, so one text serves both.
-//! - `relay` gives events their public order on PostgreSQL. On SQLite the writer's order is that order.
-//! - `media` keeps the bytes of pictures, in a folder or a bucket. The only module that names `object_store`.
-//! - `backup` copies an embedded database and puts copies back.
-//! - `migrate` changes the schema, `adoption` takes over databases of the earlier migrations, `describe` reads the schema;
-//!   `schema` and `types` describe it to diesel.
+//! - [`Storage`] is what `server` opens: queues, and the threads that serve them.
+//! - `sqlite` and `postgres` commit commands, each in its own way; `reads` runs queries on both, and `replica` runs
+//!   those that a replica may answer.
+//! - Each area of the service has a folder with its ports, implemented on a transaction (`tx`) over one connection
+//!   (`conn`); `rows` contains the conversions that they share. A port has a row type that is private to its file, a
+//!   single statement where possible, and an explicit conversion into the entity. Statements in SQL (`sql_query`) name
+//!   their parameters `$1`, `$2`, … in the order in which they first appear: PostgreSQL numbers them, and SQLite treats
+//!   them as names and numbers them in that order, so the same text works on both.
+//! - `relay` assigns public positions to events on PostgreSQL. On SQLite that order is the order of the writer.
+//! - `media` stores the bytes of pictures, in a folder or a bucket. Only this module uses `object_store`.
+//! - `backup` copies an embedded database and restores copies.
+//! - `migrate` changes the schema, `adoption` takes over databases of the earlier migrations, `describe` reports the schema; `schema` and `types` declare it to diesel.
 //!
-//! To add a port: its trait goes into a domain crate, its implementation into the folder of its area, its tables into
-//! `migrations/` and `schema`; nothing else here changes.
+//! To add a port: define its trait in a domain crate, implement it in the folder of its area, and add its tables to
+//! `migrations/` and `schema`. Nothing else in this crate changes.
 
 mod accounts;
 mod adoption;

@@ -1,4 +1,4 @@
-//! Connections: how one is opened, by the scheme of its URL, and the pools that keep them.
+//! Connections: how they are opened, depending on the scheme of the URL, and the pools that hold them.
 
 use crate::config::{Address, DatabaseKind, StorageConfig};
 use crate::conn::Conn;
@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use terrace_kernel::StoreError;
 
-/// A connection could not be opened, or is no longer one.
+/// A connection could not be opened, or is broken.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct ConnectError(String);
@@ -26,12 +26,12 @@ impl From<ConnectError> for StoreError {
     }
 }
 
-/// What a SQLite connection is for.
+/// The purpose of a SQLite connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
     Read,
     Write,
-    /// Changes the schema: foreign keys are checked once, at the end.
+    /// Changes the schema; foreign keys are checked once, at the end.
     Migrate,
 }
 
@@ -56,7 +56,7 @@ impl Connector {
         }
     }
 
-    /// The same, waiting so long for a connection.
+    /// The same connector with another time limit for waiting for a connection.
     pub(crate) fn with_patience(self, patience: Duration) -> Self {
         Self { patience, ..self }
     }
@@ -65,7 +65,7 @@ impl Connector {
         self.address.kind()
     }
 
-    /// A connection for queries, or for anything on PostgreSQL.
+    /// Opens a connection. On PostgreSQL the mode has no effect.
     pub(crate) fn connect(&self, mode: Mode) -> Result<Session, ConnectError> {
         let link = match &self.address {
             Address::Sqlite(path) => Link::Sqlite(Box::new(self.connect_sqlite(path, mode)?)),
@@ -77,7 +77,7 @@ impl Connector {
     fn connect_sqlite(&self, path: &Path, mode: Mode) -> Result<SqliteConnection, ConnectError> {
         let fail = |error: &dyn std::fmt::Display| ConnectError(format!("{}: {error}", path.display()));
         let mut conn = SqliteConnection::establish(&path.to_string_lossy()).map_err(|e| fail(&e))?;
-        // First of all, how long to wait for others: every pragma after it may meet a lock.
+        // The busy timeout comes first, because each of the following pragmas may encounter a lock.
         let busy = self.patience.as_millis();
         let own = match mode {
             Mode::Read => {
@@ -94,15 +94,15 @@ impl Connector {
         ))
         .map_err(|e| fail(&e))?;
         if mode != Mode::Read {
-            self.keep_a_log(&mut conn).map_err(|e| fail(&e))?;
+            self.enable_wal(&mut conn).map_err(|e| fail(&e))?;
         }
         conn.set_instrumentation(Meter::new(Arc::clone(&self.stats)));
         Ok(conn)
     }
 
-    /// Chooses the write-ahead log. SQLite does not wait for others here, whatever its timeout: of several processes
-    /// that start on a new database at once, all but one are told that it is locked.
-    fn keep_a_log(&self, conn: &mut SqliteConnection) -> diesel::QueryResult<()> {
+    /// Enables the write-ahead log. SQLite ignores the busy timeout for this: if several processes start on a new
+    /// database at the same time, all but one fail because it is locked, so this retries until `patience` has elapsed.
+    fn enable_wal(&self, conn: &mut SqliteConnection) -> diesel::QueryResult<()> {
         const PAUSE: Duration = Duration::from_millis(10);
         let mut left = self.patience;
         loop {
@@ -120,7 +120,7 @@ impl Connector {
         let fail = |error: &dyn std::fmt::Display| ConnectError(without_password(&error.to_string(), uri));
         let mut conn = PgConnection::establish(&self.with_timeouts(uri)).map_err(|e| fail(&e))?;
         let statement = self.statement_timeout.as_millis().max(2);
-        // Our statements are short; compiling one that the planner misjudges takes longer than it saves.
+        // The statements are short; JIT compilation of a misjudged plan takes longer than it saves.
         conn.batch_execute(&format!(
             "SET statement_timeout = {statement}; SET lock_timeout = {lock}; \
              SET idle_in_transaction_session_timeout = {idle}; SET jit = off",
@@ -128,18 +128,18 @@ impl Connector {
             idle = statement.saturating_mul(2),
         ))
         .map_err(|e| fail(&e))?;
-        // Errors are told apart by their words, so those should be untranslated. Not every role may ask for
-        // that, and few servers translate: without it a deadlock there is not retried, and no worse.
+        // Errors are classified by their message, which should therefore not be translated. Not every role may change
+        // this setting, and few servers translate; the only consequence is that a deadlock there is not retried.
         let untranslated = "DO $$ BEGIN PERFORM set_config('lc_messages', 'C', false); \
                             EXCEPTION WHEN OTHERS THEN NULL; END $$";
         if let Err(error) = conn.batch_execute(untranslated) {
-            log::debug!("messages of the database stay as they are: {error}");
+            log::debug!("cannot request untranslated database messages: {error}");
         }
         conn.set_instrumentation(Meter::new(Arc::clone(&self.stats)));
         Ok(conn)
     }
 
-    /// The URI with limits on how long a dead network can hold a thread, where it sets none itself.
+    /// The URI with limits on the time for which a dead network can block a thread, except where the URI sets its own.
     fn with_timeouts(&self, uri: &str) -> String {
         let silence = self.statement_timeout.saturating_add(self.patience).as_millis();
         let wanted = [
@@ -161,7 +161,7 @@ impl Connector {
     }
 }
 
-/// libpq repeats what it cannot read, the whole URI included.
+/// Removes passwords from a message, because libpq repeats a URI that it cannot parse.
 fn without_password(message: &str, uri: &str) -> String {
     let rest = uri.split_once("://").map_or(uri, |(_, rest)| rest);
     let before_parameters = rest.split_once('?').map_or(rest, |(before, _)| before);
@@ -183,14 +183,14 @@ pub(crate) enum Link {
     Sqlite(Box<SqliteConnection>),
 }
 
-/// One connection, as a pool keeps it.
+/// One connection, as held by a pool.
 pub(crate) struct Session {
     pub(crate) link: Link,
     spent: bool,
 }
 
 impl Session {
-    /// The connection, for ports.
+    /// Borrows the connection for the ports.
     pub(crate) fn conn(&mut self) -> Conn<'_> {
         match &mut self.link {
             Link::Pg(conn) => Conn::Pg(conn),
@@ -198,14 +198,14 @@ impl Session {
         }
     }
 
-    /// The pool shall not give it out again: nobody knows what state it is in.
+    /// Prevents the pool from reusing the connection, because its state is unknown.
     pub(crate) fn discard(&mut self) {
         self.spent = true;
     }
 
-    /// Whether nothing speaks against using it, without asking the server: an answer would cost each command a
-    /// round trip. A server that went away has closed its end, which reading the socket shows; the first read
-    /// may still find its parting words.
+    /// Reports whether the connection appears usable, without a query, which would cost each command a round trip. A
+    /// server that went away has closed its end of the socket, which reading from it reveals; the first read may still
+    /// return the server's last message.
     pub(crate) fn is_alive(&mut self) -> bool {
         match &mut self.link {
             Link::Sqlite(_) => true,
@@ -252,7 +252,7 @@ impl r2d2::HandleError<ConnectError> for LogError {
     }
 }
 
-/// The threads on which pools open connections. Those that r2d2 starts by itself outlive their pool.
+/// The threads on which pools open connections. Those that r2d2 would start by itself outlive their pool.
 pub(crate) fn openers() -> Arc<ScheduledThreadPool> {
     let openers = ScheduledThreadPool::builder()
         .num_threads(2)
@@ -262,10 +262,10 @@ pub(crate) fn openers() -> Arc<ScheduledThreadPool> {
     Arc::new(openers)
 }
 
-/// How long a command still waits once the database is known to be away.
+/// The time that a command still waits once the database is known to be unavailable.
 const AWAY: Duration = Duration::from_millis(250);
 
-/// A pool of [`Session`]s that opens them when they are needed and drops broken ones.
+/// A pool of [`Session`]s that opens them on demand and discards broken ones.
 pub(crate) struct Pool {
     sessions: r2d2::Pool<Connector>,
     patience: Duration,
@@ -273,7 +273,7 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// A pool of up to `size`, whose connections are opened on `openers`.
+    /// Creates a pool of up to `size` connections, which are opened on the threads of `openers`.
     pub(crate) fn new(connector: Connector, size: u32, openers: &Arc<ScheduledThreadPool>) -> Self {
         let patience = connector.patience;
         let on_server = connector.kind() == DatabaseKind::Postgres;
@@ -290,16 +290,16 @@ impl Pool {
         Self { sessions: builder.build_unchecked(connector), patience, away: AtomicBool::new(false) }
     }
 
-    /// A session for work that has waited since `since`.
+    /// Checks out a session for work that has been waiting since `since`.
     pub(crate) fn checkout(&self, since: Instant) -> Result<r2d2::PooledConnection<Connector>, StoreError> {
         let left = self.patience.saturating_sub(since.elapsed());
         if left.is_zero() {
             return Err(waited_too_long());
         }
-        // The pool goes on trying to connect by itself, so it is enough to look whether it has.
+        // The pool keeps trying to connect in the background, so a short wait for its success is sufficient.
         let patience = if self.away.load(Ordering::Relaxed) { left.min(AWAY) } else { left };
         let session = self.sessions.get_timeout(patience);
-        // Only a pool without any connection is a database that is away; else all are at work.
+        // The database counts as unavailable only if the pool has no connections; otherwise all are in use.
         self.away.store(session.is_err() && self.sessions.state().connections == 0, Ordering::Relaxed);
         session.map_err(|error| StoreError::Unavailable(error.to_string()))
     }

@@ -1,4 +1,5 @@
-//! Migrations, embedded for both databases: all that are asked for in one transaction, by one process at a time.
+//! Migrations, embedded for both databases. One run applies or reverts all of its migrations in one transaction, and
+//! only one process runs them at a time.
 
 use crate::adoption::{adopt, is_adoptable, is_earlier};
 use crate::config::DatabaseKind;
@@ -18,27 +19,27 @@ use terrace_kernel::StoreError;
 const SQLITE: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
 const POSTGRES: EmbeddedMigrations = embed_migrations!("../../migrations/postgres");
 
-/// The key of the advisory lock under which PostgreSQL is migrated: "terrace" in ASCII.
+/// The key of the advisory lock for migrations on PostgreSQL: "terrace" in ASCII.
 const LOCK: i64 = 0x0074_6572_7261_6365;
 
-/// Which way, and how far.
+/// The direction and extent of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// Applies all that are pending.
+    /// Applies all pending migrations.
     Up,
-    /// Reverts the newest.
+    /// Reverts the newest migration.
     DownOne,
-    /// Reverts all.
+    /// Reverts all migrations.
     DownAll,
 }
 
-/// Migrates and returns the names of what was applied or reverted, in that order. A failure changes nothing.
+/// Runs migrations and returns the names of those applied or reverted, in that order. A failure changes nothing.
 pub(crate) fn run(connector: &Connector, step: Step) -> Result<Vec<String>, StoreError> {
     let mut session = connector.connect(Mode::Migrate)?;
     match &mut session.link {
         Link::Pg(conn) => quietly(&mut **conn, |conn| {
-            // Waiting for another process that migrates, and migrating, may take as long as it takes. The lock
-            // ends with the transaction, which also holds behind a pooler.
+            // There is no time limit on migrating or on waiting for another process that migrates. The lock is released
+            // with the transaction, so it also works behind a pooler.
             let begin = format!(
                 "BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0; \
                  SET LOCAL idle_in_transaction_session_timeout = 0; SELECT pg_advisory_xact_lock({LOCK})"
@@ -50,8 +51,8 @@ pub(crate) fn run(connector: &Connector, step: Step) -> Result<Vec<String>, Stor
             conn.batch_execute("PRAGMA busy_timeout = 60000").map_err(broken("migrate"))?;
             in_transaction(conn, "BEGIN IMMEDIATE", |conn| {
                 let names = take(conn, &SQLITE, step)?;
-                // Only migrations write without the checks; looking through every row takes seconds of a large database,
-                // and each start comes by here.
+                // Only migrations write without foreign key checks. Checking all rows takes seconds on a large
+                // database, and every start executes this code.
                 if !names.is_empty() {
                     check_references(conn)?;
                 }
@@ -61,7 +62,7 @@ pub(crate) fn run(connector: &Connector, step: Step) -> Result<Vec<String>, Stor
     }
 }
 
-/// Like diesel's own, but begun with `begin`; the harness nests its transactions in it.
+/// Like diesel's own transactions, but started with `begin`; the harness nests its transactions in it.
 fn in_transaction<C>(
     conn: &mut C,
     begin: &str,
@@ -152,7 +153,7 @@ struct Version {
     version: String,
 }
 
-/// A table that was rebuilt while references were not checked must not leave any that dangle.
+/// Fails if a table that was rebuilt without foreign key checks left dangling references.
 fn check_references(conn: &mut diesel::SqliteConnection) -> Result<(), StoreError> {
     let query = "SELECT EXISTS (SELECT 1 FROM pragma_foreign_key_check) AS flag";
     let dangling: Flag = sql_query(query).get_result(conn).map_err(broken("check references"))?;
@@ -162,16 +163,16 @@ fn check_references(conn: &mut diesel::SqliteConnection) -> Result<(), StoreErro
     Ok(())
 }
 
-/// How the schema of a database stands to the one that this program knows.
+/// The differences between the schema of a database and the one that this program expects.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Standing {
     /// Names of migrations that are not applied; all of them where those of an earlier version are, until they are adopted.
     pub(crate) pending: Vec<String>,
-    /// Versions that are applied and unknown.
+    /// Versions that are applied and that this program does not contain.
     pub(crate) unknown: Vec<String>,
 }
 
-/// Compares without writing anything. A database that holds only some migrations of an earlier version is an error.
+/// Compares the schemas without writing anything. A database with only some migrations of an earlier version is an error.
 pub(crate) fn standing(conn: &mut Conn<'_>) -> Result<Standing, StoreError> {
     let (kind, applied) = match conn {
         Conn::Pg(conn) => (
@@ -216,7 +217,7 @@ fn versions(
     Ok(all.into_iter().map(|row| row.version).collect())
 }
 
-/// The embedded migrations, by version.
+/// The embedded migrations: names by version.
 fn known(kind: DatabaseKind) -> Result<BTreeMap<String, String>, StoreError> {
     fn list<DB: Backend>(source: &EmbeddedMigrations) -> diesel::migration::Result<BTreeMap<String, String>> {
         let all: Vec<Box<dyn Migration<DB>>> = source.migrations()?;
@@ -229,7 +230,7 @@ fn known(kind: DatabaseKind) -> Result<BTreeMap<String, String>, StoreError> {
     .map_err(|error| StoreError::defect("embedded migrations", error))
 }
 
-/// Fails unless the database can be reached and its schema is exactly the one that this program knows.
+/// Fails unless the database can be reached and has exactly the schema that this program expects.
 pub(crate) fn check(conn: &mut Conn<'_>) -> Result<(), StoreError> {
     let standing = standing(conn)?;
     if !standing.unknown.is_empty() {

@@ -1,8 +1,8 @@
-//! Turns away what has waited too long for a connection.
+//! Rejects work that has waited too long for a connection.
 //!
-//! The threads that serve look how long something has waited when they take it up. While each of them is held up (by a lock
-//! that somebody else has, by a server that does not answer) nothing is taken up, and nobody would be told for as long as
-//! that lasts.
+//! The serving threads check how long an item has waited when they take it from the queue. While all of them are
+//! blocked (by another process's lock, or by a server that does not respond), nothing is taken, and without this thread
+//! no client would receive an error for as long as that lasts.
 
 use crate::job::Command;
 use crate::queue::Queue;
@@ -11,24 +11,24 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use terrace_kernel::StoreError;
 
-/// How often it is looked, which is by how much somebody may wait too long.
+/// The interval between checks, by which the limit may be exceeded.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// What is said to whoever has.
+/// The error for work that has waited too long.
 pub(crate) fn waited_too_long() -> StoreError {
     StoreError::Unavailable("waited too long for a connection".to_owned())
 }
 
-/// The thread that looks after those who wait.
+/// The thread that removes overdue work from the queues.
 pub(crate) struct QueueReaper {
     pub(crate) commands: Arc<Queue<Command>>,
     pub(crate) questions: Arc<Queue<QueuedRead>>,
-    /// How long anybody waits.
+    /// The maximum time in a queue.
     pub(crate) patience: Duration,
 }
 
 impl QueueReaper {
-    /// Looks until the queues are closed.
+    /// Checks the queues until they are closed.
     pub(crate) fn serve(self) {
         while !self.commands.rest(LOOK) {
             let overdue = |since: Instant| since.elapsed() >= self.patience;

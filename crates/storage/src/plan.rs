@@ -1,4 +1,4 @@
-//! Words to SQLite's planner.
+//! Hints for SQLite's query planner.
 
 use diesel::expression::{AppearsOnTable, Expression, SelectableExpression, ValidGrouping};
 use diesel::pg::Pg;
@@ -6,18 +6,19 @@ use diesel::query_builder::{AstPass, QueryFragment, QueryId};
 use diesel::result::QueryResult;
 use diesel::sqlite::Sqlite;
 
-/// The same value, by whose column SQLite looks no rows up: a join on it starts with the other conditions. Once the
-/// tables are analysed, SQLite otherwise begins the oldest pages of a feed with its authors, and sorts all they wrote.
+/// An expression with the same value, for which SQLite does not use an index lookup on its column: a join on it starts
+/// from the other conditions. Otherwise, once the tables are analysed, SQLite starts the oldest pages of a feed from
+/// its authors and sorts everything that they wrote.
 #[derive(Debug, Clone, Copy, QueryId, ValidGrouping)]
 pub(crate) struct Inert<E>(E);
 
-/// See [`Inert`].
+/// Wraps an expression in [`Inert`].
 pub(crate) const fn inert<E: Expression>(expression: E) -> Inert<E> {
     Inert(expression)
 }
 
-/// The type of [`inert`], by the name that `auto_type` looks for.
-#[expect(non_camel_case_types, reason = "it is named like the function")]
+/// The type of [`inert`], under the name that `auto_type` expects.
+#[expect(non_camel_case_types, reason = "it has the name of the function")]
 pub(crate) type inert<E> = Inert<E>;
 
 impl<E: Expression> Expression for Inert<E> {
@@ -51,13 +52,13 @@ impl<E: QueryFragment<Sqlite>> QueryFragment<Sqlite> for Inert<E> {
     }
 }
 
-/// The first value, which is never null, by which SQLite does not see that a condition is about one table only. Where
-/// it sees that, and the tables are analysed, it reads that whole table into a Bloom filter before it begins: all
-/// authors there are, to show a page of posts.
+/// The first value, which is never null, in a form that hides from SQLite that a condition involves only one table.
+/// Otherwise, once the tables are analysed, SQLite reads that whole table into a Bloom filter before it starts: for a
+/// page of posts, all authors.
 #[derive(Debug, Clone, Copy, QueryId, ValidGrouping)]
 pub(crate) struct PlannerBarrier<E, C>(E, C);
 
-/// See [`PlannerBarrier`].
+/// Wraps a value in [`PlannerBarrier`].
 pub(crate) const fn beside<E: Expression, C: Expression>(
     value: E,
     of_other_table: C,
@@ -65,8 +66,8 @@ pub(crate) const fn beside<E: Expression, C: Expression>(
     PlannerBarrier(value, of_other_table)
 }
 
-/// The type of [`beside`], by the name that `auto_type` looks for.
-#[expect(non_camel_case_types, reason = "it is named like the function")]
+/// The type of [`beside`], under the name that `auto_type` expects.
+#[expect(non_camel_case_types, reason = "it has the name of the function")]
 pub(crate) type beside<E, C> = PlannerBarrier<E, C>;
 
 impl<E: Expression, C: Expression> Expression for PlannerBarrier<E, C> {

@@ -1,4 +1,4 @@
-//! Commands on PostgreSQL: one READ COMMITTED transaction each, run again when concurrent work got in the way.
+//! Commands on PostgreSQL: one READ COMMITTED transaction each, retried on conflicts with concurrent work.
 
 use crate::config::DatabaseKind;
 use crate::conn::Conn;
@@ -17,9 +17,9 @@ use std::time::{Duration, Instant};
 use terrace_kernel::{Entropy, StoreError};
 use terrace_store::Verdict;
 
-/// How often a command is tried again after a conflict.
+/// The number of retries of a command after conflicts.
 const RETRIES: u32 = 4;
-/// The longest pause before the first of these; each further one may be twice as long.
+/// The maximum pause before the first retry; the maximum doubles with each further one.
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
 
 /// One of the threads that run commands.
@@ -33,18 +33,18 @@ pub(crate) struct Worker {
     pub(crate) rehearse: bool,
 }
 
-/// What one try came to.
+/// The result of one attempt.
 enum Tried {
-    /// It is settled, one way or the other.
+    /// The command has a final result, success or failure.
     Settled(Result<(), StoreError>),
-    /// Concurrent work got in the way, and nothing was kept.
+    /// A conflict with concurrent work; nothing was kept.
     Conflict(StoreError),
     /// The connection was lost before the commit was sent, so nothing was kept.
     Lost(StoreError),
 }
 
 impl Tried {
-    /// What it came to when `error` is the server's own word.
+    /// The result if `error` was reported by the server itself.
     fn after(error: StoreError) -> Self {
         if matches!(error, StoreError::Contended(_)) {
             Self::Conflict(error)
@@ -55,7 +55,7 @@ impl Tried {
 }
 
 impl Worker {
-    /// Works until the queue is closed and empty.
+    /// Runs commands until the queue is closed and empty.
     pub(crate) fn serve(self) {
         while let Some(mut command) = self.queue.pop() {
             let outcome = self.run(&mut command);
@@ -75,7 +75,7 @@ impl Worker {
                 Tried::Conflict(error) if conflicts >= RETRIES => return Err(error),
                 Tried::Lost(error) if losses >= 1 => return Err(error),
                 Tried::Conflict(error) => {
-                    log::debug!("command {} meets concurrent work: {error}", command.name());
+                    log::debug!("command {} conflicts with concurrent work: {error}", command.name());
                     count_retry(command, "conflict");
                     std::thread::sleep(self.pause(conflicts));
                     conflicts += 1;
@@ -86,12 +86,12 @@ impl Worker {
                     losses += 1;
                 }
             }
-            // The time that the try took is not time spent waiting for a connection.
+            // The duration of the attempt does not count as waiting for a connection.
             since = Instant::now();
         }
     }
 
-    /// Between nothing and twice as much as before, so that those who met do not meet again.
+    /// A random pause up to a limit that doubles with each conflict, so that the same commands do not collide again.
     fn pause(&self, conflicts: u32) -> Duration {
         let [low, high, ..] = self.entropy.seed();
         let share = f64::from(u16::from_le_bytes([low, high])) / f64::from(u16::MAX);
@@ -107,7 +107,7 @@ impl Worker {
         let (tried, usable) = match ran {
             Ok(Ran { verdict: Verdict::Commit, appended }) => self.commit(conn, appended),
             Ok(Ran { verdict: Verdict::Rollback, .. }) => {
-                // Whatever becomes of the rollback, nothing is kept.
+                // Nothing is kept, even if the rollback fails.
                 (Tried::Settled(Ok(())), roll_back(conn))
             }
             Err(error) => {
@@ -133,23 +133,24 @@ impl Worker {
         command.run(Conn::Pg(conn))
     }
 
-    /// Commits, and says whether the connection is still good.
+    /// Commits, and returns whether the connection is still usable.
     fn commit(&self, conn: &mut PgConnection, appended: bool) -> (Tried, bool) {
         let started = Instant::now();
-        // PostgreSQL answers the COMMIT of a failed transaction with a rollback and no error. The statement in
-        // front of it fails there, in the same round trip, so that it cannot pass for a commit.
+        // PostgreSQL answers the COMMIT of a failed transaction with a rollback and without an error. The preceding
+        // statement fails in such a transaction, in the same round trip, so that the rollback is not mistaken for a
+        // commit.
         let Err(error) = control(conn, "SELECT 1; COMMIT") else {
             metrics::histogram!("terrace_store_commit_seconds", "database" => DatabaseKind::Postgres.as_str())
                 .record(started.elapsed().as_secs_f64());
             if appended {
-                // Before the answer: who is told of the commit reads nothing from before it.
+                // Before the result is returned: a client that knows of the commit must not read older data.
                 self.changes.fetch_add(1, Ordering::AcqRel);
                 self.relay.ring();
             }
             return (Tried::Settled(Ok(())), true);
         };
         let error = broken("commit")(error);
-        // A server that answers has decided: after an error of its own nothing is kept.
+        // If the server responds, the outcome is certain: after an error from the server nothing is kept.
         if roll_back(conn) {
             return (Tried::after(error), true);
         }
@@ -176,7 +177,7 @@ fn begin(conn: &mut PgConnection) -> diesel::QueryResult<()> {
     })
 }
 
-/// Rolls back what is open; `false` when the connection is of no more use.
+/// Rolls back an open transaction; `false` if the connection is no longer usable.
 fn roll_back(conn: &mut PgConnection) -> bool {
     let depth = AnsiTransactionManager::transaction_manager_status_mut(conn).transaction_depth();
     let ended = match depth {

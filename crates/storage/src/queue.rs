@@ -1,26 +1,26 @@
-//! A bounded queue between those who hand in work and the threads that do it.
+//! A bounded queue between the callers that submit work and the threads that execute it.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// What a queue says instead of taking an item.
+/// Why a queue rejects an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Refused {
-    /// It holds as many as it may.
+    /// The queue has reached its limit.
     Full,
-    /// Nothing more is taken.
+    /// The queue accepts no more items.
     Closed,
 }
 
-/// What a thread found when it asked for work.
+/// The result of waiting for work.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Taken<T> {
-    /// Items, in the order in which they came.
+    /// Items, in the order of their arrival.
     Some(Vec<T>),
-    /// None came in time.
+    /// No item arrived in time.
     Nothing,
-    /// None will come any more.
+    /// The queue is closed and empty.
     Closed,
 }
 
@@ -29,7 +29,7 @@ struct State<T> {
     closed: bool,
 }
 
-/// First in, first out, never more than `limit`. Pushing does not wait.
+/// A FIFO queue of at most `limit` items. Pushing never blocks.
 pub(crate) struct Queue<T> {
     name: &'static str,
     limit: usize,
@@ -45,7 +45,7 @@ impl<T> Queue<T> {
         Self { name, limit: limit.max(1), state: Mutex::new(state), filled, ended }
     }
 
-    /// Puts `item` at the end, or gives it back with the reason.
+    /// Appends `item`, or returns it with the reason for the rejection.
     pub(crate) fn push(&self, item: T) -> Result<(), (Refused, T)> {
         let mut state = self.lock();
         if state.closed {
@@ -56,13 +56,13 @@ impl<T> Queue<T> {
             return Err((Refused::Full, item));
         }
         state.items.push_back(item);
-        self.tell_depth(&state);
+        self.report_depth(&state);
         drop(state);
         self.filled.notify_one();
         Ok(())
     }
 
-    /// Puts `item` before all others, whatever waits.
+    /// Inserts `item` before all others, regardless of the limit.
     pub(crate) fn push_first(&self, item: T) -> Result<(), T> {
         let mut state = self.lock();
         if state.closed {
@@ -74,12 +74,12 @@ impl<T> Queue<T> {
         Ok(())
     }
 
-    /// Waits for an item; none when the queue is closed and empty.
+    /// Waits for an item; `None` if the queue is closed and empty.
     pub(crate) fn pop(&self) -> Option<T> {
         let mut state = self.lock();
         loop {
             if let Some(item) = state.items.pop_front() {
-                self.tell_depth(&state);
+                self.report_depth(&state);
                 return Some(item);
             }
             if state.closed {
@@ -89,7 +89,7 @@ impl<T> Queue<T> {
         }
     }
 
-    /// Waits up to `patience` for an item, and takes with it up to `limit` of what waits by then.
+    /// Waits up to `patience` for an item, and returns up to `limit` of the items that are queued by then.
     pub(crate) fn pop_group(&self, limit: usize, patience: Duration) -> Taken<T> {
         let state = self.lock();
         let waiting = |state: &mut State<T>| state.items.is_empty() && !state.closed;
@@ -100,11 +100,11 @@ impl<T> Queue<T> {
         }
         let count = state.items.len().min(limit.max(1));
         let group = state.items.drain(..count).collect();
-        self.tell_depth(&state);
+        self.report_depth(&state);
         Taken::Some(group)
     }
 
-    /// Takes out what waits and is `overdue`, in the order in which it came.
+    /// Removes and returns the queued items that are `overdue`, in the order of their arrival.
     pub(crate) fn take_overdue(&self, overdue: impl Fn(&T) -> bool) -> Vec<T> {
         let mut state = self.lock();
         if !state.items.iter().any(&overdue) {
@@ -112,11 +112,11 @@ impl<T> Queue<T> {
         }
         let (late, rest) = state.items.drain(..).partition::<Vec<_>, _>(overdue);
         state.items.extend(rest);
-        self.tell_depth(&state);
+        self.report_depth(&state);
         late
     }
 
-    /// Waits for `span`, or until nothing more is taken; says whether that is so.
+    /// Waits for `span`, or until the queue is closed; returns whether it is closed.
     pub(crate) fn rest(&self, span: Duration) -> bool {
         let open = |state: &mut State<T>| !state.closed;
         let (state, _) =
@@ -124,20 +124,20 @@ impl<T> Queue<T> {
         state.closed
     }
 
-    /// Takes nothing more; what waits is still given out.
+    /// Closes the queue to new items. Queued items are still delivered.
     pub(crate) fn close(&self) {
         self.lock().closed = true;
         self.filled.notify_all();
         self.ended.notify_all();
     }
 
-    fn tell_depth(&self, state: &State<T>) {
+    fn report_depth(&self, state: &State<T>) {
         let depth = u32::try_from(state.items.len()).unwrap_or(u32::MAX);
         metrics::gauge!("terrace_store_queue_depth", "queue" => self.name).set(f64::from(depth));
     }
 
     fn lock(&self) -> MutexGuard<'_, State<T>> {
-        // No code that can panic runs under the lock, so a poisoned state is whole.
+        // No code under the lock can panic, so the state is consistent even if the lock is poisoned.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

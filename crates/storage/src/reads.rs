@@ -1,4 +1,4 @@
-//! Queries: a few threads, each with a connection at a time, for either database.
+//! Queries: a few threads, each using one connection at a time, for either database.
 
 use crate::error::broken;
 use crate::instrument::control;
@@ -13,15 +13,15 @@ use terrace_kernel::StoreError;
 use terrace_store::ReadJob;
 use tokio::sync::oneshot;
 
-/// What a reading thread is asked.
+/// A request to a reading thread.
 pub(crate) enum Question {
     /// A query of the program.
     Query(Box<dyn ReadJob>),
-    /// Whether the database can be reached and has the schema that this program knows.
+    /// A check that the database can be reached and has the schema that this program expects.
     Ready(oneshot::Sender<Result<(), StoreError>>),
 }
 
-/// A question, with when it was asked.
+/// A request with the time at which it was submitted.
 pub(crate) struct QueuedRead {
     pub(crate) question: Question,
     pub(crate) since: Instant,
@@ -32,17 +32,17 @@ impl QueuedRead {
         Self { question, since: Instant::now() }
     }
 
-    /// Answers that there is no answer.
+    /// Rejects the request with `error`.
     pub(crate) fn turn_away(self, error: StoreError) {
         match self.question {
             Question::Query(job) => turn_away(job, error),
-            // Whoever asked may have gone.
+            // The receiver may already have been dropped.
             Question::Ready(answer) => drop(answer.send(Err(error))),
         }
     }
 }
 
-/// One of the threads that answer.
+/// One of the threads that run queries.
 #[derive(Clone)]
 pub(crate) struct Reader {
     pub(crate) queue: Arc<Queue<QueuedRead>>,
@@ -50,7 +50,7 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    /// Works until the queue is closed and empty.
+    /// Runs queries until the queue is closed and empty.
     pub(crate) fn serve(self) {
         while let Some(asked) = self.queue.pop() {
             match self.pool.checkout(asked.since) {
@@ -83,14 +83,14 @@ fn answer(session: &mut Session, asked: QueuedRead) {
     }
 }
 
-/// What the statements of a query have in common.
+/// The consistency guarantee across the statements of a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scope {
-    /// Nothing on PostgreSQL.
+    /// None on PostgreSQL.
     Statements,
-    /// They see one state of the database.
+    /// All statements see one snapshot of the database.
     OneState,
-    /// They see one state of the database, in which every event has its public position.
+    /// All statements see one snapshot of the database, in which every event has its public position.
     Published,
 }
 
@@ -104,14 +104,14 @@ impl Scope {
     }
 }
 
-/// Gives every committed event its public position before the snapshot of the transaction is taken, and keeps the relay
-/// from giving out others until it ends: `LOCK` comes before the first statement that needs the snapshot.
+/// Assigns public positions to all committed events before the snapshot of the transaction is taken, and prevents the
+/// relay from assigning others until the transaction ends: `LOCK` precedes the first statement that needs the snapshot.
 const PUBLISH: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ; \
     LOCK TABLE event_head IN EXCLUSIVE MODE; \
     SELECT relay_events(9223372036854775807)";
 
-/// On SQLite a query sees one state of the database, at no cost. On PostgreSQL that costs two round trips, so only those
-/// do that need it.
+/// Begins the transaction of a query. On SQLite, a query always sees one snapshot, at no cost. On PostgreSQL, a
+/// snapshot costs two round trips, so only queries that need one use it.
 pub(crate) fn open_snapshot(session: &mut Session, scope: Scope) -> QueryResult<()> {
     match &mut session.link {
         Link::Sqlite(conn) => control(&mut **conn, "BEGIN"),

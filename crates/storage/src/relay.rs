@@ -1,12 +1,12 @@
-//! The relay of PostgreSQL: gives committed events their public, gapless positions, and tells every process.
+//! The event relay on PostgreSQL: assigns public, gapless positions to committed events and notifies all processes.
 //!
-//! Commands insert into `outbox`. Of all processes the one that holds the lease moves rows from there to
-//! `events`, in batches, under a lock on `event_head`: the lease spares work, the lock gives the order, and two
-//! that both believe to hold the lease do no harm. `NOTIFY` only wakes; what is behind it is read from tables,
-//! and looked at slowly even when nothing wakes.
+//! Commands insert into `outbox`. The process that holds the lease moves rows from there to `events`, in batches, under
+//! a lock on `event_head`. The lease avoids duplicate work and the lock guarantees the order, so two processes that
+//! both believe that they hold the lease do no harm. `NOTIFY` is only a wake-up call: the data is read from tables,
+//! which are also polled at a slow rate without notifications.
 //!
-//! Whoever waits for what a process committed waits for the same in every process: one without the lease looks at the
-//! outbox until its rows have left it.
+//! Waiting until a process's own commits are public works the same way in every process: one without the lease polls
+//! the outbox until its rows have left it.
 
 use crate::conn::Conn;
 use crate::error::broken;
@@ -27,39 +27,39 @@ use terrace_store::LeaseWrite;
 use tokio::sync::watch;
 use uuid::Uuid;
 
-/// How often notifications are looked at: reading a socket that has nothing to say is nearly free.
+/// The interval at which notifications are polled. Reading an empty socket is nearly free.
 const TICK: Duration = Duration::from_millis(5);
-/// How often they are while somebody waits for another process to give out positions.
+/// The polling interval while a caller waits for another process to assign positions.
 const WATCHING: Duration = Duration::from_millis(3);
-/// How often the tables are looked at without having been woken.
+/// The interval at which the tables are polled without a notification.
 const LOOK: Duration = Duration::from_millis(500);
-/// How long the lease lasts.
+/// The duration of the lease.
 const LEASE: Duration = Duration::from_secs(5);
-/// How often it is prolonged, or tried for.
+/// The interval at which the lease is renewed, or its acquisition is attempted.
 const RENEW: Duration = Duration::from_millis(1500);
-/// How many events get their positions in one transaction.
+/// The number of events that get their positions in one transaction.
 const BATCH: i64 = 500;
-/// How many batches are moved before everything else is looked at again, however many wait.
+/// The maximum number of batches before notifications and the lease are checked again.
 const BATCHES: u32 = 8;
-/// How long readers wait for positions that ought to be there within milliseconds.
+/// The time that readers wait for positions, which normally are assigned within milliseconds.
 const SETTLING: Duration = Duration::from_millis(250);
-/// The longest pause before connecting again.
+/// The maximum pause before reconnecting.
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
-/// The lease's name.
+/// Name of the lease.
 const NAME: &str = "event-relay";
-/// Wakes whoever holds the lease: there are rows in the outbox.
+/// Channel that wakes the holder of the lease: the outbox has rows.
 const OUTBOX_CHANNEL: &str = "terrace_outbox";
-/// Wakes the others: the head is where the payload says.
+/// Channel that wakes the other processes: the payload is the new head.
 const EVENTS_CHANNEL: &str = "terrace_events";
 
-/// How commands of this process reach its relay.
+/// The interface between the commands of this process and its relay.
 #[derive(Default)]
 pub(crate) struct RelayCall {
     state: Mutex<CallState>,
     rung: Condvar,
-    /// Commits of this process that appended events.
+    /// The number of commits of this process that appended events.
     committed: AtomicU64,
-    /// How many of them are public.
+    /// The number of those commits whose events are public.
     dealt: watch::Sender<u64>,
 }
 
@@ -71,7 +71,7 @@ struct CallState {
 }
 
 impl RelayCall {
-    /// A commit appended events.
+    /// Reports a commit that appended events.
     pub(crate) fn ring(&self) {
         self.committed.fetch_add(1, Ordering::AcqRel);
         let first = !std::mem::replace(&mut self.lock().rung, true);
@@ -80,7 +80,7 @@ impl RelayCall {
         }
     }
 
-    /// Waits until what was committed before now is public; `false` when that takes too long.
+    /// Waits until all earlier commits are public; `false` if that takes too long.
     pub(crate) async fn settled(&self) -> bool {
         let committed = self.committed.load(Ordering::Acquire);
         if *self.dealt.borrow() >= committed {
@@ -91,19 +91,20 @@ impl RelayCall {
         matches!(settled, Ok(Ok(_)))
     }
 
-    /// What failed may work now: try again at once.
+    /// Retries immediately, because the cause of an earlier failure may be resolved.
     pub(crate) fn hurry(&self) {
         self.lock().hurry = true;
         self.rung.notify_one();
     }
 
-    /// Ends the relay.
+    /// Stops the relay.
     pub(crate) fn stop(&self) {
         self.lock().stop = true;
         self.rung.notify_one();
     }
 
-    /// Waits for a ring, or for the end, or for `patience` to end: whether it rang, and whether to stop.
+    /// Waits up to `patience` for a commit or for the relay to be stopped. Returns whether there was a commit, and
+    /// whether to stop.
     fn wait(&self, patience: Duration) -> (bool, bool) {
         let nothing = |state: &mut CallState| !state.rung && !state.stop;
         let (mut state, _) = self
@@ -113,7 +114,7 @@ impl RelayCall {
         (std::mem::take(&mut state.rung), state.stop)
     }
 
-    /// Waits out a pause after a failure; rings do not shorten it. Whether to stop.
+    /// Waits for the pause after a failure; commits do not shorten it. Returns whether to stop.
     fn rest(&self, pause: Duration) -> bool {
         let nothing = |state: &mut CallState| !state.hurry && !state.stop;
         let (mut state, _) =
@@ -127,7 +128,7 @@ impl RelayCall {
     }
 }
 
-/// The thread that relays, or follows who does.
+/// The thread that relays events, or follows the process that does.
 pub(crate) struct Relay {
     pub(crate) connector: Connector,
     pub(crate) call: Arc<RelayCall>,
@@ -137,16 +138,17 @@ pub(crate) struct Relay {
     pub(crate) holder: Uuid,
 }
 
-/// What one connection of the relay knows.
+/// The state of the relay on one connection.
 struct Watch {
     session: Session,
     holds_lease: bool,
     lease_due: Instant,
     look_due: Instant,
-    /// What another process gives out the positions of, or this one behind many others: how many commits of this one
-    /// there were when the newest row of the outbox had this number.
+    /// Commits of this process whose positions another process assigns, or this one if there is a backlog. Each entry
+    /// is the number of commits of this process at a moment, and the sequence number of the newest row in the outbox at
+    /// that moment.
     awaited: VecDeque<(u64, i64)>,
-    /// Whether there was more to move than was moved at once.
+    /// Whether rows remain in the outbox after the last round.
     behind: bool,
 }
 
@@ -169,15 +171,16 @@ struct Look {
 }
 
 impl Relay {
-    /// Works until it is stopped, through whatever becomes of the server.
+    /// Relays until it is stopped; survives failures of the server.
     pub(crate) fn serve(self) {
         let mut pause = TICK;
         loop {
             let begun = Instant::now();
             match self.watch() {
                 Ok(()) => return,
-                // Before the first migration there is nothing to relay, so this is nothing to shout about.
-                Err(error) => log::debug!("the event relay starts again: {error}"),
+                // Expected before the first migration, when there is nothing to relay, so it is not logged as a
+                // warning.
+                Err(error) => log::debug!("the event relay restarts after an error: {error}"),
             }
             if begun.elapsed() > LONGEST_PAUSE {
                 pause = TICK;
@@ -198,7 +201,7 @@ impl Relay {
             .map_err(broken("listen"))?;
         let (lease_due, look_due, awaited) = (now, now, VecDeque::new());
         let mut watch = Watch { session, holds_lease: false, lease_due, look_due, awaited, behind: false };
-        // What the last connection was in the middle of.
+        // Resume the work that the previous connection did not finish.
         self.turn(&mut watch, true)?;
         loop {
             let patience = match watch {
@@ -214,16 +217,16 @@ impl Relay {
         }
     }
 
-    /// One look at everything that can have happened.
+    /// One round: checks notifications, the lease and the tables.
     fn turn(&self, watch: &mut Watch, rung: bool) -> Result<(), StoreError> {
-        let (mut wanted, mut told) = (rung, false);
-        // Before the rows are moved: what is committed from now on rings again.
+        let (mut wanted, mut notified) = (rung, false);
+        // Read before rows are moved: later commits signal again.
         let committed = self.call.committed.load(Ordering::Acquire);
         for notification in pg(&mut watch.session)?.notifications_iter() {
             let notification = notification.map_err(broken("read notifications"))?;
             if notification.channel == EVENTS_CHANNEL {
-                self.tell(notification.payload.parse().ok());
-                told = true;
+                self.publish_head(notification.payload.parse().ok());
+                notified = true;
             } else {
                 wanted = true;
             }
@@ -233,18 +236,18 @@ impl Relay {
             let held = watch.holds_lease;
             watch.holds_lease = self.renew(&mut watch.session)?;
             watch.lease_due = now + RENEW;
-            // Who held it before may have left rows behind.
+            // The previous holder may have left rows in the outbox.
             wanted |= watch.holds_lease && !held;
         }
         let waits = rung && !watch.holds_lease;
-        if watch.look_due <= now || waits || (told && !watch.awaited.is_empty()) {
+        if watch.look_due <= now || waits || (notified && !watch.awaited.is_empty()) {
             watch.look_due = now + LOOK;
             let look = look(pg(&mut watch.session)?)?;
-            self.tell(Some(look.head));
+            self.publish_head(Some(look.head));
             if waits {
                 watch.awaited.push_back((committed, look.newest.unwrap_or(0)));
             }
-            self.deal_with(&mut watch.awaited, look.oldest);
+            self.settle(&mut watch.awaited, look.oldest);
             wanted |= look.oldest.is_some() && watch.holds_lease;
         }
         if (wanted || watch.behind) && watch.holds_lease {
@@ -257,8 +260,8 @@ impl Relay {
         Ok(())
     }
 
-    /// Moves what waits in the outbox. Whoever writes faster than that keeps nobody waiting for more than what was there
-    /// before them.
+    /// Moves rows from the outbox. Even under continuous writes, a caller waits only for the rows that were in the
+    /// outbox before its own.
     fn move_some(&self, watch: &mut Watch, committed: u64) -> Result<(), StoreError> {
         for nth in 0..BATCHES {
             if self.move_batch(pg(&mut watch.session)?)? < BATCH {
@@ -271,14 +274,14 @@ impl Relay {
             if nth == 0 {
                 watch.awaited.push_back((committed, look.newest.unwrap_or(0)));
             }
-            self.deal_with(&mut watch.awaited, look.oldest);
+            self.settle(&mut watch.awaited, look.oldest);
         }
         watch.behind = true;
         Ok(())
     }
 
-    /// Strikes out what has left the outbox, whose oldest row this is now.
-    fn deal_with(&self, awaited: &mut VecDeque<(u64, i64)>, oldest: Option<i64>) {
+    /// Removes the entries whose rows have left the outbox, given its oldest remaining row.
+    fn settle(&self, awaited: &mut VecDeque<(u64, i64)>, oldest: Option<i64>) {
         while let Some((committed, newest)) = awaited.front().copied()
             && oldest.is_none_or(|oldest| newest < oldest)
         {
@@ -290,16 +293,16 @@ impl Relay {
     fn renew(&self, session: &mut Session) -> Result<bool, StoreError> {
         let (now, until) = (self.clock.now(), self.clock.now().plus(LEASE));
         quietly(pg(session)?, |conn| {
-            // No honest lease reaches so far: it is from a clock that was wrong, and could last for ever.
-            let dishonest = leases::expires_at.gt(At(until.plus(LEASE)));
-            let lease = leases::table.filter(leases::name.eq(NAME)).filter(dishonest);
+            // No valid lease expires this late: it was acquired with a wrong clock, and might never expire.
+            let implausible = leases::expires_at.gt(At(until.plus(LEASE)));
+            let lease = leases::table.filter(leases::name.eq(NAME)).filter(implausible);
             diesel::delete(lease).execute(conn).map_err(broken("drop an impossible lease"))?;
             DieselTx::new(Conn::Pg(conn)).take_lease(NAME, self.holder, now, until)
         })
     }
 
-    /// Gives the next positions to what waits in the outbox, up to a batch; says to how many. One round trip, and one more
-    /// that nobody waits for: `NOTIFY` holds a lock of the whole server at its commit, so it has a transaction of its own.
+    /// Assigns the next positions to up to one batch of rows in the outbox; returns their number. One round trip, and
+    /// another that delays no caller: `NOTIFY` takes a server-wide lock at commit, so it has a transaction of its own.
     fn move_batch(&self, conn: &mut PgConnection) -> Result<i64, StoreError> {
         let fail = broken("relay events");
         quietly(conn, |conn| {
@@ -307,7 +310,7 @@ impl Relay {
                 .bind::<BigInt, _>(BATCH)
                 .get_result(conn)
                 .map_err(&fail)?;
-            self.tell(Some(moved.head));
+            self.publish_head(Some(moved.head));
             if moved.moved > 0 {
                 let wake_up = format!("NOTIFY {EVENTS_CHANNEL}, '{}'", moved.head);
                 conn.batch_execute(&wake_up).map_err(&fail)?;
@@ -318,8 +321,8 @@ impl Relay {
         })
     }
 
-    /// Rings the bell if the head moved.
-    fn tell(&self, head: Option<i64>) {
+    /// Notifies the subscribers of this process if the head has advanced.
+    fn publish_head(&self, head: Option<i64>) {
         let Some(head) = head.and_then(Position::new) else {
             return;
         };
@@ -333,14 +336,14 @@ impl Relay {
         });
     }
 
-    /// Lets another process take over at once.
+    /// Releases the lease, so that another process can take over immediately.
     fn leave(&self, watch: &mut Watch) -> Result<(), StoreError> {
         if watch.holds_lease {
             let left = quietly(pg(&mut watch.session)?, |conn| {
                 DieselTx::new(Conn::Pg(conn)).release_lease(NAME, self.holder)
             });
             if let Err(error) = left {
-                log::debug!("the lease of the event relay runs out by itself: {error}");
+                log::debug!("could not release the lease of the event relay, which will expire: {error}");
             }
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! Queries whose answers may be old, on a replica. What the replica cannot answer, the primary does.
+//! Runs queries that allow stale results on a replica. Queries that the replica cannot answer go to the primary.
 
 use crate::job::try_query;
 use crate::manager::Pool;
@@ -8,15 +8,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use terrace_store::ReadJob;
 
-/// How long nobody is sent to a replica that was found away.
+/// The time during which no queries are sent to a replica that was found unavailable.
 const AWAY: Duration = Duration::from_secs(1);
-/// How long a query waits for a connection to the replica before the primary gets it.
+/// The time that a query waits for a connection to the replica before it is passed to the primary.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(500);
 
-/// A query, with when it was asked.
+/// A query with the time at which it was submitted.
 type Waiting = (Box<dyn ReadJob>, Instant);
 
-/// The way to the replica.
+/// The queue of the replica and its availability.
 pub(crate) struct Replica {
     queue: Queue<Waiting>,
     away_until: Mutex<Option<Instant>>,
@@ -27,7 +27,7 @@ impl Replica {
         Self { queue: Queue::new("replica", limit), away_until: Mutex::new(None) }
     }
 
-    /// Takes a query that may be answered from the replica, or gives it back for the primary.
+    /// Queues a query for the replica, or returns it for the primary.
     pub(crate) fn take(&self, job: Box<dyn ReadJob>) -> Result<(), Box<dyn ReadJob>> {
         let refused = if self.is_away() {
             job
@@ -41,7 +41,7 @@ impl Replica {
         Err(refused)
     }
 
-    /// Takes nothing more; what waits is still answered.
+    /// Accepts no more queries; queued ones are still answered.
     pub(crate) fn close(&self) {
         self.queue.close();
     }
@@ -57,17 +57,17 @@ impl Replica {
     }
 }
 
-/// One of the threads that ask the replica.
+/// One of the threads that query the replica.
 #[derive(Clone)]
 pub(crate) struct ReplicaReader {
     pub(crate) replica: Arc<Replica>,
     pub(crate) pool: Arc<Pool>,
-    /// Where the primary's readers take their questions from.
+    /// The queue of the primary's readers.
     pub(crate) primary: Arc<Queue<QueuedRead>>,
 }
 
 impl ReplicaReader {
-    /// Works until the replica's queue is closed and empty.
+    /// Runs queries until the replica's queue is closed and empty.
     pub(crate) fn serve(self) {
         while let Some((job, since)) = self.replica.queue.pop() {
             if let Some(job) = self.answer(job, since) {
@@ -76,12 +76,12 @@ impl ReplicaReader {
         }
     }
 
-    /// Answers the query, or gives it back.
+    /// Answers the query, or returns it.
     fn answer(&self, job: Box<dyn ReadJob>, since: Instant) -> Option<Box<dyn ReadJob>> {
         let mut session = match self.pool.checkout(since) {
             Ok(session) => session,
             Err(error) => {
-                log::debug!("the replica is away: {error}");
+                log::debug!("the replica is unavailable: {error}");
                 self.replica.note_away();
                 return Some(job);
             }
@@ -111,7 +111,7 @@ impl ReplicaReader {
     }
 }
 
-/// Counts who answered what the replica was there for.
+/// Counts which database answered a query that was eligible for the replica.
 fn count(answered_by: &'static str) {
     metrics::counter!("terrace_replica_queries_total", "answered_by" => answered_by).increment(1);
 }

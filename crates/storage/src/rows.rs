@@ -1,4 +1,4 @@
-//! Conversions between columns and values that the ports of every area use.
+//! Conversions between columns and values that the ports of all areas share.
 
 use crate::tx::DieselTx;
 use std::fmt::Display;
@@ -11,17 +11,17 @@ const _: () = {
     is_a_transaction::<DieselTx<'_>>();
 };
 
-/// How many rows to fetch for a page: one more than it shows, which tells whether more follow.
+/// The number of rows to fetch for a page: one more than the page holds, which shows whether more rows follow.
 pub(crate) fn overfull(limit: Limit) -> i64 {
     i64::from(limit.rows()) + 1
 }
 
-/// A number of rows as ports report it.
+/// Converts a number of rows to the type that ports return.
 pub(crate) fn tally(rows: usize) -> u64 {
     u64::try_from(rows).unwrap_or(u64::MAX)
 }
 
-/// Reads a name that only this program writes.
+/// Parses a name from a column that only this program writes.
 pub(crate) fn named<T>(table: &'static str, column: &'static str, text: &str) -> Result<T, StoreError>
 where
     T: FromStr<Err: Display>,
@@ -29,7 +29,7 @@ where
     text.parse().map_err(|error: T::Err| corrupt(table, column, &error))
 }
 
-/// Reads a SHA-256 digest.
+/// Converts a column to a SHA-256 digest.
 pub(crate) fn digest(
     table: &'static str,
     column: &'static str,
@@ -40,7 +40,7 @@ pub(crate) fn digest(
         .map_err(|bytes: Vec<u8>| corrupt(table, column, &format!("{} bytes where 32 belong", bytes.len())))
 }
 
-/// A stored value that was never written by this program.
+/// The error for a stored value that this program cannot have written.
 pub(crate) fn corrupt(table: &'static str, column: &'static str, detail: &dyn Display) -> StoreError {
     StoreError::Corrupt { table, column, detail: detail.to_string() }
 }

@@ -1,4 +1,4 @@
-//! The tables of both databases. Column types are native on each side: see [`crate::types`].
+//! The tables of both databases. Column types are native to each: see [`crate::types`].
 
 pub(crate) use crate::schema_packs::{
     collectibles, mint_lanes, mint_messages, owned_collectibles, pack_contents, pack_openings,

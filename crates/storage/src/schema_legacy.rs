@@ -1,4 +1,4 @@
-//! The tables of imports from an older system, a part of [`crate::schema`].
+//! The tables for imports from an older system, a part of [`crate::schema`].
 
 use diesel::table;
 

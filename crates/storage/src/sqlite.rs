@@ -1,5 +1,5 @@
-//! SQLite's one writer: it takes the commands that wait, runs each in a savepoint, commits once, and answers
-//! them all, so that one fsync serves many.
+//! The single writer of SQLite. It takes the queued commands, runs each in a savepoint, commits once and then answers
+//! all of them, so that one fsync serves many commands.
 
 use crate::config::DatabaseKind;
 use crate::conn::Conn;
@@ -17,10 +17,10 @@ use terrace_kernel::{Position, StoreError};
 use terrace_store::Verdict;
 use tokio::sync::watch;
 
-/// How often an idle writer looks for events that another process wrote.
+/// The interval at which an idle writer checks for events that another process wrote.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// The thread that owns the connection which writes.
+/// The thread that owns the writing connection.
 pub(crate) struct Writer {
     pub(crate) connector: Connector,
     pub(crate) queue: Arc<Queue<Command>>,
@@ -28,20 +28,20 @@ pub(crate) struct Writer {
     pub(crate) changes: Arc<AtomicU64>,
     pub(crate) group_limit: usize,
     pub(crate) rehearse: bool,
-    /// None after a failure that put the connection itself in doubt; the next command opens another.
+    /// `None` after a failure that may have affected the connection itself; the next command opens a new one.
     pub(crate) conn: Option<Box<SqliteConnection>>,
 }
 
-/// Why a group did not commit.
+/// Why a group was not committed.
 enum GroupError {
-    /// It could not begin: none of its commands ran.
+    /// The transaction could not begin; none of the commands ran.
     Begin(StoreError),
-    /// Its transaction broke: nobody knows whose fault it was.
+    /// The transaction failed, and the command that caused it is unknown.
     Broken(StoreError),
 }
 
 impl Writer {
-    /// Works until the queue is closed and empty.
+    /// Runs commands until the queue is closed and empty.
     pub(crate) fn serve(mut self) {
         self.ring();
         loop {
@@ -59,7 +59,7 @@ impl Writer {
             Ok(outcomes) => outcomes,
             Err(GroupError::Begin(error)) => group.iter().map(|_| Err(again(&error))).collect(),
             Err(GroupError::Broken(error)) => {
-                log::warn!("a group of {} commands runs again one by one: {error}", group.len());
+                log::warn!("retrying a group of {} commands one by one: {error}", group.len());
                 metrics::counter!("terrace_store_group_retries_total").increment(1);
                 group.iter_mut().map(|command| self.run_alone(command)).collect()
             }
@@ -96,14 +96,14 @@ impl Writer {
         ran.map(|_| ())
     }
 
-    /// Begins a transaction that may write from its start: one that begins by reading fails when it would
-    /// write after another did.
+    /// Begins a transaction in write mode. A transaction that starts with a read fails on its first write if another
+    /// process has written in the meantime.
     fn begin(&mut self) -> Result<&mut SqliteConnection, StoreError> {
         let mut conn = match self.conn.take() {
             Some(conn) => conn,
             None => open(&self.connector)?,
         };
-        // On failure the connection is dropped here, in case the failure is its own.
+        // On failure the connection is dropped here, in case it is the cause.
         control(&mut *conn, "BEGIN IMMEDIATE").map_err(broken("begin"))?;
         Ok(self.conn.insert(conn))
     }
@@ -113,14 +113,14 @@ impl Writer {
             return;
         };
         if let Err(error) = control(conn, "ROLLBACK") {
-            // After some failures SQLite has rolled back by itself and says so; whichever it was, a fresh
-            // connection has no transaction.
+            // After some failures SQLite has already rolled back, and this statement then fails. In either case, a new
+            // connection has no open transaction.
             log::debug!("rollback: {error}");
             self.conn = None;
         }
     }
 
-    /// Rings the bell if the newest event is another than before.
+    /// Notifies subscribers if there is a newer event.
     fn ring(&mut self) {
         let Some(head) = self.conn.as_deref_mut().and_then(newest_event) else {
             return;
@@ -136,7 +136,7 @@ impl Writer {
     }
 }
 
-/// A connection for the writer.
+/// Opens a connection for the writer.
 pub(crate) fn open(connector: &Connector) -> Result<Box<SqliteConnection>, StoreError> {
     let Session { link: Link::Sqlite(conn), .. } = connector.connect(Mode::Write)? else {
         return Err(StoreError::Unavailable(format!("not a {} database", DatabaseKind::Sqlite)));
@@ -144,7 +144,7 @@ pub(crate) fn open(connector: &Connector) -> Result<Box<SqliteConnection>, Store
     Ok(conn)
 }
 
-/// Runs one command in a savepoint. The outer result is the transaction's, the inner one the command's.
+/// Runs one command in a savepoint. The outer result is that of the transaction, the inner one that of the command.
 fn in_savepoint(
     conn: &mut SqliteConnection,
     command: &mut Command,
@@ -163,7 +163,7 @@ fn in_savepoint(
     Ok(ran.map(|_| ()))
 }
 
-/// Runs one command in the transaction that was begun for it, and commits if it wants that.
+/// Runs one command in the transaction that was begun for it, and commits if the command requests it.
 fn run_whole(
     conn: &mut SqliteConnection,
     command: &mut Command,
@@ -195,7 +195,7 @@ struct Newest {
     seq: i64,
 }
 
-/// The newest position that was ever given out; none before the first, and in a database without a schema.
+/// The highest position ever assigned; `None` before the first event, and in a database without a schema.
 fn newest_event(conn: &mut SqliteConnection) -> Option<Position> {
     let query = "SELECT seq FROM sqlite_sequence WHERE name = 'events'";
     let newest = quietly(conn, |conn| diesel::sql_query(query).get_result::<Newest>(conn).optional());

@@ -1,4 +1,4 @@
-//! The store of the program: queues, the threads behind them, and the bell.
+//! The store of the program: queues, the threads that serve them, and the notification of new events.
 
 use crate::config::{Address, DatabaseKind, StorageConfig};
 use crate::describe::SchemaDescription;
@@ -24,7 +24,7 @@ use terrace_store::{BoxFuture, ReadJob, Store, WriteJob};
 use tokio::sync::{oneshot, watch};
 use uuid::{Builder, Uuid};
 
-/// The store, on either database. Clones are handles to the same one; the last that goes closes it.
+/// The store, on either database. Clones are handles to the same store; dropping the last one closes it.
 #[derive(Clone)]
 pub struct Storage {
     shared: Arc<Shared>,
@@ -32,11 +32,11 @@ pub struct Storage {
 
 struct Shared {
     connector: Connector,
-    /// Past any pooler; the same as `connector` where there is none.
+    /// Bypasses any pooler; equal to `connector` if there is none.
     direct: Connector,
     commands: Arc<Queue<Command>>,
     questions: Arc<Queue<QueuedRead>>,
-    /// For queries whose answers may be old, where a replica is configured.
+    /// For queries that allow stale results, if a replica is configured.
     replica: Option<Arc<Replica>>,
     copy: Option<Connector>,
     stats: Arc<Stats>,
@@ -53,13 +53,10 @@ struct Threads {
 }
 
 impl Storage {
-    /// Opens the database and starts the threads that serve it. It need not be migrated yet, but it must be
-    /// there: a SQLite file is made, with its folder, and a PostgreSQL server must answer. Later it may come
-    /// and go.
-    #[expect(
-        clippy::needless_pass_by_value,
-        reason = "whoever opens the store is done with its configuration"
-    )]
+    /// Opens the database and starts the threads that serve it. The database need not be migrated yet, but must be
+    /// available: a SQLite file is created, together with its folder, and a PostgreSQL server must respond. It may
+    /// become unavailable and recover later.
+    #[expect(clippy::needless_pass_by_value, reason = "callers do not use the configuration afterwards")]
     pub fn open(
         config: StorageConfig,
         clock: Arc<dyn Clock>,
@@ -115,20 +112,20 @@ impl Storage {
         Ok(Self { shared: Arc::new(storage) })
     }
 
-    /// Applies what is pending and returns the names of what was applied. A database with exactly the migrations of
-    /// [`EARLIER_VERSIONS`](crate::EARLIER_VERSIONS) is adopted first: its tables are those of this program. Of several processes that do so at
-    /// once, one applies and the others find nothing to do. A schema that is newer than this program is an
-    /// error, and is left as it is.
+    /// Applies pending migrations and returns their names. A database with exactly the migrations of
+    /// [`EARLIER_VERSIONS`](crate::EARLIER_VERSIONS) is adopted first: it has the tables of this program. If several processes do so at the same time, one applies
+    /// them and the others find nothing to do. A schema that is newer than this program is an error and remains
+    /// unchanged.
     pub fn migrate(&self) -> Result<Vec<String>, StoreError> {
         self.step(Step::Up)
     }
 
-    /// Reverts the newest migration and returns its name; nothing when none is applied.
+    /// Reverts the newest migration and returns its name; returns nothing if none is applied.
     pub fn revert_last(&self) -> Result<Vec<String>, StoreError> {
         self.step(Step::DownOne)
     }
 
-    /// Reverts every migration, the newest first, and returns their names. What was stored is gone.
+    /// Reverts all migrations, newest first, and returns their names. All stored data is lost.
     pub fn revert_all(&self) -> Result<Vec<String>, StoreError> {
         self.step(Step::DownAll)
     }
@@ -141,23 +138,23 @@ impl Storage {
         Ok(names)
     }
 
-    /// The names of migrations that are not applied. Changes nothing.
+    /// The names of the migrations that are not applied. Changes nothing.
     pub fn pending_migrations(&self) -> Result<Vec<String>, StoreError> {
         let mut session = self.shared.direct.connect(Mode::Read)?;
         Ok(migrate::standing(&mut session.conn())?.pending)
     }
 
-    /// Looks at the database as an operator would. What it writes, it takes back.
+    /// Examines the database for an operator. What it writes is rolled back.
     pub fn examine(&self) -> Result<Examination, StoreError> {
         examine::examine(&self.shared.direct)
     }
 
-    /// Looks at the replica in the same way, where one is configured.
+    /// Examines the replica in the same way, if one is configured.
     pub fn examine_replica(&self) -> Option<Result<Examination, StoreError>> {
         self.shared.copy.as_ref().map(examine::examine)
     }
 
-    /// What the schema of the database is, in the database's own words.
+    /// The schema of the database, as the database itself reports it.
     pub fn describe_schema(&self) -> Result<SchemaDescription, StoreError> {
         let mut session = self.shared.direct.connect(Mode::Read)?;
         describe::describe(&mut session.conn())
@@ -167,18 +164,18 @@ impl Storage {
         Ok(self.shared.direct.connect(mode)?)
     }
 
-    /// Which database it is.
+    /// The kind of database.
     pub fn kind(&self) -> DatabaseKind {
         self.shared.connector.kind()
     }
 
-    /// How many statements commands and queries have executed so far, for tests that count them. Those that
-    /// begin and end transactions, migrate or relay are not among them.
+    /// The number of statements that commands and queries have executed so far, for tests that count them. Statements
+    /// that begin and end transactions, migrate or relay are not included.
     pub fn statements(&self) -> u64 {
         self.shared.stats.statements()
     }
 
-    /// Takes no more work, does what was handed in, and ends every thread. Does nothing the second time.
+    /// Accepts no more work, completes what was submitted, and stops all threads. A second call has no effect.
     pub fn close(&self) {
         self.shared.close();
     }
@@ -208,7 +205,7 @@ impl Shared {
         let Some(call) = self.relay.clone() else {
             return Ok(());
         };
-        // Now, so that a server that is not there, or refuses us, is told in its own words.
+        // Connect now, so that an unavailable server or a rejected login is reported with the server's own message.
         drop(self.connector.connect(Mode::Write)?);
         drop(self.direct.connect(Mode::Write)?);
         let holder = holder(&*entropy);
@@ -321,13 +318,14 @@ fn spawn(name: String, work: impl FnOnce() + Send + 'static) -> Result<JoinHandl
 }
 
 fn join(handle: JoinHandle<()>) {
-    // The last handle to the store may go with the last piece of work, on the very thread that did it.
+    // The thread that completes the last piece of work may drop the last handle to the store, and would then join
+    // itself.
     if handle.thread().id() != thread::current().id() && handle.join().is_err() {
         log::error!("a thread of the store panicked");
     }
 }
 
-/// Who this process is among those that share the database.
+/// A random id of this process among those that share the database.
 fn holder(entropy: &dyn Entropy) -> Uuid {
     let seed = entropy.seed();
     let random = seed.first_chunk().copied().unwrap_or_default();
@@ -371,9 +369,9 @@ impl Store for Storage {
     }
 
     fn ready(&self) -> BoxFuture<'_, Result<(), StoreError>> {
-        let (tell, answer) = oneshot::channel();
-        // Before all queries, so that a long queue is not mistaken for a lost database.
-        let asked = self.shared.questions.push_first(QueuedRead::now(Question::Ready(tell)));
+        let (sender, answer) = oneshot::channel();
+        // Ahead of all queries, so that a long queue is not mistaken for a lost database.
+        let asked = self.shared.questions.push_first(QueuedRead::now(Question::Ready(sender)));
         Box::pin(async move {
             if asked.is_err() {
                 return Err(refusal(Refused::Closed));

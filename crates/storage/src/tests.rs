@@ -1,5 +1,5 @@
-//! The adapter as the program uses it, on SQLite. The contract of each port is tested on both databases by the
-//! workspace's own tests.
+//! Tests of the adapter as the program uses it, on SQLite. The tests of the workspace check the contract of each port
+//! on both databases.
 
 use crate::{Storage, StorageConfig};
 use diesel::connection::SimpleConnection;
@@ -29,7 +29,7 @@ impl Entropy for Still {
     }
 }
 
-struct House {
+struct Service {
     storage: Storage,
     path: PathBuf,
     _dir: tempfile::TempDir,
@@ -43,14 +43,14 @@ fn open(config: StorageConfig) -> Storage {
     Storage::open(config, Arc::new(Still), Arc::new(Still)).unwrap()
 }
 
-fn house(adjust: impl FnOnce(&mut StorageConfig)) -> House {
+fn service(adjust: impl FnOnce(&mut StorageConfig)) -> Service {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("data/terrace.db");
     let mut config = configured(&path);
     adjust(&mut config);
     let storage = open(config);
     storage.migrate().unwrap();
-    House { storage, path, _dir: dir }
+    Service { storage, path, _dir: dir }
 }
 
 type Body = Box<dyn FnMut(&mut dyn Tx) -> Result<Verdict, StoreError> + Send>;
@@ -74,7 +74,7 @@ impl WriteJob for Job {
     }
 }
 
-impl House {
+impl Service {
     fn submit(
         &self,
         body: impl FnMut(&mut dyn Tx) -> Result<Verdict, StoreError> + Send + 'static,
@@ -84,7 +84,7 @@ impl House {
         outcome
     }
 
-    /// Holds the writer until the sender goes or speaks, so that what is submitted meanwhile makes a group.
+    /// Blocks the writer until the sender is dropped or sends, so that commands submitted in the meantime form a group.
     fn hold(&self) -> Sender<()> {
         let (release, held) = channel::<()>();
         let (entered, inside) = channel();
@@ -97,7 +97,7 @@ impl House {
         release
     }
 
-    /// Another connection, to look or to interfere.
+    /// A separate connection, for inspection or interference.
     fn aside(&self) -> SqliteConnection {
         SqliteConnection::establish(self.path.to_str().unwrap()).unwrap()
     }
@@ -124,19 +124,19 @@ fn take(tx: &mut dyn Tx, name: &str) -> Result<Verdict, StoreError> {
 
 #[test]
 fn one_that_fails_takes_no_other_along() {
-    let house = house(|_| ());
-    let release = house.hold();
-    let kept: Vec<_> = (0..20).map(|n| house.submit(move |tx| take(tx, &format!("kept {n:02}")))).collect();
-    let failed = house.submit(|tx| {
+    let service = service(|_| ());
+    let release = service.hold();
+    let kept: Vec<_> = (0..20).map(|n| service.submit(move |tx| take(tx, &format!("kept {n:02}")))).collect();
+    let failed = service.submit(|tx| {
         take(tx, "failed")?;
         Err(StoreError::Unavailable("no".to_owned()))
     });
-    let panicked = house.submit(|tx| {
+    let panicked = service.submit(|tx| {
         take(tx, "panicked")?;
         panic!("on purpose")
     });
-    let refused = house.submit(|tx| take(tx, "refused").map(|_| Verdict::Rollback));
-    let last = house.submit(|tx| take(tx, "last"));
+    let refused = service.submit(|tx| take(tx, "refused").map(|_| Verdict::Rollback));
+    let last = service.submit(|tx| take(tx, "last"));
     drop(release);
     for outcome in kept {
         assert!(outcome.recv().unwrap().is_ok());
@@ -145,16 +145,17 @@ fn one_that_fails_takes_no_other_along() {
     assert!(matches!(panicked.recv().unwrap(), Err(StoreError::Defect { .. })));
     assert!(refused.recv().unwrap().is_ok());
     assert!(last.recv().unwrap().is_ok());
-    let leases = house.leases();
+    let leases = service.leases();
     assert_eq!(leases.len(), 21, "{leases:?}");
     assert!(leases.iter().all(|name| name.starts_with("kept") || name == "last"));
 }
 
 #[test]
 fn a_group_whose_commit_fails_is_tried_one_by_one() {
-    let house = house(|_| ());
-    // The reference is checked at COMMIT only, and then fails whoever took the lease "doomed" and its company.
-    house
+    let service = service(|_| ());
+    // The reference is checked only at COMMIT, which then fails for the command that took the lease "doomed" and for
+    // its group.
+    service
         .aside()
         .batch_execute(
             "CREATE TABLE parents (id INTEGER PRIMARY KEY);
@@ -163,31 +164,31 @@ fn a_group_whose_commit_fails_is_tried_one_by_one() {
              BEGIN INSERT INTO orphans VALUES (1); END;",
         )
         .unwrap();
-    let release = house.hold();
-    let before = house.submit(|tx| take(tx, "before"));
-    let doomed = house.submit(|tx| take(tx, "doomed"));
-    let after = house.submit(|tx| take(tx, "after"));
+    let release = service.hold();
+    let before = service.submit(|tx| take(tx, "before"));
+    let doomed = service.submit(|tx| take(tx, "doomed"));
+    let after = service.submit(|tx| take(tx, "after"));
     drop(release);
     assert!(before.recv().unwrap().is_ok());
     assert!(matches!(doomed.recv().unwrap(), Err(StoreError::Defect { .. })));
     assert!(after.recv().unwrap().is_ok());
-    let alone = house.submit(|tx| take(tx, "doomed"));
+    let alone = service.submit(|tx| take(tx, "doomed"));
     assert!(matches!(alone.recv().unwrap(), Err(StoreError::Defect { .. })));
-    assert_eq!(house.leases(), ["after", "before"]);
+    assert_eq!(service.leases(), ["after", "before"]);
 }
 
 #[test]
 fn a_rehearsed_body_runs_twice_and_counts_once() {
-    let house = house(|config| config.rehearse = true);
-    let release = house.hold();
+    let service = service(|config| config.rehearse = true);
+    let release = service.hold();
     let outcomes: Vec<_> = (0..3)
         .map(|n| {
             let runs = Arc::new(Mutex::new(0));
             let seen = Arc::clone(&runs);
             let scope = IdempotencyScope { account: None, route: "POST /test" };
-            let outcome = house.submit(move |tx| {
+            let outcome = service.submit(move |tx| {
                 *seen.lock().unwrap() += 1;
-                // What the rehearsal did must be gone: a key is fresh both times.
+                // The effects of the dry run must be gone: a key is fresh both times.
                 let claim =
                     tx.claim_key(&scope, &format!("key {n}"), &[0; 32], NOW, Timestamp::from_micros(0))?;
                 assert_eq!(claim, KeyClaim::Fresh);
@@ -205,29 +206,29 @@ fn a_rehearsed_body_runs_twice_and_counts_once() {
 
 #[test]
 fn a_full_queue_refuses_at_once_and_a_closed_store_answers() {
-    let house = house(|config| config.write_queue = 1);
-    let release = house.hold();
-    let waiting = house.submit(|tx| take(tx, "waiting"));
-    let refused = house.submit(|tx| take(tx, "refused"));
+    let service = service(|config| config.write_queue = 1);
+    let release = service.hold();
+    let waiting = service.submit(|tx| take(tx, "waiting"));
+    let refused = service.submit(|tx| take(tx, "refused"));
     assert!(matches!(refused.recv().unwrap(), Err(StoreError::Unavailable(_))));
     drop(release);
-    house.storage.close();
+    service.storage.close();
     assert!(waiting.recv().unwrap().is_ok(), "what was taken in is done before the store closes");
-    let late = house.submit(|tx| take(tx, "late"));
+    let late = service.submit(|tx| take(tx, "late"));
     assert!(matches!(late.recv().unwrap(), Err(StoreError::Unavailable(_))));
-    assert!(matches!(now_or_never(house.storage.ready()), Some(Err(StoreError::Unavailable(_)))));
-    assert_eq!(house.leases(), ["waiting"]);
+    assert!(matches!(now_or_never(service.storage.ready()), Some(Err(StoreError::Unavailable(_)))));
+    assert_eq!(service.leases(), ["waiting"]);
 }
 
 #[test]
 fn a_database_that_another_holds_is_contended_and_comes_back() {
-    let house = house(|config| config.checkout_timeout = std::time::Duration::from_millis(20));
-    let mut other = house.aside();
+    let service = service(|config| config.checkout_timeout = std::time::Duration::from_millis(20));
+    let mut other = service.aside();
     other.batch_execute("BEGIN IMMEDIATE").unwrap();
-    let held_up = house.submit(|tx| take(tx, "held up"));
+    let held_up = service.submit(|tx| take(tx, "held up"));
     assert!(matches!(held_up.recv().unwrap(), Err(StoreError::Contended(_))));
     other.batch_execute("COMMIT").unwrap();
-    assert!(house.submit(|tx| take(tx, "later")).recv().unwrap().is_ok());
+    assert!(service.submit(|tx| take(tx, "later")).recv().unwrap().is_ok());
 }
 
 fn event() -> NewEvent {
@@ -243,25 +244,25 @@ fn event() -> NewEvent {
 
 #[test]
 fn the_bell_rings_before_the_command_is_answered() {
-    let house = house(|_| ());
-    let mut bell = house.storage.bell();
-    let appended = house.submit(|tx| tx.append(&event(), NOW).map(|()| Verdict::Commit));
+    let service = service(|_| ());
+    let mut bell = service.storage.bell();
+    let appended = service.submit(|tx| tx.append(&event(), NOW).map(|()| Verdict::Commit));
     appended.recv().unwrap().unwrap();
     assert!(bell.has_changed().unwrap());
     assert_eq!(bell.borrow_and_update().get(), 1);
-    house.submit(|tx| take(tx, "silent")).recv().unwrap().unwrap();
+    service.submit(|tx| take(tx, "silent")).recv().unwrap().unwrap();
     assert!(!bell.has_changed().unwrap());
 }
 
 #[test]
 fn the_bell_rings_for_another_process_too() {
-    let house = house(|_| ());
-    let other = open(configured(&house.path));
+    let service = service(|_| ());
+    let other = open(configured(&service.path));
     let (answer, outcome) = channel();
     let body: Body = Box::new(|tx| tx.append(&event(), NOW).map(|()| Verdict::Commit));
     other.submit(Box::new(Job { body, answer }));
     outcome.recv().unwrap().unwrap();
-    let mut bell = house.storage.bell();
+    let mut bell = service.storage.bell();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let head = runtime.block_on(bell.wait_for(|head| *head > Position::START)).unwrap();
     assert_eq!(head.get(), 1);
@@ -286,17 +287,17 @@ impl<F: FnOnce(Result<&mut dyn ReadTx, StoreError>) + Send> ReadJob for Ask<F> {
 
 #[test]
 fn queries_survive_a_panic_and_are_counted() {
-    let house = house(|_| ());
+    let service = service(|_| ());
     for _ in 0..5 {
-        house.storage.query(Box::new(Ask(|_: Result<&mut dyn ReadTx, _>| panic!("on purpose"))));
+        service.storage.query(Box::new(Ask(|_: Result<&mut dyn ReadTx, _>| panic!("on purpose"))));
     }
-    let before = house.storage.statements();
-    let (tell, answer) = channel();
-    house.storage.query(Box::new(Ask(move |tx: Result<&mut dyn ReadTx, StoreError>| {
-        tell.send(tx.and_then(EventRead::head)).unwrap();
+    let before = service.storage.statements();
+    let (sender, answer) = channel();
+    service.storage.query(Box::new(Ask(move |tx: Result<&mut dyn ReadTx, StoreError>| {
+        sender.send(tx.and_then(EventRead::head)).unwrap();
     })));
     assert_eq!(answer.recv().unwrap().unwrap(), Position::START);
-    assert_eq!(house.storage.statements(), before + 1);
+    assert_eq!(service.storage.statements(), before + 1);
 }
 
 fn now_or_never<T>(future: impl Future<Output = T>) -> Option<T> {
@@ -311,7 +312,7 @@ fn ready(storage: &Storage) -> Result<(), StoreError> {
     runtime.block_on(storage.ready())
 }
 
-/// Every table, index and trigger, in SQL.
+/// The SQL of all tables, indexes and triggers.
 fn schema(conn: &mut SqliteConnection) -> Vec<String> {
     texts(
         conn,
@@ -347,25 +348,25 @@ fn migrations_go_up_and_down_and_up_to_the_same_schema() {
 
 #[test]
 fn a_file_is_made_with_its_folder_and_keeps_a_write_ahead_log() {
-    let house = house(|_| ());
-    let mode = texts(&mut house.aside(), "SELECT journal_mode AS text FROM pragma_journal_mode");
+    let service = service(|_| ());
+    let mode = texts(&mut service.aside(), "SELECT journal_mode AS text FROM pragma_journal_mode");
     assert_eq!(mode, ["wal"]);
 }
 
 #[test]
 fn a_newer_schema_is_left_alone() {
-    let house = house(|_| ());
-    house
+    let service = service(|_| ());
+    service
         .aside()
         .batch_execute("INSERT INTO __diesel_schema_migrations (version) VALUES ('29991231000001')")
         .unwrap();
-    let before = schema(&mut house.aside());
-    for refused in [house.storage.migrate(), house.storage.revert_last(), house.storage.revert_all()] {
+    let before = schema(&mut service.aside());
+    for refused in [service.storage.migrate(), service.storage.revert_last(), service.storage.revert_all()] {
         let error = refused.err().unwrap().to_string();
         assert!(error.contains("newer version") && error.contains("29991231000001"), "{error}");
     }
-    assert!(ready(&house.storage).is_err());
-    assert_eq!(schema(&mut house.aside()), before);
+    assert!(ready(&service.storage).is_err());
+    assert_eq!(schema(&mut service.aside()), before);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The transaction object that use cases get.
+//! The transaction object that use cases receive.
 
 use crate::conn::Conn;
 use terrace_kernel::Appended;
@@ -7,12 +7,12 @@ use terrace_kernel::Appended;
 pub(crate) struct DieselTx<'c> {
     /// The connection, inside its transaction.
     pub(crate) conn: Conn<'c>,
-    /// What this run appended to the event log, so that a commit without events wakes no relay.
+    /// The events that this run appended, so that a commit without events does not wake the relay.
     pub(crate) appended: Vec<Appended>,
 }
 
 impl<'c> DieselTx<'c> {
-    /// A transaction object on a connection whose transaction is open.
+    /// Creates a transaction object on a connection with an open transaction.
     pub(crate) fn new(conn: Conn<'c>) -> Self {
         Self { conn, appended: Vec::new() }
     }

@@ -25,18 +25,18 @@ pub struct Instant;
 impl diesel::sql_types::SqlOrd for Uid {}
 impl diesel::sql_types::SqlOrd for Instant {}
 
-/// A UUID on its way to or from a column. Typed ids convert into it and out of it.
+/// A UUID as read from or written to a column. Typed ids convert to and from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, AsExpression, FromSqlRow)]
 #[diesel(sql_type = Uid)]
 pub(crate) struct Key(pub(crate) Uuid);
 
 impl Key {
-    /// A typed id as a column holds it.
+    /// Converts a typed id to the value of a column.
     pub(crate) fn of(id: impl Into<Uuid>) -> Self {
         Self(id.into())
     }
 
-    /// The typed id that a column holds.
+    /// Converts the value of a column to a typed id.
     pub(crate) fn id<I: From<Uuid>>(self) -> I {
         I::from(self.0)
     }
@@ -67,12 +67,12 @@ impl FromSql<Uid, Sqlite> for Key {
     }
 }
 
-/// An instant on its way to or from a column.
+/// An instant as read from or written to a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, AsExpression, FromSqlRow)]
 #[diesel(sql_type = Instant)]
 pub(crate) struct At(pub(crate) Timestamp);
 
-/// 2000-01-01T00:00:00Z in microseconds since the Unix epoch: PostgreSQL counts from there.
+/// 2000-01-01T00:00:00Z in microseconds since the Unix epoch, from which PostgreSQL counts.
 const POSTGRES_EPOCH: i64 = 946_684_800_000_000;
 
 impl ToSql<Instant, Pg> for At {

@@ -1,7 +1,8 @@
-//! Removal of what a fan who is gone has left, in portions, with the counters of other people's posts.
+//! Erases the content of a deleted account in batches, and updates the counters of other users' posts.
 //!
-//! Whoever adds or removes a comment or a reaction holds the lock of its post; so does a portion, of all the posts
-//! that it touches, in the order of their ids. What it finds gone by then was removed, and counted, by another.
+//! A transaction that adds or removes a comment or a reaction holds the lock on its post. A batch locks all posts that
+//! it touches, in the order of their ids. Rows that no longer exist by then were removed, and counted, by another
+//! transaction.
 
 use crate::conn::{Conn, on};
 use crate::error::broken;
@@ -14,7 +15,7 @@ use std::collections::{BTreeMap, HashMap};
 use terrace_kernel::{StoreError, Timestamp, UserId};
 use terrace_social::{Erased, ErasedComment, ErasedPost, ErasureWrite, ReactionKind};
 
-/// Says `deleted_at IS NULL` twice: for the index, and for a post that its author deletes at the same time.
+/// The condition `deleted_at IS NULL` occurs twice: for the index, and for a post that its author deletes concurrently.
 const MARK_POSTS: &str = "UPDATE posts SET deleted_at = $1 WHERE deleted_at IS NULL AND id IN \
     (SELECT id FROM posts WHERE author_id = $2 AND deleted_at IS NULL LIMIT $3) RETURNING id, team_id";
 const REMOVE_REPORTS: &str = "DELETE FROM reports WHERE user_id = $1 AND post_id IN \
@@ -28,8 +29,7 @@ struct PostRow {
     team_id: Option<Key>,
 }
 
-/// The posts of a portion that are locked: their team, unless they are deleted, in which case nobody is to hear of
-/// what goes from them.
+/// The locked posts of a batch with their teams; `None` for deleted posts, for which no events are published.
 type LockedPosts = HashMap<Key, Option<ErasedPost>>;
 
 impl DieselTx<'_> {
@@ -44,11 +44,12 @@ impl DieselTx<'_> {
             Conn::Sqlite(conn) => query.load(*conn),
         }
         .map_err(broken("lock the posts of a portion"))?;
-        let told = |id: Key, team: Option<Key>| ErasedPost { post: id.id(), team: team.map(Key::id) };
-        Ok(rows.into_iter().map(|(id, team, shown)| (id, shown.then(|| told(id, team)))).collect())
+        let erased = |id: Key, team: Option<Key>| ErasedPost { post: id.id(), team: team.map(Key::id) };
+        Ok(rows.into_iter().map(|(id, team, shown)| (id, shown.then(|| erased(id, team)))).collect())
     }
 
-    /// Lowers the comment counters of posts, each by how many went from it: one statement for each number.
+    /// Lowers the comment counters of posts by the number of comments removed from each: one statement for each
+    /// distinct number.
     fn uncount_comments(&mut self, gone: &[(Key, Key)]) -> Result<(), StoreError> {
         let mut by_post: BTreeMap<Key, i64> = BTreeMap::new();
         for (_, post) in gone {
@@ -68,7 +69,7 @@ impl DieselTx<'_> {
         Ok(())
     }
 
-    /// Lowers one reaction counter of posts by one.
+    /// Lowers one reaction counter of the posts by one.
     fn uncount_reactions(&mut self, kind: ReactionKind, ids: Vec<Key>) -> Result<(), StoreError> {
         let of_portion = posts::table.filter(posts::id.eq_any(ids));
         on!(self.conn, |conn| {
@@ -237,10 +238,10 @@ mod tests {
         let other = post(tx, 20, bea, None, 0);
         let portions = [(); 4].map(|()| tx.erase_posts(ana, 2, at(1)).unwrap());
         assert_eq!(portions.each_ref().map(|portion| portion.found), [2, 2, 1, 0]);
-        let mut told: Vec<_> = portions.into_iter().flat_map(|portion| portion.told).collect();
-        told.sort_by_key(|erased| erased.post);
-        assert_eq!(told.len(), 5);
-        assert_eq!(told.last(), Some(&ErasedPost { post: PostId::from(uuid(14)), team: Some(red) }));
+        let mut reported: Vec<_> = portions.into_iter().flat_map(|portion| portion.told).collect();
+        reported.sort_by_key(|erased| erased.post);
+        assert_eq!(reported.len(), 5);
+        assert_eq!(reported.last(), Some(&ErasedPost { post: PostId::from(uuid(14)), team: Some(red) }));
         assert!(tx.lock_post(other, None).unwrap().is_some());
         assert_eq!(tx.posts_of(ana, 10, None).unwrap(), []);
     }
@@ -252,7 +253,7 @@ mod tests {
         let posts: Vec<_> = (10..14).map(|n| post(tx, n, bea, None, 0)).collect();
         let mut id = 100;
         for (number, post) in posts.iter().enumerate() {
-            // One, two, three and four of hers, and one of another's.
+            // One, two, three and four comments by ana, and one by bea.
             for _ in 0..=number {
                 id += 1;
                 comment(tx, id, *post, ana);
@@ -264,23 +265,23 @@ mod tests {
         }
         assert!(tx.mark_post_deleted(posts[0], at(2)).unwrap());
 
-        let mut told = Vec::new();
+        let mut reported = Vec::new();
         for expected in [4, 4, 2, 0] {
             let portion = tx.erase_comments(ana, 4).unwrap();
             assert_eq!(portion.found, expected);
-            told.extend(portion.told.into_iter().map(|comment| comment.post));
+            reported.extend(portion.told.into_iter().map(|comment| comment.post));
             assert!(counters_agree(tx));
         }
-        assert_eq!(told.len(), 9);
-        assert!(!told.contains(&posts[0]));
-        let mut told = Vec::new();
+        assert_eq!(reported.len(), 9);
+        assert!(!reported.contains(&posts[0]));
+        let mut reported = Vec::new();
         for expected in [3, 1, 0] {
             let portion = tx.erase_reactions(ana, 3).unwrap();
             assert_eq!(portion.found, expected);
-            told.extend(portion.told.into_iter().map(|erased| erased.post));
+            reported.extend(portion.told.into_iter().map(|erased| erased.post));
             assert!(counters_agree(tx));
         }
-        assert_eq!(told, posts[1..]);
+        assert_eq!(reported, posts[1..]);
         assert_eq!([(); 3].map(|()| tx.erase_reports(ana, 3).unwrap()), [3, 1, 0]);
         for post in &posts[1..] {
             let left = tx.lock_post(*post, None).unwrap().unwrap();

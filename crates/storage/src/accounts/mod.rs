@@ -27,7 +27,7 @@ const SET_SKELETON: &str = "\
     UPDATE users SET name_skeleton = $1 WHERE id = $2 AND name_skeleton IS NULL \
         AND NOT EXISTS (SELECT 1 FROM users other WHERE other.name_skeleton = $1)";
 
-/// What stands beside everything that somebody wrote; other groups join it in.
+/// The columns of an author card; the queries of other modules join it.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = users)]
 pub(crate) struct CardRow {
@@ -161,7 +161,7 @@ impl<'a> NewCredentialsRow<'a> {
     }
 }
 
-/// What is `None` stays as it is.
+/// `None` leaves a column unchanged.
 #[derive(AsChangeset)]
 #[diesel(table_name = users)]
 struct ProfileChangeset<'a> {
@@ -174,7 +174,7 @@ struct ProfileChangeset<'a> {
     updated_at: At,
 }
 
-/// User, hash, status.
+/// Account, hash, status.
 type CredentialsRow = (Key, String, String);
 
 fn into_credentials((user, hash, status): CredentialsRow) -> Result<Credentials, StoreError> {
@@ -328,7 +328,7 @@ impl AccountWrite for DieselTx<'_> {
             .map_err(broken("set a picture"))
     }
 
-    /// Locks the account's row too: its status is part of the answer.
+    /// Also locks the account's row, because its status is part of the result.
     fn lock_credentials(&mut self, id: UserId) -> Result<Option<Credentials>, StoreError> {
         let query = credentials_with_status().filter(credentials::user_id.eq(Key::of(id)));
         let row: Option<CredentialsRow> = match &mut self.conn {
@@ -354,8 +354,8 @@ impl AccountWrite for DieselTx<'_> {
             .map_err(broken("replace a password"))
     }
 
-    /// On PostgreSQL every row that refers to an account holds its key as it is inserted. Only this lock waits for
-    /// those holders and makes others wait: an update alone would pass them by.
+    /// On PostgreSQL, inserting a row that refers to an account takes a key-share lock on the account. Only this lock
+    /// waits for those transactions and blocks new ones; a plain update would not conflict with them.
     fn close_account(&mut self, id: UserId, shown: &str, at: Timestamp) -> Result<bool, StoreError> {
         let id = Key::of(id);
         if let Conn::Pg(conn) = &mut self.conn {

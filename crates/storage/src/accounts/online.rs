@@ -1,6 +1,6 @@
-//! When accounts were last seen.
+//! The time at which accounts were last seen.
 //!
-//! The row is locked after the account's and after its sessions', and nothing is locked after it.
+//! This row is locked after the rows of the account and of its sessions, and no row is locked after it.
 
 use crate::accounts::ACTIVE;
 use crate::conn::{Conn, on};
@@ -13,7 +13,8 @@ use diesel::sql_types::Text;
 use terrace_identity::PresenceWrite;
 use terrace_kernel::{StoreError, Timestamp, UserId};
 
-/// The account is read along and held: of one that is just being closed nothing is noted that would stay.
+/// Reads and locks the account in the same statement, so that no row is left behind for an account that is being
+/// closed.
 const PG: &str = "INSERT INTO presence (user_id, last_seen_at) \
     SELECT id, $1 FROM users WHERE id = $2 AND status = $3 FOR KEY SHARE \
     ON CONFLICT (user_id) DO UPDATE SET last_seen_at = excluded.last_seen_at \

@@ -1,6 +1,6 @@
 //! Sessions and their tokens.
 
-#![expect(clippy::ref_option_ref, reason = "what diesel derives for a row with an optional text")]
+#![expect(clippy::ref_option_ref, reason = "diesel derives this for a row with an optional text")]
 
 use crate::conn::{Conn, on};
 use crate::error::broken;
@@ -103,12 +103,11 @@ const REFRESH_TOKEN: &str = "\
     JOIN users ON users.id = sessions.user_id \
     WHERE tokens.hash = $1 AND tokens.kind = $2";
 
-/// The account stays unlocked: a change of password locks it before its sessions, which would be the other way
-/// round.
+/// The account is not locked: a change of password locks it before its sessions, which is the opposite order.
 const LOCKED: &str = " FOR NO KEY UPDATE OF tokens, sessions";
 
-// In the order in which they are carried out. A session goes only when its tokens are gone: the cascade of one
-// that was refreshed for months would not be a bounded portion.
+// In the order of execution. A session is deleted only after its tokens: the cascade for a session that was refreshed
+// for months would not be a bounded batch.
 const REMOVALS: [&str; 3] = [
     "DELETE FROM tokens WHERE hash IN \
         (SELECT hash FROM tokens WHERE expires_at < $1 ORDER BY expires_at LIMIT $2)",
@@ -120,7 +119,7 @@ const REMOVALS: [&str; 3] = [
          AND NOT EXISTS (SELECT 1 FROM tokens WHERE tokens.session_id = sessions.id) LIMIT $2)",
 ];
 
-/// The same of one account, whether or not they have ended.
+/// The same for one account, including sessions and tokens that have not ended.
 const REMOVALS_OF_USER: [&str; 2] = [
     "DELETE FROM tokens WHERE hash IN \
         (SELECT tokens.hash FROM sessions JOIN tokens ON tokens.session_id = sessions.id \
@@ -406,7 +405,7 @@ mod tests {
         Token { kind, hash: TokenHash::from_bytes([n; 32]) }
     }
 
-    /// A session that was opened `created` and ends at 1000.
+    /// A session that is opened at `created` and expires at 1000.
     fn open(tx: &mut DieselTx<'_>, n: u128, user: UserId, created: i64) -> SessionId {
         let session = NewSession {
             id: SessionId::from(uuid(n)),
@@ -528,7 +527,7 @@ mod tests {
         tx.insert_token(kept, &token(TokenKind::Refresh, 6), at(900)).unwrap();
         assert!(tx.end_session(ana, ended, at(50)).unwrap());
         assert_eq!(tx.remove_ended_sessions(at(20), 100).unwrap(), 0);
-        // The token that is over; the four of the session that was ended; that session.
+        // The expired token; the four tokens of the ended session; that session.
         assert_eq!([3, 3, 3].map(|limit| tx.remove_ended_sessions(at(60), limit).unwrap()), [3, 3, 0]);
         assert!(tx.viewer(&token(TokenKind::Access, 5), at(10)).unwrap().is_none());
         assert!(tx.lock_refresh_token(&token(TokenKind::Refresh, 6).hash).unwrap().is_some());

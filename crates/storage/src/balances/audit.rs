@@ -1,4 +1,4 @@
-//! Balances as a whole, compared and mended.
+//! Audit and repair of all balances.
 
 use crate::balances::{Issue, kind};
 use crate::conn::{Conn, on};
@@ -16,7 +16,7 @@ use terrace_ledger::{
 };
 use uuid::Uuid;
 
-/// The journal, added up by nothing but what its rows name.
+/// The sums of the journal, computed only from the columns of its rows.
 const SUMS: &str = "\
     SELECT user_id, unit, CAST(sum(change) AS bigint) AS sum, CAST(sum(issued) AS bigint) AS issued FROM ( \
         SELECT credit_user AS user_id, unit, amount AS change, \
@@ -31,7 +31,7 @@ const RECORDS: &str = "\
     SELECT user_id, CAST(sum(amount) AS bigint) AS sum FROM points_history \
     WHERE user_id >= $1 AND user_id <= $2 GROUP BY user_id";
 
-/// What was written off stands under the fan's digits in the source: the 32 characters after the word.
+/// Amounts written off. The source contains the digits of the fan's id: the 32 characters after the prefix.
 const WRITTEN_OFF: &str = "\
     SELECT substr(source_key, 10, 32) AS fan, CAST(sum(amount) AS bigint) AS sum FROM ledger_transfers \
     WHERE source_key >= $1 AND source_key < $2 GROUP BY substr(source_key, 10, 32)";
@@ -64,7 +64,7 @@ struct WrittenOff {
     sum: i64,
 }
 
-/// The fan's part in the order of their ids.
+/// The entry of a fan; the map is ordered by their ids.
 fn of(fans: &mut BTreeMap<UserId, FanLedger>, user: UserId) -> &mut FanLedger {
     fans.entry(user).or_insert_with(|| FanLedger {
         user,
@@ -109,7 +109,7 @@ impl LedgerAudit for DieselTx<'_> {
         for row in records {
             of(&mut fans, row.user_id.id()).recorded = row.sum;
         }
-        // The character after the colon bounds what stands under the last fan.
+        // The character after the colon bounds the sources of the last fan.
         let from = format!("forgiven:{}:", first.as_uuid().simple());
         let to = format!("forgiven:{};", last.as_uuid().simple());
         let written_off: Vec<WrittenOff> = on!(self.conn, |conn| {
@@ -128,7 +128,7 @@ impl LedgerAudit for DieselTx<'_> {
 impl LedgerRepairWrite for DieselTx<'_> {
     fn hold_balances(&mut self, fans: &[UserId]) -> Result<(), StoreError> {
         let Conn::Pg(conn) = &mut self.conn else {
-            // The writer has the database to itself.
+            // The SQLite writer has exclusive access to the database.
             return Ok(());
         };
         let fans: Vec<Key> = fans.iter().map(|fan| Key::of(*fan)).collect();

@@ -69,7 +69,7 @@ impl TransferRow {
         })
     }
 
-    /// The row as the fan sees it who is in it.
+    /// Converts the row to an entry from the point of view of one of its two holders.
     fn into_entry(self, fan: Key) -> Result<Entry, StoreError> {
         let (change, balance) = if self.credit_user == Some(fan) {
             (self.amount, self.credit_balance)
@@ -108,26 +108,26 @@ fn balances(rows: Vec<(String, i64)>) -> Result<Vec<Balance>, StoreError> {
     Ok(balances)
 }
 
-/// What moves the spendable points of a fan beside a record of points.
+/// A change of a fan's spendable points that accompanies a record of points.
 pub(crate) struct Issue<'a> {
     pub(crate) user: UserId,
-    /// Below zero where points are taken back.
+    /// Negative if points are taken back.
     pub(crate) points: i64,
-    /// The record's id, or whatever stands for one.
+    /// Id of the record, or an id in its place.
     pub(crate) id: TransferId,
     pub(crate) source: TransferSource,
     pub(crate) reason: &'a str,
     pub(crate) at: Timestamp,
 }
 
-/// The journal in small steps, for whoever has the fan's accounts to themselves: the writer of SQLite, and maintenance,
-/// which holds them.
+/// The journal in single steps, for callers with exclusive access to the fan's accounts: the SQLite writer, and
+/// maintenance, which has locked them.
 const ADD: &str = "INSERT INTO ledger_accounts (user_id, unit, balance) VALUES (";
 const TO_BALANCE: &str = "\
     ) ON CONFLICT (user_id, unit) DO UPDATE SET balance = ledger_accounts.balance + excluded.balance RETURNING balance";
 
 impl DieselTx<'_> {
-    /// Gives points from the house, or takes back what is left of them and writes the rest off. Nothing for none.
+    /// Issues points, or takes back those that are left and writes off the rest. Does nothing for zero points.
     pub(crate) fn issue_points(&mut self, issue: &Issue<'_>) -> Result<(), StoreError> {
         let Issue { user, points, id, ref source, reason, at } = *issue;
         let transfer = |debit, credit, amount, source| {
@@ -172,7 +172,7 @@ impl DieselTx<'_> {
         .map_err(broken("read a balance"))
     }
 
-    /// Adds what is more than nothing, to a new account where there is none; says what is on it then.
+    /// Adds a positive amount, and creates the account if necessary; returns the new balance.
     fn add_to_balance(&mut self, user: UserId, kind: AccountKind, amount: i64) -> Result<i64, StoreError> {
         let kind = kind.to_string();
         let values =

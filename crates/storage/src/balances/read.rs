@@ -1,4 +1,4 @@
-//! The ledger as it is read.
+//! Reads of the ledger.
 
 use crate::balances::{TransferRow, balances};
 use crate::conn::on;
@@ -13,8 +13,8 @@ use terrace_kernel::{Limit, Page, StoreError, TimeKey, Timestamp, UserId};
 use terrace_ledger::{Balance, Entry, LedgerRead, Transfer, TransferSource};
 use uuid::Uuid;
 
-/// What was moved in and what was moved out, each from its index, merged. `$2` and `$3` are where the page begins, `$4`
-/// how many there are to be.
+/// Incoming and outgoing transfers, each from its own index, merged. `$2` and `$3` are the sort key after which the
+/// page starts, `$4` is the number of rows.
 const ENTRIES: &str = "\
     SELECT * FROM (SELECT * FROM (SELECT * FROM ledger_transfers \
         WHERE credit_user = $1 AND created_at <= $2 AND (created_at < $2 OR id < $3) \
@@ -42,7 +42,7 @@ impl LedgerRead for DieselTx<'_> {
         limit: Limit,
         after: Option<TimeKey>,
     ) -> Result<Page<Entry, TimeKey>, StoreError> {
-        // Beyond any time that an entry has.
+        // Later than the time of any entry.
         let end = TimeKey { at: Timestamp::from_micros(i64::MAX), id: Uuid::max() };
         let TimeKey { at, id } = after.unwrap_or(end);
         let fan = Key::of(user);

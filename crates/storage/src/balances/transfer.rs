@@ -1,4 +1,4 @@
-//! One transfer: the row of the journal and the balances on both sides, or nothing of it.
+//! One transfer: writes the row of the journal and the balances on both sides, or none of them.
 
 use crate::balances::{TransferRow, balances};
 use crate::conn::{Conn, on};
@@ -12,11 +12,12 @@ use terrace_identity::AccountStatus;
 use terrace_kernel::{StoreError, UserId};
 use terrace_ledger::{Balance, LedgerWrite, Transfer, TransferOutcome};
 
-/// Whoever gets something is locked first, as awards lock them, so that nothing comes to an account that was deleted
-/// meanwhile; then the accounts, and what is read under the locks is what there is. The journal is written next: of two
-/// of one source the second waits there, and changes nothing. Balances are set to what the journal says and not counted
-/// up: PostgreSQL first tries an update on the row as it was when the statement began, and what was on it then may be too
-/// little for a check that the row as it is now passes.
+/// The user account of the receiving fan is locked first, as awards do, so that nothing is credited to an account that
+/// is deleted in the meantime. Then the ledger accounts are locked, so the balances read under the locks are current.
+/// The journal is written next: of two transfers with the same source, the second waits for the first and changes
+/// nothing. Balances are set from the journal's row instead of being incremented, because PostgreSQL first evaluates an
+/// update against the row version at the start of the statement, whose balance may violate a check that the current
+/// version satisfies.
 const TRANSFER: &str = include_str!("transfer.sql");
 
 #[derive(QueryableByName)]
@@ -42,7 +43,7 @@ impl LedgerWrite for DieselTx<'_> {
         let mut answer = self.transfer_in_one(transfer)?;
         let payee = transfer.credit.fan().filter(|_| answer.is_there && answer.gets.is_none());
         if let Some(payee) = payee {
-            // Their first of this kind, or another's came while this one waited.
+            // The receiving fan has no account of this kind yet, or one was created while this statement waited.
             self.open_account(payee, transfer)?;
             answer = self.transfer_in_one(transfer)?;
         }
@@ -55,7 +56,7 @@ impl LedgerWrite for DieselTx<'_> {
                 credit: gets.map(|has| has.saturating_add(amount)),
             });
         }
-        // Under the locks, and later than whatever they waited for.
+        // Read under the locks, and therefore after everything that the statement waited for.
         if self.is_paid(transfer)? {
             Ok(TransferOutcome::Before)
         } else if transfer.credit.fan().is_some() && !answer.is_there {
@@ -72,7 +73,7 @@ impl LedgerWrite for DieselTx<'_> {
             .select((ledger_accounts::unit, ledger_accounts::balance));
         let rows = match &mut self.conn {
             Conn::Pg(conn) => own.for_update().load(*conn),
-            // The writer has the database to itself.
+            // The SQLite writer has exclusive access to the database.
             Conn::Sqlite(conn) => own.load(*conn),
         };
         balances(rows.map_err(broken("lock a fan's balances"))?)
@@ -99,7 +100,7 @@ impl DieselTx<'_> {
         .map_err(broken("move an amount"))
     }
 
-    /// The same on SQLite.
+    /// The same transfer on SQLite, in single steps.
     fn transfer_in_steps(&mut self, transfer: &Transfer) -> Result<TransferOutcome, StoreError> {
         if self.is_paid(transfer)? {
             return Ok(TransferOutcome::Before);
@@ -137,7 +138,7 @@ impl DieselTx<'_> {
             .map_err(broken("look for a fan"))
     }
 
-    /// An account with nothing on it, unless there is one.
+    /// Creates an account with a balance of zero, unless it exists.
     fn open_account(&mut self, user: UserId, transfer: &Transfer) -> Result<(), StoreError> {
         on!(self.conn, |conn| {
             diesel::insert_into(ledger_accounts::table)

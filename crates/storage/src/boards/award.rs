@@ -1,8 +1,9 @@
-//! One award: the record, the totals that it counts for, the legacy entries, as many spendable points and the event, or
-//! nothing of it.
+//! Writes one award: the record, the totals to which it counts, the legacy entries, the same number of spendable points
+//! and the event, or none of them.
 //!
-//! On PostgreSQL all of it is one statement, and so one round trip. SQLite, which cannot write in a part of a statement,
-//! has its writer to itself and gets the same in small steps, with the rule of the total ([`Total::add`]) itself.
+//! On PostgreSQL this is one statement and therefore one round trip. SQLite does not support writes inside a statement,
+//! but its writer has exclusive access, so there the award is written in single steps that use the rule of the total
+//! ([`Total::add`]) directly.
 
 use crate::balances::Issue;
 use crate::boards::{TotalRow, total, version};
@@ -25,12 +26,12 @@ use terrace_scoring::{
     TotalChanges, Writer,
 };
 
-/// The words after the arguments. `season` is the one that the event's time falls in now, or for a reversal the one of
-/// what it takes back; the record is written only where that is still the season it was stamped with. The account is
-/// locked, so that whether it is shown, and its favourite team, are those of the moment in which the award takes effect.
-/// The fan's global total comes before a team's in the one statement that writes both: two awards of one fan wait for
-/// each other there, and for nothing else. Spendable points are moved once the record is new: `purse` gives, and `taken`
-/// takes back what is left of them; what was spent already is written off.
+/// The SQL after the arguments. `season` is the season that currently contains the event's time or, for a reversal, the
+/// season of the reversed record; the record is written only if that is still the season with which it was stamped. The
+/// account is locked, so that its visibility and its favourite team are those at the moment at which the award takes
+/// effect. The fan's global total precedes the team's total in the single statement that writes both: two awards of the
+/// same fan wait for each other there and nowhere else. Spendable points are moved once the record is new: `purse` adds
+/// points, and `taken` takes back those that are left; points already spent are written off.
 const AWARD: &str = include_str!("award.sql");
 
 /// The statement with its arguments, in the order of their numbers.
@@ -53,7 +54,7 @@ struct Award<'a> {
 
 impl QueryFragment<Pg> for Award<'_> {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
-        // Each argument stands here once, with its type; nobody reads this part, and the server drops it.
+        // Lists each argument once, with its type. No part of the statement reads this, and the server drops it.
         out.push_sql("WITH given AS (SELECT ");
         out.push_bind_param::<Uid, _>(&self.user)?;
         out.push_sql(", ");
@@ -85,7 +86,7 @@ impl QueryFragment<Pg> for Award<'_> {
     }
 }
 
-/// The text is always the same.
+/// The text is constant.
 impl QueryId for Award<'_> {
     type QueryId = Award<'static>;
     const HAS_STATIC_QUERY_ID: bool = true;
@@ -131,7 +132,7 @@ impl DieselTx<'_> {
         Ok(written)
     }
 
-    /// The same on SQLite.
+    /// The same award on SQLite, in single steps.
     fn in_steps(&mut self, award: &Award<'_>) -> Result<Awarding, StoreError> {
         let Conn::Sqlite(conn) = &mut self.conn else {
             return Err(StoreError::defect("award", "these steps are SQLite's"));
@@ -188,7 +189,7 @@ fn in_one(conn: &mut PgConnection, award: &Award<'_>) -> Result<Awarding, StoreE
     }
 }
 
-/// Where an award goes.
+/// The destination of an award.
 enum Place {
     Found(Found),
     Stale,
@@ -203,7 +204,7 @@ struct Found {
     season: Option<SeasonPlace>,
 }
 
-/// The season that an award counts in.
+/// The season in which an award counts.
 struct SeasonPlace {
     id: Key,
     starts_at: At,
@@ -253,7 +254,7 @@ fn place(conn: &mut SqliteConnection, award: &Award<'_>) -> QueryResult<Place> {
     Ok(Place::Found(Found { is_shown, team: team.map(Key::id), board, season }))
 }
 
-/// The season of the award as the tables have it now.
+/// The season of the award, according to the current tables.
 fn season(conn: &mut SqliteConnection, award: &Award<'_>) -> QueryResult<Option<(Key, String, At)>> {
     let columns = (seasons::id, seasons::status, seasons::starts_at);
     if !award.by_time {
@@ -288,7 +289,7 @@ fn insert_record(conn: &mut SqliteConnection, award: &Award<'_>, board: Option<K
         .map(|rows| rows == 1)
 }
 
-/// Adds the award to one total, and mirrors it.
+/// Adds the award to one total, and updates its mirrored entry.
 fn add(
     conn: &mut SqliteConnection,
     award: &Award<'_>,
@@ -327,7 +328,7 @@ fn has_left(conn: &mut SqliteConnection, board: Key, user: Key) -> QueryResult<b
     Ok(left_at.flatten().is_some())
 }
 
-/// In the order of [`write_total`].
+/// The columns are in the order of the values in [`write_total`].
 const WRITE_TOTAL: &str = "\
     INSERT INTO board_totals (season_id, leaderboard_id, user_id, points, reached_at, version, listed) VALUES (";
 const OVER_TOTAL: &str = "\
@@ -347,14 +348,15 @@ fn write_total(conn: &mut SqliteConnection, user: Key, change: &TotalChange) -> 
     Fixed::<_>::new(WRITE_TOTAL, values, OVER_TOTAL).execute(conn).map(drop)
 }
 
-/// In the order of [`mirror`].
+/// The columns are in the order of the values in [`mirror`].
 const WRITE_ENTRY: &str = "\
     INSERT INTO leaderboard_entries (leaderboard_id, user_id, points, season_id, created_at) VALUES (";
 const OVER_ENTRY: &str = "\
     ) ON CONFLICT (leaderboard_id, user_id) DO UPDATE SET points = excluded.points, season_id = excluded.season_id";
 const LEAVE_ENTRY: &str = ") ON CONFLICT (leaderboard_id, user_id) DO NOTHING";
 
-/// Keeps the legacy entry: what the active season's total is, and that there is one in any other.
+/// Updates the legacy entry. It holds the total of the active season; for any other season it only records that the fan
+/// has an entry.
 fn mirror(
     conn: &mut SqliteConnection,
     award: &Award<'_>,

@@ -1,4 +1,4 @@
-//! The ledger as it is read.
+//! Reads of the ledger of points.
 
 use crate::boards::TotalRow;
 use crate::conn::on;
@@ -135,7 +135,7 @@ impl PointsRead for DieselTx<'_> {
 }
 
 impl DieselTx<'_> {
-    /// A page of a fan's records, the newest first: all, or those whose keys begin with a kind.
+    /// A page of a fan's records, newest first: all records, or those whose keys begin with a kind.
     fn records_of_kind(
         &mut self,
         user: UserId,

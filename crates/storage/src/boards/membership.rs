@@ -1,4 +1,4 @@
-//! Who is shown on boards.
+//! Visibility of fans on boards.
 
 use crate::boards::TotalRow;
 use crate::conn::{Conn, on};
@@ -21,8 +21,8 @@ impl PointsWrite for DieselTx<'_> {
         let is_shown = self.is_shown(user, false)?.unwrap_or(false);
         let key = Key::of(user);
         let rows: Vec<TotalRow> = on!(self.conn, |conn| {
-            // Every board that the fan is on, in every season: keys of few rows. Who is not to be seen is off those that
-            // they left, too, which show them in the seasons before.
+            // All boards of the fan, in all seasons, which selects few rows by their keys. A fan who becomes hidden is
+            // also removed from boards that they have left, because these still list the fan in earlier seasons.
             let boards = leaderboard_entries::table
                 .filter(leaderboard_entries::user_id.eq(key))
                 .filter(leaderboard_entries::left_at.is_null().or(is_shown.into_sql::<Bool>().eq(false)))
@@ -69,7 +69,7 @@ impl PointsWrite for DieselTx<'_> {
             board_totals::leaderboard_id.eq(Key::of(*board)),
             board_totals::user_id.eq(Key::of(*user)),
         );
-        // What the fan has of the season already stays; where there is nothing, nothing counts since the season began.
+        // An existing total of the season is kept. Otherwise the new total is zero since the beginning of the season.
         let made: Option<TotalRow> = on!(self.conn, |conn| {
             diesel::insert_into(board_totals::table)
                 .values((
@@ -88,7 +88,7 @@ impl PointsWrite for DieselTx<'_> {
         .map_err(broken("make a total"))?;
         let rows: Vec<TotalRow> = match made {
             Some(made) => {
-                // What the entry says is of the season that is looked at, from its first total on.
+                // The entry mirrors the active season, from the first total of that season on.
                 if season.is_active() {
                     self.mirror_nothing(*board, *user, season.id)?;
                 }
@@ -114,8 +114,8 @@ impl PointsWrite for DieselTx<'_> {
 }
 
 impl DieselTx<'_> {
-    /// Whether boards show the account; nothing where it is deleted, or is to be active and is not. Locks it: what is
-    /// said here stays so until the transaction ends.
+    /// Returns whether boards list the account; `None` if it is deleted, or if `only_active` is set and it is not
+    /// active. Locks the account, so that the result remains valid until the transaction ends.
     fn is_shown(&mut self, user: UserId, only_active: bool) -> Result<Option<bool>, StoreError> {
         let account = users::table.find(Key::of(user)).select((users::status, users::leaderboard_visible));
         let row: Option<(String, bool)> = match &mut self.conn {
@@ -129,7 +129,7 @@ impl DieselTx<'_> {
         }))
     }
 
-    /// Has an entry say that there are no points of a season.
+    /// Sets an entry to zero points in a season.
     fn mirror_nothing(&mut self, board: BoardId, user: UserId, season: SeasonId) -> Result<(), StoreError> {
         on!(self.conn, |conn| {
             diesel::update(leaderboard_entries::table.find((Key::of(board), Key::of(user))))
@@ -143,7 +143,7 @@ impl DieselTx<'_> {
         .map_err(broken("mirror a new total"))
     }
 
-    /// Tells of totals that changed otherwise than by a record.
+    /// Appends an event for totals that changed without a record of points.
     pub(crate) fn tell_scores(
         &mut self,
         user: UserId,
@@ -157,7 +157,7 @@ impl DieselTx<'_> {
     }
 }
 
-/// Totals of a fan changed.
+/// The event for changed totals of a fan.
 pub(crate) fn score_changed(user: UserId) -> NewEvent {
     NewEvent {
         topic: Topic::Leaderboard,

@@ -1,4 +1,4 @@
-//! The ledger of points and the totals that are kept beside it.
+//! The ledger of points, and the totals that are stored beside it.
 
 mod award;
 mod history;
@@ -14,7 +14,7 @@ use diesel::prelude::*;
 use terrace_kernel::StoreError;
 use terrace_scoring::{Points, SeasonId, Total, TotalChange};
 
-/// What a total is after a change.
+/// A total after a change.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = board_totals)]
 pub(crate) struct TotalRow {
@@ -37,13 +37,13 @@ impl TotalRow {
     }
 }
 
-/// A total as its columns say it.
+/// Creates a total from its columns.
 pub(crate) fn total(points: i64, reached_at: At, version: i64) -> Result<Total, StoreError> {
     let version = u64::try_from(version).map_err(|_| corrupt("board_totals", "version", &version))?;
     Ok(Total { points: Points::new(points), reached_at: reached_at.0, version })
 }
 
-/// A version as its column holds it.
+/// Converts a version to its column.
 pub(crate) fn version(total: &Total) -> i64 {
     i64::try_from(total.version).unwrap_or(i64::MAX)
 }

@@ -1,7 +1,7 @@
-//! Many records of the past at once.
+//! Writes many records of earlier events at once.
 //!
-//! On PostgreSQL all of them are one statement, and so one round trip and not one for each. SQLite, where a statement is a
-//! call, gains nothing by it: there [`PointsWrite::award`](terrace_scoring::PointsWrite::award) writes them.
+//! On PostgreSQL all of them are one statement and therefore one round trip. On SQLite, where a statement is a function
+//! call, this has no advantage: there [`PointsWrite::award`](terrace_scoring::PointsWrite::award) writes them.
 
 use crate::conn::Conn;
 use crate::error::broken;
@@ -13,8 +13,9 @@ use std::collections::HashMap;
 use terrace_kernel::{Appended, EventKind, StoreError, TeamId, Timestamp, UserId};
 use terrace_scoring::{PointsRecord, RecordId};
 
-/// The rules are those of `award.sql`, for maintenance: a record is written where its season is the one that its time falls
-/// in now. Who is held gets no points meanwhile, so that the balances that the journal names are right.
+/// The rules are those of `award.sql`, for maintenance: a record is written if its season is the one that currently
+/// contains its time. The caller has locked the fans, so that they receive no points in the meantime and the balances
+/// in the journal are correct.
 const RECORD: &str = include_str!("record.sql");
 
 #[derive(QueryableByName)]
@@ -24,7 +25,7 @@ struct WrittenRow {
 }
 
 impl DieselTx<'_> {
-    /// See [`terrace_scoring::PointsRepair::record_held`].
+    /// Implements [`terrace_scoring::PointsRepair::record_held`].
     pub(crate) fn write_records(
         &mut self,
         records: &[(PointsRecord, Option<TeamId>)],

@@ -1,4 +1,4 @@
-//! Seasons and boards, and boards as the tables have them.
+//! Seasons and boards, and boards as read from the tables.
 
 use crate::boards::total;
 use crate::conn::{Conn, on};
@@ -64,14 +64,14 @@ impl BoardRow {
     }
 }
 
-/// A fan's line, as the index of a board holds it.
+/// The sort key of a fan, as stored in the index of a board.
 type KeyRow = (i64, At, Key);
 
 fn into_key((points, reached_at, user): KeyRow) -> RankKey {
     RankKey { points: Points::new(points), reached_at: reached_at.0, user: user.id() }
 }
 
-/// Those who are listed on a board in a season, in the words of the index.
+/// The rows that are listed on a board in a season, in a form that matches the partial index.
 macro_rules! listed_on {
     ($season:expr, $board:expr) => {
         board_totals::table
@@ -81,7 +81,8 @@ macro_rules! listed_on {
     };
 }
 
-/// Where a total lies beside a place among the totals of a season: the comparison as far as its first value.
+/// Compares the key of a total with a place among the totals of a season. `$comparison` is the SQL of the comparison up
+/// to its first value.
 macro_rules! beyond {
     ($comparison:literal, $place:expr) => {{
         let (board, user) = $place;
@@ -215,10 +216,10 @@ impl BoardRead for DieselTx<'_> {
 
     fn is_told(&mut self, season: SeasonId, board: BoardId) -> Result<bool, StoreError> {
         let Conn::Pg(conn) = &mut self.conn else {
-            // What is committed is public.
+            // On SQLite, committed events are public.
             return Ok(true);
         };
-        // As `TotalChanges` spells it; the outbox is empty, or nearly.
+        // The format is that of `TotalChanges`. The outbox is empty or nearly empty, so the scan is cheap.
         let place = format!("%{}/{}/%", season.as_uuid().simple(), board.as_uuid().simple());
         diesel::select(exists(outbox::table.filter(outbox::detail.like(place))))
             .get_result(*conn)
@@ -329,7 +330,8 @@ impl BoardRead for DieselTx<'_> {
         let rows: Vec<(Key, Key, i64, At, i64)> = on!(self.conn, |conn| {
             let mut query = board_totals::table
                 .filter(board_totals::season_id.eq(Key::of(season)))
-                // Not in the words of the ranked index, which SQLite would sort anew for each portion.
+                // Written so that it does not match the ranked index, from which SQLite would have to sort the rows for
+                // each batch.
                 .filter(inert(board_totals::listed))
                 .select((
                     board_totals::leaderboard_id,
@@ -339,7 +341,7 @@ impl BoardRead for DieselTx<'_> {
                     board_totals::version,
                 ))
                 .into_boxed();
-            // In the words that both databases find their place in the key by.
+            // A form with which both databases seek in the primary key.
             if let Some(place) = span.after {
                 query = query.filter(beyond!("(leaderboard_id, user_id) > (", place));
             }
@@ -459,7 +461,7 @@ impl BoardWrite for DieselTx<'_> {
 
     fn lock_seasons(&mut self) -> Result<(), StoreError> {
         match &mut self.conn {
-            // Reads and awards go on meanwhile; only who changes seasons waits.
+            // Reads and awards continue; only changes to seasons wait.
             Conn::Pg(conn) => conn.batch_execute("LOCK TABLE seasons IN SHARE ROW EXCLUSIVE MODE"),
             Conn::Sqlite(_) => Ok(()),
         }

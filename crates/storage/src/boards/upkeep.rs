@@ -1,4 +1,4 @@
-//! The points as a whole, compared and mended.
+//! Audit and repair of all points.
 
 use crate::boards::membership::score_changed;
 use crate::boards::tables::BoardRow;
@@ -21,27 +21,27 @@ use terrace_scoring::{
     PointsRepair, RankKey, RankLine, RecordId, SeasonId, TotalChanges, TotalsRepair,
 };
 
-/// Rows that one statement writes at most, some thousands of arguments.
+/// The maximum number of rows that one statement writes, which amounts to some thousands of arguments.
 const ROWS: usize = 500;
 
-/// Accounts, and whether boards may show them.
+/// Accounts, and whether boards may list them.
 const ACCOUNTS: &str = "SELECT id, status, leaderboard_visible FROM users WHERE id {whose}";
 
-/// Of each season and board what the primary key leads to, whatever the tables hold.
+/// Totals, looked up by primary key for each season and board, regardless of the sizes of the tables.
 const TOTALS: &str = "\
     SELECT t.season_id, t.leaderboard_id, t.user_id, t.points, t.reached_at, t.version, t.listed \
     FROM seasons s CROSS JOIN leaderboards b \
     JOIN board_totals t ON t.season_id = s.id AND t.leaderboard_id = b.id \
         AND t.user_id {whose}";
 
-/// The ledger, added up by nothing but what its records name.
+/// The sums of the ledger, computed only from the columns of its records.
 const SUMS: &str = "\
     SELECT user_id, season_id, leaderboard_id, CAST(sum(amount) AS bigint) AS points, \
         max(CASE WHEN amount <> 0 THEN happened_at END) AS latest \
     FROM points_history WHERE user_id {whose} AND season_id IS NOT NULL \
     GROUP BY user_id, season_id, leaderboard_id";
 
-/// The entries, found as the totals are.
+/// Entries, looked up in the same way as the totals.
 const ENTRIES: &str = "\
     SELECT e.leaderboard_id, e.user_id, e.points, e.season_id, e.created_at, e.left_at \
     FROM leaderboards b CROSS JOIN leaderboard_entries e \
@@ -259,7 +259,7 @@ impl PointsRepair for DieselTx<'_> {
                 let held = users::table.filter(users::id.eq_any(keys)).order(users::id).select(users::id);
                 held.for_no_key_update().load::<Key>(*conn).map(drop)
             }
-            // Whoever writes has the database to itself.
+            // The SQLite writer has exclusive access to the database.
             Conn::Sqlite(_) => Ok(()),
         }
         .map_err(broken("hold the accounts"))
@@ -307,12 +307,12 @@ impl PointsRepair for DieselTx<'_> {
             self.put_entries(rows)?;
         }
         let changed = mends.iter().filter(|mend| !mend.totals.is_empty());
-        let told: Vec<_> = changed
+        let events: Vec<_> = changed
             .map(|mend| (score_changed(mend.user), TotalChanges(mend.totals.clone()).to_string()))
             .collect();
-        let told: Vec<_> = told.iter().map(|(event, totals)| (*event, Some(totals.as_str()))).collect();
-        for told in told.chunks(ROWS) {
-            self.append_rows(told, at)?;
+        let events: Vec<_> = events.iter().map(|(event, totals)| (*event, Some(totals.as_str()))).collect();
+        for events in events.chunks(ROWS) {
+            self.append_rows(events, at)?;
         }
         Ok(())
     }
@@ -320,7 +320,7 @@ impl PointsRepair for DieselTx<'_> {
     fn hold_counts(&mut self) -> Result<(), StoreError> {
         match &mut self.conn {
             Conn::Pg(conn) => conn.batch_execute("LOCK TABLE board_counts IN SHARE ROW EXCLUSIVE MODE"),
-            // Whoever writes has the database to itself.
+            // The SQLite writer has exclusive access to the database.
             Conn::Sqlite(_) => Ok(()),
         }
         .map_err(broken("hold the counts of boards"))
@@ -342,7 +342,7 @@ impl PointsRepair for DieselTx<'_> {
     }
 }
 
-/// What the rows of an account say, before those of its points are there.
+/// The data of an account, before the rows of its points are added.
 impl From<AccountRow> for FanPoints {
     fn from(AccountRow { id, status, leaderboard_visible }: AccountRow) -> Self {
         let is_shown = leaderboard_visible && status == AccountStatus::Active.as_str();
@@ -430,7 +430,7 @@ mod tests {
         rows_that_are_gone_are_written_again,
     }
 
-    /// A season with a global board, and fans who have points: of the nth n + 1.
+    /// A season with a global board, and fans with points: fan number n has n points.
     fn stadium(tx: &mut DieselTx<'_>, fans: u128) -> Vec<UserId> {
         let season = Season {
             id: uuid(900).into(),
@@ -492,7 +492,7 @@ mod tests {
         assert_eq!(audit(tx), (vec![], vec![]));
         assert_eq!(tx.sorted_board(uuid(900).into(), uuid(901).into()).unwrap(), board);
         let total = tx.points_between(fans[1], fans[1]).unwrap().remove(0).totals.remove(0).total;
-        assert!(total.version > 1_000_000, "higher than any that was told of");
+        assert!(total.version > 1_000_000, "higher than any published version");
     }
 
     #[test]
@@ -519,7 +519,7 @@ mod tests {
             tx.entries_of(one).unwrap();
         });
         for plan in plans {
-            // Of seasons and boards there are few.
+            // There are few seasons and boards, so these may be scanned.
             for table in ["users", "t", "points_history", "e", "leaderboard_entries"] {
                 assert!(!format!("{plan} ").contains(&format!("SCAN {table} ")), "{plan}");
             }

@@ -1,4 +1,4 @@
-//! Blocks: each of the two is hidden from the other.
+//! Blocks: if one user blocks another, both are hidden from each other.
 
 use crate::types::{Key, Uid};
 use diesel::expression::{AppearsOnTable, Expression, SelectableExpression, ValidGrouping};
@@ -7,15 +7,16 @@ use diesel::result::QueryResult;
 use diesel::sql_types::Bool;
 use terrace_kernel::UserId;
 
-/// Holds where neither of `author` (a column) and the reader blocks the other; always for who is signed out. It is
-/// said of a row before the page is cut, so that pages stay full; each direction is one look into the primary key.
+/// True if neither `author` (a column) nor the reader blocks the other; always true for a signed-out reader. The
+/// condition is applied before the page is cut, so that pages remain full; each direction is one lookup in the primary
+/// key.
 #[derive(Debug, Clone, Copy, ValidGrouping)]
 pub(crate) struct NotHidden<E> {
     author: E,
     reader: Option<Key>,
 }
 
-/// See [`NotHidden`].
+/// Creates a [`NotHidden`] condition.
 pub(crate) fn not_hidden<E: Expression>(author: E, reader: Option<UserId>) -> NotHidden<E> {
     NotHidden { author, reader: reader.map(Key::of) }
 }
@@ -38,7 +39,7 @@ where
 {
 }
 
-/// Whether there is a reader is part of the statement's text.
+/// The text of the statement depends on whether there is a reader.
 impl<E> QueryId for NotHidden<E> {
     type QueryId = ();
     const HAS_STATIC_QUERY_ID: bool = false;

@@ -1,8 +1,8 @@
-//! Removal of what a fan who is gone has left in the graph, in portions, with the counters of others.
+//! Erases the part of a deleted account in the graph in batches, and updates the counters of others.
 //!
-//! Accounts are locked in the order of their ids before an edge is touched, as whoever follows or blocks does it; what
-//! is found gone by then was removed, and counted, by another. Teams are locked in the order of their ids after the
-//! rows that say who follows them.
+//! Accounts are locked in the order of their ids before an edge is written, as they are when a user follows or blocks
+//! another. Rows that no longer exist by then were removed, and counted, by another transaction. Teams are locked in
+//! the order of their ids, after the rows of their followers.
 
 use crate::conn::{Conn, on};
 use crate::error::broken;
@@ -14,7 +14,7 @@ use diesel::sql_types::BigInt;
 use terrace_kernel::{StoreError, TeamId, UserId};
 use terrace_social::{Erased, ErasedFollow, GraphErasure};
 
-/// The two directions, each by an index that holds its rows together.
+/// Both directions, each by an index in which its rows are adjacent.
 const BLOCKS: [&str; 2] = [
     "DELETE FROM blocks WHERE blocker_id = $1 AND blocked_id IN \
         (SELECT blocked_id FROM blocks WHERE blocker_id = $1 LIMIT $2)",
@@ -28,7 +28,7 @@ const DISMISSALS: [&str; 2] = [
         (SELECT user_id FROM dismissals WHERE dismissed_id = $1 LIMIT $2)",
 ];
 
-/// Whose counter goes down with an edge.
+/// The side of an edge whose counter is lowered.
 #[derive(Clone, Copy)]
 enum Side {
     Follower,
@@ -56,7 +56,7 @@ impl DieselTx<'_> {
             .map_err(broken("lock the accounts of a portion"))
     }
 
-    /// Lowers one counter of accounts by `number`.
+    /// Lowers one counter of the accounts by `number`.
     fn uncount_follows(&mut self, side: Side, ids: Vec<Key>, number: i64) -> Result<(), StoreError> {
         let accounts = users::table.filter(users::id.eq_any(ids));
         on!(self.conn, |conn| {
@@ -74,7 +74,7 @@ impl DieselTx<'_> {
         .map_err(broken("count the follows of a portion less"))
     }
 
-    /// Removes up to `limit` rows of both directions, the first before the second.
+    /// Removes up to `limit` rows of both directions, those of the first statement first.
     fn erase_both(
         &mut self,
         statements: [&str; 2],
@@ -116,8 +116,9 @@ impl GraphErasure for DieselTx<'_> {
         .map_err(broken("remove whom a fan follows"))?;
         self.uncount_follows(Side::Followee, gone.clone(), 1)?;
         self.uncount_follows(Side::Follower, vec![Key::of(fan)], number(gone.len()))?;
-        let told = gone.into_iter().map(|followee| ErasedFollow { follower: fan, followee: followee.id() });
-        Ok(Erased { found: found(portion.len()), told: told.collect() })
+        let reported =
+            gone.into_iter().map(|followee| ErasedFollow { follower: fan, followee: followee.id() });
+        Ok(Erased { found: found(portion.len()), told: reported.collect() })
     }
 
     fn erase_followers(&mut self, fan: UserId, limit: u32) -> Result<Erased<ErasedFollow>, StoreError> {
@@ -144,8 +145,9 @@ impl GraphErasure for DieselTx<'_> {
         .map_err(broken("remove who follows a fan"))?;
         self.uncount_follows(Side::Follower, gone.clone(), 1)?;
         self.uncount_follows(Side::Followee, vec![Key::of(fan)], number(gone.len()))?;
-        let told = gone.into_iter().map(|follower| ErasedFollow { follower: follower.id(), followee: fan });
-        Ok(Erased { found: found(portion.len()), told: told.collect() })
+        let reported =
+            gone.into_iter().map(|follower| ErasedFollow { follower: follower.id(), followee: fan });
+        Ok(Erased { found: found(portion.len()), told: reported.collect() })
     }
 
     fn erase_team_follows(&mut self, fan: UserId, limit: u32) -> Result<Erased<TeamId>, StoreError> {
@@ -230,14 +232,14 @@ mod tests {
         let erase: [fn(&mut DieselTx<'_>, UserId) -> Erased<ErasedFollow>; 2] =
             [|tx, fan| tx.erase_followed(fan, 2).unwrap(), |tx, fan| tx.erase_followers(fan, 2).unwrap()];
         for (n, erase) in erase.into_iter().enumerate() {
-            let mut told = Vec::new();
+            let mut reported = Vec::new();
             for expected in [2, 2, 1, 0] {
                 let erased = erase(tx, ana);
                 assert_eq!(erased.found, expected);
-                told.extend(erased.told);
+                reported.extend(erased.told);
                 assert!(counters_agree(tx));
             }
-            told.sort_by_key(|edge| (edge.follower, edge.followee));
+            reported.sort_by_key(|edge| (edge.follower, edge.followee));
             let edge = |other| {
                 if n == 0 {
                     ErasedFollow { follower: ana, followee: other }
@@ -245,7 +247,7 @@ mod tests {
                     ErasedFollow { follower: other, followee: ana }
                 }
             };
-            assert_eq!(told, others.map(edge));
+            assert_eq!(reported, others.map(edge));
         }
         assert!(tx.ties(others[0], others[1]).unwrap().following);
     }

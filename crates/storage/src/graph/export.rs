@@ -1,4 +1,4 @@
-//! What one fan has written into the graph, page by page: each list is a walk of its primary key.
+//! Everything that one fan has written into the graph, page by page. Each list is a scan of its primary key.
 
 use crate::conn::on;
 use crate::error::broken;
@@ -122,7 +122,7 @@ mod tests {
         let tx = &mut database.tx();
         let ana = fan(tx, 1);
         let (others, teams) = ([2, 3, 4, 5].map(|n| fan(tx, n)), [1, 2, 3].map(|n| team(tx, n)));
-        // Those whom somebody blocks are none whom they follow.
+        // A fan cannot follow and block the same user, so these are different accounts.
         assert!(tx.insert_follow(ana, others[1], at(1)).unwrap());
         assert!(tx.insert_follow(ana, others[0], at(2)).unwrap());
         assert!(tx.insert_follow(others[0], ana, at(2)).unwrap());
@@ -139,7 +139,7 @@ mod tests {
             );
             on!(tx.conn, |conn| diesel::insert_into(dismissals::table).values(row).execute(conn)).unwrap();
         }
-        // Hidden or not.
+        // Hidden users are included.
         run(tx, "UPDATE users SET status = 'suspended'");
         let tie = |user, micros| OwnTie { user, since: at(micros) };
         let follows = walk(|after| tx.own_follows(ana, 2, after).unwrap(), |tie| tie.user);

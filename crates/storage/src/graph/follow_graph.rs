@@ -1,7 +1,7 @@
-//! The follow graph as it is kept in memory: read whole in portions, and edge by edge.
+//! The data of the in-memory follow graph: read completely in batches, and edge by edge.
 //!
-//! Portions walk primary keys and join nothing, so that millions of edges are read in seconds; whose accounts are not
-//! active is told apart from them.
+//! Batches scan primary keys without joins, so that millions of edges are read in seconds. The status of accounts is
+//! read separately.
 
 use crate::accounts::ACTIVE;
 use crate::conn::on;
@@ -17,12 +17,12 @@ use terrace_kernel::{LeagueId, StoreError, TeamId, UserId};
 use terrace_social::{Edges, FollowGraphRead, Member};
 use uuid::Uuid;
 
-/// Both columns are compared at once, which walks the key in its order.
+/// A row-value comparison of both columns, which scans the primary key in its order.
 const FOLLOWS: &str = "SELECT follower_id AS one, followee_id AS other FROM follows \
     WHERE (follower_id, followee_id) > ($1, $2) ORDER BY follower_id, followee_id LIMIT $3";
 const TEAM_FOLLOWS: &str = "SELECT user_id AS one, team_id AS other FROM team_follows \
     WHERE (user_id, team_id) > ($1, $2) ORDER BY user_id, team_id LIMIT $3";
-/// Behind the pairs.
+/// Appended to the prefix of `room::pairs`.
 const FOLLOWS_AMONG: &str = "SELECT follower_id AS one, followee_id AS other FROM asked \
     JOIN follows ON follower_id = asked.one AND followee_id = asked.other \
     JOIN users AS a ON a.id = follower_id JOIN users AS b ON b.id = followee_id \
@@ -42,7 +42,7 @@ fn member((user, status, team): MemberRow) -> Member {
     Member { user: user.id(), is_active: status == ACTIVE, favorite_team: team.map(Key::id) }
 }
 
-/// What comes before every key.
+/// Sorts before all keys.
 fn first() -> Key {
     Key(Uuid::nil())
 }
@@ -58,7 +58,7 @@ impl DieselTx<'_> {
         })
     }
 
-    /// Those of the pairs that `sql` finds.
+    /// The pairs among `asked` that `sql` finds.
     fn among(&mut self, sql: &str, asked: &Asked) -> QueryResult<Vec<Pair>> {
         if asked.is_empty() {
             return Ok(Vec::new());

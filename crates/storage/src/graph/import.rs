@@ -1,6 +1,7 @@
-//! Accounts and follows, many at a time.
+//! Imports many accounts and follows at a time.
 //!
-//! Accounts are locked in the order of their ids, before follows are written; so does whoever else counts follows.
+//! Accounts are locked in the order of their ids before follows are written, as in all other transactions that count
+//! follows.
 
 use crate::accounts::{ACTIVE, NewCredentialsRow, NewUserRow};
 use crate::conn::{Conn, on};
@@ -15,9 +16,9 @@ use terrace_identity::ports::NewAccount;
 use terrace_kernel::{StoreError, Timestamp, UserId};
 use terrace_store::FollowImportWrite;
 
-/// Accounts in one statement, of twelve columns.
+/// The maximum number of accounts in one insert, each with twelve columns.
 const ACCOUNTS: usize = 1000;
-/// Accounts that are locked in one statement.
+/// The maximum number of accounts that one statement locks.
 const LOCKED: usize = 4000;
 
 const INSERT: &str = "INSERT INTO follows (follower_id, followee_id, created_at) \

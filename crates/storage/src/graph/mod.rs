@@ -1,7 +1,8 @@
-//! Who follows and who blocks whom.
+//! Follows and blocks.
 //!
-//! A pair of accounts is written under the locks of both their rows, taken in the order of the ids before anything is
-//! looked at: an edge and a block that race find each other. After the accounts come edges and blocks, then events.
+//! A pair of accounts is written under locks on both rows, which are taken in the order of the ids before any other
+//! read, so that a concurrent follow and block see each other. Edges and blocks are locked after the accounts, and
+//! events come last.
 
 mod blocking;
 mod erasure;
@@ -30,7 +31,7 @@ use terrace_identity::AuthorCard;
 use terrace_kernel::{Limit, Page, StoreError, TimeKey, Timestamp, UserId};
 use terrace_social::{Blocked, FollowEdge, GraphRead, GraphWrite, LockedPair, Relationship};
 
-/// Whether the edge exists, by one look into the primary key.
+/// Whether the edge exists, by one lookup in the primary key.
 #[derive(Debug, Clone, Copy, QueryId, ValidGrouping)]
 struct Follows<F, T> {
     follower: F,
@@ -61,7 +62,7 @@ where
     }
 }
 
-/// Since when, whether it is mutual, whether the reader follows them, who it is.
+/// The time of the follow, whether it is mutual, whether the reader follows the account, and the account's card.
 type EdgeRow = (At, bool, bool, CardRow);
 
 fn into_edge((since, mutual, following, card): EdgeRow) -> Result<FollowEdge<AuthorCard>, StoreError> {
@@ -96,7 +97,7 @@ const INSERT_FOLLOW: &str = "INSERT INTO follows (follower_id, followee_id, crea
         AND NOT EXISTS (SELECT 1 FROM blocks WHERE blocker_id = $2 AND blocked_id = $1) \
     ON CONFLICT (follower_id, followee_id) DO NOTHING";
 
-/// Both counters in one statement, so that a popular account's row is written once.
+/// Updates both counters in one statement, so that the row of a popular account is written once.
 const COUNT_FOLLOW: &str = "UPDATE users SET \
         following_count = following_count + CASE WHEN id = $1 THEN $2 ELSE 0 END, \
         follower_count = follower_count + CASE WHEN id = $3 THEN $2 ELSE 0 END \
@@ -239,7 +240,7 @@ impl GraphRead<AuthorCard> for DieselTx<'_> {
     }
 }
 
-/// Id, status, followers.
+/// Id, status, follower count.
 type LockedRow = (Key, String, i64);
 
 impl GraphWrite<AuthorCard> for DieselTx<'_> {
@@ -356,7 +357,7 @@ mod tests {
         Option<TimeKey>,
     ) -> Result<Page<FollowEdge<AuthorCard>>, StoreError>;
 
-    /// Both, by the indexes that they walk.
+    /// Both lists, with the indexes that they scan.
     const LISTS: [(&str, List); 2] = [
         ("follows_newest_of_followee", |tx, of, reader, limit, after| {
             tx.list_followers(of, reader, limit, after)
@@ -366,7 +367,7 @@ mod tests {
         }),
     ];
 
-    /// The ids of a whole list, read in pages of two that are full as long as there are more.
+    /// Reads a whole list in pages of two and returns its ids. All pages except the last must be full.
     fn read_through(tx: &mut DieselTx<'_>, list: List, of: UserId, reader: UserId) -> Vec<u128> {
         let (mut seen, mut after) = (Vec::new(), None);
         loop {
@@ -452,12 +453,12 @@ mod tests {
         follow(tx, ana, zoe, 3);
         follow(tx, ana, reader, 4);
         follow(tx, reader, bea, 5);
-        let told = |page: Page<FollowEdge<AuthorCard>>| {
+        let summary = |page: Page<FollowEdge<AuthorCard>>| {
             page.items.into_iter().map(|edge| (edge.id, edge.mutual, edge.following)).collect::<Vec<_>>()
         };
-        let followers = told(tx.list_followers(ana, reader, Limit::default(), None).unwrap());
+        let followers = summary(tx.list_followers(ana, reader, Limit::default(), None).unwrap());
         assert_eq!(followers, [(zoe, true, false), (bea, false, true)]);
-        let followed = told(tx.list_followed(ana, reader, Limit::default(), None).unwrap());
+        let followed = summary(tx.list_followed(ana, reader, Limit::default(), None).unwrap());
         assert_eq!(followed, [(reader, false, false), (zoe, true, false)]);
     }
 

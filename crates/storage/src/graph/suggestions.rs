@@ -1,4 +1,5 @@
-//! Whom to recommend, as the database has the last word on it, and whom not to recommend again.
+//! Suggested accounts: checked against the database before they are returned, and the accounts that a fan has
+//! dismissed.
 
 use crate::accounts::{ACTIVE, CardRow};
 use crate::conn::{Conn, on};
@@ -14,7 +15,7 @@ use terrace_identity::AuthorCard;
 use terrace_kernel::{LeagueId, StoreError, TeamId, Timestamp, UserId};
 use terrace_social::{Acquaintance, DismissalWrite, Names, SuggestionRead};
 
-/// Each part walks an index and ends at its limit.
+/// Each part scans an index and stops at its limit.
 const ABOUT: &str = "WITH mine AS (\
         SELECT team_id FROM team_follows WHERE user_id = $1 \
         UNION SELECT favorite_team_id FROM users WHERE id = $1 AND favorite_team_id IS NOT NULL) \
@@ -30,8 +31,9 @@ const ABOUT: &str = "WITH mine AS (\
         SELECT id, CAST(NULL AS uuid) AS team_id FROM users ORDER BY id DESC LIMIT $2) AS newest \
     ORDER BY source";
 
-/// The account is read along and held, as is that it is shown: of one that is just being closed nothing is noted that
-/// would stay. A row that is there is written again as it was, which tells it from an account that is not.
+/// Reads and locks the account in the same statement, under the condition that it is visible, so that no row is left
+/// behind for an account that is being closed. An existing row is written again unchanged, which distinguishes it from
+/// an account that does not exist.
 const PG: &str = "INSERT INTO dismissals (user_id, dismissed_id, created_at) \
     SELECT $1, id, $2 FROM users WHERE id = $3 AND id <> $1 AND status = $4 \
     AND NOT EXISTS (SELECT 1 FROM blocks WHERE (blocker_id = $1 AND blocked_id = $3) OR (blocker_id = $3 AND blocked_id = $1)) \

@@ -1,4 +1,4 @@
-//! Which teams fans follow.
+//! Follows of teams.
 
 use crate::accounts::ACTIVE;
 use crate::conn::{Conn, on};
@@ -14,8 +14,8 @@ use terrace_identity::Team;
 use terrace_kernel::{StoreError, TeamId, Timestamp, UserId};
 use terrace_social::{FollowedTeam, TeamFollowRead, TeamFollowWrite};
 
-/// The account is read along and held: one that is just being closed has followed its last team before, or follows
-/// none.
+/// Reads and locks the account in the same statement: if it is being closed, the follow is either written before that
+/// or not at all.
 const PG: &str = "INSERT INTO team_follows (user_id, team_id, created_at) \
     SELECT id, $1, $2 FROM users \
     WHERE id = $3 AND status = $4 AND EXISTS (SELECT 1 FROM teams WHERE teams.id = $1) FOR KEY SHARE OF users \

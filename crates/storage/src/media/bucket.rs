@@ -1,5 +1,5 @@
-//! A bucket in memory that speaks as much of S3's protocol as tests need: PUT, GET, `DeleteObjects` and
-//! `ListObjectsV2` of whole objects, one request a connection.
+//! An in-memory bucket that implements the part of the S3 protocol that the tests need: PUT, GET, `DeleteObjects` and
+//! `ListObjectsV2` of whole objects, with one request per connection.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

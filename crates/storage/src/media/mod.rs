@@ -1,4 +1,4 @@
-//! Where the bytes of pictures lie: in a folder, or in a bucket of an S3-compatible store (feature `s3`).
+//! Storage of picture files: in a folder, or in a bucket of an S3-compatible store (feature `s3`).
 
 mod uploads;
 
@@ -13,18 +13,18 @@ use terrace_kernel::StoreError;
 use terrace_store::BoxFuture;
 use terrace_store::{ByteStream, MediaStore, ObjectKey};
 
-/// Why a URL names no place for pictures. None of the words repeat the URL.
+/// Why a media URL is rejected. The messages never repeat the URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum MediaUrlError {
-    /// The scheme is none of ours, or what belongs to it is missing.
+    /// The scheme is not supported, or a required part is missing.
     #[error("not a place for pictures: expected file:FOLDER or s3://BUCKET/PREFIX")]
     Unknown,
-    /// It needs a feature that this program was built without.
+    /// The URL requires a feature that is not compiled in.
     #[error("this program was built without S3: build it with --features s3")]
     WithoutS3,
 }
 
-/// A place for pictures, as its URL names it.
+/// The location of pictures, as specified by a URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Place {
     Folder(PathBuf),
@@ -52,15 +52,15 @@ impl Place {
     }
 }
 
-/// The bytes of pictures. Clones are handles to the same place.
+/// The store of picture files. Clones are handles to the same store.
 #[derive(Clone)]
 pub struct MediaObjects {
     objects: Arc<dyn ObjectStore>,
 }
 
 impl MediaObjects {
-    /// A folder of this machine, which is made where it is missing. Objects are written beside their place, forced
-    /// to the disk and moved there, so that a crash leaves whole ones only.
+    /// Opens a local folder, which is created if it does not exist. An object is written next to its final path, synced
+    /// to disk and then renamed, so that a crash leaves only complete objects.
     pub fn folder(path: &Path) -> Result<Self, StoreError> {
         let unusable =
             |error: &dyn std::error::Error| StoreError::Unavailable(format!("{}: {error}", path.display()));
@@ -69,8 +69,8 @@ impl MediaObjects {
         Ok(Self { objects: Arc::new(folder.with_fsync(true)) })
     }
 
-    /// The place that a URL names: `file:FOLDER`, or `s3://BUCKET/PREFIX` with credentials and the like from the
-    /// environment, as the AWS command line takes them.
+    /// Opens the location that a URL specifies: `file:FOLDER`, or `s3://BUCKET/PREFIX` with credentials and other
+    /// settings from the environment, as for the AWS command line.
     pub fn open(url: &str) -> Result<Self, StoreError> {
         match Place::parse(url).map_err(|error| StoreError::defect("media URL", error))? {
             Place::Folder(path) => Self::folder(&path),
@@ -83,7 +83,7 @@ impl MediaObjects {
         Err(StoreError::defect("media URL", MediaUrlError::WithoutS3))
     }
 
-    /// Nothing is sent yet: a bucket that is not there shows at the first picture.
+    /// Sends no request: a missing bucket is detected at the first picture.
     #[cfg(feature = "s3")]
     fn bucket(name: &str, prefix: String) -> Result<Self, StoreError> {
         Self::bucket_of(object_store::aws::AmazonS3Builder::from_env().with_bucket_name(name), prefix)
@@ -91,7 +91,7 @@ impl MediaObjects {
 
     #[cfg(feature = "s3")]
     fn bucket_of(bucket: object_store::aws::AmazonS3Builder, prefix: String) -> Result<Self, StoreError> {
-        // A picture that cannot be stored in this time is refused: its sender waits.
+        // A picture that cannot be stored within this time is rejected, because its sender is waiting.
         let retries = object_store::RetryConfig {
             max_retries: 3,
             retry_timeout: std::time::Duration::from_secs(10),
@@ -107,7 +107,7 @@ fn name(key: ObjectKey) -> Name {
     Name::from(key.to_string())
 }
 
-/// Whatever fails here, an operator mends or time does.
+/// All failures here are temporary or can be resolved by an operator.
 fn unavailable(context: &'static str) -> impl Fn(Error) -> StoreError {
     move |error| StoreError::Unavailable(format!("{context}: {error}"))
 }
@@ -212,7 +212,7 @@ mod tests {
         place.put(other, Bytes::from_static(b"other")).await.unwrap();
         assert_eq!(read(place, first).await.as_deref(), Some(&long[..]));
 
-        // What is no object of ours is left alone.
+        // Objects that were not written by this service are ignored.
         drop_a_note();
         let mut listed = place.list(0xab).await.unwrap();
         listed.sort();
@@ -235,7 +235,7 @@ mod tests {
         objects_are_put_read_listed_and_deleted(&place, drop_a_note).await;
     }
 
-    /// Against a bucket that speaks as much of the protocol as is needed.
+    /// Runs against a bucket that implements the required part of the protocol.
     #[cfg(feature = "s3")]
     #[tokio::test(flavor = "multi_thread")]
     async fn a_bucket_keeps_pictures() {

@@ -14,8 +14,8 @@ use terrace_store::media::{
     MediaRead, MediaWrite, NewMedia, NewUpload, StoredMedia, UploadQuota, WaitingUploads,
 };
 
-/// Whether anything refers to a picture: also a profile or a post that an operator may show again, and an upload that
-/// waited too long, which goes first.
+/// The condition that any row refers to a picture. This includes profiles and posts that an operator may restore, and
+/// expired uploads, which are removed first.
 macro_rules! used {
     () => {
         "(EXISTS (SELECT 1 FROM users WHERE users.picture = media.hash AND users.status <> 'deleted') \
@@ -24,7 +24,7 @@ macro_rules! used {
     };
 }
 
-/// A picture that something shows: a profile or a post of an active account, or an upload that waits.
+/// A picture that is visible: in a profile or a post of an active account, or as an upload that has not expired.
 const FIND: &str = "SELECT object_id, content_type, byte_size FROM media WHERE hash = $1 AND ( \
     EXISTS (SELECT 1 FROM users WHERE users.picture = media.hash AND users.status = 'active') \
     OR EXISTS (SELECT 1 FROM posts JOIN users ON users.id = posts.author_id \
@@ -44,8 +44,8 @@ const UNMARK: &str = concat!(
     " LIMIT $1)"
 );
 
-/// The conditions stand outside too: PostgreSQL looks again at a row that was changed while it waited, but not at
-/// what it was chosen by. A picture that is held meanwhile is unmarked, and stays.
+/// The conditions are repeated in the outer statement: PostgreSQL evaluates them again for a row that was changed while
+/// it waited, but does not repeat the subquery. A picture that is held in the meantime is unmarked and kept.
 const REMOVE: &str = concat!(
     "DELETE FROM media WHERE unused_since <= $1 AND NOT ",
     used!(),
@@ -72,10 +72,10 @@ const INSERT_UPLOAD: &str = "INSERT INTO media_uploads (id, hash, uploader_id, c
 const EXPIRED: &str = "DELETE FROM media_uploads WHERE id IN \
     (SELECT id FROM media_uploads WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2)";
 
-/// What `sweep_uploads` takes.
+/// The uploads that `sweep_uploads` deletes.
 pub(crate) const EXPIRED_UPLOADS: &str = "SELECT COUNT(*) AS found FROM media_uploads WHERE expires_at <= $1";
 
-/// What `remove_unused_media` takes.
+/// The pictures that `remove_unused_media` deletes.
 pub(crate) const UNUSED_PICTURES: &str =
     concat!("SELECT COUNT(*) AS found FROM media WHERE unused_since <= $1 AND NOT ", used!());
 
@@ -295,7 +295,7 @@ mod tests {
         id
     }
 
-    /// Marks in every folder.
+    /// Marks unused pictures in all shards.
     fn mark(tx: &mut DieselTx<'_>, now: i64) -> u64 {
         (0..=u8::MAX).map(|shard| tx.mark_unused_media(shard, at(now)).unwrap()).sum()
     }
@@ -378,13 +378,13 @@ mod tests {
         assert_eq!((mark(tx, 10), mark(tx, 11)), (3, 0));
         assert_eq!(tx.remove_unused_media(at(9), 10).unwrap(), []);
 
-        // Held, and used again without having been held.
+        // One picture is held, and another is used again without having been held.
         assert!(tx.hold_media(hash(7)).unwrap());
         upload(tx, ana, 255, 21, 100);
         assert_eq!(tx.remove_unused_media(at(10), 10).unwrap(), [object(0, 1)]);
         assert_eq!((tx.unmark_used_media(10).unwrap(), tx.unmark_used_media(10).unwrap()), (1, 0));
 
-        // An upload that waited too long goes first, then what nothing else refers to.
+        // An expired upload is removed first, then pictures without any other reference.
         assert_eq!((tx.sweep_uploads(at(99), 10).unwrap(), tx.sweep_uploads(at(100), 1).unwrap()), (0, 1));
         assert_eq!(tx.sweep_uploads(at(100), 10).unwrap(), 1);
         assert!(tx.set_picture(ana, None, at(101)).unwrap());

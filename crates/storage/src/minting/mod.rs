@@ -1,5 +1,5 @@
-//! The outbox of minting. A lane is locked before its messages, and by whoever adds one too, so that none is overlooked when
-//! a lane is closed.
+//! The outbox of minting. A lane is locked before its messages, also when a message is added, so that no message is
+//! missed when a lane is closed.
 
 use crate::conn::{Conn, on};
 use crate::error::broken;
@@ -20,7 +20,8 @@ use terrace_store::minting::{
 };
 use uuid::Uuid;
 
-/// PostgreSQL: in one round trip, of what one or the other statement says is `fresh`.
+/// PostgreSQL: writes messages and lanes for the rows that the preceding statement returns as `fresh`, in one round
+/// trip.
 const TELL: &str = "\
     , messages AS (INSERT INTO mint_messages (user_id, kind, owned_id, happened_at, state, attempts, refusals) \
         SELECT user_id, kind, id, happened_at, 'pending', 0, 0 FROM fresh WHERE is_told ORDER BY slot RETURNING user_id), \
@@ -33,7 +34,7 @@ const REVOKE: &str = "\
     WITH fresh AS (UPDATE owned_collectibles SET revoked_at = $1 WHERE copy_id = $2 AND revoked_at IS NULL \
         RETURNING id, user_id, slot, 'revoked' AS kind, revoked_at AS happened_at, is_told)";
 
-/// SQLite, step by step; the writer has the database to itself.
+/// SQLite: the same in single steps; the writer has exclusive access to the database.
 const MINTED_MESSAGES: &str = "\
     INSERT INTO mint_messages (user_id, kind, owned_id, happened_at, state, attempts, refusals) \
     SELECT user_id, 'minted', id, acquired_at, 'pending', 0, 0 FROM owned_collectibles \
@@ -101,7 +102,7 @@ struct Counted {
     number: i64,
 }
 
-/// How many messages stand so, and the first of them.
+/// The number of messages in a state, and the first of them.
 #[derive(QueryableByName)]
 struct Standing {
     #[diesel(sql_type = BigInt)]
@@ -193,10 +194,10 @@ impl MintingWrite for DieselTx<'_> {
                     .map(|counted| u64::try_from(counted.number).unwrap_or_default())
             }
             Conn::Sqlite(conn) => add_messages(conn, MINTED_MESSAGES, copy, now).and_then(|added| {
-                let not_told = owned_collectibles::table
+                let unsent = owned_collectibles::table
                     .filter(owned_collectibles::copy_id.eq(copy))
                     .filter(owned_collectibles::is_told.eq(false));
-                diesel::update(not_told).set(owned_collectibles::is_told.eq(true)).execute(*conn)?;
+                diesel::update(unsent).set(owned_collectibles::is_told.eq(true)).execute(*conn)?;
                 Ok(tally(added))
             }),
         }
@@ -244,12 +245,12 @@ impl MintingWrite for DieselTx<'_> {
             refusals: 0,
         };
         let messages: Vec<_> = rows.iter().map(message).collect();
-        let told: Vec<Key> = rows.iter().map(|(_, owned, _)| *owned).collect();
-        let told = owned_collectibles::table.filter(owned_collectibles::id.eq_any(told));
+        let sent: Vec<Key> = rows.iter().map(|(_, owned, _)| *owned).collect();
+        let sent = owned_collectibles::table.filter(owned_collectibles::id.eq_any(sent));
         on!(self.conn, |conn| diesel::insert_into(mint_messages::table).values(&messages).execute(conn))
             .map_err(&fail)?;
         on!(self.conn, |conn| {
-            diesel::update(told).set(owned_collectibles::is_told.eq(true)).execute(conn)
+            diesel::update(sent).set(owned_collectibles::is_told.eq(true)).execute(conn)
         })
         .map_err(&fail)?;
         self.open_lanes(rows.iter().map(|(user, _, _)| *user).collect(), now)?;
@@ -411,7 +412,7 @@ impl MintingUpkeep for DieselTx<'_> {
     }
 }
 
-/// SQLite: writes the messages of a copy, and its fan's lane where there are any.
+/// SQLite: writes the messages of a copy, and its fan's lane if there are any.
 fn add_messages(
     conn: &mut SqliteConnection,
     messages: &str,
@@ -426,10 +427,12 @@ fn add_messages(
 }
 
 impl DieselTx<'_> {
-    /// Takes the collectibles of a copy back, and tells the minter of those that it was told of; says how many were taken.
+    /// Revokes the collectibles of a copy, and notifies the minter of those whose minting was sent to it; returns the
+    /// number of revoked collectibles.
     pub(crate) fn revoke_and_tell(&mut self, copy: Key, at: Timestamp) -> Result<u64, StoreError> {
         match &mut self.conn {
-            // One statement: what an earlier one read of `is_told` may not be so any more once it has waited for the row.
+            // One statement: a value of `is_told` that an earlier statement read may have changed by the time the row
+            // lock is acquired.
             Conn::Pg(conn) => {
                 diesel::sql_query(format!("{REVOKE}{TELL} SELECT count(*) AS number FROM fresh"))
                     .bind::<Instant, _>(At(at))
@@ -443,7 +446,7 @@ impl DieselTx<'_> {
                     .filter(owned_collectibles::revoked_at.is_null());
                 let revoked = owned_collectibles::revoked_at.eq(Some(At(at)));
                 diesel::update(own).set(revoked).execute(*conn).and_then(|taken| {
-                    // All of a copy go together: a second time there is nothing to tell.
+                    // All collectibles of a copy are revoked together, so a second call has nothing to send.
                     if taken > 0 {
                         add_messages(conn, REVOKED_MESSAGES, copy, at)?;
                     }
@@ -454,7 +457,7 @@ impl DieselTx<'_> {
         .map_err(broken("take collectibles back"))
     }
 
-    /// Opens lanes where there are none; those that there are stay as they are, and are locked, in the order of the fans.
+    /// Creates missing lanes. Existing ones remain unchanged and are locked, in the order of the fans.
     fn open_lanes(&mut self, fans: BTreeSet<Key>, now: Timestamp) -> Result<(), StoreError> {
         let lane = |user_id| NewLaneRow { user_id, ready_at: At(now) };
         let lanes: Vec<_> = fans.into_iter().map(lane).collect();
@@ -474,7 +477,7 @@ impl DieselTx<'_> {
     }
 
     fn standing(&mut self, state: &str) -> Result<Standing, StoreError> {
-        // In the text of the statement, or no index of these alone would do.
+        // The state is part of the SQL text, because otherwise no partial index on it could be used.
         let standing = format!(
             "SELECT count(*) AS number, min(seq) AS first FROM mint_messages WHERE state = '{state}'"
         );
@@ -482,7 +485,7 @@ impl DieselTx<'_> {
             .map_err(broken("count messages to the minter"))
     }
 
-    /// What others have locked is left to them; SQLite has one writer.
+    /// Skips rows that other transactions have locked; SQLite has a single writer.
     fn skipping_locked(&self) -> &'static str {
         match self.conn {
             Conn::Pg(_) => " FOR UPDATE SKIP LOCKED",
@@ -496,7 +499,7 @@ mod tests {
     use super::*;
     use crate::harness::{Database, at, plans_of, uuid};
 
-    /// However many messages there were, looks for those that wait read only those.
+    /// Lookups of waiting messages read only those, regardless of the total number of messages.
     #[test]
     fn what_waits_is_found_by_indexes_of_its_own() {
         let mut database = Database::sqlite();

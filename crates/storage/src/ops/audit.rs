@@ -1,4 +1,4 @@
-//! The store as a whole: whether anybody is there, and whether counters agree with what they count.
+//! Checks of the whole store: whether it has any users, and whether counters agree with the rows that they count.
 
 use crate::conn::on;
 use crate::error::broken;
@@ -14,17 +14,18 @@ use terrace_store::{Audit, CounterCheck, CounterMismatch};
 /// A counter and the rows that it counts.
 pub(crate) struct Counter {
     pub(crate) name: &'static str,
-    /// The table that carries it, and which of its rows.
+    /// The table of the counter, with a condition on its rows.
     pub(crate) of: &'static str,
-    /// What it says there.
+    /// The column or expression of the stored value.
     pub(crate) stored: &'static str,
-    /// What a row of those that are counted belongs to.
+    /// The column of the counted rows that refers to the row of the counter.
     pub(crate) owner: &'static str,
-    /// Table and condition of the rows that are counted.
+    /// Table and condition of the counted rows.
     pub(crate) rows: &'static str,
 }
 
-/// Deleted posts are left out: their children go in portions, and their counters stay behind on purpose.
+/// Deleted posts are excluded: their children are removed in batches, and their counters deliberately keep their
+/// values.
 const POSTS: &str = "posts WHERE deleted_at IS NULL";
 
 const fn of_posts(name: &'static str, stored: &'static str, rows: &'static str) -> Counter {
@@ -60,8 +61,8 @@ pub(crate) const COUNTERS: [Counter; 11] = [
         owner: "team_id",
         rows: "team_follows",
     },
-    // No counter, but of the same kind: of those who follow somebody who blocks them, or whom they block, there are
-    // none.
+    // Not a counter, but checked in the same way: the number of follows between users with a block between them must
+    // be zero.
     Counter {
         name: "follows.beside_block",
         of: "users",
@@ -75,7 +76,7 @@ const BESIDE_BLOCK: &str = "follows WHERE \
     EXISTS (SELECT 1 FROM blocks WHERE blocker_id = follower_id AND blocked_id = followee_id) \
     OR EXISTS (SELECT 1 FROM blocks WHERE blocker_id = followee_id AND blocked_id = follower_id)";
 
-/// The totals, once for each example, or once without one.
+/// The totals, repeated for each example, or once without an example.
 #[derive(QueryableByName)]
 struct CheckRow {
     #[diesel(sql_type = BigInt)]

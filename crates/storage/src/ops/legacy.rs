@@ -1,4 +1,4 @@
-//! Rows of an older system, as they wait where nobody sees them.
+//! Staged rows of an older system, which are not visible to users.
 
 use crate::conn::{Conn, on};
 use crate::error::broken;
@@ -21,9 +21,9 @@ use terrace_store::legacy::{
     LegacyStagingWrite, LegacyStep, LegacyTeamFollow, LegacyUser,
 };
 
-/// Rows in one statement, of ten columns at most.
+/// The maximum number of rows in one statement, each with at most ten columns.
 const ROWS: usize = 500;
-/// What waits, in the order in which it can be removed, with what tells the rows of an import apart.
+/// The staging tables in the order in which they can be emptied, with the columns that identify a row within an import.
 const WAITING: [(&str, &str); 7] = [
     ("legacy_users", "id"),
     ("legacy_points", "user_id, source_key"),
@@ -33,10 +33,10 @@ const WAITING: [(&str, &str); 7] = [
     ("legacy_follows", "follower_id, followee_id"),
     ("legacy_team_follows", "user_id, team_id"),
 ];
-/// Imports that nobody has begun or gone on with since before `$1`, and that wait.
+/// Unfinished imports that have not been started or continued since `$1`.
 const ABANDONED: &str = "finished_at IS NULL AND started_at < $1";
 
-/// Counts what waits of abandoned imports, and those.
+/// Counts the staged rows of abandoned imports, and the imports themselves.
 pub(crate) fn abandoned() -> String {
     let imports = format!("(SELECT COUNT(*) FROM imports WHERE {ABANDONED})");
     let waiting = WAITING.map(|(table, _)| {
@@ -242,7 +242,7 @@ impl LegacyStaging for DieselTx<'_> {
     }
 }
 
-/// Inserts the rows of one kind, in portions; those that wait already are passed over.
+/// Inserts the rows of one kind in batches; rows that are already staged are skipped.
 macro_rules! put {
     ($conn:expr, $table:ident, $rows:expr) => {
         for rows in $rows.chunks(ROWS) {
@@ -328,7 +328,8 @@ impl LegacyStagingWrite for DieselTx<'_> {
     }
 
     fn sweep_imports(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
-        // Held until the end, and begun anew by whoever goes on with it: some of what was counted is gone then.
+        // Locks the import until the transaction ends, and resets it, so that an operator who continues it must start
+        // again: some of the counted rows have been removed.
         let give_up = format!(
             "UPDATE imports SET staged = 0 WHERE {ABANDONED} AND id = \
              (SELECT id FROM imports WHERE {ABANDONED} ORDER BY started_at, id LIMIT 1) RETURNING id"
@@ -363,7 +364,7 @@ impl LegacyStagingWrite for DieselTx<'_> {
     }
 }
 
-/// Rows apart by their tables.
+/// Rows grouped by their tables.
 #[derive(Default)]
 struct Kinds<'a> {
     users: Vec<UserRow<'a>>,
@@ -390,14 +391,14 @@ impl<'a> Kinds<'a> {
 }
 
 impl DieselTx<'_> {
-    /// Lets the statements of this transaction take as long as they take, where a server would end them.
+    /// Disables the server's time limits for the statements of this transaction.
     pub(crate) fn lift_timeouts(&mut self) -> Result<(), StoreError> {
         match &mut self.conn {
             Conn::Pg(conn) => conn.batch_execute(
                 "SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0; \
                  SET LOCAL idle_in_transaction_session_timeout = 0",
             ),
-            // It has none.
+            // SQLite has no time limits.
             Conn::Sqlite(_) => Ok(()),
         }
         .map_err(broken("take time"))

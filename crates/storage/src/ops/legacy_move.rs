@@ -1,4 +1,4 @@
-//! Rows of an older system on their way to where they belong: statements over all of an import.
+//! Moves staged rows of an older system to their final tables, with statements over a whole import.
 
 use crate::balances::Issue;
 use crate::conn::{Conn, on};
@@ -20,7 +20,7 @@ const USERS: &str = "\
     SELECT id, username, username_key, display_name, bio, favorite_team_id, time_zone, 'fan', 'active', created_at, \
         created_at \
     FROM legacy_users WHERE import_id = $1 ON CONFLICT (id) DO NOTHING";
-/// Whoever has none was made by the statement before.
+/// Accounts without credentials were created by the previous statement.
 const CREDENTIALS: &str = "\
     INSERT INTO credentials (user_id, password_hash, updated_at) \
     SELECT u.id, $1, u.created_at FROM legacy_users l JOIN users u ON u.id = l.id AND u.status = 'active' \
@@ -37,7 +37,7 @@ const HELD: &str = "\
     WHERE u.status <> 'deleted' AND u.id IN (SELECT l.id FROM legacy_users l WHERE l.import_id = $1) \
     ORDER BY u.id";
 
-/// Follows that are new, of fans who are there, and not beside a block.
+/// New follows between existing fans, unless one of them blocks the other.
 const NEW_FOLLOWS: &str = "\
     FROM legacy_follows l \
     JOIN users one ON one.id = l.follower_id AND one.status <> 'deleted' \
@@ -63,7 +63,7 @@ const RUNS: &str = "\
     SELECT l.user_id, l.quest_id, l.period, l.status, l.started_at, l.completed_at \
     FROM legacy_runs l JOIN users u ON u.id = l.user_id AND u.status <> 'deleted' \
     WHERE l.import_id = $1 ON CONFLICT (user_id, quest_id, period) DO NOTHING";
-/// A step belongs to a way through its quest.
+/// A step requires a run of its quest.
 const RUNS_OF_STEPS: &str = "\
     INSERT INTO user_quest_status (user_id, quest_id, period, status, started_at) \
     SELECT l.user_id, l.quest_id, l.period, 'active', min(l.completed_at) \
@@ -83,7 +83,7 @@ const ENTRIES: &str = "\
     WHERE l.import_id = $1 AND coalesce(t.id, s.id) IS NOT NULL \
     ON CONFLICT (leaderboard_id, user_id) DO NOTHING";
 
-/// Old records; those by which quests are found among the completed ones are not of the file of points.
+/// Imported records. Records that only identify completed quests do not come from the points file and are excluded.
 const OLD: &str = "l.import_id = $1 AND l.source_key LIKE 'import:%'";
 const SUM: &str = "count(*) AS count, CAST(coalesce(sum(l.amount), 0) AS bigint) AS points";
 const WRITTEN: &str = "JOIN points_history h ON h.user_id = l.user_id AND h.source_key = l.source_key";
@@ -188,7 +188,7 @@ impl LegacyMove for DieselTx<'_> {
     fn hold_moved(&mut self, import: ImportId) -> Result<Vec<UserId>, StoreError> {
         let lock = match &self.conn {
             Conn::Pg(_) => " FOR NO KEY UPDATE OF u",
-            // Whoever writes has the database to itself.
+            // The SQLite writer has exclusive access to the database.
             Conn::Sqlite(_) => "",
         };
         let ids: Vec<Id> = self.found(&format!("{HELD}{lock}"), import)?;
@@ -209,7 +209,7 @@ impl LegacyMove for DieselTx<'_> {
              SELECT l.follower_id, l.followee_id, l.created_at {NEW_FOLLOWS}"
         );
         let follows = self.over(&follows, import)?;
-        // Before they are counted: locks of team follows come before those of teams.
+        // Before they are counted: team follows are locked before teams.
         let counts = format!(
             "SELECT l.team_id AS id, count(*) AS count {NEW_TEAM_FOLLOWS} GROUP BY l.team_id ORDER BY 1"
         );

@@ -1,4 +1,4 @@
-//! The journal of maintenance.
+//! The log of maintenance runs.
 
 use crate::conn::on;
 use crate::error::broken;
@@ -14,7 +14,8 @@ use terrace_store::maintenance::{Extent, MaintenanceRead, MaintenanceWrite, RunO
 use uuid::Uuid;
 
 const TABLE: &str = "maintenance_runs";
-/// Which runs `r` from before `$1` may go: of those of each task the last stays, and the last that did its work.
+/// The condition for runs `r` that started before `$1` and can be deleted. Of those runs, the last one and the last
+/// successful one of each task are kept.
 pub(crate) const OLD_RUNS: &str = "r.started_at < $1 \
     AND EXISTS (SELECT 1 FROM maintenance_runs n WHERE n.task = r.task AND n.started_at < $1 \
         AND (n.started_at, n.id) > (r.started_at, r.id)) \
@@ -196,7 +197,7 @@ mod tests {
         assert_eq!(tx.maintenance_successes().unwrap(), BTreeMap::new());
         let counts = BTreeMap::from([("seasons".to_owned(), 2)]);
         tx.end_maintenance(uuid(1), at(5), RunOutcome::Succeeded, &counts, None).unwrap();
-        // Who was taken for dead has no second word.
+        // A run that was presumed dead cannot record another result.
         tx.end_maintenance(uuid(1), at(6), RunOutcome::Failed, &counts, Some("late")).unwrap();
         let ended = RunRecord {
             finished_at: Some(at(5)),

@@ -1,4 +1,4 @@
-//! Counters that are counted again, and rows that nothing should have left.
+//! Recounts counters, and finds rows that should have been removed.
 
 use crate::conn::{Conn, on};
 use crate::error::broken;
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use terrace_kernel::{PostId, StoreError, Timestamp, UserId, Uuid};
 use terrace_store::repair::{Carrier, Counts, LeftBehind, LookedAt, RowsAudit, RowsRepair};
 
-/// Driven by the blocks, of which there are fewer than follows; each direction from its primary key.
+/// Starts from the blocks, of which there are fewer than follows; each direction uses the primary key.
 const BESIDE_BLOCKS: &str = "\
     SELECT b.blocker_id, f.follower_id, f.followee_id FROM blocks b \
         JOIN follows f ON f.follower_id = b.blocker_id AND f.followee_id = b.blocked_id \
@@ -21,7 +21,7 @@ const BESIDE_BLOCKS: &str = "\
     SELECT b.blocker_id, f.follower_id, f.followee_id FROM blocks b \
         JOIN follows f ON f.follower_id = b.blocked_id AND f.followee_id = b.blocker_id";
 
-/// What an account leaves, by table, and which of its rows. `gone` is the account.
+/// The rows that an account can leave behind: by kind, with table and condition. `gone` is the account.
 const LEFT: [(&str, &str); 18] = [
     ("posts", "posts WHERE author_id = gone.id AND deleted_at IS NULL"),
     ("comments", "comments WHERE author_id = gone.id"),
@@ -43,7 +43,7 @@ const LEFT: [(&str, &str); 18] = [
     ("user_achievements", "user_achievements WHERE user_id = gone.id"),
 ];
 
-/// What belongs to a post, by table. `gone` is the post.
+/// The rows that belong to a post: by kind, with table and condition. `gone` is the post.
 const OF_POSTS: [(&str, &str); 4] = [
     ("comments", "comments WHERE post_id = gone.id"),
     ("reactions", "reactions WHERE post_id = gone.id"),
@@ -51,7 +51,7 @@ const OF_POSTS: [(&str, &str); 4] = [
     ("post_topics", "post_topics WHERE post_id = gone.id"),
 ];
 
-/// Which notices may go: those of payments of which something is open stay.
+/// The condition for notices that can be deleted. Notices of payments with unfinished work are kept.
 pub(crate) const OLD_NOTICES: &str = "received_at < $1 AND NOT EXISTS \
     (SELECT 1 FROM payments p WHERE p.purchase_id = payment_notices.purchase_id AND p.due_at IS NOT NULL)";
 
@@ -87,7 +87,7 @@ struct EdgeRow {
     followee_id: Key,
 }
 
-/// Before every id there is: no id is nil.
+/// A key that sorts before all ids: no id is nil.
 fn place(after: Option<impl Into<Uuid>>) -> Key {
     Key(after.map_or(Uuid::nil(), Into::into))
 }
@@ -104,7 +104,7 @@ const fn table(carrier: Carrier) -> &'static str {
     }
 }
 
-/// The counters of a carrier that are columns of its table.
+/// The counters that are columns of the carrier's table.
 fn counters(carrier: Carrier) -> impl Iterator<Item = &'static Counter> {
     let own = move |counter: &&Counter| {
         let name = counter.name.split_once('.').map(|(table, _)| table);
@@ -114,7 +114,7 @@ fn counters(carrier: Carrier) -> impl Iterator<Item = &'static Counter> {
 }
 
 impl Counter {
-    /// How many rows there are of the carrier whose id this is.
+    /// The number of rows that belong to the carrier with this id.
     fn counted(&self, id: &str) -> String {
         let Self { owner, rows, .. } = self;
         format!(
@@ -123,7 +123,8 @@ impl Counter {
     }
 }
 
-/// How much of each kind these rows have left, where they have left something. The last column is there for every row.
+/// A query for the number of rows of each kind that belong to the rows of `of`. It returns a row for every kind,
+/// including those with a count of zero.
 fn left(of: &str, kinds: &[(&'static str, &'static str)]) -> String {
     let counts: Vec<String> = kinds
         .iter()
@@ -137,7 +138,7 @@ fn left(of: &str, kinds: &[(&'static str, &'static str)]) -> String {
     )
 }
 
-/// By row, what there is of each kind; rows that have left nothing are among them.
+/// Groups the counts by row; rows for which all counts are zero are included.
 fn by_row(rows: Vec<LeftRow>, kinds: &[(&'static str, &'static str)]) -> BTreeMap<Key, Counts> {
     let mut left: BTreeMap<Key, Counts> = BTreeMap::new();
     for LeftRow { id, kind, number: count } in rows {
@@ -153,7 +154,7 @@ fn by_row(rows: Vec<LeftRow>, kinds: &[(&'static str, &'static str)]) -> BTreeMa
 impl DieselTx<'_> {
     fn lock_carriers(&mut self, carrier: Carrier, ids: &[Uuid]) -> Result<(), StoreError> {
         let Conn::Pg(conn) = &mut self.conn else {
-            // The writer has the database to itself.
+            // The SQLite writer has exclusive access to the database.
             return Ok(());
         };
         let ids = ids.iter().map(|id| Key(*id));
@@ -293,8 +294,8 @@ impl RowsAudit for DieselTx<'_> {
 
 impl RowsRepair for DieselTx<'_> {
     fn recount(&mut self, carrier: Carrier, ids: &[Uuid]) -> Result<Counts, StoreError> {
-        // In a statement before the counting, which then sees whatever was committed by the last who had the lock. Who
-        // adds a row and has not counted it yet counts it once we are done.
+        // The lock is a separate statement, so that the counting statement sees everything that the previous holder of
+        // the lock committed. A transaction that has added a row but not counted it yet counts it after this one ends.
         self.lock_carriers(carrier, ids)?;
         let mut counts = Counts::new();
         for counter in counters(carrier) {

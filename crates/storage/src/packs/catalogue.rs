@@ -1,4 +1,4 @@
-//! Packs and collectibles as content has them, and how many there are.
+//! Packs and collectibles as defined by content, and their stock.
 
 use crate::conn::on;
 use crate::error::broken;
@@ -15,7 +15,7 @@ use terrace_packs::{
     PackKey, Rarity, Slot, Stock,
 };
 
-/// What purchases and copies of a pack come to. A purchase that waits for its payment has no copies yet.
+/// The stock that results from the purchases and copies of a pack. A purchase with a pending payment has no copies yet.
 pub(crate) const STOCK: &str = "\
     SELECT CAST(pending + (SELECT count(*) FROM user_packs WHERE pack_id = $1 \
             AND (state <> 'revoked' OR opened_at IS NOT NULL)) AS integer) AS sold, \
@@ -213,7 +213,7 @@ impl CatalogueWrite for DieselTx<'_> {
 }
 
 impl DieselTx<'_> {
-    /// The slots of every pack.
+    /// The slots of all packs.
     fn all_slots(&mut self) -> Result<HashMap<Key, Vec<Slot>>, StoreError> {
         let rows: Vec<(Key, i32, String, i32)> = on!(self.conn, |conn| {
             pack_slots::table.order((pack_slots::pack_id, pack_slots::slot)).load(conn)
@@ -236,7 +236,7 @@ impl DieselTx<'_> {
         Ok(slots.into_iter().map(|(pack, slots)| (pack, slots.into_iter().map(sorted).collect())).collect())
     }
 
-    /// The contents of every pack.
+    /// The contents of all packs.
     fn all_contents(&mut self) -> Result<HashMap<Key, Vec<Content>>, StoreError> {
         let rows: Vec<(Key, Key, i32, String, Option<i32>)> = on!(self.conn, |conn| {
             pack_contents::table
@@ -335,7 +335,7 @@ impl DieselTx<'_> {
         if pack.is_counted() {
             on!(self.conn, |conn| diesel::sql_query(begin_stock()).bind::<Uid, _>(id).execute(conn))
         } else {
-            // Nobody keeps it from here on, so that it would be wrong when the pack is counted again.
+            // Delete the row: from here on it would not be updated, and would be wrong once the pack is counted again.
             on!(self.conn, |conn| diesel::delete(pack_stock::table.find(id)).execute(conn))
         }
         .map(drop)

@@ -1,4 +1,4 @@
-//! Marks of secrets.
+//! Marks, which identify secrets without revealing them.
 
 use crate::conn::on;
 use crate::error::broken;

@@ -1,4 +1,4 @@
-//! Purchases as a whole, held against the journal, and what makes them right.
+//! Compares all purchases with the journal, and repairs differences.
 
 use crate::conn::{Conn, on};
 use crate::error::broken;
@@ -21,7 +21,7 @@ use terrace_packs::{
 use terrace_store::repair::{PacksAudit, PacksRepair};
 
 const AFTER: &str = "SELECT id FROM pack_purchases WHERE id > $1 ORDER BY id LIMIT $2";
-/// No edition is given beyond its size: where content made it smaller since, nothing is to be counted.
+/// Serials beyond the size of an edition are not counted: content may have reduced the size since they were assigned.
 const UNDERMINTED: &str = "\
     SELECT c.id FROM collectibles c WHERE c.edition IS NOT NULL AND c.minted < \
         (SELECT coalesce(max(o.serial), 0) FROM owned_collectibles o \
@@ -49,7 +49,7 @@ struct StockRow {
     sealed: i32,
 }
 
-/// What there is beside purchases, by purchase or copy.
+/// The related rows of purchases, by purchase or copy.
 #[derive(Default)]
 struct Beside {
     journal: HashSet<String>,
@@ -160,7 +160,7 @@ impl DieselTx<'_> {
         Ok(beside)
     }
 
-    /// What purchases and copies of a pack come to.
+    /// The stock that results from the purchases and copies of a pack.
     fn stock_due(&mut self, pack: Key) -> Result<(i32, i32), StoreError> {
         let due: StockRow =
             on!(self.conn, |conn| diesel::sql_query(STOCK).bind::<Uid, _>(pack).get_result(conn))
@@ -261,7 +261,7 @@ impl PacksRepair for DieselTx<'_> {
         let own = crate::schema::collectibles::table.find(id);
         let minted = own.select(crate::schema::collectibles::minted);
         let minted: Option<i32> = match &mut self.conn {
-            // Locked: whoever mints waits, and gets none of those that are given here.
+            // Locked, so that concurrent minting waits and does not assign the same serials.
             Conn::Pg(conn) => minted.for_no_key_update().first(*conn).optional(),
             Conn::Sqlite(conn) => minted.first(*conn).optional(),
         }
@@ -309,7 +309,8 @@ impl PacksRepair for DieselTx<'_> {
             Conn::Sqlite(conn) => own.first(*conn).optional(),
         }
         .map_err(&fail)?;
-        // In a statement after the lock: whoever has bought or opened and not counted it yet counts it once we are done.
+        // In a statement after the lock: a transaction that has bought or opened but not counted yet counts it after
+        // this one ends.
         let due = self.stock_due(id)?;
         if kept.is_none_or(|kept| kept == due) {
             return Ok(false);

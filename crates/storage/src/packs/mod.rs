@@ -1,4 +1,4 @@
-//! Packs: what can be bought, what was, and what came of it.
+//! Packs: what is for sale, purchases, and the results of opening copies.
 
 mod catalogue;
 mod marks;
@@ -15,12 +15,12 @@ use terrace_kernel::Price;
 use terrace_kernel::StoreError;
 use terrace_packs::{Digest, Owned, OwnedSource, Purchase, PurchaseState, Quantity, UserPack, UserPackState};
 
-/// A number that is never below zero, of a column.
+/// Converts a non-negative number from a column.
 pub(crate) fn count(table: &'static str, column: &'static str, number: i32) -> Result<u32, StoreError> {
     u32::try_from(number).map_err(|_| corrupt(table, column, &number))
 }
 
-/// A number of the rules on its way to a column; content keeps all of them far below the bound.
+/// Converts a number to a column; content limits all such numbers to far below the maximum.
 pub(crate) fn column(number: u32) -> i32 {
     i32::try_from(number).unwrap_or(i32::MAX)
 }

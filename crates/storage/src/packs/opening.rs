@@ -1,4 +1,4 @@
-//! What comes of opening copies.
+//! Results of opening copies.
 
 use crate::conn::{Conn, on};
 use crate::error::broken;

@@ -1,4 +1,4 @@
-//! What fans bought, opened and own.
+//! Reads of what fans have bought, opened and own.
 
 use crate::conn::on;
 use crate::error::broken;

@@ -1,4 +1,4 @@
-//! Purchases and what they bring.
+//! Purchases and the copies that they create.
 
 use crate::conn::{Conn, on};
 use crate::error::broken;
@@ -15,13 +15,14 @@ use terrace_packs::{
     Transition, UserPack,
 };
 
-/// Each number from the index that is made for it.
+/// Each number is read from an index made for it.
 const BOUGHT: &str = "\
     SELECT CAST((SELECT coalesce(sum(quantity), 0) FROM pack_purchases \
             WHERE user_id = $1 AND pack_id = $2 AND state IN ('pending', 'completed')) AS integer) AS copies, \
         CAST((SELECT count(*) FROM pack_purchases WHERE user_id = $1 AND state = 'pending') AS integer) AS pending";
 
-/// What of an account counts as abandoned. A purchase that is cancelled without a reference was refused by the provider.
+/// The abandoned purchases of an account. A purchase that is cancelled without a reference was rejected by the provider
+/// and does not count.
 const ABANDONED: &str = "\
     SELECT created_at FROM pack_purchases \
     WHERE user_id = $1 AND created_at > $2 AND price_kind = 'money' AND state IN ('expired', 'cancelled') \
@@ -144,7 +145,7 @@ impl SaleWrite for DieselTx<'_> {
         let own = pack_stock::table.find(Key::of(pack)).select((pack_stock::sold, pack_stock::sealed));
         let row: Option<(i32, i32)> = match &mut self.conn {
             Conn::Pg(conn) => own.for_no_key_update().first(*conn).optional(),
-            // The writer has the database to itself.
+            // The SQLite writer has exclusive access to the database.
             Conn::Sqlite(conn) => own.first(*conn).optional(),
         }
         .map_err(broken("lock what stands of a pack"))?;
@@ -216,7 +217,7 @@ impl SaleWrite for DieselTx<'_> {
     }
 }
 
-/// The content was loaded anew a moment ago, and counts what it did not, or the other way round.
+/// Content was reloaded a moment ago and changed whether the pack is counted.
 fn changed() -> StoreError {
     StoreError::Contended("whether the pack is counted has just changed".to_owned())
 }

@@ -1,4 +1,4 @@
-//! Payments, what providers told of them, and the sandbox's checkouts.
+//! Payments, the notices that providers sent about them, and the checkouts of the sandbox.
 
 use crate::conn::on;
 use crate::error::broken;

@@ -1,6 +1,6 @@
 //! The event log and its durable consumers.
 
-#![expect(clippy::ref_option_ref, reason = "what diesel derives for a row with an optional reference")]
+#![expect(clippy::ref_option_ref, reason = "diesel derives this for a row with an optional reference")]
 
 use crate::conn::{Conn, on};
 use crate::error::broken;
@@ -15,7 +15,7 @@ use terrace_store::{ConsumerWrite, EventRead};
 diesel::table! {
     use diesel::sql_types::{BigInt, Text};
 
-    /// SQLite's own record of the greatest key that an `AUTOINCREMENT` table ever had.
+    /// SQLite's own record of the highest key that an `AUTOINCREMENT` table has ever had.
     sqlite_sequence (name) {
         name -> Text,
         seq -> BigInt,
@@ -51,8 +51,8 @@ impl EventRow {
     }
 }
 
-/// A row of either table: events go straight to the public log on SQLite, whose writer is single, and by way
-/// of the outbox on PostgreSQL.
+/// A row of `events` or `outbox`. On SQLite, which has a single writer, events are inserted directly into the public
+/// log; on PostgreSQL they go through the outbox.
 #[derive(Insertable)]
 #[diesel(table_name = events, treat_none_as_default_value = false)]
 struct NewEventRow<'a> {
@@ -136,7 +136,7 @@ impl EventRead for DieselTx<'_> {
     fn head(&mut self) -> Result<Position, StoreError> {
         let newest: Option<i64> = match &mut self.conn {
             Conn::Pg(conn) => event_head::table.select(event_head::position).first(*conn).optional(),
-            // Not the greatest row: the sweep may have taken it, and the head never goes back.
+            // Not the highest existing row: retention may have removed it, and the head must never move backwards.
             Conn::Sqlite(conn) => {
                 sqlite_sequence::table.find("events").select(sqlite_sequence::seq).first(*conn).optional()
             }
@@ -166,7 +166,7 @@ impl EventRead for DieselTx<'_> {
                 .first(*conn)
                 .optional()
                 .map_err(broken("look into the outbox")),
-            // What is committed is public.
+            // On SQLite, committed events are public.
             Conn::Sqlite(_) => Ok(None),
         }
     }
@@ -211,7 +211,7 @@ impl DieselTx<'_> {
         .map_err(broken("append an event"))
     }
 
-    /// Appends events with the numbers beside them, in their order, in one statement.
+    /// Appends events with their details, in the given order, in one statement.
     pub(crate) fn append_rows(
         &mut self,
         appended: &[(NewEvent, Option<&str>)],
@@ -238,7 +238,8 @@ impl DieselTx<'_> {
         .map_err(broken("append events"))
     }
 
-    /// Reads a consumer's row and, on PostgreSQL, locks it; SQLite's writer has the database to itself.
+    /// Reads the row of a consumer. On PostgreSQL the row is locked; the SQLite writer has exclusive access to the
+    /// database.
     fn locked_consumer(&mut self, name: &str) -> Result<Option<i64>, StoreError> {
         let query = event_consumers::table.find(name).select(event_consumers::position);
         match &mut self.conn {
@@ -263,7 +264,7 @@ impl ConsumerWrite for DieselTx<'_> {
                 .execute(conn)
         })
         .map_err(broken("introduce a consumer"))?;
-        // Another process may have been faster, and may have come further by now.
+        // Another process may have inserted the row first, and may have advanced it since.
         match self.locked_consumer(name)? {
             Some(stored) => position("event_consumers", stored),
             None => Err(StoreError::Contended("a consumer was removed while it was introduced".to_owned())),
@@ -311,8 +312,8 @@ mod tests {
         assert_eq!(all.first().map(|first| (first.what, first.at)), Some((event(1), at(9))));
         tx.append_told(&event(4), "what it came to", at(9)).unwrap();
         publish(tx);
-        let told = tx.events_after(Position::new(3).unwrap(), 1).unwrap();
-        assert_eq!(told.first().and_then(|told| told.detail.as_deref()), Some("what it came to"));
+        let published = tx.events_after(Position::new(3).unwrap(), 1).unwrap();
+        assert_eq!(published.first().and_then(|event| event.detail.as_deref()), Some("what it came to"));
         assert_eq!(all.first().and_then(|first| first.detail.as_deref()), None);
         assert_eq!(tx.events_after(Position::new(1).unwrap(), 1).unwrap(), all[1..2]);
         assert_eq!(tx.head().unwrap(), Position::new(4).unwrap());

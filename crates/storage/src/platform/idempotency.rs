@@ -1,4 +1,4 @@
-//! Idempotency keys and the answers stored under them.
+//! Idempotency keys and the responses that are stored with them.
 
 use crate::conn::on;
 use crate::error::broken;
@@ -27,7 +27,8 @@ struct UsedKeyRow {
 }
 
 impl UsedKeyRow {
-    /// Claim and answer commit together, so a committed key without an answer was not written here.
+    /// Claim and response are committed together, so a committed key without a response was not written by this
+    /// program.
     fn into_claim(self) -> Result<KeyClaim, StoreError> {
         let status = self.status.ok_or_else(|| corrupt(TABLE, "status", &"a used key has none"))?;
         let status = u16::try_from(status).map_err(|error| corrupt(TABLE, "status", &error))?;
@@ -39,7 +40,7 @@ impl UsedKeyRow {
     }
 }
 
-/// The account and the route in one text, so that no part of the key can be null.
+/// The account and the route in one text, so that no part of the primary key can be null.
 fn scope_text(scope: &IdempotencyScope) -> String {
     match scope.account {
         Some(account) => format!("{account} {}", scope.route),
@@ -57,7 +58,7 @@ impl IdempotencyWrite for DieselTx<'_> {
         expired: Timestamp,
     ) -> Result<KeyClaim, StoreError> {
         let scope = scope_text(scope);
-        // Every column, so that nothing of an old record outlives it.
+        // Sets all columns, so that no value of an expired record remains.
         let claim = (
             idempotency_keys::fingerprint.eq(fingerprint.as_slice()),
             idempotency_keys::created_at.eq(At(now)),
@@ -82,7 +83,7 @@ impl IdempotencyWrite for DieselTx<'_> {
         if claimed == 1 {
             return Ok(KeyClaim::Fresh);
         }
-        // A statement of its own: PostgreSQL gives it a snapshot from after the wait for a concurrent claim.
+        // A separate statement: PostgreSQL gives it a snapshot that is taken after the wait for a concurrent claim.
         let row: Option<UsedKeyRow> = on!(self.conn, |conn| {
             idempotency_keys::table.find((&scope, key)).select(UsedKeyRow::as_select()).first(conn).optional()
         })

@@ -1,4 +1,4 @@
-//! What became of periodic jobs.
+//! Results of periodic jobs.
 
 use crate::conn::on;
 use crate::error::broken;

@@ -1,4 +1,4 @@
-//! Events, idempotency keys, jobs, leases and what expires.
+//! Events, idempotency keys, jobs, leases and retention.
 
 mod events;
 mod idempotency;

@@ -1,4 +1,4 @@
-//! Removal of what is past its time.
+//! Removal of expired rows.
 
 use crate::conn::on;
 use crate::error::broken;
@@ -18,13 +18,13 @@ const OLDEST_KEYS: &str = "DELETE FROM idempotency_keys WHERE (scope, idempotenc
     (SELECT scope, idempotency_key FROM idempotency_keys WHERE created_at <= $1 \
      ORDER BY created_at LIMIT $2)";
 
-/// Tokens and sessions as `remove_ended_sessions` takes them.
+/// The tokens and sessions that `remove_ended_sessions` deletes.
 const ENDED_SESSIONS: &str = "SELECT \
     (SELECT COUNT(*) FROM tokens WHERE expires_at < $1 OR session_id IN \
         (SELECT id FROM sessions WHERE ended_at < $1 OR expires_at < $1)) \
     + (SELECT COUNT(*) FROM sessions WHERE ended_at < $1 OR expires_at < $1) AS found";
 
-/// The log's beginning up to the first event that must stay.
+/// The beginning of the log, up to the first event that must be kept.
 const OLDEST_EVENTS: &str = "SELECT COUNT(*) AS found FROM events \
     WHERE position <= COALESCE((SELECT MIN(position) FROM event_consumers), 9223372036854775807) \
     AND position < COALESCE((SELECT MIN(position) FROM events WHERE created_at >= $1), 9223372036854775807)";
@@ -62,7 +62,8 @@ impl SweepRead for DieselTx<'_> {
 }
 
 impl DieselTx<'_> {
-    /// Runs a statement that names an instant `$1` and how many rows at most `$2`; how many it was.
+    /// Runs a statement whose parameters are an instant (`$1`) and a maximum number of rows (`$2`); returns the number
+    /// of rows.
     pub(crate) fn sweep(
         &mut self,
         what: &'static str,
@@ -86,9 +87,9 @@ impl SweepWrite for DieselTx<'_> {
         self.sweep("sweep idempotency keys", OLDEST_KEYS, before, limit)
     }
 
-    /// What goes is the log's beginning up to the first event that must stay, never one from its middle: a
-    /// reader judges by the oldest position that is left whether it missed something. Times follow positions
-    /// only roughly, since a command that waits commits later than it was given.
+    /// Removes the beginning of the log up to the first event that must be kept, never an event from the middle: a
+    /// reader uses the oldest remaining position to detect whether it missed events. Times follow positions only
+    /// approximately, because a command that waits commits later than the time at which it was submitted.
     fn sweep_events(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
         let slowest: Option<i64> = on!(self.conn, |conn| {
             event_consumers::table.select(min(event_consumers::position)).first(conn)

@@ -1,4 +1,4 @@
-//! Whose rows a statement reads: those of all accounts between two, or those of some.
+//! Selects the accounts whose rows a statement reads: a range of ids, or a list.
 
 use crate::conn::Conn;
 use crate::types::{Key, Uid};
@@ -9,22 +9,23 @@ use diesel::sql_types::{Array, Text};
 use diesel::sqlite::Sqlite;
 use terrace_kernel::UserId;
 
-/// Behind the column of the account, in place of `{whose}`.
+/// The condition that replaces `{whose}`, after the column of the account.
 const BETWEEN: &str = "BETWEEN $1 AND $2";
 const LISTED_IN_SQLITE: &str = "IN (SELECT unhex(value) FROM json_each($1))";
 const LISTED_IN_POSTGRES: &str = "= ANY($1)";
 
-/// Whose rows are read.
+/// The accounts whose rows are read.
 #[derive(Clone, Copy)]
 pub(crate) enum AccountSelector<'a> {
-    /// Those of all accounts between two, both included.
+    /// All accounts between two ids, both inclusive.
     Between(UserId, UserId),
-    /// Those of some, however far they are from each other.
+    /// A list of accounts, however far apart their ids are.
     Of(&'a [UserId]),
 }
 
 impl AccountSelector<'_> {
-    /// What `query` reads of them, with `{whose}` behind each column of an account that it is about.
+    /// Loads the rows of `query` for these accounts. `{whose}` must follow each column of an account that is to be
+    /// restricted.
     pub(crate) fn load<R>(self, conn: &mut Conn<'_>, query: &str) -> QueryResult<Vec<R>>
     where
         R: QueryableByName<Pg> + QueryableByName<Sqlite> + 'static,

@@ -1,4 +1,4 @@
-//! The quests themselves.
+//! The definitions of quests.
 
 use crate::conn::on;
 use crate::error::broken;
@@ -62,7 +62,7 @@ fn place(number: usize) -> i32 {
 }
 
 impl DieselTx<'_> {
-    /// Every quest, in the order of the content.
+    /// All quests, in the order of the content.
     pub(crate) fn all_quests(&mut self) -> Result<Vec<Quest>, StoreError> {
         let fail = broken("read the quests");
         let rows: Vec<QuestRow> = on!(self.conn, |conn| {
@@ -108,7 +108,7 @@ impl DieselTx<'_> {
             .collect()
     }
 
-    /// Writes a quest at its place in the content.
+    /// Writes a quest at its position in the content.
     pub(crate) fn write_quest(&mut self, quest: &Quest, at_place: usize) -> Result<(), StoreError> {
         let fail = broken("write a quest");
         let values = (
@@ -134,7 +134,8 @@ impl DieselTx<'_> {
                 .execute(conn)
         })
         .map_err(&fail)?;
-        // Steps that are gone stay for what fans did in them; those that are there again come back.
+        // Removed steps are kept, because the progress of fans refers to them; a step that is added again is
+        // reactivated.
         on!(self.conn, |conn| {
             diesel::update(quest_steps::table.filter(quest_steps::quest_id.eq(id)))
                 .set(quest_steps::is_retired.eq(true))
@@ -168,7 +169,7 @@ impl DieselTx<'_> {
         Ok(())
     }
 
-    /// Writes which quests come before a quest: once all are there.
+    /// Writes the prerequisites of a quest, once all quests exist.
     pub(crate) fn write_prerequisites(
         &mut self,
         quest: QuestId,
@@ -191,7 +192,7 @@ impl DieselTx<'_> {
         Ok(())
     }
 
-    /// Retires the quests whose keys are not among these.
+    /// Retires the quests whose keys are not among `keep`.
     pub(crate) fn retire(&mut self, keep: &[QuestKey]) -> Result<u64, StoreError> {
         let keep: Vec<&str> = keep.iter().map(QuestKey::as_str).collect();
         let others = quests::table.filter(quests::key.ne_all(keep)).filter(quests::is_retired.eq(false));

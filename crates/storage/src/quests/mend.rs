@@ -1,4 +1,4 @@
-//! Facts without a record of points, records without a board, and steps out of place.
+//! Finds facts without a record of points, records without a board, and steps in the wrong place.
 
 use crate::conn::on;
 use crate::error::broken;
@@ -19,9 +19,10 @@ use terrace_store::repair::{
     FactsAudit, FactsRepair, OrphanProgress, UnassignedAward, Unrecorded, UnrecordedVisit,
 };
 
-/// How facts of visits are named in the ledger.
+/// The pattern of source keys for visits.
 const OF_VISITS: &str = "daily_visit:%";
-/// And records that were brought in as they stood elsewhere, whatever they were for there.
+/// The pattern of source keys for records that were imported unchanged from another system, regardless of their cause
+/// there.
 const OF_ELSEWHERE: &str = "import:PointsHistory/%";
 
 const RUNLESS: &str = "\
@@ -44,7 +45,7 @@ struct OrphanProgressRow {
 }
 
 impl DieselTx<'_> {
-    /// What the ledger has records for, of facts that are named so.
+    /// The facts matching `facts` for which the ledger has records.
     fn recorded(
         &mut self,
         first: UserId,
@@ -65,7 +66,8 @@ impl DieselTx<'_> {
 }
 
 impl DieselTx<'_> {
-    /// Until when the points of fans were recorded elsewhere: the time of the last record that was brought in.
+    /// The end of the period for which the points of fans were recorded in another system: the time of the last
+    /// imported record.
     fn recorded_elsewhere_until(&mut self, fans: &[Key]) -> Result<HashMap<UserId, Timestamp>, StoreError> {
         let rows: Vec<(Key, Option<At>)> = on!(self.conn, |conn| {
             points_history::table
@@ -81,7 +83,7 @@ impl DieselTx<'_> {
 }
 
 impl DieselTx<'_> {
-    /// Facts without what was recorded elsewhere, by fan.
+    /// Filters out facts that were recorded in another system, by fan.
     fn only_of_here(&mut self, mut facts: Vec<Unrecorded>) -> Result<Vec<Unrecorded>, StoreError> {
         facts.sort_by_key(|fact| fact.user);
         let mut fans: Vec<Key> = facts.iter().map(|fact| Key::of(fact.user)).collect();
@@ -212,7 +214,7 @@ impl FactsAudit for DieselTx<'_> {
                 .load(conn)
         })
         .map_err(broken("read the places of steps"))?;
-        // Below zero there is no place: whatever is there stands first.
+        // Negative places are invalid; such a step counts as the first.
         let place = |place: i32| u32::try_from(place).unwrap_or(0);
         Ok(rows.into_iter().map(|(quest, step, at)| (quest.id(), step.id(), place(at))).collect())
     }
@@ -237,7 +239,7 @@ impl FactsRepair for DieselTx<'_> {
     fn move_step(&mut self, step: StepId, from: u32, to: u32) -> Result<bool, StoreError> {
         let place = |place: u32| i32::try_from(place).unwrap_or(i32::MAX);
         let moved = quest_steps::place.eq(place(to));
-        // What stands below zero was read as zero.
+        // A negative place was read as zero.
         let at_place = quest_steps::place.eq(place(from)).or(quest_steps::place.lt(0));
         let standing = quest_steps::table.find(Key::of(step)).filter(at_place);
         on!(self.conn, |conn| diesel::update(standing).set(moved).execute(conn))

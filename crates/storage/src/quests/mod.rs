@@ -1,4 +1,4 @@
-//! Quests and how far fans are.
+//! Quests and the progress of fans.
 
 mod book;
 mod mend;

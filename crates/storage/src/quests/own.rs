@@ -1,4 +1,4 @@
-//! Everything that fans did in quests: one fan's, and how far everybody is.
+//! The complete quest data of one fan, and the progress of all fans.
 
 use crate::accounts::ACTIVE;
 use crate::conn::on;
@@ -17,9 +17,9 @@ use terrace_quests::{
     FanStanding, OwnQuestRead, OwnStep, Period, QuestId, Run, StandingsRead, StepDone, StepId,
 };
 
-/// A fan, their zone, their visits.
+/// A fan, the time zone, and the visits.
 type VisitorRow = (Key, String, Option<VisitsRow>);
-/// A fan, the step's quest, in which run, the step, when.
+/// A fan, the step's quest, the period of the run, the step, and the time.
 type DoneRow = (Key, Key, String, Key, At);
 
 impl OwnQuestRead for DieselTx<'_> {
@@ -158,7 +158,7 @@ fn put_together(
     }
     let mut standings = Vec::with_capacity(visitors.len());
     for (user, zone, visits) in visitors {
-        // Who was deleted or suspended between the statements is not there any more.
+        // An account that was deleted or suspended between the statements is missing here.
         let Some(row) = facts.remove(&user) else { continue };
         let zone = named("users", "time_zone", &zone)?;
         let visits = visits.map(VisitsRow::into_visits).transpose()?;

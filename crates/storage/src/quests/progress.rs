@@ -1,4 +1,4 @@
-//! How far fans are.
+//! The progress of fans.
 
 use crate::conn::{Conn, on};
 use crate::error::broken;
@@ -40,11 +40,11 @@ impl RunRow {
     }
 }
 
-/// A run's quest and period, the step, when.
+/// A run's quest and period, the step, and the time.
 type DoneRow = (Key, String, Key, At);
 
-/// What is known of a fan in one statement. Distinct and surviving things only: edges that are there, boards that were
-/// not left.
+/// All facts about a fan in one statement. Counts only distinct, current rows: existing edges, and boards that the fan
+/// has not left.
 pub(crate) fn facts(aggregate: &str, whom: &str) -> String {
     format!(
         "SELECT users.id AS user_id, users.picture IS NOT NULL AS has_picture, users.favorite_team_id IS NOT NULL AS has_favorite_team, \
@@ -64,7 +64,7 @@ pub(crate) fn facts(aggregate: &str, whom: &str) -> String {
 }
 
 #[derive(QueryableByName)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "each field is an independent fact")]
 pub(crate) struct FactsRow {
     #[diesel(sql_type = Uid)]
     pub(crate) user_id: Key,
@@ -91,7 +91,7 @@ pub(crate) struct FactsRow {
 }
 
 impl FactsRow {
-    /// What checks and achievements go by, with what is known of visits.
+    /// Combines the facts with the visits into the input of checks and achievements.
     pub(crate) fn into_progress(self, zone: Tz, visits: Option<Visits>) -> Result<FanProgress, StoreError> {
         let achievements = self.achievements.split_whitespace();
         Ok(FanProgress {
@@ -125,7 +125,7 @@ fn count(stored: i64) -> u64 {
 }
 
 impl DieselTx<'_> {
-    /// What puts texts together.
+    /// The SQL function that concatenates texts.
     pub(crate) fn aggregate(&self) -> &'static str {
         match &self.conn {
             Conn::Pg(_) => "string_agg",
@@ -141,7 +141,7 @@ impl DieselTx<'_> {
         .map_err(broken("read what is known of a fan"))
     }
 
-    /// The steps done by a fan in these runs.
+    /// Adds the completed steps of a fan to these runs.
     fn with_steps(
         &mut self,
         user: UserId,
@@ -208,7 +208,7 @@ impl QuestRead for DieselTx<'_> {
 
     fn open_runs(&mut self, user: UserId, today: NaiveDate) -> Result<Vec<(Run, Vec<StepDone>)>, StoreError> {
         let periods = [Period::Once.to_string(), Period::Day(today).to_string()];
-        // A run comes once for each step of its quest, and with those that were done.
+        // A run is returned once for each step of its quest, together with the completed steps.
         let rows: Vec<(RunRow, Option<(Key, At)>)> = on!(self.conn, |conn| {
             user_quest_status::table
                 .left_join(quest_steps::table.on(quest_steps::quest_id.eq(user_quest_status::quest_id)))

@@ -1,5 +1,5 @@
-//! Steps and quests that were completed and have no record of points. The database compares, so that of millions of facts
-//! that have their records none is read.
+//! Completed steps and quests without a record of points. The comparison runs in the database, so that the millions of
+//! facts that have records are not read by the program.
 
 use crate::conn::Conn;
 use crate::error::broken;
@@ -14,8 +14,9 @@ use terrace_quests::Period;
 use terrace_scoring::SourceKey;
 use terrace_store::repair::Unrecorded;
 
-/// What would pay by the content, each with the beginning of its source key ([`SourceKey::quest_step`]): few, so that they
-/// are put into words once. Facts go first: PostgreSQL is told the bounds of the records, too, lest it read them all.
+/// The steps that pay points according to the content, each with the prefix of its source key
+/// ([`SourceKey::quest_step`]): there are few, so their text is computed once. The facts come first in the join. The
+/// range of accounts is repeated for the records, because PostgreSQL would otherwise read all of them.
 const STEPS: &str = "\
     WITH paying AS MATERIALIZED ( \
         SELECT step.id, step.points, step.title, quest.team_id, 'quest_step:' || {id} AS source \
@@ -31,7 +32,8 @@ const STEPS: &str = "\
                     || CASE done.period WHEN '' THEN '' ELSE ':' || done.period END) \
     ORDER BY done.user_id, done.completed_at, done.step_id";
 
-/// The same of quests ([`SourceKey::quest`]), also of those without a bonus: their record is by which a fan finds them.
+/// The same for quests ([`SourceKey::quest`]), including those without a bonus, because a fan's completed quests are
+/// listed from their records.
 const QUESTS: &str = "\
     WITH paying AS MATERIALIZED ( \
         SELECT step.id, step.bonus AS points, step.title, step.team_id, 'quest:' || {id} AS source \
@@ -48,7 +50,7 @@ const QUESTS: &str = "\
                     || CASE done.period WHEN '' THEN '' ELSE ':' || done.period END) \
     ORDER BY done.user_id, done.quest_id";
 
-/// An identifier as source keys have it.
+/// An identifier in the format of source keys.
 const ID_OF_SQLITE: &str = "lower(substr(hex(step.id), 1, 8) || '-' || substr(hex(step.id), 9, 4) || '-' || \
     substr(hex(step.id), 13, 4) || '-' || substr(hex(step.id), 17, 4) || '-' || substr(hex(step.id), 21))";
 const ID_OF_POSTGRES: &str = "CAST(step.id AS text)";
@@ -72,7 +74,7 @@ struct CompletedRow {
 }
 
 impl DieselTx<'_> {
-    /// The steps and then the quests that have no record.
+    /// The steps, followed by the quests, without a record.
     pub(crate) fn completed_without_record(
         &mut self,
         whose: AccountSelector<'_>,

@@ -55,7 +55,7 @@ impl VisitsRow {
 }
 
 impl DieselTx<'_> {
-    /// The zone of an active account, locked where that is wished, and its visits.
+    /// The time zone of an active account and its visits; the account is locked if `locks` is set.
     pub(crate) fn read_visits(
         &mut self,
         user: UserId,
@@ -65,7 +65,7 @@ impl DieselTx<'_> {
         if let Conn::Pg(conn) = &mut self.conn
             && locks
         {
-            // In a statement of its own: what is joined to nothing cannot be locked.
+            // A separate statement, because the nullable side of an outer join cannot be locked.
             let locked: Option<Key> = account
                 .select(users::id)
                 .for_no_key_update()

@@ -1,4 +1,4 @@
-//! What one fan has written, page by page.
+//! Everything that one fan has written, page by page.
 
 use crate::conn::on;
 use crate::error::broken;
@@ -123,7 +123,7 @@ mod tests {
         let tx = &mut database.tx();
         let (ana, bea) = (fan(tx, 1), fan(tx, 2));
         for n in 10..15 {
-            // All of one instant: the ids decide.
+            // All at the same instant, so that the ids decide the order.
             let of_ana = post(tx, n, ana, None, 5);
             let of_bea = post(tx, n + 100, bea, None, 5);
             let comment = |n, author| NewComment {

@@ -1,7 +1,8 @@
-//! Feeds: what lies ready in one index, and what is gathered from the places that a reader follows.
+//! Feeds: those that are read from one index, and those that are gathered from all places (authors and team rooms) that
+//! a reader follows.
 //!
-//! A gathered page is picked first, sort values only, and its posts are read afterwards: which posts there are and
-//! where the next page begins are decided by one statement, whatever goes meanwhile.
+//! A gathered page is selected by its sort keys first, and its posts are read afterwards. One statement thus decides
+//! which posts are on the page and where the next page starts, even if posts are deleted in the meantime.
 
 use crate::accounts::CardRow;
 use crate::conn::{Conn, on};
@@ -20,7 +21,7 @@ use terrace_kernel::{Limit, Page, PostId, StoreError, TimeKey, UserId};
 use terrace_social::{FeedFilter, FeedRead, FollowedPlaces, Gathered, PostView, SeenBy};
 
 impl DieselTx<'_> {
-    /// The places that a statement finds, in their order, up to one more than a page holds.
+    /// The sort keys that a statement returns, in their order, up to one more than a page holds.
     fn places(&mut self, words: Words<Places>) -> Result<Vec<TimeKey>, StoreError> {
         let rows: Vec<(At, Key)> =
             on!(self.conn, |conn| words.load(conn)).map_err(broken("pick the posts of a feed"))?;
@@ -42,7 +43,7 @@ impl FeedRead<AuthorCard> for DieselTx<'_> {
                 query = query.filter(posts::team_id.eq(Key::of(team)));
             }
             if let Some(TimeKey { at, id }) = after {
-                // Two conditions instead of a comparison of pairs: the first bounds the range in the index.
+                // Two conditions instead of a row-value comparison: the first one bounds the range in the index.
                 query = query.filter(posts::created_at.le(At(at)));
                 query = query.filter(posts::created_at.lt(At(at)).or(posts::id.lt(Key(id))));
             }
@@ -125,7 +126,7 @@ impl FeedRead<AuthorCard> for DieselTx<'_> {
         let reader = Key::of(reader);
         let posts = posts.iter().copied().map(Key::of);
         let authors: Vec<Key> = authors.iter().copied().map(Key::of).collect();
-        // A reaction says its kind; a block has none.
+        // Reactions have a kind; blocks have none.
         let rows: Vec<(Key, Option<String>)> = on!(self.conn, |conn| {
             let blocked = blocks::table
                 .filter(blocks::blocker_id.eq(reader))
@@ -175,7 +176,7 @@ mod tests {
         what_is_gathered_is_what_there_is,
     }
 
-    /// The posts of a whole list, read in pages of `rows`.
+    /// Reads a whole list in pages of `rows` and returns the keys of its posts.
     fn read_through<T>(
         rows: u8,
         key: impl Fn(&T) -> u128,
@@ -284,7 +285,7 @@ mod tests {
         assert_eq!(following(tx), FollowedPlaces { people: 1, teams: 1 });
     }
 
-    /// Numbers that are the same in every run.
+    /// A deterministic pseudo-random number generator.
     struct Dice(u64);
 
     impl Dice {
@@ -294,7 +295,7 @@ mod tests {
         }
     }
 
-    /// A small world by chance: who follows, blocks and is suspended, which teams, and posts that share few instants.
+    /// Random test data: follows, blocks, suspended accounts, teams, and posts that share few instants.
     struct World {
         fans: Vec<UserId>,
         shown: BTreeSet<UserId>,
@@ -356,7 +357,7 @@ mod tests {
             }
             let mut posts: Vec<NewPost> = (1000..1120)
                 .map(|n| {
-                    // Some write much more than others.
+                    // Some authors write much more than others.
                     let rank = dice.below(14) * dice.below(14) / 14;
                     let author = fans[usize::try_from(rank).unwrap()];
                     let room = usize::try_from(dice.below(10)).unwrap();
@@ -402,7 +403,7 @@ mod tests {
                 assert_eq!(whole_gathered(tx, rows, Gathered::OwnTeams, reader), own, "seed {seed}");
                 let limit = Limit::new(i64::from(rows)).unwrap();
                 let mut after = None;
-                // Everything is among the newest, so what fills a page is the page.
+                // The search covers all posts of the test, so a full page that it returns must be the correct page.
                 while let Some(page) = tx.followed_among_newest(reader, limit, after).unwrap() {
                     assert_eq!(page, tx.gather(Gathered::Followed, reader, limit, after).unwrap());
                     let views = tx.posts_at(&page.items, reader).unwrap();
@@ -415,7 +416,7 @@ mod tests {
         }
     }
 
-    /// Posts by thirty authors, analysed: what the planner knows of the tables does not change its mind.
+    /// Creates posts by thirty authors and analyses the tables. The statistics must not change the plans.
     fn analysed(database: &mut Database) -> TeamId {
         let tx = &mut database.tx();
         let room = team(tx, 1);

@@ -1,8 +1,8 @@
-//! The words of feeds that are gathered from many places, which the query builder cannot say.
+//! The SQL of feeds that are gathered from many places, which the query builder cannot express.
 //!
-//! Every look goes through an index that holds the posts of one author, of one team, or all, newest first. Conditions
-//! on authors are scalar subqueries inside of `CASE` and `coalesce`: PostgreSQL turns plain ones into joins, or takes
-//! them for so rare that it reads whole tables instead of the beginning of an index.
+//! Every lookup uses an index of the posts of one author, of one team, or of all posts, newest first. Conditions on
+//! authors are scalar subqueries inside `CASE` and `coalesce`: PostgreSQL would turn plain conditions into joins, or
+//! estimate them as so rare that it reads whole tables instead of the beginning of an index.
 
 use crate::accounts::ACTIVE;
 use crate::types::{At, Instant, Key, Uid};
@@ -18,18 +18,18 @@ use terrace_kernel::{Limit, TimeKey, Timestamp, UserId};
 use terrace_social::Gathered;
 use uuid::Uuid;
 
-/// The sort values of posts, in the order of a feed.
+/// The sort keys of posts, in the order of a feed.
 pub(crate) type Places = (Instant, Uid);
-/// How many people and how many teams.
+/// The number of people and the number of teams.
 pub(crate) type Counts = (BigInt, BigInt);
 
-/// How many of everybody's newest posts are looked through for those of whom the reader follows: at most a quarter of
-/// what gathering from a thousand places costs.
+/// The number of newest posts overall that are searched for posts from places that the reader follows. The search costs
+/// at most a quarter of gathering from a thousand places.
 const LOOKED_THROUGH: u32 = 256;
 
-/// A statement in words of our own whose result has the columns `ST`. In its text `:me` stands for the reader, `:at`
-/// and `:id` for the place after which it reads, `:rows` for how many posts it wants and `:more` for one more. Unlike
-/// `sql_query` it is prepared once on a connection, because planning it takes longer than carrying it out.
+/// A statement in SQL whose result has the columns `ST`. In its text, `:me` is the reader, `:at` and `:id` are the sort
+/// key after which the page starts, `:rows` is the number of posts on the page, and `:more` is one more than that.
+/// Unlike `sql_query`, it is prepared once per connection, because planning it takes longer than executing it.
 pub(crate) struct Words<ST> {
     sql: &'static str,
     reader: Key,
@@ -42,7 +42,7 @@ pub(crate) struct Words<ST> {
 
 impl<ST> Words<ST> {
     fn new(sql: &'static str, reader: UserId, rows: u32, after: Option<TimeKey>) -> Self {
-        // Newer than any post.
+        // Sorts before all posts.
         let newest = TimeKey { at: Timestamp::from_micros(i64::MAX), id: Uuid::max() };
         let TimeKey { at, id } = after.unwrap_or(newest);
         let rows = i64::from(rows);
@@ -64,7 +64,7 @@ impl<ST> Query for Words<ST> {
 
 impl<ST, Conn> RunQueryDsl<Conn> for Words<ST> {}
 
-/// The text tells one statement from another.
+/// Statements are identified by their text.
 impl<ST> QueryId for Words<ST> {
     type QueryId = ();
     const HAS_STATIC_QUERY_ID: bool = false;
@@ -97,14 +97,14 @@ where
     }
 }
 
-/// Which database the words are for.
+/// The SQL dialect of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Dialect {
     Sqlite,
     Postgres,
 }
 
-/// How many active people and how many teams `reader` follows, each counted up to `most`.
+/// The number of active people and the number of teams that `reader` follows, each counted up to `most`.
 pub(crate) fn followed_places(reader: UserId, most: u32) -> Words<Counts> {
     static TEXT: LazyLock<String> = LazyLock::new(|| {
         format!(
@@ -116,8 +116,8 @@ pub(crate) fn followed_places(reader: UserId, most: u32) -> Words<Counts> {
     Words::new(&TEXT, reader, most, None)
 }
 
-/// Up to one place more than `limit` among the newest of everybody's posts, of whom the reader follows. The subquery
-/// hands its rows on in their order, so that reading ends with the page.
+/// Selects the posts from places that the reader follows among the newest posts overall, up to one more than `limit`.
+/// The subquery returns its rows in order, so the scan stops when the page is full.
 pub(crate) fn among_newest(reader: UserId, limit: Limit, after: Option<TimeKey>) -> Words<Places> {
     static TEXT: LazyLock<String> = LazyLock::new(|| {
         let (before, shown) = (before("p"), shown("w.author_id"));
@@ -134,7 +134,7 @@ pub(crate) fn among_newest(reader: UserId, limit: Limit, after: Option<TimeKey>)
     Words::new(&TEXT, reader, u32::from(limit.rows()), after)
 }
 
-/// Up to one place more than `limit`, wherever they lie.
+/// Selects up to one post more than `limit`, from all places that the reader follows.
 pub(crate) fn gathered(
     from: Gathered,
     dialect: Dialect,
@@ -160,7 +160,8 @@ pub(crate) fn gathered(
     Words::new(text, reader, u32::from(limit.rows()), after)
 }
 
-/// Posts that are not deleted, after the place; the first condition on the time bounds the range in the index.
+/// The condition for posts that are not deleted and sort after the start of the page. The first condition on the time
+/// bounds the range in the index.
 fn before(posts: &str) -> String {
     format!(
         "{posts}.deleted_at IS NULL AND {posts}.created_at <= :at \
@@ -168,7 +169,7 @@ fn before(posts: &str) -> String {
     )
 }
 
-/// An author who is active, and whom no block hides from the reader.
+/// The condition for an author who is active and not hidden from the reader by a block.
 fn shown(author: &str) -> String {
     format!(
         "(SELECT status = '{ACTIVE}' FROM users WHERE users.id = {author}) \
@@ -178,14 +179,16 @@ fn shown(author: &str) -> String {
 }
 
 const TEAMS_FOLLOWED: &str = "SELECT team_id AS id FROM team_follows WHERE user_id = :me";
-// Without a favourite the team is null, and no post is in its room: saying so would offer another index.
+// Without a favourite team the id is null and matches no post. An explicit condition would make the planner consider
+// another index.
 const FAVORITE_TEAM: &str = "SELECT favorite_team_id AS id FROM users WHERE users.id = :me";
 
-/// The feed of whom and what one follows. Of each place it looks up the newest post. The posts of a page lie at or
-/// above its floor, the newest post of the last of as many places as the page holds posts: there are that many already.
-/// Only in the places that reach so far up it looks for more, and at no more than a page's worth. The authors' places
-/// are all different posts, and so are the teams' among themselves, but not the two together: each has a floor, of
-/// which the higher counts.
+/// The feed of the people and teams that the reader follows. The statement first finds the newest post of each place.
+/// The floor is the time of the newest post of the place at position `:rows`, with the places sorted by their newest
+/// post: enough posts lie at or above the floor to fill the page, so no older post can be on it. Further posts are
+/// looked up only in places whose newest post reaches the floor, at most a page's worth in each. Posts of different
+/// authors are distinct, and so are posts of different teams, but the same post can occur under an author and a team.
+/// Authors and teams therefore each have a floor, and the higher one applies.
 fn followed(dialect: Dialect) -> String {
     let (before, shown, unsorted) = (before("q"), shown("h.id"), dialect.in_this_order());
     let people = format!(
@@ -194,7 +197,7 @@ fn followed(dialect: Dialect) -> String {
          FROM (SELECT followee_id AS id FROM follows WHERE follower_id = :me UNION ALL SELECT :me) AS s)"
     );
     let rooms = rooms(TEAMS_FOLLOWED);
-    // Whether the authors are shown is asked from the newest on, until the floor is found.
+    // Whether an author is visible is checked from the newest post on, until the floor is found.
     let floor_of_people = format!(
         "SELECT newest FROM (SELECT newest FROM (SELECT id, newest FROM people WHERE newest IS NOT NULL \
             ORDER BY newest DESC {unsorted}) AS h WHERE {shown} ORDER BY newest DESC LIMIT 1 OFFSET :rows) AS f"
@@ -208,7 +211,7 @@ fn followed(dialect: Dialect) -> String {
     )
 }
 
-/// The feed of one's own teams, in the same way.
+/// The feed of the reader's own teams, built in the same way.
 fn own_teams(dialect: Dialect) -> String {
     let rooms = rooms(&format!("{TEAMS_FOLLOWED} UNION {FAVORITE_TEAM}"));
     let floor = floor(dialect, &[FLOOR_OF_ROOMS]);
@@ -216,7 +219,7 @@ fn own_teams(dialect: Dialect) -> String {
     format!("WITH {rooms}, {floor} {of_rooms} ORDER BY 1 DESC, 2 DESC LIMIT :more")
 }
 
-/// The teams' rooms, each with the time of its newest post that is shown.
+/// The rooms of the teams, each with the time of its newest visible post.
 fn rooms(teams: &str) -> String {
     let (before, shown) = (before("q"), shown("q.author_id"));
     format!(
@@ -229,7 +232,7 @@ fn rooms(teams: &str) -> String {
 const FLOOR_OF_ROOMS: &str = "SELECT newest FROM (SELECT newest FROM rooms WHERE newest IS NOT NULL \
     ORDER BY newest DESC LIMIT 1 OFFSET :rows) AS f";
 
-/// The highest of the floors; where there are fewer places than posts on a page, there is none.
+/// The highest of the floors; if there are fewer places than posts on a page, the lowest possible time.
 fn floor(dialect: Dialect, floors: &[&str]) -> String {
     let (floors, lowest) = (floors.join(" UNION ALL "), dialect.lowest());
     format!("floor AS MATERIALIZED (SELECT coalesce(max(newest), {lowest}) AS at FROM ({floors}) AS f)")
@@ -241,7 +244,8 @@ fn posts_of_rooms(dialect: Dialect) -> String {
 }
 
 impl Dialect {
-    /// What keeps a subquery in its order: otherwise SQLite drops the order, and PostgreSQL moves conditions below it.
+    /// A clause that preserves the order of a subquery. Without it, SQLite drops the order and PostgreSQL pushes
+    /// conditions into the subquery.
     const fn in_this_order(self) -> &'static str {
         match self {
             Self::Sqlite => "LIMIT -1",
@@ -256,8 +260,8 @@ impl Dialect {
         }
     }
 
-    /// The newest posts of each of the places (called `h`) that reach above the floor, a page's worth at most. SQLite
-    /// has no `LATERAL`; it finds them by the rows' numbers.
+    /// The newest posts of each place (named `h`) that reaches the floor, at most a page's worth. SQLite has no
+    /// `LATERAL`, so the posts are selected by `rowid`.
     fn posts_of(self, places: &str, belongs: &str, reaching: &str) -> String {
         let before = before("q");
         let newest = format!(

@@ -1,18 +1,18 @@
-//! Thousands of pairs of identifiers in one statement of a fixed text: two arrays on PostgreSQL, one blob of 32 bytes
-//! each on SQLite.
+//! Passes thousands of pairs of identifiers to one statement with a constant text: as two arrays on PostgreSQL, and as
+//! one blob with 32 bytes per pair on SQLite.
 
 use crate::types::Key;
 use diesel::QueryableByName;
 use uuid::Uuid;
 
-/// What a statement on PostgreSQL begins with: the table `asked (one, other)`.
+/// The prefix of a statement on PostgreSQL: it defines the table `asked (one, other)`.
 pub(crate) const PG: &str = "WITH asked AS (SELECT one, other FROM unnest($1, $2) AS pair (one, other)) ";
-/// The same on SQLite.
+/// The same prefix on SQLite.
 pub(crate) const SQLITE: &str = "WITH RECURSIVE place (at) AS (\
         SELECT 0 UNION ALL SELECT at + 32 FROM place WHERE at + 32 < length($1)), \
     asked AS MATERIALIZED (SELECT substr($1, at + 1, 16) AS one, substr($1, at + 17, 16) AS other FROM place) ";
 
-/// A pair as it is found.
+/// A pair as returned by a statement.
 #[derive(QueryableByName)]
 pub(crate) struct Pair {
     #[diesel(sql_type = crate::types::Uid)]
@@ -21,12 +21,12 @@ pub(crate) struct Pair {
     pub(crate) other: Key,
 }
 
-/// The pairs that were found, as what they are.
+/// Converts the returned pairs to typed ids.
 pub(crate) fn pairs<A: From<Uuid>, B: From<Uuid>>(rows: Vec<Pair>) -> Vec<(A, B)> {
     rows.into_iter().map(|pair| (pair.one.id(), pair.other.id())).collect()
 }
 
-/// Pairs that are asked about.
+/// The pairs that are passed to a statement.
 #[derive(Debug)]
 pub(crate) struct Asked {
     ones: Vec<Key>,
@@ -43,20 +43,20 @@ impl Asked {
         self.ones.is_empty()
     }
 
-    /// Two arrays of one length.
+    /// The pairs as two arrays of the same length.
     pub(crate) fn arrays(&self) -> (&[Key], &[Key]) {
         (&self.ones, &self.others)
     }
 
-    /// One blob.
+    /// The pairs as one blob.
     pub(crate) fn blob(&self) -> Vec<u8> {
         let both = self.ones.iter().zip(&self.others);
         both.flat_map(|(one, other)| one.0.as_bytes().iter().chain(other.0.as_bytes())).copied().collect()
     }
 }
 
-/// Runs a statement over pairs: `with_pairs!(self.conn, sql, asked, [Text: ACTIVE], load)`. Its own parameters begin
-/// with `$3` on both databases, since SQLite takes it for a name.
+/// Runs a statement over pairs: `with_pairs!(self.conn, sql, asked, [Text: ACTIVE], load)`. The other parameters of the
+/// statement start at `$3` on both databases, because SQLite treats `$3` as a name.
 macro_rules! with_pairs {
     ($conn:expr, $sql:expr, $asked:expr, [$($kind:ty: $value:expr),*], $run:ident) => {
         match &mut $conn {

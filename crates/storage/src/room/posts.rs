@@ -57,7 +57,7 @@ impl PostRow {
     }
 }
 
-/// A post, its author's card, the reader's own reaction.
+/// A post, its author's card, and the reader's own reaction.
 pub(crate) type ViewRow = (PostRow, CardRow, Option<String>);
 
 pub(crate) fn into_view((post, author, reaction): ViewRow) -> Result<PostView<AuthorCard>, StoreError> {
@@ -79,8 +79,8 @@ struct NewPostRow<'a> {
     created_at: At,
 }
 
-/// Posts that are shown, with their authors. Says `deleted_at IS NULL` in the words of the indexes; the authors are
-/// read anyway, so that hiding one who is not active costs nothing.
+/// Visible posts, with their authors. The condition on `deleted_at` matches that of the partial indexes. The authors
+/// are read in any case, so excluding inactive ones costs nothing.
 #[auto_type(no_type_alias)]
 pub(crate) fn shown() -> _ {
     let active: AsExprOf<&'static str, Text> = ACTIVE.into_sql::<Text>();
@@ -90,7 +90,7 @@ pub(crate) fn shown() -> _ {
         .filter(users::status.eq(beside(active, posts::id)))
 }
 
-/// A post that is shown, to be locked without its author.
+/// A visible post, in a form that locks the post but not its author.
 #[auto_type(no_type_alias)]
 pub(crate) fn writable(id: Key) -> _ {
     let active: &'static str = ACTIVE;
@@ -98,7 +98,7 @@ pub(crate) fn writable(id: Key) -> _ {
     posts::table.filter(posts::id.eq(id)).filter(posts::deleted_at.is_null()).filter(exists(author))
 }
 
-/// The post's reaction by one fan.
+/// The join with the fan's reaction to the post.
 #[auto_type(no_type_alias)]
 pub(crate) fn own(fan: Key) -> _ {
     reaction_rows::table.on(reaction_rows::post_id.eq(posts::id).and(reaction_rows::user_id.eq(fan)))
@@ -145,10 +145,10 @@ impl PostRead<AuthorCard> for DieselTx<'_> {
     }
 }
 
-/// The type of a reaction that nobody asked for.
+/// The type of the reaction column if no reaction is requested.
 pub(crate) type NoText = diesel::sql_types::Nullable<diesel::sql_types::Text>;
 
-/// What belongs to a post, each bounded and in the order in which it goes.
+/// Deletes the rows that belong to a post, each statement limited, in the order of execution.
 const CHILDREN: [&str; 4] = [
     "DELETE FROM comments WHERE id IN (SELECT id FROM comments WHERE post_id = $1 LIMIT $2)",
     "DELETE FROM reactions WHERE post_id = $1 AND user_id IN \
@@ -160,8 +160,8 @@ const CHILDREN: [&str; 4] = [
 ];
 
 impl DieselTx<'_> {
-    /// Locks a post that is to be removed, so that nothing refers to it anew; says whether it is marked
-    /// deleted, or `None` when it is gone.
+    /// Locks a post for removal, so that no new rows can refer to it. Returns whether it is marked as deleted, or
+    /// `None` if it no longer exists.
     fn lock_for_removal(&mut self, id: Key) -> Result<Option<bool>, StoreError> {
         let query = posts::table.find(id).select(posts::deleted_at.is_not_null());
         match &mut self.conn {
@@ -207,7 +207,8 @@ impl PostWrite<AuthorCard> for DieselTx<'_> {
     fn remove_deleted_post(&mut self, id: PostId, limit: u32) -> Result<bool, StoreError> {
         let id = Key::of(id);
         match self.lock_for_removal(id)? {
-            // One that is not marked stays, and nobody waits for it: the mark comes with the event.
+            // A post without the mark remains and does not block the caller, because the mark is written together with
+            // the event.
             None | Some(false) => return Ok(true),
             Some(true) => {}
         }
@@ -218,7 +219,7 @@ impl PostWrite<AuthorCard> for DieselTx<'_> {
             })
             .map_err(broken("remove what belongs to a deleted post"))?;
             left -= i64::try_from(removed).unwrap_or(i64::MAX);
-            // At the limit there may be more of this kind.
+            // When the limit is reached, there may be more rows of this kind.
             if left <= 0 {
                 return Ok(false);
             }

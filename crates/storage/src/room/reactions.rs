@@ -1,4 +1,4 @@
-//! Reactions: one per fan and post.
+//! Reactions: at most one per fan and post.
 
 use crate::accounts::ACTIVE;
 use crate::conn::{Conn, on};
@@ -12,12 +12,13 @@ use diesel::sql_types::Text;
 use terrace_kernel::{PostId, StoreError, Timestamp, UserId};
 use terrace_social::{ReactionCounts, ReactionKind, ReactionWrite};
 
-/// The `kind` of a reaction, which posts join in too.
+/// Parses the `kind` of a reaction; also used by queries that join reactions to posts.
 pub(crate) fn kind(text: &str) -> Result<ReactionKind, StoreError> {
     named("reactions", "kind", text)
 }
 
-/// The account is read along and held: one that is just being closed has set its last reaction before, or sets none.
+/// Reads and locks the account in the same statement: if it is being closed, the reaction is either written before that
+/// or not at all.
 const PG: &str = "INSERT INTO reactions (post_id, user_id, kind, created_at) \
     SELECT $1, id, $2, $3 FROM users WHERE id = $4 AND status = $5 FOR KEY SHARE \
     ON CONFLICT (post_id, user_id) DO UPDATE SET kind = excluded.kind, created_at = excluded.created_at";

@@ -10,8 +10,8 @@ use diesel::sql_types::Text;
 use terrace_kernel::{PostId, StoreError, Timestamp, UserId};
 use terrace_social::ReportWrite;
 
-/// Post and account are read along and held, so that a report of a post that is just being removed, or by an account
-/// that is just being closed, is no report.
+/// Reads and locks post and account in the same statement, so that no report is written for a post that is being
+/// removed, or by an account that is being closed.
 const PG: &str = "INSERT INTO reports (post_id, user_id, reason, created_at) \
     SELECT posts.id, users.id, $1, $2 FROM posts, users \
     WHERE posts.id = $3 AND deleted_at IS NULL AND users.id = $4 AND status = $5 FOR KEY SHARE \

@@ -1,4 +1,4 @@
-//! Which posts are under which topics, and how far older posts have been looked at for it.
+//! The topics of posts, and the progress of tagging older posts.
 
 use crate::conn::{Conn, on};
 use crate::error::broken;
@@ -12,7 +12,7 @@ use terrace_social::{Tag, TopicWrite, UntaggedPost};
 use terrace_store::{Backfill, BackfillRead, BackfillWrite};
 use uuid::Uuid;
 
-/// Before every post, newest first.
+/// Sorts before all posts, newest first.
 pub(crate) const NEWEST: TimeKey = TimeKey { at: Timestamp::from_micros(i64::MAX), id: Uuid::max() };
 
 #[derive(Insertable)]
@@ -37,7 +37,7 @@ impl TopicWrite for DieselTx<'_> {
         .map_err(broken("insert the topics of posts"))
     }
 
-    /// Removing a post takes a stronger lock of its row first, and nothing else of what this transaction holds.
+    /// Removal of a post first takes a stronger lock on its row, and no other lock that this transaction holds.
     fn hold_posts(&mut self, after: Option<TimeKey>, limit: u32) -> Result<Vec<UntaggedPost>, StoreError> {
         let TimeKey { at, id } = after.unwrap_or(NEWEST);
         let query = posts::table
@@ -58,7 +58,7 @@ impl TopicWrite for DieselTx<'_> {
     }
 }
 
-/// Where the work has come to, and when it came to its end.
+/// The sort key that the backfill has reached, and the time at which it finished.
 type BackfillRow = (Option<At>, Option<Key>, Option<At>);
 
 fn into_backfill((at, id, finished): BackfillRow) -> Backfill {
@@ -82,7 +82,7 @@ impl BackfillRead for DieselTx<'_> {
 
 impl BackfillWrite for DieselTx<'_> {
     fn lock_backfill(&mut self, name: &str) -> Result<Backfill, StoreError> {
-        // The update changes nothing and locks the row, whether or not it is new.
+        // The update changes nothing but locks the row, whether or not it is new.
         let row: BackfillRow = on!(self.conn, |conn| {
             diesel::insert_into(backfills::table)
                 .values(backfills::name.eq(name))

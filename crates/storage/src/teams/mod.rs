@@ -1,6 +1,6 @@
 //! Leagues and teams.
 
-#![expect(clippy::ref_option_ref, reason = "what diesel derives for a row with an optional text")]
+#![expect(clippy::ref_option_ref, reason = "diesel derives this for a row with an optional text")]
 
 use crate::conn::on;
 use crate::error::broken;
@@ -57,7 +57,7 @@ impl From<TeamRow> for Team {
     }
 }
 
-/// What the content of a league says; the update of one that exists writes the same.
+/// The columns of a league that come from content; an update writes the same columns.
 #[derive(Clone, Copy, Insertable, AsChangeset)]
 #[diesel(table_name = leagues)]
 struct LeagueContent<'a> {
@@ -66,7 +66,7 @@ struct LeagueContent<'a> {
     sport: &'a str,
 }
 
-/// What the content of a team says; the update of one that exists writes the same.
+/// The columns of a team that come from content; an update writes the same columns.
 #[derive(Clone, Copy, Insertable, AsChangeset)]
 #[diesel(table_name = teams, treat_none_as_default_value = false, treat_none_as_null = true)]
 struct TeamContent<'a> {

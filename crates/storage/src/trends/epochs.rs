@@ -1,7 +1,7 @@
-//! Epochs of trends as they are written, published and removed.
+//! Writes, publishes and removes epochs of trends.
 //!
-//! Whoever writes into an epoch holds its row, and whoever removes one locks it: a run that was taken for dead adds
-//! nothing to what is being removed. Rows of epochs are locked from the later to the earlier.
+//! A writer holds a lock on the row of its epoch, and so does a removal, so that a run that was presumed dead cannot
+//! add rows to an epoch that is being removed. Rows of epochs are locked from the latest to the earliest.
 
 use crate::conn::{Conn, on};
 use crate::error::broken;
@@ -14,7 +14,8 @@ use diesel::sql_types::BigInt;
 use terrace_kernel::{StoreError, Timestamp};
 use terrace_social::{EpochId, RankedPost, RankedTopic, TrendWrite};
 
-/// Not once a later one is there: a run that was taken for dead and comes to its end takes nobody's place.
+/// Has no effect once a later epoch is published: a run that was presumed dead and still finishes replaces no newer
+/// epoch.
 const PUBLISH: &str = "UPDATE trend_epochs SET published_at = $1 WHERE id = $2 AND published_at IS NULL \
     AND NOT EXISTS (SELECT 1 FROM trend_epochs AS later WHERE later.id > $2 AND later.published_at IS NOT NULL)";
 const REMOVE_POSTS: &str = "DELETE FROM trend_posts WHERE epoch = $1 AND rank IN \
@@ -151,7 +152,7 @@ impl TrendWrite for DieselTx<'_> {
             })
             .map_err(broken("remove from an epoch of trends"))?;
             left = left.saturating_sub(tally(removed));
-            // At the limit there may be more of this kind.
+            // When the limit is reached, there may be more rows of this kind.
             if left == 0 {
                 return Ok(false);
             }

@@ -1,4 +1,4 @@
-//! Trends as they are read, and what they are reckoned of.
+//! Reads of trends, and of the data from which they are computed.
 
 mod epochs;
 
@@ -24,7 +24,8 @@ use terrace_social::{
     TrendRoom, TrendsKept,
 };
 
-/// Of a post that everybody talks about, the last comments tell enough of how many talk.
+/// The number of latest comments by which a post's commenters are counted; for a popular post these are a sufficient
+/// sample.
 const COMMENTS_LOOKED_AT: u32 = 200;
 
 const KEPT: &str = "SELECT (SELECT COUNT(*) FROM trend_epochs) AS epochs, \
@@ -54,7 +55,7 @@ struct KeptRow {
     ranked: i64,
 }
 
-/// The newest posts of a window. `inert` keeps SQLite from beginning with the authors; see [`crate::plan`].
+/// The newest posts of a window. `inert` prevents SQLite from starting with the authors; see [`crate::plan`].
 fn candidates(inert: &str) -> String {
     format!(
         "SELECT posts.id, posts.author_id, posts.team_id, posts.created_at, \
@@ -71,7 +72,7 @@ fn candidates(inert: &str) -> String {
     )
 }
 
-/// What is stored of an epoch that was published.
+/// The columns of a published epoch.
 type EpochRow = (i64, At, Option<At>);
 
 fn into_epoch((id, begun_at, replaced_at): EpochRow) -> TrendEpoch {
@@ -83,7 +84,7 @@ fn published() -> _ {
     trend_epochs::table.filter(trend_epochs::published_at.is_not_null())
 }
 
-/// The ranked posts of an epoch that are shown. Begins with the ranks, of which there are few.
+/// The visible ranked posts of an epoch. The query starts with the ranks, of which there are few.
 #[auto_type(no_type_alias)]
 fn ranked(epoch: i64, after: i64) -> _ {
     let active: &'static str = ACTIVE;
@@ -254,7 +255,7 @@ mod tests {
         a_candidate_counts_who_reacted_and_who_else_commented,
     }
 
-    /// An epoch of posts in this order.
+    /// Creates an epoch with posts in this order.
     fn epoch_of(tx: &mut DieselTx<'_>, order: &[(u128, Option<TeamId>)]) -> EpochId {
         let epoch = tx.begin_epoch(at(0)).unwrap();
         let ranked = |(rank, (n, team)): (i64, &(u128, Option<TeamId>))| RankedPost {
@@ -269,7 +270,7 @@ mod tests {
         epoch
     }
 
-    /// Everything that a reader sees, in pages of two, each of them full but for the last.
+    /// Reads everything that is visible to a reader, in pages of two. All pages except the last must be full.
     fn read_through(
         tx: &mut DieselTx<'_>,
         epoch: EpochId,
@@ -326,7 +327,7 @@ mod tests {
             post(tx, n, ana, None, 0);
         }
         let epoch = epoch_of(tx, &[(13, Some(red)), (12, None), (11, Some(blue)), (10, Some(red))]);
-        // What is ranked for its room only.
+        // A post that is ranked only for its room.
         run(tx, "UPDATE trend_posts SET rank = 1001 WHERE rank = 4");
         assert_eq!(read_through(tx, epoch, &TrendRoom::Everybody, None), [13, 12, 11]);
         let mut of = |teams: Vec<TeamId>| read_through(tx, epoch, &TrendRoom::Teams(teams), Some(ana));
@@ -418,7 +419,7 @@ mod tests {
         for plan in &plans {
             assert!(plan.contains("INDEX posts_newest "), "{plan}");
             let (posts, authors) = (plan.find(" posts "), plan.find(" users "));
-            // What is scanned is the bounded list of a post's last comments.
+            // The only scan is that of the bounded list of a post's latest comments.
             assert!(posts < authors && !plan.replace("SCAN last", "").contains("SCAN"), "{plan}");
         }
     }
