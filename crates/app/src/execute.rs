@@ -163,7 +163,7 @@ impl<C: Command> WriteJob for CommandJob<C> {
             (Err(error), _) => Err(Failure::Broken(error)),
         };
         if let Err((Err(Failure::Broken(error)), _)) = self.reply.send((answer, self.concerned)) {
-            log::warn!("{} failed after its caller stopped waiting: {error}", C::NAME);
+            log::warn!("{} failed and no caller was waiting: {error}", C::NAME);
         }
     }
 }

@@ -120,7 +120,7 @@ pub struct BoardSnapshot {
     /// Position applied by the boards in memory; `None` if the tables must be read.
     known: Option<Position>,
     /// Position up to which pages were served from the tables; never beyond `known`.
-    told: Position,
+    served: Position,
 }
 
 impl App {
@@ -157,8 +157,8 @@ impl App {
 
     fn boards_as_they_are(&self) -> BoardSnapshot {
         let known = self.ranks.known();
-        let told = self.ranks.floor();
-        BoardSnapshot { known, told: known.map_or(told, |known| told.min(known)) }
+        let served = self.ranks.floor();
+        BoardSnapshot { known, served: known.map_or(served, |known| served.min(known)) }
     }
 
     /// Waits until the boards show everything that this process has committed so far. Call it before the affected
@@ -260,7 +260,7 @@ impl App {
         now.known?;
         let is_kept = |ranks: &Ranks| ranks.season() == Some(shown.season.id);
         let stamp = self.ranks.read(|ranks| is_kept(ranks).then(|| ranks.stamp(shown.board.id))).flatten()?;
-        Some(stamp.after(now.told))
+        Some(stamp.after(now.served))
     }
 
     /// Reads a page of a resolved board.
@@ -306,14 +306,14 @@ impl App {
         shown: &ShownBoard,
         asked: &ReadBoard,
     ) -> Result<Option<BoardPage>, StoreError> {
-        let BoardSnapshot { known: Some(known), told } = now else { return Ok(None) };
+        let BoardSnapshot { known: Some(known), served } = now else { return Ok(None) };
         let read = self.ranks.read(|ranks| {
             let kept = (Arc::clone(ranks.cards()), Arc::clone(ranks.hidden()));
             let (rows, stamp) = ranks.board(shown.board.id, |index| Rows::of(index, asked));
             (ranks.season() == Some(shown.season.id)).then_some((rows, stamp, kept))
         });
         let Some((rows, stamp, (cards, hidden))) = read.flatten() else { return Ok(None) };
-        let stamp = stamp.after(told);
+        let stamp = stamp.after(served);
         let users: Vec<UserId> = rows.lines.iter().map(|line| line.user).collect();
         let since = cards.since();
         let mut known_cards: Vec<Arc<AuthorCard>> = Vec::with_capacity(users.len());

@@ -49,10 +49,10 @@ pub struct BoardStamp {
 }
 
 impl BoardStamp {
-    /// This stamp with a version of at least `told`, the position up to which clients have been served from the
-    /// tables. The board is exact at `told` too if nothing changed it since.
-    pub(crate) fn after(self, told: Position) -> Self {
-        Self { version: self.version.max(told), ..self }
+    /// This stamp with a version of at least `served`, the position up to which clients have been served from the
+    /// tables. The board is exact at `served` too if nothing changed it since.
+    pub(crate) fn after(self, served: Position) -> Self {
+        Self { version: self.version.max(served), ..self }
     }
 }
 

@@ -27,7 +27,7 @@ pub struct UnblockUser {
 /// Why a user was not blocked, or a block not removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BlockRefusal {
-    /// A user cannot block themselves.
+    /// The other account is the caller's own.
     Oneself,
     /// The other account is unknown, deleted or suspended, or, if there is no block to remove, blocks the caller. The
     /// refusal does not distinguish these cases.

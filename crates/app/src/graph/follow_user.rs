@@ -35,7 +35,7 @@ pub struct Following {
 /// Why a command between two users was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FollowRefusal {
-    /// A user cannot follow themselves.
+    /// The other account is the caller's own.
     Oneself,
     /// The other account is unknown, deleted or suspended, or one of the two blocks the other. The refusal does not
     /// distinguish these cases.

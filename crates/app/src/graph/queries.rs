@@ -90,7 +90,7 @@ pub struct ListBlocks {
     pub fan: UserId,
     /// Maximum number of blocks.
     pub limit: Limit,
-    /// The blocked user after whom the page starts.
+    /// Id of the blocked user after which the page starts.
     pub after: Option<UserId>,
 }
 

@@ -7,7 +7,7 @@ use std::convert::Infallible;
 use terrace_kernel::{Outcome, StoreError, Timestamp};
 use terrace_packs::{Purchase, PurchaseId};
 
-/// Reads a purchase for money with its payment, whoever the buyer is; `None` if there is none.
+/// Reads a purchase for money with its payment, for any buyer; `None` if there is none.
 pub(crate) struct FindPayment {
     pub(crate) purchase: PurchaseId,
 }
