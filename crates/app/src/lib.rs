@@ -1,5 +1,5 @@
-//! The use cases of Terrace: one file per command and per query, each a function of a transaction, a context
-//! and what was asked. [`App`] runs them on a [`store::Store`]; the web shell and the binary call only it.
+//! The use cases of Terrace, one folder per feature area. Each command and query is a function of a transaction, a
+//! context and its parameters. [`App`] runs them on a [`store::Store`]; the web layer and the binary call only it.
 
 pub mod accounts;
 pub mod balances;
@@ -54,7 +54,7 @@ pub use quests::{
     Checked, NotActive, QuestBook, QuestContent, QuestContentError, QuestSummary, QuestSweep, QuestsSynced,
 };
 pub use teams::{Catalogue, CatalogueError, CatalogueSummary};
-/// The words of operators, for a program that names no domain.
+/// Types for operators' commands, re-exported so that the binary need not depend on the domain crates.
 pub use terrace_identity::{Password, Role};
 pub use terrace_ledger::{Amount, LedgerCheck, TransferSource, reason as transfer_reason};
 pub use terrace_scoring::{
@@ -84,7 +84,7 @@ use terrace_scoring::SeasonId;
 
 /// Capacity of the cache of resolved boards, which is keyed by the requested board and the season.
 const FOUND_BOARDS: u64 = 10_000;
-/// Lifetime of cached boards and of cached quest and pack books. Short enough for renamed teams, which are rare.
+/// Lifetime of cached boards and of cached quest and pack books. A renamed team, which is rare, appears this much later.
 const BOARD_MEMORY: Duration = Duration::from_secs(1);
 
 /// Limits and durations of all use cases.

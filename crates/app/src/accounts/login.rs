@@ -59,7 +59,7 @@ pub enum Grant {
 /// Why a registration was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RegisterRefusal {
-    /// Another account has or had this username, or it is reserved.
+    /// Another account has or had this username or a look-alike, or it is reserved.
     UsernameTaken,
     /// The password is not allowed for this username.
     WeakPassword(PasswordError),

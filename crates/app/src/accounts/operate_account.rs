@@ -21,7 +21,7 @@ pub struct Operated {
     pub sessions_ended: u64,
 }
 
-/// The account with this username in any spelling, including a deleted one.
+/// The account with this username in any spelling; `None` if there is none or it was deleted.
 pub(crate) fn find_named(tx: &mut dyn Tx, username: &str) -> Result<Option<Credentials>, StoreError> {
     let key = Username::key_of(username);
     // No username contains a NUL, and PostgreSQL rejects it in text.

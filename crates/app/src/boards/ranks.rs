@@ -157,7 +157,7 @@ pub(crate) struct Draft {
     seasons: Option<Arc<Seasons>>,
     season: Option<SeasonId>,
     boards: HashMap<BoardId, RankIndexBuilder>,
-    /// The span that no lane has read yet, without regard to portions in progress.
+    /// The span that is not read yet. A portion counts as read once a lane has applied it.
     left: TotalsSpan,
     met: bool,
 }
