@@ -84,7 +84,8 @@ use terrace_scoring::SeasonId;
 
 /// Capacity of the cache of resolved boards, which is keyed by the requested board and the season.
 const FOUND_BOARDS: u64 = 10_000;
-/// Lifetime of cached boards and of cached quest and pack books. A renamed team, which is rare, appears this much later.
+/// Lifetime of cached boards and of cached quest and pack books. A renamed team, which is rare, appears at most this
+/// much later.
 const BOARD_MEMORY: Duration = Duration::from_secs(1);
 
 /// Limits and durations of all use cases.
