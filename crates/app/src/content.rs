@@ -1,14 +1,14 @@
-//! What files of content have in common.
+//! Helpers shared by the parsers of content files.
 
 use terrace_kernel::Timestamp;
 
-/// The line of a text, from 1, on which a place stands that is given in bytes.
+/// The 1-based number of the line that contains the byte offset `place`.
 pub(crate) fn line_of(text: &str, place: usize) -> usize {
     let before = text.get(..place).unwrap_or_default();
     before.bytes().filter(|byte| *byte == b'\n').count() + 1
 }
 
-/// The instant that is written under a name, if one is.
+/// Parses the timestamp in the field `name`, if the field is set.
 pub(crate) fn instant(name: &str, text: Option<String>) -> Result<Option<Timestamp>, String> {
     text.map(|text| text.parse().map_err(|_| format!("{name} is no instant: {text:?}"))).transpose()
 }

@@ -1,4 +1,4 @@
-//! Files of content that are not as they should be: refused with the line, whatever stands in them.
+//! Damaged content files: whatever they contain, the refusal names the line.
 
 use crate::hostile::{damaged, samples};
 use crate::{Catalogue, PackContent, QuestContent};
@@ -25,7 +25,7 @@ fn new_ids() -> impl FnMut() -> Uuid {
     }
 }
 
-/// Reads quests as a start does; what is wrong names its line.
+/// Parses quests as at startup; an error must name its line.
 fn quests(text: &str) {
     let said = match QuestContent::parse(text) {
         Err(error) => error.to_string(),
@@ -40,7 +40,7 @@ fn quests(text: &str) {
     assert!(said.contains("line ") && !said.contains("line 0"), "{said}");
 }
 
-/// Reads packs as a start does. What is sold afterwards has odds.
+/// Parses packs as at startup; an error must name its line, and every accepted pack must have odds that sum to 1.
 fn packs(text: &str) {
     let known = KnownPacks { collectibles: &[], packs: &[], team: &team, now: Timestamp::from_micros(0) };
     match PackContent::parse(text).and_then(|content| content.plan(&known, new_ids())) {
@@ -58,7 +58,7 @@ fn packs(text: &str) {
     }
 }
 
-/// Reads leagues and teams as a start does; what is wrong names its line, or the key of what it is about.
+/// Parses leagues and teams as at startup; an error must name its line, or the key of the item.
 fn catalogue(leagues: &str, teams: &str) {
     if let Err(error) = Catalogue::parse(leagues, teams) {
         let said = error.to_string();

@@ -1,4 +1,4 @@
-//! How a command or a query goes through the store and its answer comes back.
+//! Runs commands and queries on the store and returns their results.
 
 use crate::App;
 use crate::boards::Concerned;
@@ -12,34 +12,35 @@ use tokio::sync::oneshot;
 /// A request that carries an idempotency key.
 #[derive(Debug, Clone)]
 pub struct KeyedRequest {
-    /// Whose key it is and what it was sent to.
+    /// The account and the route that the key belongs to.
     pub scope: IdempotencyScope,
     /// The key, 1 to 128 visible ASCII characters.
     pub key: String,
-    /// What tells one request from another under the same key: a digest of its target and body.
+    /// Digest of the request's target and body. It distinguishes different requests under the same key.
     pub fingerprint: [u8; 32],
 }
 
-/// An answer, given now or given before under the same key.
+/// The answer to a keyed request: computed now, or stored by an earlier request under the same key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answered {
-    /// The answer.
+    /// Status and body to send.
     pub answer: StoredAnswer,
-    /// Whether it was given before.
+    /// Whether an earlier request stored the answer.
     pub replayed: bool,
 }
 
-/// Why a keyed command did nothing.
+/// Why a keyed command had no effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OnceRefusal<R> {
-    /// The key was used for another request.
+    /// The key was used for a different request.
     KeyReused,
-    /// The command's own rules said no.
+    /// The command itself was refused.
     Refused(R),
 }
 
 impl App {
-    /// Does `command` in one transaction and says what it came to after the commit.
+    /// Runs `command` in one transaction and returns its result after the commit. If the command affects
+    /// leaderboards, waits until the boards in memory show its effect.
     pub async fn execute<C: Command>(&self, command: C) -> Outcome<C::Output, C::Refusal> {
         let Ok((answer, concerned)) = self.submit(command, true).await else { return Err(gone()) };
         if C::AFFECTS_LEADERBOARD {
@@ -48,20 +49,21 @@ impl App {
         answer
     }
 
-    /// Does `command` in one transaction, of whose outcome nobody is told outside: boards show it a moment later.
+    /// Runs `command` in one transaction without waiting for leaderboards. For work whose result no client is
+    /// waiting for: boards show the effect a moment later.
     pub(crate) async fn execute_background<C: Command>(&self, command: C) -> Outcome<C::Output, C::Refusal> {
         self.submit(command, false).await.map_or_else(|_| Err(gone()), |(answer, _)| answer)
     }
 
-    fn submit<C: Command>(&self, command: C, heard: bool) -> oneshot::Receiver<Replied<C>> {
+    fn submit<C: Command>(&self, command: C, foreground: bool) -> oneshot::Receiver<Replied<C>> {
         let (reply, answer) = oneshot::channel();
-        self.store.submit(Box::new(CommandJob::new(command, self.seed(), heard, reply)));
+        self.store.submit(Box::new(CommandJob::new(command, self.seed(), foreground, reply)));
         answer
     }
 
-    /// Does `command`, whose effect and answer are kept together under the request's key: a request that comes
-    /// again gets the answer again, and one that comes meanwhile waits for it. Without a key it is plain
-    /// [`App::execute`]. Refusals are not kept.
+    /// Runs `command` and stores its answer under the request's key in the same transaction. A repeated request
+    /// gets the stored answer; a concurrent one waits for it. Without a key this is the same as [`App::execute`].
+    /// Refusals are not stored.
     pub async fn execute_once<C: Command>(
         &self,
         command: C,
@@ -72,12 +74,12 @@ impl App {
         self.execute(Once { command, request, render, idempotency_life }).await
     }
 
-    /// Hands in `command` without waiting for it; a failure is logged.
+    /// Submits `command` without waiting for its result; a failure is logged.
     pub(crate) fn execute_detached<C: Command>(&self, command: C) {
         drop(self.submit(command, false));
     }
 
-    /// Finds out what `query` asks.
+    /// Runs `query` and returns its result.
     pub async fn query<Q: Query>(&self, query: Q) -> Outcome<Q::Output, Q::Refusal> {
         let (reply, answer) = oneshot::channel();
         self.store.query(Box::new(QueryJob { query, now: self.now(), reply }));
@@ -85,7 +87,7 @@ impl App {
     }
 }
 
-/// Does `command` for a part of the service that has a store and no [`App`]. Nobody is told of it whom boards concern.
+/// Runs `command` for a component that has a store but no [`App`]. Does not wait for leaderboards.
 pub(crate) async fn execute_beside<C: Command>(
     store: &dyn Store,
     seed: CtxSeed,
@@ -96,12 +98,13 @@ pub(crate) async fn execute_beside<C: Command>(
     answer.await.map_or_else(|_| Err(gone()), |(answer, _)| answer)
 }
 
-/// The store dropped a job without finishing it: it is shutting down, or a thread of its died.
+/// The error for a job that the store dropped before finishing it: the store is shutting down, or one of its
+/// threads died.
 fn gone<R>() -> Failure<R> {
     Failure::Broken(StoreError::Unavailable("the store stopped before the work was done".to_owned()))
 }
 
-/// What a command came to, and whom it concerns of what boards show.
+/// The result of a command, and the accounts whose view of the leaderboards it affects.
 type Replied<C> = (Outcome<<C as Command>::Output, <C as Command>::Refusal>, Vec<Concerned>);
 
 struct CommandJob<C: Command> {
@@ -109,14 +112,14 @@ struct CommandJob<C: Command> {
     seed: CtxSeed,
     result: Option<Result<C::Output, C::Refusal>>,
     concerned: Vec<Concerned>,
-    /// Whether somebody is told of the outcome.
-    heard: bool,
+    /// Whether a caller waits for the result, and so for the leaderboards to show it.
+    foreground: bool,
     reply: oneshot::Sender<Replied<C>>,
 }
 
 impl<C: Command> CommandJob<C> {
-    fn new(command: C, seed: CtxSeed, heard: bool, reply: oneshot::Sender<Replied<C>>) -> Self {
-        Self { command, seed, result: None, concerned: Vec::new(), heard, reply }
+    fn new(command: C, seed: CtxSeed, foreground: bool, reply: oneshot::Sender<Replied<C>>) -> Self {
+        Self { command, seed, result: None, concerned: Vec::new(), foreground, reply }
     }
 }
 
@@ -131,9 +134,9 @@ impl<C: Command> WriteJob for CommandJob<C> {
             Ok(output) => {
                 debug_assert!(
                     C::AFFECTS_LEADERBOARD
-                        || !self.heard
+                        || !self.foreground
                         || !tx.appended().iter().any(|event| affects_leaderboard(event.kind)),
-                    "{} shows on boards and does not say so",
+                    "{} appends events that affect leaderboards but does not declare AFFECTS_LEADERBOARD",
                     C::NAME
                 );
                 if C::AFFECTS_LEADERBOARD {
@@ -160,7 +163,7 @@ impl<C: Command> WriteJob for CommandJob<C> {
             (Err(error), _) => Err(Failure::Broken(error)),
         };
         if let Err((Err(Failure::Broken(error)), _)) = self.reply.send((answer, self.concerned)) {
-            log::warn!("{} failed and nobody waited for it: {error}", C::NAME);
+            log::warn!("{} failed and no caller was waiting: {error}", C::NAME);
         }
     }
 }
@@ -212,12 +215,12 @@ impl<Q: Query> ReadJob for QueryJob<Q> {
             Ok(tx) => self.query.run(tx, self.now),
             Err(error) => Err(Failure::Broken(error)),
         };
-        // Whoever asked may have gone meanwhile.
+        // The caller may have stopped waiting; then the result is dropped.
         let _ = self.reply.send(answer);
     }
 }
 
-/// A command whose answer is kept under an idempotency key.
+/// A command whose answer is stored under an idempotency key.
 struct Once<C: Command> {
     command: C,
     request: Option<KeyedRequest>,
@@ -253,7 +256,7 @@ impl<C: Command> Command for Once<C> {
         }
     }
 }
-/// What a command has just written must be there.
+/// Unwraps a row that the same transaction has just written. Its absence is a defect.
 pub(crate) fn present<T, R>(found: Option<T>, what: &str) -> Result<T, Failure<R>> {
     found.ok_or_else(|| Failure::Broken(StoreError::defect(what, "not found right after it was written")))
 }

@@ -1,5 +1,5 @@
-//! The use cases of Terrace: one file per command and per query, each a function of a transaction, a context
-//! and what was asked. [`App`] runs them on a [`store::Store`]; the web shell and the binary call only it.
+//! The use cases of Terrace, one folder per feature area. Each command and query is a function of a transaction, a
+//! context and its parameters. [`App`] runs them on a [`store::Store`]; the web layer and the binary call only it.
 
 pub mod accounts;
 pub mod balances;
@@ -56,7 +56,7 @@ pub use quests::{
 };
 pub use schedule::jobs;
 pub use teams::{Catalogue, CatalogueError, CatalogueSummary};
-/// The words of operators, for a program that names no domain.
+/// Types for operators' commands, re-exported so that the binary need not depend on the domain crates.
 pub use terrace_identity::{Password, Role};
 pub use terrace_ledger::{Amount, LedgerCheck, TransferSource, reason as transfer_reason};
 pub use terrace_scoring::{
@@ -84,62 +84,65 @@ use std::time::Duration;
 use terrace_kernel::{Clock, CtxSeed, Entropy, StoreError, Timestamp};
 use terrace_scoring::SeasonId;
 
-/// How many boards are remembered by what they were asked for.
+/// Capacity of the cache of resolved boards, which is keyed by the requested board and the season.
 const FOUND_BOARDS: u64 = 10_000;
-/// How long: boards stay, and their teams' names change seldom.
+/// Lifetime of cached boards and of cached quest and pack books. A renamed team, which is rare, appears at most this
+/// much later.
 const BOARD_MEMORY: Duration = Duration::from_secs(1);
 
-/// Every bound that use cases go by.
+/// Limits and durations of all use cases.
 #[derive(Debug, Clone)]
 pub struct AppConfig {
-    /// How long a browser stays signed in.
+    /// Lifetime of a browser session.
     pub session_life: Duration,
-    /// How long an access token is good for.
+    /// Lifetime of an access token.
     pub access_life: Duration,
-    /// How long a refresh token is good for; each exchange gives a fresh one.
+    /// Lifetime of a refresh token; each exchange issues a new one.
     pub refresh_life: Duration,
-    /// How long after its sign-in any session ends, however it is used.
+    /// Absolute lifetime of a session, counted from its sign-in, however often it is used or refreshed.
     pub session_longest: Duration,
-    /// How long who presents a token is remembered without asking the store again. A session that is ended in
-    /// this process is forgotten at once; one that is ended in another is good for this long at most.
+    /// How long the viewer of a token is cached. A session that ends in this process is evicted immediately; one
+    /// that ends in another process stays valid here for at most this long.
     pub session_memory: Duration,
-    /// How exactly `lastSeenAt` of a session is kept.
+    /// Minimum interval between two updates of a session's `lastSeenAt`.
     pub touch_after: Duration,
-    /// How long an idempotency key and its answer are kept.
+    /// How long an idempotency key and its stored answer are kept.
     pub idempotency_life: Duration,
-    /// How long events stay readable.
+    /// Retention of events in the event log.
     pub event_life: Duration,
-    /// How long a process that runs a job may be silent before another takes the job over.
+    /// How long a process that runs a job may go without renewing its lease before another process takes the job
+    /// over.
     pub job_lease: Duration,
-    /// What hashing a password costs.
+    /// Cost parameters of password hashing.
     pub password_cost: PasswordCost,
-    /// How many passwords are hashed at once.
+    /// Maximum number of passwords hashed concurrently.
     pub password_workers: usize,
-    /// How many more may wait for their turn before the service says that it is overloaded.
+    /// Maximum number of queued password hashes; beyond it the service reports that it is overloaded.
     pub password_queue: usize,
-    /// How many pictures are rendered at once.
+    /// Maximum number of pictures rendered concurrently.
     pub media_workers: usize,
-    /// How many more may wait for their turn before the service says that it is overloaded.
+    /// Maximum number of queued renderings; beyond it the service reports that it is overloaded.
     pub media_queue: usize,
-    /// How long an uploaded picture waits for its post.
+    /// How long an uploaded picture is kept while no post refers to it.
     pub upload_life: Duration,
-    /// How much may wait of one account.
+    /// Limits for one account's uploads that no post refers to yet.
     pub upload_quota: media::UploadQuota,
-    /// How many bytes a stored picture has at most; a larger one is encoded anew with fewer pixels.
+    /// Maximum size of a stored picture in bytes; a larger one is encoded again with fewer pixels.
     pub stored_picture_limit: usize,
-    /// How long after its registration an account is new, and may hold little of limited packs without paying.
+    /// How long an account counts as new after its registration. The number of unpaid copies of limited packs that
+    /// a new account may hold is restricted.
     pub new_account_age: Duration,
-    /// How many recommendations are made at once.
+    /// Maximum number of recommendation requests computed concurrently.
     pub recommend_workers: usize,
-    /// How many more may wait for their turn before the service says that it is overloaded.
+    /// Maximum number of queued recommendation requests; beyond it the service reports that it is overloaded.
     pub recommend_queue: usize,
-    /// How often trends are refreshed.
+    /// Interval between two refreshes of the trends.
     pub trend_period: Duration,
-    /// How old a post may be to be trending.
+    /// Maximum age of a trending post.
     pub trend_window: Duration,
-    /// How long it takes until a post is worth half.
+    /// Half-life of a post's trend score.
     pub trend_half_life: Duration,
-    /// How long a ranking can be paged through after a newer one took its place.
+    /// How long a superseded ranking stays available for paging.
     pub trend_keep: Duration,
 }
 
@@ -175,7 +178,7 @@ impl Default for AppConfig {
     }
 }
 
-/// The service without a network: share one per process in an `Arc`.
+/// The service without its network layer. Share one instance per process in an `Arc`.
 pub struct App {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
@@ -187,17 +190,17 @@ pub struct App {
     graph: Arc<Live<Graph>>,
     recommenders: Workers,
     ranks: Arc<Live<Ranks>>,
-    /// Whose writes the boards in memory may not show yet.
+    /// Accounts with committed writes that the boards in memory may not show yet.
     unshown: Unshown,
     awards: Awards,
     found_boards: Cache<(BoardChoice, SeasonId), Arc<ShownBoard>>,
     quest_books: Cache<(), Arc<QuestBook>>,
     pack_books: Cache<(), Arc<PackBook>>,
-    /// What seals the cursors of lists.
+    /// Seals the cursors of list pages.
     cursors: CursorSeal,
-    /// What encrypts seeds, and the mark of the secret behind it.
+    /// Encrypts server seeds, with the fingerprint of its secret key.
     seed_cipher: Option<(Arc<SeedCipher>, [u8; 32])>,
-    /// Who is told of what fans come to own; without one nobody is.
+    /// Receives mint notices; without a minter none are written.
     minter: Option<Arc<dyn Minter>>,
     payments: Option<payments::Payments>,
     sandbox: Option<Arc<payments::Sandbox>>,
@@ -205,7 +208,7 @@ pub struct App {
 }
 
 impl App {
-    /// Puts the use cases on a store. They have no place for pictures until [`App::with_media`] gives them one.
+    /// Creates the use cases on a store. Pictures cannot be stored until [`App::with_media`] sets a media store.
     pub fn new(
         store: Arc<dyn Store>,
         clock: Arc<dyn Clock>,
@@ -225,7 +228,7 @@ impl App {
         let recommenders =
             Workers::new("terrace_recommend_queue", config.recommend_workers, config.recommend_queue);
         let graph = Arc::default();
-        // Of this process alone, until it is given the secret that processes share.
+        // Random per process until the secret that all processes share is set.
         let cursors = CursorSeal::new(&SecretKey::from_bytes(ctx.random_bytes()));
         let found_boards = Cache::builder().max_capacity(FOUND_BOARDS).time_to_live(BOARD_MEMORY).build();
         Self {
@@ -253,28 +256,29 @@ impl App {
         }
     }
 
-    /// The bounds that it goes by.
+    /// The limits and durations in use.
     pub fn config(&self) -> &AppConfig {
         &self.config
     }
 
-    /// What seals the cursors of lists.
+    /// The seal for cursors of list pages.
     pub fn cursors(&self) -> &CursorSeal {
         &self.cursors
     }
 
-    /// What time it is for the service.
+    /// The current time by the service's clock.
     pub fn now(&self) -> Timestamp {
         self.clock.now()
     }
 
-    /// Fails when the database cannot be reached or its schema is not the one that this program knows.
+    /// Returns an error if the database cannot be reached or its schema version is not the one this program
+    /// expects.
     pub async fn ready(&self) -> Result<(), StoreError> {
         self.store.ready().await
     }
 
-    /// Grows before anybody is told of a change that events tell of: what was read when it stood lower may be
-    /// stale.
+    /// A counter that increases before a change with an event becomes visible to clients. Data that was read while
+    /// the counter was lower may be stale.
     pub fn changes(&self) -> u64 {
         self.store.changes()
     }

@@ -1,21 +1,22 @@
-//! Replaces a password that was proved.
+//! Replaces the password of a user who proved the current one.
 
 use crate::store::Command;
 use crate::store::Tx;
 use terrace_identity::PasswordHash;
 use terrace_kernel::{Ctx, Failure, Outcome, SessionId, UserId};
 
-/// Replaces the password and ends every other session, together: whoever knew the old one is out.
+/// Replaces the password and ends every other session in one transaction, which locks out anyone who used the old
+/// password.
 pub(crate) struct ReplacePassword {
     pub(crate) user: UserId,
-    /// The session that asks and stays.
+    /// The caller's session, which stays open.
     pub(crate) session: SessionId,
-    /// The hash that the current password was checked against.
+    /// The hash that the current password was verified against.
     pub(crate) old: PasswordHash,
     pub(crate) new: PasswordHash,
 }
 
-/// The password was changed by somebody else meanwhile.
+/// Another request changed the password after it was verified.
 pub(crate) struct PasswordChangedMeanwhile;
 
 impl Command for ReplacePassword {

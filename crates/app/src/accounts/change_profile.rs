@@ -1,4 +1,4 @@
-//! Changes one's own profile.
+//! Changes the caller's own profile.
 
 use crate::accounts::OwnProfile;
 use crate::execute::present;
@@ -7,12 +7,12 @@ use crate::store::Tx;
 use terrace_identity::ProfileChange;
 use terrace_kernel::{Ctx, EventKind, Failure, NewEvent, Outcome, Topic, UserId};
 
-/// Changes what the change names and leaves the rest.
+/// Changes the fields set in `change` and leaves the rest.
 #[derive(Debug, Clone)]
 pub struct ChangeProfile {
-    /// Whose profile.
+    /// Owner of the profile.
     pub user: UserId,
-    /// What changes.
+    /// The fields to change.
     pub change: ProfileChange,
 }
 
@@ -21,7 +21,7 @@ pub struct ChangeProfile {
 pub enum ChangeProfileRefusal {
     /// No team has this id.
     UnknownTeam,
-    /// The account is gone.
+    /// The account was deleted or suspended.
     NoAccount,
 }
 
@@ -44,7 +44,7 @@ impl Command for ChangeProfile {
             if let Some(zone) = self.change.time_zone
                 && let Some((_, Some(visits))) = tx.visits_and_zone(self.user)?
             {
-                // The new zone counts from the next midnight of the old one.
+                // The new time zone takes effect at the next midnight of the old one.
                 tx.put_visits(self.user, &visits.in_zone(zone.tz(), ctx.now()), visits.last_paid)?;
             }
             if self.change.leaderboard_visible.is_some() {

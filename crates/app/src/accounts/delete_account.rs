@@ -1,4 +1,4 @@
-//! Deletes one's own account.
+//! Deletes the caller's own account.
 
 use crate::store::Command;
 use crate::store::Tx;
@@ -6,27 +6,28 @@ use terrace_identity::{AccountStatus, PasswordHash, deleted_name};
 use terrace_kernel::{Ctx, EventKind, Failure, NewEvent, Outcome, Topic, UserId};
 use terrace_ledger::Balance;
 
-/// Rows of sessions, tokens and stored answers that go with the deletion itself: all of almost everybody's. What is
-/// left of more goes with the rest.
+/// Maximum number of session rows, and of stored answers, that the deletion itself removes: enough for almost every
+/// account. The erasure job removes the rest.
 const PORTION: u32 = 500;
 
-/// Closes an account that its owner proved. From the commit on nobody can act as it, and nothing of it is shown: every
-/// read leaves out whose author is not active. What it wrote is removed afterwards by the consumer that follows
-/// `account.deleted`, in portions, so that the end of a busy account holds up nobody.
+/// Closes an account whose owner proved the password. After the commit no one can act as it and nothing of it is
+/// shown: every read filters out rows whose author is not active. The consumer of `account.deleted` removes what
+/// the account wrote afterwards, in portions, so that the deletion of a busy account does not block other
+/// transactions.
 pub(crate) struct DeleteAccount {
     pub(crate) user: UserId,
-    /// The hash that the password was checked against.
+    /// The hash that the password was verified against.
     pub(crate) proved: PasswordHash,
 }
 
 /// Why an account was not deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DeleteAccountRuleRefusal {
-    /// It is deleted already, or suspended since its session was checked.
+    /// It is already deleted, or was suspended since its session was checked.
     NotActive,
-    /// The password was changed since it was checked.
+    /// The password was changed since it was verified.
     ProofIsStale,
-    /// There is money left on an account of theirs.
+    /// One of the user's ledger accounts still holds money.
     BalanceLeft,
 }
 
@@ -38,7 +39,7 @@ impl Command for DeleteAccount {
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<(), DeleteAccountRuleRefusal> {
         let not_active = || Failure::Refused(DeleteAccountRuleRefusal::NotActive);
-        // Locked, so that no session is opened on the password meanwhile.
+        // The lock prevents a concurrent sign-in with the old password.
         let credentials = tx.lock_credentials(self.user)?.ok_or_else(not_active)?;
         if credentials.password != self.proved {
             return Err(Failure::Refused(DeleteAccountRuleRefusal::ProofIsStale));
@@ -48,19 +49,19 @@ impl Command for DeleteAccount {
         {
             return Err(not_active());
         }
-        // Nothing comes to an account that is closed, nor any more to this one.
+        // A closed account receives no transfers, so the balances cannot grow after this check.
         let has_money = |balance: &Balance| balance.kind.currency().is_some() && balance.amount > 0;
         if tx.lock_balances(self.user)?.iter().any(has_money) {
             return Err(Failure::Refused(DeleteAccountRuleRefusal::BalanceLeft));
         }
-        // Ended before they are removed: a refresh that is just being done is waited for, and its tokens go too.
+        // Ended before removal: this waits for a refresh in progress, whose new tokens are then removed too.
         tx.end_other_sessions(self.user, None, ctx.now())?;
         tx.remove_sessions_of(self.user, PORTION)?;
         tx.remove_keys_of(self.user, PORTION)?;
         tx.remove_presence(self.user)?;
         tx.relist(self.user, ctx.now())?;
         tx.remove_progress_of(self.user)?;
-        // Their pictures go with them; those of the profile and of posts are hidden with the account.
+        // Uploads without a post are removed now; pictures of the profile and of posts are hidden with the account.
         tx.remove_uploads_of(self.user)?;
         tx.append(
             &NewEvent {

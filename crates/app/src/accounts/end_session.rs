@@ -1,21 +1,21 @@
-//! Signs a device out.
+//! Ends one of the caller's sessions.
 
 use crate::store::Command;
 use crate::store::Tx;
 use terrace_kernel::{Ctx, Failure, Outcome, SessionId, UserId};
 
-/// Ends one of one's own sessions, with all its tokens.
+/// Ends a session of `user`, with all its tokens.
 pub(crate) struct EndSession {
-    /// Whose session.
+    /// Owner of the session.
     pub(crate) user: UserId,
-    /// Which.
+    /// The session to end.
     pub(crate) session: SessionId,
 }
 
 /// Why a session was not ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EndSessionRefusal {
-    /// None of one's own live sessions has this id.
+    /// The user has no live session with this id.
     NotFound,
 }
 

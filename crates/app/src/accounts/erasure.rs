@@ -1,34 +1,35 @@
-//! What becomes of everything that an account left when it was deleted. Nothing of it is shown meanwhile.
+//! Erases what a deleted account left behind. Nothing of it is shown in the meantime.
 
 use crate::platform::{PORTION, Progress};
 use crate::store::Tx;
 use terrace_kernel::{Ctx, Event, EventKind, NewEvent, StoreError, TeamId, Topic, UserId};
 use terrace_social::{ErasedComment, ErasedFollow, ErasedPost};
 
-/// Removes one portion of what the account left, and tells of each row that others may have on their screens, as its
-/// own removal would have been told. Marked posts go, with all that hangs on them, as any deleted post does. Reports
-/// go too: their reasons are the reporter's words.
+/// Removes one portion of the account's data. Appends the same event for each row as an ordinary removal would, so
+/// that clients which show the row are notified. Posts are marked as deleted; the job that removes deleted posts
+/// then removes them with everything that refers to them. Reports are removed too: their reasons are text written
+/// by the reporter.
 pub(crate) fn erase_account(tx: &mut dyn Tx, ctx: &mut Ctx, event: &Event) -> Result<Progress, StoreError> {
     let user = UserId::from_uuid(event.what.subject);
     Ok(if erase_left(tx, ctx, user)? { Progress::Done } else { Progress::More })
 }
 
-/// The same of an account that was deleted, whoever noticed it; says whether that was all.
+/// Removes one portion of a deleted account's data; returns whether nothing is left.
 pub(crate) fn erase_left(tx: &mut dyn Tx, ctx: &mut Ctx, user: UserId) -> Result<bool, StoreError> {
     let mut portion = Portion { left: PORTION };
 
     let posts = tx.erase_posts(user, portion.left, ctx.now())?;
-    tell(tx, ctx, posts.told.into_iter().map(|post| post_deleted(user, post)))?;
+    append_events(tx, ctx, posts.told.into_iter().map(|post| post_deleted(user, post)))?;
     if portion.is_spent(posts.found) {
         return Ok(false);
     }
     let comments = tx.erase_comments(user, portion.left)?;
-    tell(tx, ctx, comments.told.into_iter().map(|comment| comment_deleted(user, comment)))?;
+    append_events(tx, ctx, comments.told.into_iter().map(|comment| comment_deleted(user, comment)))?;
     if portion.is_spent(comments.found) {
         return Ok(false);
     }
     let reactions = tx.erase_reactions(user, portion.left)?;
-    tell(tx, ctx, reactions.told.into_iter().map(|post| reaction_changed(user, post)))?;
+    append_events(tx, ctx, reactions.told.into_iter().map(|post| reaction_changed(user, post)))?;
     if portion.is_spent(reactions.found) {
         return Ok(false);
     }
@@ -47,22 +48,23 @@ pub(crate) fn erase_left(tx: &mut dyn Tx, ctx: &mut Ctx, user: UserId) -> Result
     if portion.is_spent(u32::try_from(keys).unwrap_or(u32::MAX)) {
         return Ok(false);
     }
-    // Of an upload that was on its way when the account was closed.
+    // An upload may have been in progress when the account was closed.
     tx.remove_uploads_of(user)?;
     Ok(true)
 }
 
-/// Removes what the account left in the graph, with the counters of others; says whether the portion is spent. Edges are
-/// told as if each had been ended, so that the log alone says who follows whom.
+/// Removes the account's edges of the graph and updates the counters of the other accounts; returns whether the
+/// portion is used up. Appends an event for each edge, as if it had been ended, so that the log alone is enough to
+/// derive the graph.
 fn erase_graph(tx: &mut dyn Tx, ctx: &Ctx, user: UserId, portion: &mut Portion) -> Result<bool, StoreError> {
     let followed = tx.erase_followed(user, portion.left)?;
-    tell(tx, ctx, followed.told.into_iter().map(unfollowed))?;
-    // A transaction locks other people's accounts once, or their order would be none.
+    append_events(tx, ctx, followed.told.into_iter().map(unfollowed))?;
+    // A transaction locks other accounts only once; a second set of locks would break the lock order.
     if followed.found > 0 {
         return Ok(true);
     }
     let followers = tx.erase_followers(user, portion.left)?;
-    tell(tx, ctx, followers.told.into_iter().map(unfollowed))?;
+    append_events(tx, ctx, followers.told.into_iter().map(unfollowed))?;
     if followers.found > 0 {
         return Ok(true);
     }
@@ -74,9 +76,9 @@ fn erase_graph(tx: &mut dyn Tx, ctx: &Ctx, user: UserId, portion: &mut Portion) 
     if portion.is_spent(dismissals) {
         return Ok(true);
     }
-    // Last: it locks teams.
+    // Last, because it locks teams.
     let teams = tx.erase_team_follows(user, portion.left)?;
-    tell(tx, ctx, teams.told.into_iter().map(|team| team_unfollowed(user, team)))?;
+    append_events(tx, ctx, teams.told.into_iter().map(|team| team_unfollowed(user, team)))?;
     Ok(portion.is_spent(teams.found))
 }
 
@@ -86,14 +88,18 @@ struct Portion {
 }
 
 impl Portion {
-    /// Takes what was removed off; at the limit there may be more of this kind.
+    /// Subtracts the removed rows. If the limit is reached there may be more rows of this kind.
     fn is_spent(&mut self, removed: u32) -> bool {
         self.left = self.left.saturating_sub(removed);
         self.left == 0
     }
 }
 
-fn tell(tx: &mut dyn Tx, ctx: &Ctx, events: impl Iterator<Item = NewEvent>) -> Result<(), StoreError> {
+fn append_events(
+    tx: &mut dyn Tx,
+    ctx: &Ctx,
+    events: impl Iterator<Item = NewEvent>,
+) -> Result<(), StoreError> {
     tx.append_all(&events.collect::<Vec<_>>(), ctx.now())
 }
 

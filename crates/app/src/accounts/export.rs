@@ -1,4 +1,4 @@
-//! Everything that is kept about an account, page by page.
+//! Export of all data stored about an account, in pages.
 
 use crate::accounts::NotFound;
 use crate::store::Query;
@@ -14,37 +14,37 @@ use terrace_quests::{AchievementKey, OwnStep, Period, QuestId, Run, StepId, Visi
 use terrace_scoring::{BoardEntry, PointsRecord};
 use terrace_social::{Comment, OwnReaction, OwnReport, OwnTeamFollow, OwnTie, Post};
 
-/// Rows of one page: some 100 KiB of long posts at the most that is usual, 5 MiB at the very most.
+/// Rows per page: some 100 KiB for usual long posts, at most 5 MiB.
 const PAGE: u32 = 500;
 
-/// The parts of an export, in its order, each with the place in it after which to go on.
+/// The parts of an export in order, each with the keyset position to continue after.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ExportPlace {
-    /// Sessions, those that ended too, newest first.
+    /// Sessions, including ended ones, newest first.
     Sessions(Option<TimeKey>),
     /// Posts, newest first.
     Posts(Option<TimeKey>),
-    /// Comments.
+    /// Comments, in the order of their ids.
     Comments(Option<CommentId>),
-    /// Reactions.
+    /// Reactions, in the order of the posts' ids.
     Reactions(Option<PostId>),
-    /// Reports.
+    /// Reports, in the order of the posts' ids.
     Reports(Option<PostId>),
-    /// Who is followed.
+    /// Followed users.
     Follows(Option<UserId>),
-    /// Teams that are followed.
+    /// Followed teams.
     TeamFollows(Option<TeamId>),
-    /// Who is blocked.
+    /// Blocked users.
     Blocks(Option<UserId>),
-    /// Who is not to be recommended again.
+    /// Users dismissed from recommendations.
     Dismissals(Option<UserId>),
-    /// Records of points, newest first.
+    /// Points records, newest first.
     Points(Option<TimeKey>),
-    /// Boards.
+    /// Leaderboard entries.
     Boards,
-    /// Quests.
+    /// Quest runs.
     Quests(Option<(QuestId, Period)>),
-    /// Steps of quests.
+    /// Completed quest steps.
     QuestSteps(Option<(StepId, Period)>),
     /// Daily visits.
     DailyVisits,
@@ -52,11 +52,11 @@ pub enum ExportPlace {
     Achievements,
     /// Balances.
     Balances,
-    /// What was moved on the accounts, newest first.
+    /// Ledger entries, newest first.
     Entries(Option<TimeKey>),
-    /// Purchases of packs, newest first.
+    /// Pack purchases, newest first.
     Purchases(Option<TimeKey>),
-    /// Copies of packs, newest first.
+    /// Pack copies, newest first.
     Copies(Option<TimeKey>),
     /// Collectibles, newest first.
     Owned(Option<TimeKey>),
@@ -65,7 +65,7 @@ pub enum ExportPlace {
 }
 
 impl ExportPlace {
-    /// Where an export begins.
+    /// The start of an export.
     pub const START: Self = Self::Sessions(None);
 }
 
@@ -82,64 +82,64 @@ pub enum ExportRows {
     Reactions(Vec<OwnReaction>),
     /// Reports.
     Reports(Vec<OwnReport>),
-    /// Who is followed.
+    /// Followed users.
     Follows(Vec<OwnTie>),
-    /// Teams that are followed.
+    /// Followed teams.
     TeamFollows(Vec<OwnTeamFollow>),
-    /// Who is blocked.
+    /// Blocked users.
     Blocks(Vec<OwnTie>),
-    /// Who is not to be recommended again.
+    /// Users dismissed from recommendations.
     Dismissals(Vec<OwnTie>),
-    /// Records of points.
+    /// Points records.
     Points(Vec<PointsRecord>),
-    /// Boards, those that were left too.
+    /// Leaderboard entries, including boards that the fan left.
     Boards(Vec<BoardEntry>),
-    /// Quests that were started, each daily one once for each day.
+    /// Quest runs; a daily quest has one run per day.
     Quests(Vec<Run>),
-    /// Steps of quests that were done.
+    /// Completed quest steps.
     QuestSteps(Vec<OwnStep>),
-    /// What daily visits have come to; one at most.
+    /// Daily visits; at most one row.
     DailyVisits(Vec<Visits>),
-    /// Achievements, and since when.
+    /// Achievements with the time each was earned.
     Achievements(Vec<(AchievementKey, Timestamp)>),
     /// Balances.
     Balances(Vec<Balance>),
-    /// What was moved on the accounts, newest first.
+    /// Ledger entries, newest first.
     Entries(Vec<Entry>),
-    /// Purchases of packs.
+    /// Pack purchases.
     Purchases(Vec<Purchase>),
-    /// Copies of packs.
+    /// Pack copies.
     Copies(Vec<KeptCopy>),
-    /// Collectibles, those that were taken back left out.
+    /// Collectibles, without revoked ones.
     Owned(Vec<Owned>),
     /// Idempotency keys.
     Keys(Vec<KeptKey>),
 }
 
-/// A copy of a pack, with the fan's half of its draw.
+/// A pack copy with the client seed of its draw.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeptCopy {
     /// The copy.
     pub copy: UserPack,
-    /// What was given when it was opened, and by whom; none before.
+    /// The client seed of the opening and its source; `None` before the copy is opened.
     pub client_seed: Option<(ClientSeed, ClientSeedSource)>,
 }
 
 /// A page of an export.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExportPage {
-    /// Its rows, all of one part.
+    /// The rows, all of one part.
     pub rows: ExportRows,
-    /// Where the next page begins, in this part or the next; `None` behind the last.
+    /// Where the next page begins, in this part or the next; `None` after the last page.
     pub next: Option<ExportPlace>,
 }
 
-/// Reads a page of an export, in two statements or three. Refused when the account is not active (any more).
+/// Reads a page of an export in two or three statements. Refused if the account is not active.
 #[derive(Debug, Clone)]
 pub struct ReadExport {
-    /// Whose.
+    /// The account to export.
     pub user: UserId,
-    /// From where.
+    /// Where the page begins.
     pub place: ExportPlace,
 }
 
@@ -202,7 +202,7 @@ impl Query for ReadExport {
                 let next = records.next.map_or(Place::Boards, |key| Place::Points(Some(key)));
                 ExportPage { rows: Rows::Points(records.items), next: Some(next) }
             }
-            // One row a board, and so one page: of teams there are some hundreds.
+            // One row per board, so a single page suffices: there are some hundred teams.
             Place::Boards => {
                 let rows = Rows::Boards(tx.entries_of(user)?);
                 ExportPage { rows, next: Some(Place::Quests(None)) }
@@ -214,13 +214,13 @@ impl Query for ReadExport {
                 let rows = Rows::DailyVisits(visits.into_iter().collect());
                 ExportPage { rows, next: Some(Place::Achievements) }
             }
-            // There are as many as the content has, at most.
+            // At most as many as the quest content defines.
             Place::Achievements => {
                 let mut rows = tx.achievements_of(user)?;
                 rows.sort();
                 ExportPage { rows: Rows::Achievements(rows), next: Some(Place::Balances) }
             }
-            // As few as there are currencies.
+            // At most one per kind of ledger account.
             Place::Balances => {
                 let rows = Rows::Balances(tx.balances(user)?);
                 ExportPage { rows, next: Some(Place::Entries(None)) }
@@ -290,7 +290,8 @@ fn owned(tx: &mut dyn ReadTx, user: UserId, after: Option<TimeKey>) -> Result<Ex
     Ok(ExportPage { rows: ExportRows::Owned(found.items), next: Some(next) })
 }
 
-/// A page of rows, and where the export goes on: after its last row where it is full, else at the next part.
+/// A page of rows and where the export continues: after the last row if the page is full, otherwise at the next
+/// part.
 fn page<T, K>(
     rows: Vec<T>,
     key: impl Fn(&T) -> K,
@@ -301,7 +302,7 @@ fn page<T, K>(
     ExportPage { rows: part(rows), next: Some(next) }
 }
 
-/// The last row of a page that is full, behind which more may follow.
+/// The last row of a full page, after which there may be more rows.
 fn last_of_full<T>(rows: &[T]) -> Option<&T> {
     let full = u32::try_from(rows.len()).is_ok_and(|count| count >= PAGE);
     if full { rows.last() } else { None }

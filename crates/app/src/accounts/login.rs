@@ -1,5 +1,5 @@
-//! Registration, sign-in and what else needs a password's proof: hashing outside the transaction, the rule
-//! inside it.
+//! Registration, sign-in and other operations that verify a password. Hashing runs outside the transaction, the
+//! rules inside it.
 
 use crate::App;
 use crate::accounts::passwords::PasswordFailure;
@@ -18,93 +18,93 @@ use terrace_identity::{
 };
 use terrace_kernel::{Failure, Outcome, SessionId, StoreError, Timestamp, UserId};
 
-/// What somebody registers with.
+/// The data of a registration.
 #[derive(Debug, Clone)]
 pub struct Registration {
-    /// The name.
+    /// The username.
     pub username: Username,
     /// The password.
     pub password: Password,
-    /// The name to show; the username when none is given.
+    /// The display name; the username if `None`.
     pub display_name: Option<String>,
-    /// The zone of their days; UTC when none is given.
+    /// The time zone that defines the user's days; UTC if `None`.
     pub time_zone: Option<TimeZone>,
 }
 
-/// Somebody who signed in, and the secrets that prove it.
+/// A signed-in user with the session's secrets.
 #[derive(Debug)]
 pub struct SignedUp {
-    /// Their profile.
+    /// The user's own profile.
     pub profile: OwnProfile,
-    /// What the client keeps.
+    /// The secrets for the client to keep.
     pub grant: Grant,
-    /// Whether the account was registered before, by the same request under the same key.
+    /// Whether an earlier request under the same idempotency key registered the account.
     pub replayed: bool,
 }
 
-/// The secrets of a session. They are shown once and kept nowhere.
+/// The secrets of a session. They are returned once; the database stores only their hashes.
 #[derive(Debug)]
 pub enum Grant {
-    /// For a browser's cookie.
+    /// The value of a browser's session cookie.
     Cookie(Secret),
-    /// For a native client.
+    /// The tokens of a native client.
     Bearer {
-        /// Goes with every request.
+        /// Access token, sent with every request.
         access: Secret,
-        /// Is exchanged, once, for the next pair.
+        /// Refresh token, exchanged once for the next pair.
         refresh: Secret,
     },
 }
 
-/// Why nobody was registered.
+/// Why a registration was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RegisterRefusal {
-    /// Somebody has this name, or had it.
+    /// Another account has or had this username or a look-alike, or it is reserved.
     UsernameTaken,
-    /// The username does not allow this password.
+    /// The password is not allowed for this username.
     WeakPassword(PasswordError),
-    /// The idempotency key was used for another registration.
+    /// The idempotency key was used for a different registration, or the password is not that account's.
     KeyReused,
-    /// An operator put the account aside.
+    /// The request was a repeat, and an operator has since suspended the account.
     Suspended,
-    /// Too many sign-ins at once.
+    /// Too many sign-ins are in progress.
     Busy,
 }
 
-/// Why nobody was signed in, or a proof was not accepted.
+/// Why a sign-in was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LoginRefusal {
-    /// The name is unknown or the password is wrong; which of the two is not said.
+    /// The username is unknown or the password is wrong; the response does not distinguish the two.
     InvalidCredentials,
-    /// An operator put the account aside. Only who knows the password is told.
+    /// An operator suspended the account. Returned only after the password was verified.
     Suspended,
-    /// Too many sign-ins at once.
+    /// Too many sign-ins are in progress.
     Busy,
 }
 
 /// Why a password was not changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChangePasswordRefusal {
-    /// The username does not allow the new password.
+    /// The new password is not allowed for this username.
     WeakPassword(PasswordError),
     /// The current password is wrong.
     WrongPassword,
-    /// Too many passwords are being checked at once.
+    /// Too many passwords are being checked concurrently.
     Busy,
 }
 
 /// Why a refresh token was not exchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RefreshRefusal {
-    /// It is unknown, over, or of a session that was ended.
+    /// The token is unknown or expired, or its session has ended.
     InvalidToken,
-    /// It had been exchanged before; its whole family is ended now.
+    /// The token had been exchanged before; its whole family is ended now.
     TokenReused,
 }
 
 impl App {
-    /// Registers an account and signs its first browser in. The same request under the same key signs the same
-    /// account in again.
+    /// Registers an account and opens a browser session. Repeating the request under the same key opens another
+    /// session of the same account.
     pub async fn register(
         &self,
         registration: Registration,
@@ -153,12 +153,12 @@ impl App {
         }
     }
 
-    /// Signs a browser in.
+    /// Opens a browser session.
     pub async fn login(&self, username: &str, password: Password) -> Outcome<SignedUp, LoginRefusal> {
         self.sign_in(username, password, self.browser()).await
     }
 
-    /// Signs a native client in.
+    /// Opens a session for a native client.
     pub async fn mobile_login(
         &self,
         username: &str,
@@ -168,8 +168,8 @@ impl App {
         self.sign_in(username, password, self.mobile(device_name)).await
     }
 
-    /// Whose refresh token this is, if it can be exchanged, or if its family has to end because it was exchanged before.
-    /// Only reads, so that a flood of tokens that are not valid writes nothing.
+    /// The owner of a refresh token that can be exchanged, or whose family must end because the token was exchanged
+    /// before. Only reads, so that a flood of invalid tokens causes no writes.
     pub async fn refresh_owner(&self, presented: &str) -> Outcome<UserId, RefreshRefusal> {
         let refused = |refusal| Err(Failure::Refused(refusal));
         let Some(token) = Token::present(TokenKind::Refresh, presented) else {
@@ -201,7 +201,7 @@ impl App {
         }
     }
 
-    /// Replaces one's own password and ends one's other sessions.
+    /// Replaces the viewer's own password and ends the viewer's other sessions.
     pub async fn change_password(
         &self,
         viewer: &Viewer,
@@ -231,15 +231,15 @@ impl App {
         Ok(())
     }
 
-    /// Ends one of one's own sessions, with all its tokens.
+    /// Ends one of the user's own sessions, with all its tokens.
     pub async fn end_session(&self, user: UserId, session: SessionId) -> Outcome<(), EndSessionRefusal> {
         self.execute(EndSession { user, session }).await?;
         self.viewers.forget_session(session);
         Ok(())
     }
 
-    /// Who presents `token`: an active account with a live session, or nobody. Notes that the session is in
-    /// use, now and then.
+    /// The viewer of `token`: an active account with a live session, or `None`. Records the session's use at most
+    /// once per `touch_after`.
     pub async fn viewer(&self, token: Token) -> Result<Option<Viewer>, StoreError> {
         let key = (token.kind, token.hash);
         if let Some(viewer) = self.viewers.get(key, self.now()) {
@@ -269,7 +269,7 @@ impl App {
         self.open_session(credentials, password, device).await
     }
 
-    /// Checks the password, at the same cost when there are no credentials, and opens a session.
+    /// Verifies the password, at the same cost if there are no credentials, and opens a session.
     async fn open_session(
         &self,
         credentials: Option<Credentials>,
@@ -333,7 +333,7 @@ pub(crate) fn busy_or<R>(failure: PasswordFailure, busy: R) -> Failure<R> {
     }
 }
 
-/// Finds a refresh token.
+/// Reads a refresh token.
 struct FindRefreshToken {
     presented: TokenHash,
 }
@@ -348,7 +348,7 @@ impl Query for FindRefreshToken {
     }
 }
 
-/// Finds what a password is checked against.
+/// Reads the credentials of an account, by the key of its username or by its id.
 pub(crate) enum FindCredentials {
     Named(String),
     Of(UserId),
@@ -361,7 +361,7 @@ impl Query for FindCredentials {
 
     fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Option<Credentials>, Infallible> {
         Ok(match self {
-            // No account has such a name, and PostgreSQL takes no such text.
+            // No username contains a NUL, and PostgreSQL rejects it in text.
             Self::Named(key) if key.contains('\0') => None,
             Self::Named(key) => tx.credentials_by_key(key)?,
             Self::Of(user) => tx.credentials_of(*user)?,
@@ -369,7 +369,7 @@ impl Query for FindCredentials {
     }
 }
 
-/// Finds the username of an account and the hash that its password is checked against.
+/// Reads the username of an account and its credentials.
 struct FindOwnCredentials {
     user: UserId,
 }

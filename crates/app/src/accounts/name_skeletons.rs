@@ -1,4 +1,4 @@
-//! Fills in the skeletons of names from before skeletons were stored, and of imported names.
+//! Backfills name skeletons for usernames that were stored before skeletons existed, and for imported usernames.
 
 use crate::App;
 use crate::maintenance::{TaskContext, TaskFailure};
@@ -10,14 +10,14 @@ use std::time::Duration;
 use terrace_identity::Username;
 use terrace_kernel::{Ctx, Outcome, UserId};
 
-/// The name of the task and of the job.
+/// Name of the task and of the job.
 pub(crate) const NAME: &str = "backfill-name-skeletons";
-/// How often a process looks for names without a skeleton; a partial index finds them.
+/// Interval between two scans for names without a skeleton; a partial index finds them.
 const EVERY: Duration = Duration::from_hours(1);
-/// Names that one transaction fills in.
+/// Maximum number of names filled in by one transaction.
 const PORTION: u32 = 200;
 
-/// The job that fills in what is missing.
+/// The job that backfills missing skeletons.
 pub(crate) fn job() -> Job {
     Job::new(NAME, EVERY, |app| async move {
         let filled =
@@ -33,17 +33,17 @@ pub(crate) fn job() -> Job {
     })
 }
 
-/// What became of names without a skeleton.
+/// Counts of processed names.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct FilledSkeletons {
     /// Names that have a skeleton now.
     pub(crate) names: u64,
-    /// Names that still have none, because another account has the same.
+    /// Names that still have none, because another account has the same skeleton.
     pub(crate) clashes: u64,
 }
 
 impl App {
-    /// Fills in every missing skeleton; the earlier of two look-alikes gets it.
+    /// Fills in every missing skeleton. Of two look-alike names the earlier one gets the skeleton.
     pub(crate) async fn fill_name_skeletons(
         &self,
         pace: &TaskContext,
@@ -60,8 +60,8 @@ impl App {
     }
 }
 
-/// Fills in the next names behind `after`, and returns the last of them; nothing when there are no more. A registration
-/// that takes a skeleton at the same moment makes the transaction fail, and the next run does it again.
+/// Fills in the next names after `after` and returns the last of them; `None` if there are no more. If a concurrent
+/// registration takes the same skeleton, the transaction fails and the next run repeats it.
 struct FillNameSkeletons {
     after: Option<UserId>,
 }

@@ -1,4 +1,4 @@
-//! What operators do to accounts: suspend, restore, reset the password, give a role.
+//! Operators' commands on accounts: suspend, restore, reset the password, set the role.
 
 use crate::store::Command;
 use crate::store::Tx;
@@ -6,29 +6,29 @@ use terrace_identity::ports::Credentials;
 use terrace_identity::{AccountStatus, PasswordHash, Role, Username};
 use terrace_kernel::{Ctx, EventKind, Failure, NewEvent, Outcome, StoreError, Topic, UserId};
 
-/// No account of this name can be operated on: there is none, or it was deleted.
+/// No account has this name, or it was deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UnknownAccount;
 
-/// What an operator's command came to.
+/// The outcome of an operator's command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Operated {
-    /// The account.
+    /// Id of the account.
     pub user: UserId,
-    /// `false` when it was so already.
+    /// `false` if the account already was in the requested state.
     pub changed: bool,
-    /// How many sessions ended.
+    /// Number of sessions that were ended.
     pub sessions_ended: u64,
 }
 
-/// The account of this name, however it is written, unless it was deleted.
+/// The account with this username in any spelling; `None` if there is none or it was deleted.
 pub(crate) fn find_named(tx: &mut dyn Tx, username: &str) -> Result<Option<Credentials>, StoreError> {
     let key = Username::key_of(username);
-    // No account has such a name, and PostgreSQL takes no such text.
+    // No username contains a NUL, and PostgreSQL rejects it in text.
     if key.contains('\0') { Ok(None) } else { tx.credentials_by_key(&key) }
 }
 
-/// The account of this name, locked until the transaction ends.
+/// The account with this username in any spelling, locked until the transaction ends. Refused if it was deleted.
 pub(crate) fn lock_named(tx: &mut dyn Tx, username: &str) -> Outcome<Credentials, UnknownAccount> {
     let locked = match find_named(tx, username)? {
         Some(credentials) => tx.lock_credentials(credentials.user_id)?,
@@ -39,8 +39,8 @@ pub(crate) fn lock_named(tx: &mut dyn Tx, username: &str) -> Outcome<Credentials
         .ok_or(Failure::Refused(UnknownAccount))
 }
 
-/// Nobody acts who is known to the service, so the account itself stands for its operator.
-fn tell(tx: &mut dyn Tx, ctx: &Ctx, kind: EventKind, user: UserId) -> Result<(), StoreError> {
+/// Appends an account event. An operator has no account, so the actor is the account itself.
+fn append_event(tx: &mut dyn Tx, ctx: &Ctx, kind: EventKind, user: UserId) -> Result<(), StoreError> {
     let event = NewEvent {
         topic: Topic::Account,
         kind,
@@ -52,11 +52,11 @@ fn tell(tx: &mut dyn Tx, ctx: &Ctx, kind: EventKind, user: UserId) -> Result<(),
     tx.append(&event, ctx.now())
 }
 
-/// Puts an account aside: its sessions end, nobody can sign in to it, and nothing of it is shown until it is restored.
-/// Nothing of it is removed.
+/// Suspends an account: its sessions end, sign-in is refused, and nothing of it is shown until it is restored. No
+/// data is removed.
 #[derive(Debug, Clone)]
 pub struct SuspendAccount {
-    /// The username, however it is spelled.
+    /// The username, in any spelling.
     pub username: String,
 }
 
@@ -70,7 +70,7 @@ impl Command for SuspendAccount {
         let user = lock_named(tx, &self.username)?.user_id;
         let changed = tx.set_status(user, AccountStatus::Active, AccountStatus::Suspended, ctx.now())?;
         if changed {
-            tell(tx, ctx, EventKind::AccountSuspended, user)?;
+            append_event(tx, ctx, EventKind::AccountSuspended, user)?;
             tx.relist(user, ctx.now())?;
         }
         let sessions_ended = tx.end_other_sessions(user, None, ctx.now())?;
@@ -78,10 +78,10 @@ impl Command for SuspendAccount {
     }
 }
 
-/// Takes a suspended account back in: what it wrote is shown again, and its owner can sign in.
+/// Restores a suspended account: its content is shown again, and its owner can sign in.
 #[derive(Debug, Clone)]
 pub struct RestoreAccount {
-    /// The username, however it is spelled.
+    /// The username, in any spelling.
     pub username: String,
 }
 
@@ -95,14 +95,14 @@ impl Command for RestoreAccount {
         let user = lock_named(tx, &self.username)?.user_id;
         let changed = tx.set_status(user, AccountStatus::Suspended, AccountStatus::Active, ctx.now())?;
         if changed {
-            tell(tx, ctx, EventKind::AccountRestored, user)?;
+            append_event(tx, ctx, EventKind::AccountRestored, user)?;
             tx.relist(user, ctx.now())?;
         }
         Ok(Operated { user, changed, sessions_ended: 0 })
     }
 }
 
-/// Replaces a password whose owner has lost it, or that somebody else has; every session ends.
+/// Replaces a lost or compromised password and ends every session.
 pub(crate) struct ResetPassword {
     pub(crate) username: String,
     pub(crate) new: PasswordHash,
@@ -121,12 +121,12 @@ impl Command for ResetPassword {
     }
 }
 
-/// Says what an account may do.
+/// Sets the role of an account.
 #[derive(Debug, Clone)]
 pub struct GrantRole {
-    /// The username, however it is spelled.
+    /// The username, in any spelling.
     pub username: String,
-    /// The role.
+    /// The new role.
     pub role: Role,
 }
 

@@ -1,4 +1,4 @@
-//! The end of an account by its owner's proof, and what operators do to accounts.
+//! Deletion of an account by its owner, and operators' actions on accounts.
 
 use crate::App;
 use crate::accounts::login::{FindCredentials, busy_or};
@@ -14,29 +14,29 @@ use terrace_kernel::{Failure, Outcome};
 /// Why an account was not deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeleteAccountRefusal {
-    /// It is deleted already, or suspended: whoever asks is nobody any more.
+    /// The account is already deleted, or suspended, so the caller is no longer authenticated.
     NotActive,
     /// The password is wrong.
     WrongPassword,
-    /// There is money left on an account of theirs.
+    /// One of the user's ledger accounts still holds money.
     BalanceLeft,
-    /// Too many passwords are being checked at once.
+    /// Too many passwords are being checked concurrently.
     Busy,
 }
 
 /// Why a password was not reset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResetPasswordRefusal {
-    /// No account of this name can be operated on.
+    /// No account has this name, or it was deleted.
     UnknownAccount,
-    /// The username does not allow this password.
+    /// The password is not allowed for this username.
     WeakPassword(PasswordError),
-    /// Too many passwords are being hashed at once.
+    /// Too many passwords are being hashed concurrently.
     Busy,
 }
 
 impl App {
-    /// Deletes one's own account, for good.
+    /// Deletes the viewer's own account permanently, after checking the password.
     pub async fn delete_account(
         &self,
         viewer: &Viewer,
@@ -61,35 +61,35 @@ impl App {
                 DeleteAccountRuleRefusal::BalanceLeft => DeleteAccountRefusal::BalanceLeft,
             })
         });
-        // Whatever it came to: who is not active any more is forgotten too.
+        // Also after a refusal: an account that is no longer active must leave the cache too.
         self.viewers.forget_user(user);
         deleted?;
         log::info!("account {user} was deleted by its owner");
         Ok(())
     }
 
-    /// Puts an account aside.
+    /// Suspends an account.
     pub async fn suspend_account(&self, username: &str) -> Outcome<Operated, UnknownAccount> {
         let operated = self.operate(SuspendAccount { username: username.to_owned() }).await?;
         log::info!("account {} was suspended; {}", operated.user, words(operated));
         Ok(operated)
     }
 
-    /// Takes a suspended account back in.
+    /// Restores a suspended account.
     pub async fn restore_account(&self, username: &str) -> Outcome<Operated, UnknownAccount> {
         let operated = self.operate(RestoreAccount { username: username.to_owned() }).await?;
         log::info!("account {} was restored; {}", operated.user, words(operated));
         Ok(operated)
     }
 
-    /// Says what an account may do.
+    /// Sets the role of an account.
     pub async fn grant_role(&self, username: &str, role: Role) -> Outcome<Operated, UnknownAccount> {
         let operated = self.operate(GrantRole { username: username.to_owned(), role }).await?;
         log::info!("account {} was given the role {}", operated.user, role.as_str());
         Ok(operated)
     }
 
-    /// Replaces an account's password with `password`, or with one that is drawn and given back.
+    /// Replaces an account's password with `password`, or with a random one, which is returned.
     pub async fn reset_password(
         &self,
         username: &str,
@@ -118,7 +118,7 @@ impl App {
         Ok((operated, secret))
     }
 
-    /// Gives coins to a fan or takes some, once for its source.
+    /// Credits coins to a fan or debits them, at most once per source.
     pub async fn move_coins(&self, command: MoveCoins) -> Outcome<CoinsMoved, MoveCoinsRefusal> {
         let words = (command.amount, command.gives, command.source.clone());
         let moved = self.execute(command).await?;

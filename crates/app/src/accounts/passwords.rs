@@ -1,5 +1,5 @@
-//! Password hashing (Argon2id, RFC 9106), off the async threads and bounded: however many sign in at once, a
-//! fixed number of hashes is computed at a time, a fixed number waits, and the rest is told to come later.
+//! Password hashing (Argon2id, RFC 9106), off the async threads and bounded: a fixed number of hashes is computed
+//! at a time, a fixed number waits in a queue, and further requests are rejected as busy.
 
 use crate::platform::{NotDone, Workers};
 use argon2::password_hash::phc;
@@ -7,11 +7,11 @@ use argon2::{Algorithm, Argon2, Params, PasswordHasher, PasswordVerifier, Versio
 use terrace_identity::{Password, PasswordHash};
 use terrace_kernel::StoreError;
 
-/// Counts hashes as they are computed, be it of a password that is kept, that is checked, or of nobody's: whoever looks at
-/// it sees that an unknown name costs what a known one does.
+/// Counts computed hashes, including those of the decoy for unknown names. The metric shows that signing in with an
+/// unknown name costs as much as with a known one.
 const HASHES: &str = "terrace_password_hashes_total";
 
-/// What one hash costs. The default is what OWASP recommends for Argon2id: 19 MiB, two passes, one lane.
+/// Cost parameters of one hash. The default is what OWASP recommends for Argon2id: 19 MiB, two passes, one lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PasswordCost {
     /// Memory in KiB, at least 8.
@@ -26,35 +26,35 @@ impl Default for PasswordCost {
     }
 }
 
-/// More passwords wait to be hashed than the service takes on.
+/// The queue of passwords to hash is full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("too many sign-ins at once")]
 pub struct PasswordsBusy;
 
-/// Why hashing or checking came to nothing.
+/// Why hashing or verifying failed.
 #[derive(Debug)]
 pub(crate) enum PasswordFailure {
-    /// Too many wait already.
+    /// The queue is full.
     Busy,
-    /// A defect of ours.
+    /// An internal error.
     Broken(StoreError),
 }
 
-/// Hashes and checks passwords.
+/// Hashes and verifies passwords.
 pub struct Passwords {
     cost: PasswordCost,
     workers: Workers,
-    /// What an unknown name's password is checked against, so that it takes as long as a known one's.
+    /// Salt of the decoy hash that is computed for an unknown name, so that it takes as long as a known one.
     decoy_salt: [u8; 16],
 }
 
 impl Passwords {
-    /// At most `workers` hashes at a time, at most `queue` more waiting.
+    /// Creates a hasher that computes at most `workers` hashes at a time and queues at most `queue` more.
     pub fn new(cost: PasswordCost, workers: usize, queue: usize, decoy_salt: [u8; 16]) -> Self {
         Self { cost, workers: Workers::new("terrace_password_queue", workers, queue), decoy_salt }
     }
 
-    /// Hashes a password that was chosen, with `salt`.
+    /// Hashes a new password with `salt`.
     pub(crate) async fn hash(
         &self,
         password: Password,
@@ -71,7 +71,7 @@ impl Passwords {
         .await
     }
 
-    /// Whether `password` is the one that `hash` was made of. Without a hash it is not, after the same work.
+    /// Whether `password` matches `hash`. Without a hash returns `false` after the same amount of work.
     pub(crate) async fn verify(
         &self,
         password: Password,

@@ -1,4 +1,4 @@
-//! Profiles.
+//! Queries for own and public profiles.
 
 use crate::store::Query;
 use crate::store::ReadTx;
@@ -7,23 +7,23 @@ use terrace_kernel::{Failure, Outcome, StoreError, Timestamp, UserId};
 use terrace_scoring::Points;
 use terrace_social::Relationship;
 
-/// There is no such thing (any more), or none that may be seen.
+/// The resource does not exist (any more), or the reader may not see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotFound;
 
-/// One's own profile.
+/// A user's own profile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwnProfile {
     /// The account.
     pub account: Account,
     /// The favourite team.
     pub favorite_team: Option<Team>,
-    /// All points that were ever earned, whatever the season.
+    /// Sum of all points ever earned, across all seasons.
     pub points: Points,
 }
 
 impl OwnProfile {
-    /// Reads the profile of an account, whatever its status; three statements at most.
+    /// Reads the profile of an account, whatever its status, in at most three statements.
     pub(crate) fn read<T: ReadTx + ?Sized>(tx: &mut T, user: UserId) -> Result<Option<Self>, StoreError> {
         let Some(account) = tx.account(user)? else {
             return Ok(None);
@@ -37,10 +37,10 @@ impl OwnProfile {
     }
 }
 
-/// Finds one's own profile, while the account is active.
+/// Reads a user's own profile. Refused if the account is not active.
 #[derive(Debug, Clone)]
 pub struct GetOwnProfile {
-    /// Whose.
+    /// The account to read.
     pub user: UserId,
 }
 
@@ -56,23 +56,23 @@ impl Query for GetOwnProfile {
     }
 }
 
-/// What everybody may see of somebody, and how they stand to who looks.
+/// The public profile of a user, and the reader's relationship to that user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PublicView {
-    /// The profile.
+    /// The public profile.
     pub profile: PublicProfile,
     /// The favourite team.
     pub favorite_team: Option<Team>,
-    /// How they stand to who looks; nothing for who is signed out.
+    /// The reader's relationship to the user; the default for a signed-out reader and for the user's own profile.
     pub ties: Relationship,
 }
 
-/// Finds the public profile of an active account that is not hidden from the reader.
+/// Reads the public profile of an active account that is not hidden from the reader.
 #[derive(Debug, Clone)]
 pub struct GetPublicProfile {
-    /// Whose.
+    /// The account to read.
     pub user: UserId,
-    /// Who looks.
+    /// The reader; `None` if signed out.
     pub reader: Option<UserId>,
 }
 

@@ -1,4 +1,4 @@
-//! Exchanges a refresh token for a new pair.
+//! Exchanges a refresh token for a new pair of tokens.
 
 use crate::accounts::sign_in::{Device, Tokens, give_tokens};
 use crate::accounts::{OwnProfile, SEEN_TO};
@@ -8,29 +8,29 @@ use std::convert::Infallible;
 use terrace_identity::TokenHash;
 use terrace_kernel::{Ctx, Outcome, SessionId, UserId};
 
-/// Exchanges a refresh token, once. A token that comes a second time was copied: its whole family ends, the
-/// thief's part and the owner's alike (RFC 9700 §4.14.2). The access token of the pair before ends with the exchange. The
-/// session is prolonged, up to its absolute end.
+/// Exchanges a refresh token, once. A token that is presented a second time was copied: its whole token family
+/// ends, for the attacker and the owner alike (RFC 9700 §4.14.2). The exchange ends the previous access token and
+/// extends the session, up to its absolute end.
 pub(crate) struct RefreshSession {
     pub(crate) presented: TokenHash,
     pub(crate) device: Device,
 }
 
-/// What became of a refresh token. The end of a family is an effect that must be kept, so it is no refusal.
+/// The outcome of an exchange. Ending a token family must be committed, so it is an outcome and not a refusal.
 pub(crate) enum Refreshed {
-    /// A new pair.
+    /// A new pair was issued.
     Fresh {
-        /// The session, whose access tokens from before are ended.
+        /// The session; its previous access tokens are ended.
         session: SessionId,
         profile: Box<OwnProfile>,
         tokens: Tokens,
     },
-    /// It had been exchanged before; its family is ended.
+    /// The token had been exchanged before; its family is ended.
     Reused {
-        /// Whose family it was.
+        /// Owner of the family.
         user: UserId,
     },
-    /// It is unknown, over, or of a session or account that is ended.
+    /// The token is unknown or expired, or its session or account has ended.
     Invalid,
 }
 

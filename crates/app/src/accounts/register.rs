@@ -11,7 +11,7 @@ use terrace_identity::{PasswordHash, Role, TimeZone, Username};
 use terrace_kernel::{Ctx, EventKind, Failure, NewEvent, Outcome, StoreError, Timestamp, Topic, UserId};
 use terrace_quests::{Period, Quest, Run};
 
-/// Starts the onboarding quests that are open at `at` for an account that is created then.
+/// Starts the onboarding quests that are open at `at` for an account that is created at that time.
 pub(crate) fn start_onboarding(
     tx: &mut dyn Tx,
     quests: &[Quest],
@@ -24,24 +24,24 @@ pub(crate) fn start_onboarding(
     Ok(())
 }
 
-/// Registers an account and signs its first device in.
+/// Registers an account and opens a session on its first device.
 pub(crate) struct Register {
     pub(crate) username: Username,
     pub(crate) display_name: String,
     pub(crate) time_zone: TimeZone,
     pub(crate) password: PasswordHash,
     pub(crate) device: Device,
-    /// The request's idempotency key. Its stored answer is the account's id: a session cannot be handed out
-    /// twice, so whoever comes again proves the password and gets a session of their own.
+    /// The request's idempotency key. The stored answer is the account's id: a session cannot be issued twice, so a
+    /// repeated request must prove the password and gets a new session.
     pub(crate) request: Option<KeyedRequest>,
     pub(crate) idempotency_life: Duration,
 }
 
-/// What a registration came to.
+/// The outcome of a registration.
 pub(crate) enum RegisterOutcome {
-    /// There is a new account.
+    /// A new account was created.
     Done(Box<Opened>),
-    /// The same request registered this account before.
+    /// The same request already registered this account.
     DoneBefore(UserId),
 }
 

@@ -1,4 +1,4 @@
-//! Who is asking, and from which devices.
+//! Resolves tokens to viewers, and lists sessions.
 
 use crate::store::Query;
 use crate::store::ReadTx;
@@ -6,7 +6,7 @@ use std::convert::Infallible;
 use terrace_identity::{DeviceSession, Token, Viewer};
 use terrace_kernel::{Limit, Outcome, Page, TimeKey, Timestamp, UserId};
 
-/// Finds who presents a token.
+/// Resolves a token to its viewer.
 pub(crate) struct FindViewer {
     pub(crate) token: Token,
 }
@@ -21,14 +21,14 @@ impl Query for FindViewer {
     }
 }
 
-/// Lists one's own live sessions, newest first.
+/// Lists a user's own live sessions, newest first.
 #[derive(Debug, Clone)]
 pub struct ListSessions {
-    /// Whose.
+    /// Owner of the sessions.
     pub user: UserId,
-    /// How many.
+    /// Maximum number of sessions.
     pub limit: Limit,
-    /// After which.
+    /// Keyset position after which the page starts.
     pub after: Option<TimeKey>,
 }
 

@@ -1,4 +1,4 @@
-//! Opens a session for somebody whose password was checked.
+//! Opens a session for a user whose password was verified.
 
 use crate::accounts::OwnProfile;
 use crate::store::Command;
@@ -7,41 +7,42 @@ use std::time::Duration;
 use terrace_identity::{AccountStatus, NewSession, PasswordHash, Secret, SessionKind, Token, TokenKind};
 use terrace_kernel::{Ctx, Failure, Outcome, SessionId, StoreError, Timestamp, UserId};
 
-/// Opens a session and draws its tokens.
+/// Opens a session and issues its tokens.
 pub(crate) struct OpenSession {
     pub(crate) user: UserId,
-    /// The hash that the password was checked against: if it is not the account's any more, nor is the proof.
+    /// The hash that the password was verified against. The command is refused if it is no longer the account's
+    /// hash.
     pub(crate) proved: PasswordHash,
     pub(crate) device: Device,
 }
 
-/// How a device signs in, and for how long.
+/// Kind, name and lifetimes of a session to open.
 #[derive(Clone)]
 pub(crate) struct Device {
     pub(crate) kind: SessionKind,
     pub(crate) name: Option<String>,
-    /// How long the session lasts (a mobile one: until it is refreshed).
+    /// Lifetime of the session (of a mobile session: until its next refresh).
     pub(crate) life: Duration,
-    /// How long an access token lasts.
+    /// Lifetime of an access token.
     pub(crate) access_life: Duration,
-    /// How long after it was opened the session ends, however it is used.
+    /// Absolute lifetime of the session, counted from its opening, however it is used.
     pub(crate) longest: Duration,
 }
 
 impl Device {
-    /// When a session that was opened at `opened_at` and is used at `now` ends unless it is prolonged.
+    /// Expiry of a session that was opened at `opened_at` and last used or refreshed at `now`.
     pub(crate) fn session_end(&self, opened_at: Timestamp, now: Timestamp) -> Timestamp {
         now.plus(self.life).min(opened_at.plus(self.longest))
     }
 }
 
-/// The tokens of a session that was opened or refreshed.
+/// The tokens issued when a session is opened or refreshed.
 pub(crate) enum Tokens {
     Browser { cookie: Secret },
     Mobile { access: Secret, refresh: Secret },
 }
 
-/// A session that was opened.
+/// A newly opened session.
 pub(crate) struct Opened {
     pub(crate) profile: OwnProfile,
     pub(crate) tokens: Tokens,
@@ -49,9 +50,9 @@ pub(crate) struct Opened {
 
 /// Why no session was opened.
 pub(crate) enum OpenSessionRefusal {
-    /// The password was changed, or the account deleted, since it was checked.
+    /// The password was changed, or the account deleted, since the password was verified.
     ProofIsStale,
-    /// An operator put the account aside.
+    /// An operator suspended the account.
     Suspended,
 }
 
@@ -77,7 +78,7 @@ impl Command for OpenSession {
     }
 }
 
-/// Opens a session of `user` on `device` with fresh tokens.
+/// Opens a session of `user` on `device` with new tokens.
 pub(crate) fn open_session(
     tx: &mut dyn Tx,
     ctx: &mut Ctx,
@@ -97,7 +98,7 @@ pub(crate) fn open_session(
     give_tokens(tx, ctx, session.id, device, session.expires_at)
 }
 
-/// Draws the tokens of a session that ends at `session_end`: a cookie, or a pair.
+/// Issues the tokens of a session that ends at `session_end`: a cookie, or an access and refresh pair.
 pub(crate) fn give_tokens(
     tx: &mut dyn Tx,
     ctx: &mut Ctx,
@@ -106,16 +107,16 @@ pub(crate) fn give_tokens(
     session_end: Timestamp,
 ) -> Result<Tokens, StoreError> {
     let access_end = ctx.now().plus(device.access_life).min(session_end);
-    let mut give = |kind, end| {
+    let mut issue = |kind, end| {
         let (secret, token) = Token::draw(kind, ctx);
         tx.insert_token(session, &token, end)?;
         Ok::<_, StoreError>(secret)
     };
     Ok(match device.kind {
-        SessionKind::Browser => Tokens::Browser { cookie: give(TokenKind::Cookie, session_end)? },
+        SessionKind::Browser => Tokens::Browser { cookie: issue(TokenKind::Cookie, session_end)? },
         SessionKind::Mobile => Tokens::Mobile {
-            access: give(TokenKind::Access, access_end)?,
-            refresh: give(TokenKind::Refresh, session_end)?,
+            access: issue(TokenKind::Access, access_end)?,
+            refresh: issue(TokenKind::Refresh, session_end)?,
         },
     })
 }

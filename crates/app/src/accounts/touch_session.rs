@@ -1,4 +1,4 @@
-//! Notes that a session, and with it an account, is in use.
+//! Records the last use of a session and of its account.
 
 use crate::store::Command;
 use crate::store::Tx;
@@ -6,10 +6,10 @@ use std::convert::Infallible;
 use std::time::Duration;
 use terrace_kernel::{Ctx, Outcome, SessionId, UserId};
 
-/// How exactly it is kept when an account was last seen: more often it is not written.
+/// Minimum interval between two writes of an account's last-seen time.
 pub(crate) const SEEN_TO: Duration = Duration::from_hours(24);
 
-/// Notes when a session was last used, and its account last seen.
+/// Records when a session was last used and its account last seen.
 pub(crate) struct TouchSession {
     pub(crate) user: UserId,
     pub(crate) session: SessionId,

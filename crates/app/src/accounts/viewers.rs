@@ -1,4 +1,4 @@
-//! Who presents which token, remembered for a moment, so that a request costs no look-up of its own.
+//! A short-lived cache of viewers by token, so that a request needs no lookup of its own.
 
 use moka::sync::Cache;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,18 +6,18 @@ use std::time::Duration;
 use terrace_identity::{TokenHash, TokenKind, Viewer};
 use terrace_kernel::{SessionId, Timestamp, UserId};
 
-/// How many tokens are remembered at most; some 200 bytes each.
+/// Capacity in tokens; some 200 bytes each.
 const MOST: u64 = 100_000;
 
-/// Remembers who presents a token, for a bounded time, and forgets at once what is ended in this process.
+/// Caches the viewer of a token for a bounded time. Sessions that end in this process are evicted immediately.
 pub(crate) struct Viewers {
-    /// `None` where nothing is remembered.
+    /// `None` if caching is off.
     known: Option<Cache<(TokenKind, TokenHash), Viewer>>,
-    /// Counts endings: an answer that was on its way while a session ended is not remembered.
+    /// Counts ended sessions. A lookup that was in flight while a session ended is not cached.
     endings: AtomicU64,
 }
 
-/// When a look-up began, in endings.
+/// The value of the endings counter when a lookup began.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Since(u64);
 
@@ -29,32 +29,33 @@ impl Viewers {
         Self { known, endings: AtomicU64::new(0) }
     }
 
-    /// Who presents the token, if that is remembered and still so by the clock.
+    /// The cached viewer of the token, unless the token has expired at `now`.
     pub(crate) fn get(&self, token: (TokenKind, TokenHash), now: Timestamp) -> Option<Viewer> {
         self.known.as_ref()?.get(&token).filter(|viewer| !viewer.expires_at.is_over(now))
     }
 
-    /// To be asked before a look-up whose answer is to be remembered.
+    /// The current endings counter. Call it before a lookup whose result is passed to [`Viewers::remember`].
     pub(crate) fn since(&self) -> Since {
         Since(self.endings.load(Ordering::Acquire))
     }
 
-    /// Remembers who presents the token, unless a session ended since the look-up began.
+    /// Caches the viewer of the token, unless a session ended since the lookup began.
     pub(crate) fn remember(&self, since: Since, token: (TokenKind, TokenHash), viewer: Viewer) {
         let Some(known) = &self.known else { return };
         known.insert(token, viewer);
-        // After the insertion: whichever of the two sees the other forgets it.
+        // Checked after the insertion: of an insertion and a concurrent eviction, the later one sees the other and
+        // removes the entry.
         if self.endings.load(Ordering::Acquire) != since.0 {
             known.invalidate(&token);
         }
     }
 
-    /// Forgets a session that was ended.
+    /// Evicts a session that ended.
     pub(crate) fn forget_session(&self, session: SessionId) {
         self.forget(move |viewer| viewer.session_id == session);
     }
 
-    /// Forgets every session of an account.
+    /// Evicts every session of an account.
     pub(crate) fn forget_user(&self, user: UserId) {
         self.forget(move |viewer| viewer.user_id == user);
     }
@@ -63,7 +64,7 @@ impl Viewers {
         self.endings.fetch_add(1, Ordering::AcqRel);
         let Some(known) = &self.known else { return };
         if known.invalidate_entries_if(move |_, viewer| which(viewer)).is_err() {
-            // Only where closures are not supported; forgetting too much is right as well.
+            // Fails only if invalidation closures are unsupported; evicting everything is correct as well.
             known.invalidate_all();
         }
     }

@@ -1,4 +1,4 @@
-//! Balances of coins and tokens: transfers and queries.
+//! Balances: operators' transfers of coins, and queries.
 
 mod move_coins;
 mod queries;

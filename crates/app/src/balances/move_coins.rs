@@ -1,4 +1,4 @@
-//! What operators do to coins: give some, take some.
+//! Operators' credits and debits of coins.
 
 use crate::accounts::UnknownAccount;
 use crate::store::Command;
@@ -6,38 +6,38 @@ use crate::store::Tx;
 use terrace_kernel::{Ctx, Failure, Outcome, StoreError, UserId};
 use terrace_ledger::{AccountKind, Amount, Holder, House, Transfer, TransferOutcome, TransferSource};
 
-/// Gives coins to a fan, or takes some of theirs.
+/// Credits coins to a fan or debits them.
 #[derive(Debug, Clone)]
 pub struct MoveCoins {
-    /// The username, however it is spelled.
+    /// The username, in any spelling.
     pub username: String,
-    /// How many.
+    /// Number of coins.
     pub amount: Amount,
-    /// Whether the fan gets them.
+    /// `true` to credit the fan, `false` to debit.
     pub gives: bool,
-    /// What it says to the fan, checked by [`terrace_ledger::reason`].
+    /// Reason shown to the fan, checked by [`terrace_ledger::reason`].
     pub reason: String,
-    /// What tells it from others, by [`TransferSource::operator`]: what was done is not done again.
+    /// Unique source of the transfer, from [`TransferSource::operator`]: a source is applied at most once.
     pub source: TransferSource,
 }
 
-/// What it came to.
+/// The outcome of a credit or debit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CoinsMoved {
-    /// The account.
+    /// Id of the account.
     pub user: UserId,
-    /// How many coins they have now; nothing where it was done before.
+    /// The fan's new balance in coins; `None` if the source was applied before.
     pub balance: Option<i64>,
 }
 
 /// Why coins are not moved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MoveCoinsRefusal {
-    /// There is no account of this name, or it was deleted.
+    /// No account has this name, or it was deleted.
     UnknownAccount,
-    /// The fan has only so many.
+    /// The fan's balance is too low.
     Insufficient {
-        /// How many.
+        /// The fan's balance in coins.
         has: i64,
     },
 }

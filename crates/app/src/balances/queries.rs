@@ -1,4 +1,4 @@
-//! What one has, and what was moved on one's accounts.
+//! A fan's balances and ledger entries.
 
 use crate::store::Query;
 use crate::store::ReadTx;
@@ -7,23 +7,23 @@ use terrace_kernel::Currency;
 use terrace_kernel::{Limit, Outcome, Page, TimeKey, Timestamp, UserId};
 use terrace_ledger::{AccountKind, Balance, Entry};
 
-/// Reads a fan's balances and a page of what was moved, the newest first.
+/// Reads a fan's balances and a page of ledger entries, newest first.
 #[derive(Debug, Clone)]
 pub struct ReadWallets {
-    /// Whose.
+    /// The fan.
     pub user: UserId,
-    /// How many entries.
+    /// Maximum number of entries.
     pub limit: Limit,
-    /// After which entry.
+    /// The entry after which the page starts.
     pub after: Option<TimeKey>,
 }
 
-/// A fan's accounts.
+/// A fan's balances and ledger entries.
 #[derive(Debug, Clone)]
 pub struct Wallets {
-    /// What is on them: points and coins always, money where there ever was some.
+    /// The balances: points and coins always, money only if there ever was some.
     pub balances: Vec<Balance>,
-    /// What was moved.
+    /// The page of ledger entries.
     pub entries: Page<Entry, TimeKey>,
 }
 
@@ -44,10 +44,10 @@ impl Query for ReadWallets {
     }
 }
 
-/// Reads how much money a fan has in [`Currency::DEFAULT`], in its minor units.
+/// Reads a fan's money balance in [`Currency::DEFAULT`], in minor units.
 #[derive(Debug, Clone, Copy)]
 pub struct ReadCash {
-    /// Whose.
+    /// The fan.
     pub user: UserId,
 }
 

@@ -1,4 +1,4 @@
-//! Gives a fan points for a fact (spec, leaderboard scoring rules 1 and 4).
+//! Awards points to a fan for a fact (spec, leaderboard scoring rules 1 and 4).
 
 use crate::boards::awards::{AwardPointsRefusal, AwardResult, Awards};
 use crate::store::Command;
@@ -6,16 +6,16 @@ use crate::store::Tx;
 use terrace_kernel::{Ctx, Outcome, TeamId};
 use terrace_scoring::{NewAward, Writer};
 
-/// Gives the points of an award, once.
+/// Writes an award, at most once per fact.
 #[derive(Debug, Clone)]
 pub struct AwardPoints {
-    /// What stamps it; see [`crate::App::awards`].
+    /// Determines season and board of the award; see [`crate::App::awards`].
     pub awards: Awards,
     /// The award.
     pub award: NewAward,
-    /// The team of the quest or game that it is for.
+    /// The team of the quest or game that the award is for.
     pub team: Option<TeamId>,
-    /// Who writes.
+    /// The writer of the record: the service or maintenance.
     pub by: Writer,
 }
 

@@ -1,4 +1,4 @@
-//! Giving points: the one way in which a record of points comes into the ledger.
+//! Awarding points: the only way in which points records are written to the ledger.
 
 use crate::store::Tx;
 use std::collections::{HashMap, HashSet};
@@ -9,66 +9,66 @@ use terrace_scoring::{
     ReversalRefusal, Seasons, SourceKey, Stamp, TeamBoardId, TotalChanges, Writer,
 };
 
-/// How often an award is tried anew before the seasons or boards that it meets are called a defect: each time something
-/// else was committed meanwhile, and neither seasons nor boards come often.
+/// Maximum number of attempts to write an award before the command fails. An attempt fails only if a season or board
+/// was committed concurrently, which is rare.
 const TRIES: u32 = 8;
 
-/// What stamps awards: the seasons as this process knows them. The store checks them with each award, and they are read
-/// anew where it finds others.
+/// Determines season and board of awards from the seasons that this process has cached. The store verifies the cached
+/// seasons with each award; if they are stale, they are read again.
 #[derive(Debug, Clone, Default)]
 pub struct Awards {
     known: Arc<RwLock<Arc<Seasons>>>,
 }
 
-/// What giving points came to.
+/// The outcome of an award or reversal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AwardResult {
     /// The record was written.
     Now {
         /// The record.
         record: PointsRecord,
-        /// The totals that it changed, as they are now.
+        /// The totals that it changed, with their new values.
         changes: TotalChanges,
     },
-    /// The fact has paid before, and nothing was written.
+    /// The fact was already paid; nothing was written.
     Before,
 }
 
-/// Why no points are given.
+/// Why points are not awarded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AwardPointsRefusal {
     /// The award breaks a rule.
     Rule(AwardRefusal),
-    /// There is no such account that gets points.
+    /// The account is unknown or deleted, or it is suspended and the writer is not maintenance.
     NotActive,
     /// No team has this id.
     UnknownTeam,
 }
 
-/// Why points are not taken back.
+/// Why points are not reversed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReversePointsRefusal {
-    /// The fact has not paid.
+    /// The fact has no record.
     NoRecord,
     /// The reversal breaks a rule.
     Rule(ReversalRefusal),
-    /// There is no such account.
+    /// The account is unknown or deleted, or it is suspended and the writer is not maintenance.
     NotActive,
 }
 
 impl Awards {
-    /// The seasons as they were when they were last read.
+    /// The cached seasons.
     pub(crate) fn seasons(&self) -> Arc<Seasons> {
         Arc::clone(&self.known.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Takes note of the seasons.
+    /// Replaces the cached seasons.
     pub(crate) fn know(&self, seasons: Arc<Seasons>) {
         *self.known.write().unwrap_or_else(PoisonError::into_inner) = seasons;
     }
 
-    /// Gives points for a fact, in the caller's transaction: the record, the totals, the event. The season is that of
-    /// the award's time, and the board that of `activity`, or else of the fan's favourite team as it is now
+    /// Awards points for a fact in the caller's transaction: writes the record, the totals and the event. The season
+    /// is that of the award's time, and the board that of `activity`, or else of the fan's current favourite team
     /// (`docs/spec.md`, scoring rules 1, 4 and 5).
     pub fn give(
         &self,
@@ -81,8 +81,8 @@ impl Awards {
         self.give_on(tx, ctx, award, BoardOrder::Of(activity), by)
     }
 
-    /// The same as maintenance, for what happened long ago: which team was the fan's favourite then nobody knows, so that
-    /// what was of no team has no board (`docs/spec.md`, scoring rule 5).
+    /// The same for maintenance, for facts of the past. The fan's favourite team at that time is unknown, so an award
+    /// without a team has no board (`docs/spec.md`, scoring rule 5).
     pub(crate) fn backfill_award(
         &self,
         tx: &mut dyn Tx,
@@ -94,9 +94,9 @@ impl Awards {
         self.give_on(tx, ctx, award, board, Writer::Maintenance)
     }
 
-    /// The same for many at once, as far as the store gains by it: each with the team that it was for. Says of each whether it
-    /// was given; whatever was not is for [`Awards::backfill_award`]. The caller holds the fans, and brings their totals in
-    /// line afterwards.
+    /// Writes many past awards at once, each with its team, as far as the store gains from batching. Returns for each
+    /// whether it was written; pass the others to [`Awards::backfill_award`]. The caller has locked the fans and
+    /// reconciles their totals afterwards.
     pub(crate) fn give_at_once(
         &self,
         tx: &mut dyn Tx,
@@ -115,7 +115,7 @@ impl Awards {
         for (award, team) in past {
             let board = team.and_then(|team| boards.get(&team).copied());
             let id = ctx.new_id();
-            // One at a time makes the board, or says what is wrong.
+            // Otherwise the award is left to the single path, which creates the board or returns the refusal.
             let record = (board.is_some() == team.is_some())
                 .then(|| (*award).clone().record(id, &seasons, board, Writer::Maintenance).ok());
             ids.push(record.flatten().map(|record| {
@@ -140,7 +140,8 @@ impl Awards {
         let mut seasons = self.seasons();
         for _ in 0..TRIES {
             let mut award = award.clone();
-            // What happens now happens in the season that has begun, also by a clock that is behind its first instant.
+            // A current fact belongs to the season that has begun, even if this process's clock is behind the
+            // season's start.
             if by == Writer::Service && award.at == ctx.now() {
                 award.at = seasons.active().map_or(award.at, |season| award.at.max(season.starts_at));
             }
@@ -173,7 +174,7 @@ impl Awards {
         Err(Failure::Broken(StoreError::Contended("the seasons change all the time".to_owned())))
     }
 
-    /// Takes back what a fact has paid, once.
+    /// Reverses the points paid for a fact, at most once.
     pub fn take_back(
         &self,
         tx: &mut dyn Tx,

@@ -1,30 +1,30 @@
-//! Joins a board, or leaves it. Points are counted either way; what changes is whether the board shows the fan.
+//! Joins or leaves a board. Points are counted either way; membership decides whether the board lists the fan.
 
 use crate::store::Command;
 use crate::store::{ReadTx, Tx};
 use terrace_kernel::{Ctx, Failure, Outcome, StoreError, TeamId, UserId};
 use terrace_scoring::{Board, BoardId, BoardScope, Membership, Season};
 
-/// Which board.
+/// Selects a board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BoardChoice {
-    /// The global one of the season that is looked at.
+    /// The global board of the requested season.
     Global,
-    /// The one of this id.
+    /// The board with this id.
     Board(BoardId),
-    /// A team's, which is made when it is first asked for.
+    /// The board of a team, created on first use.
     Team(TeamId),
 }
 
-/// Puts a fan on a board, with what it already holds of theirs, or takes them off it. Who is there already, or is not,
-/// stays so.
+/// Adds a fan to a board, with the points already counted there, or removes them from it. No effect if the fan
+/// already is, or is not, a member.
 #[derive(Debug, Clone)]
 pub struct ChangeBoardMembership {
     /// The fan.
     pub user: UserId,
     /// The board.
     pub board: BoardChoice,
-    /// Whether they join.
+    /// `true` to join, `false` to leave.
     pub joins: bool,
 }
 
@@ -37,18 +37,18 @@ pub struct BoardJoined {
     pub season: Season,
 }
 
-/// Why nobody joined or left.
+/// Why a membership was not changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MembershipRefusal {
-    /// There is no such board.
+    /// No such board exists.
     UnknownBoard,
     /// No team has this id.
     UnknownTeam,
-    /// The board is that of a season that is over: it stays as it is.
+    /// The board belongs to a closed season and cannot change.
     SeasonClosed,
-    /// No season has begun.
+    /// No season is active.
     NoSeason,
-    /// The account was deleted or suspended meanwhile.
+    /// The account was deleted or suspended after the request was authenticated.
     NotActive,
 }
 
@@ -86,7 +86,7 @@ impl Command for ChangeBoardMembership {
     }
 }
 
-/// A team's board, made now if there is none; nothing where there is no such team.
+/// The board of a team, created if missing; `None` if the team does not exist.
 pub(crate) fn ensure_team_board(
     tx: &mut dyn Tx,
     ctx: &mut Ctx,
@@ -101,13 +101,13 @@ pub(crate) fn ensure_team_board(
     tx.board_of_team(team)
 }
 
-/// Makes a team's board when it is first asked for (spec §4 "Leaderboard").
+/// Creates a team's board on first use (spec §4 "Leaderboard").
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct EnsureTeamBoard(pub(crate) TeamId);
 
 impl Command for EnsureTeamBoard {
     const NAME: &'static str = "ensure_team_board";
-    /// Nothing where there is no such team.
+    /// `None` if the team does not exist.
     type Output = Option<Board>;
     type Refusal = std::convert::Infallible;
 
@@ -116,7 +116,7 @@ impl Command for EnsureTeamBoard {
     }
 }
 
-/// What a board is called: its team's name, or the season's.
+/// The name of a board: its team's name, or "Global".
 pub(crate) fn board_name(tx: &mut dyn ReadTx, board: &Board) -> Result<String, StoreError> {
     match board.scope {
         BoardScope::Global(_) => Ok("Global".to_owned()),

@@ -1,5 +1,5 @@
-//! Leaderboards as they are read: from memory where the boards of the active season are there, as of a place in the event
-//! log, and from the tables while they are loaded, and for seasons that are over.
+//! Leaderboards for readers: served from memory, as of a position in the event log, if the boards of the active
+//! season are loaded; otherwise, and for closed seasons, from the tables.
 
 mod award_points;
 mod awards;
@@ -38,109 +38,109 @@ use terrace_identity::AuthorCard;
 use terrace_kernel::{Failure, Limit, Outcome, Position, StoreError, UserId};
 use terrace_scoring::{Board, BoardScope, RankIndex, RankKey, Ranked, Season, SeasonId, Seasons, Standing};
 
-/// How long a reader waits for the boards in memory to show what the reader wrote; then they are shown as they are.
+/// Maximum time that a reader waits for the boards in memory to show the reader's own writes.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// How long a reader of the tables waits for them to hold no more of a board than the event log tells; then the events
-/// that wait get their positions in the transaction of the read.
+/// How long a reader of the tables waits until every change of the board that they hold has a position in the event
+/// log. After that, the transaction of the read assigns positions to the pending events.
 const PUBLISHING: Duration = Duration::from_millis(500);
-/// How often it is looked whether they do.
+/// Maximum time between two checks of that condition.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// What is asked of a board.
+/// A request for a page of a board.
 #[derive(Debug, Clone)]
 pub struct ReadBoard {
-    /// Which.
+    /// The board.
     pub board: BoardChoice,
-    /// In which season; none for the one that is shown.
+    /// The season; `None` for the one that is currently shown.
     pub season: Option<SeasonId>,
-    /// Whose neighbours are asked for, in place of the top.
+    /// If set, the page is centred on this user instead of starting at the top.
     pub around: Option<UserId>,
-    /// How many lines.
+    /// Maximum number of lines.
     pub limit: Limit,
-    /// After which line.
+    /// The line after which the page starts.
     pub after: Option<RankKey>,
-    /// Who reads.
+    /// The reader; `None` if signed out.
     pub reader: Option<UserId>,
 }
 
 /// Why a board is not shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BoardRefusal {
-    /// There is no such board.
+    /// No such board exists.
     UnknownBoard,
     /// No team has this id.
     UnknownTeam,
-    /// There is no such season, or the board has none of it.
+    /// No such season exists, or the board does not belong to it.
     UnknownSeason,
 }
 
-/// A board in a season, found.
+/// A resolved board with the season to show.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShownBoard {
     /// The board.
     pub board: Board,
-    /// What it is called.
+    /// Display name of the board.
     pub name: String,
     /// The season.
     pub season: Season,
 }
 
-/// One line.
+/// One line of a board.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BoardLine {
-    /// Who stands where.
+    /// Rank and points.
     pub ranked: Ranked,
-    /// The fan; none where the reader and they are hidden from each other.
+    /// The fan; `None` if the reader and the fan are hidden from each other.
     pub user: Option<Arc<AuthorCard>>,
 }
 
 /// A page of a board.
 #[derive(Debug, Clone)]
 pub struct BoardPage {
-    /// The lines in order.
+    /// The lines, in order of rank.
     pub lines: Vec<BoardLine>,
-    /// Where the reader stands, if they are listed.
+    /// The reader's standing, if the reader is listed.
     pub me: Option<Standing>,
-    /// How many are listed.
+    /// Number of listed fans.
     pub total: u64,
-    /// The place in the log as of which the page is right.
+    /// Log position as of which the page is exact.
     pub version: Position,
-    /// After which line the next page begins, when there is one.
+    /// The line after which the next page begins; `None` on the last page.
     pub next: Option<RankKey>,
-    /// From where a stream goes on.
+    /// Log position at which an event stream continues from this page.
     pub stream_position: Position,
-    /// What tells the board's state from others; none where it was read from the tables.
+    /// Stamp of the board's state; `None` if the page was read from the tables.
     pub stamp: Option<BoardStamp>,
 }
 
-/// Up to where the boards in memory know the log, once they show what the reader wrote, or the reader has waited for that
-/// long enough. A request finds that out once and goes by it to its end.
+/// The state of the boards in memory at one moment: the log position that they have applied, once they show the
+/// reader's writes or the wait has timed out. A request takes one snapshot and uses it throughout.
 #[derive(Debug, Clone, Copy)]
 pub struct BoardSnapshot {
-    /// None where the tables have to be asked.
+    /// Position applied by the boards in memory; `None` if the tables must be read.
     known: Option<Position>,
-    /// Up to where pages from the tables told of boards before; the boards in memory know of that, too.
-    told: Position,
+    /// Position up to which pages were served from the tables; never beyond `known`.
+    served: Position,
 }
 
 impl App {
-    /// What stamps awards.
+    /// The writer of awards.
     pub fn awards(&self) -> crate::boards::awards::Awards {
         self.awards.clone()
     }
 
-    /// Makes the first seasons where there are none; says whether it did.
+    /// Creates the first seasons if there are none; returns whether it did.
     pub async fn found_seasons(&self) -> Result<bool, StoreError> {
         into_infallible(self.execute(crate::boards::FoundSeasons).await)
     }
 
-    /// Closes and begins the seasons that are due; says what changed.
+    /// Closes and starts the seasons that are due; returns the changed seasons.
     pub async fn turn_seasons(&self) -> Result<Vec<Season>, StoreError> {
         into_infallible(self.execute(crate::boards::TurnSeasons).await)
     }
 
-    /// Waits until the boards in memory show what the reader wrote here, for half a second at most. Commands wait for that
-    /// before they answer, so that a reader rarely has to.
+    /// Waits, for at most half a second, until the boards in memory show the reader's writes from this process.
+    /// Commands wait for the same before they return, so readers rarely have to.
     pub async fn boards_now(&self, reader: Option<UserId>) -> BoardSnapshot {
         let unshown = self.unshown.of(reader);
         if !unshown.is_empty() && self.ranks.known().is_some() {
@@ -157,15 +157,17 @@ impl App {
 
     fn boards_as_they_are(&self) -> BoardSnapshot {
         let known = self.ranks.known();
-        let told = self.ranks.floor();
-        BoardSnapshot { known, told: known.map_or(told, |known| told.min(known)) }
+        let served = self.ranks.floor();
+        BoardSnapshot { known, served: known.map_or(served, |known| served.min(known)) }
     }
 
-    /// Waits until the boards show everything that was committed here before now. To be called before the accounts that it
-    /// concerns can know of it; where it takes too long, or the wait is cut short, they wait when they read a board.
+    /// Waits until the boards show everything that this process has committed so far. Call it before the affected
+    /// accounts can learn of the change. If the wait times out or is cancelled, the accounts are noted and wait when
+    /// they next read a board.
     pub(crate) async fn wait_until_visible(&self, concerned: Vec<Concerned>) {
         let mut note = Note { unshown: &self.unshown, concerned };
-        // While boards are loaded they are read from the tables, but not for how long.
+        // While the boards are loading, reads go to the tables, but loading may finish at any time, so the note
+        // stays.
         if self.ranks.known().is_none() {
             return;
         }
@@ -175,12 +177,12 @@ impl App {
         }
     }
 
-    /// Waits until the boards show the points that the reader is about to see.
+    /// Waits until the boards show the points that the reader is about to be shown.
     pub async fn boards_show_points_of(&self, reader: UserId) {
         self.wait_until_visible(vec![Concerned::Account(reader)]).await;
     }
 
-    /// Every season.
+    /// All seasons.
     pub async fn seasons(&self, now: BoardSnapshot) -> Result<Arc<Seasons>, StoreError> {
         if now.known.is_some()
             && let Some(seasons) = self.ranks.read(|ranks| Arc::clone(ranks.seasons()))
@@ -192,7 +194,7 @@ impl App {
         Ok(seasons)
     }
 
-    /// Finds the board that is asked for; a team's is made when it is first asked for.
+    /// Resolves the requested board; a team's board is created on first use.
     pub async fn find_board(
         &self,
         now: BoardSnapshot,
@@ -242,7 +244,7 @@ impl App {
             }
         };
         let (board, name) = found;
-        // A global board shows its own season, whichever is the active one.
+        // A global board shows its own season, even if another one is active.
         let season = match board.scope {
             BoardScope::Global(own) if own != season.id => {
                 let own = seasons.get(own).filter(|_| !season_asked).cloned();
@@ -253,15 +255,15 @@ impl App {
         Ok(ShownBoard { board, name, season })
     }
 
-    /// What tells the state of a board from others; none where it is not kept in memory, or not now.
+    /// The stamp of a board's state; `None` if the board is not in memory, or not at the moment.
     pub fn board_stamp(&self, now: BoardSnapshot, shown: &ShownBoard) -> Option<BoardStamp> {
         now.known?;
         let is_kept = |ranks: &Ranks| ranks.season() == Some(shown.season.id);
         let stamp = self.ranks.read(|ranks| is_kept(ranks).then(|| ranks.stamp(shown.board.id))).flatten()?;
-        Some(stamp.after(now.told))
+        Some(stamp.after(now.served))
     }
 
-    /// Reads a page of a board that was found.
+    /// Reads a page of a resolved board.
     pub async fn read_board(
         &self,
         now: BoardSnapshot,
@@ -269,7 +271,7 @@ impl App {
         asked: &ReadBoard,
     ) -> Result<BoardPage, StoreError> {
         let mut page = self.page(now, shown, asked).await?;
-        // Where somebody stands who is hidden from the reader is not told to whoever asks for them.
+        // A page around a user who is hidden from the reader would reveal that user's rank.
         let is_hidden = |line: &BoardLine| Some(line.ranked.user) == asked.around && line.user.is_none();
         if page.lines.iter().any(is_hidden) {
             page.lines.clear();
@@ -304,14 +306,14 @@ impl App {
         shown: &ShownBoard,
         asked: &ReadBoard,
     ) -> Result<Option<BoardPage>, StoreError> {
-        let BoardSnapshot { known: Some(known), told } = now else { return Ok(None) };
+        let BoardSnapshot { known: Some(known), served } = now else { return Ok(None) };
         let read = self.ranks.read(|ranks| {
             let kept = (Arc::clone(ranks.cards()), Arc::clone(ranks.hidden()));
             let (rows, stamp) = ranks.board(shown.board.id, |index| Rows::of(index, asked));
             (ranks.season() == Some(shown.season.id)).then_some((rows, stamp, kept))
         });
         let Some((rows, stamp, (cards, hidden))) = read.flatten() else { return Ok(None) };
-        let stamp = stamp.after(told);
+        let stamp = stamp.after(served);
         let users: Vec<UserId> = rows.lines.iter().map(|line| line.user).collect();
         let since = cards.since();
         let mut known_cards: Vec<Arc<AuthorCard>> = Vec::with_capacity(users.len());
@@ -338,8 +340,8 @@ impl App {
         )))
     }
 
-    /// The page as the tables have it; nothing where they have more than the event log tells, so that it is right as of
-    /// no place in the log, and where the boards in memory have come to be there.
+    /// A page from the tables. `None` if the tables contain changes without a position in the event log, so that the
+    /// page would not be exact as of any position, or if the boards in memory have become available.
     async fn page_in_tables(
         &self,
         shown: &ShownBoard,
@@ -360,7 +362,7 @@ impl App {
         Ok(Some(rows.into_page(&cards, &hidden, (head, head), None)))
     }
 
-    /// Who of these is hidden from the reader: by what is kept, or else by the tables.
+    /// Which of these users are hidden from the reader, by the cache if given, otherwise by the tables.
     async fn hidden(
         &self,
         reader: Option<UserId>,
@@ -375,7 +377,7 @@ impl App {
         Ok(users.into_iter().filter(|user| hidden.contains(user)).collect())
     }
 
-    /// Who is hidden from somebody: from memory, up to what the boards know of the log.
+    /// All users hidden from the reader, from the cache or, on a miss, from the tables.
     async fn hidden_from(&self, kept: &Hidden, reader: UserId) -> Result<Arc<HashSet<UserId>>, StoreError> {
         if let Some(hidden) = kept.get(reader) {
             return Ok(hidden);
@@ -387,7 +389,7 @@ impl App {
         Ok(hidden)
     }
 
-    /// Where a fan stands on a board.
+    /// A fan's standing on a board; `None` if the fan is not listed.
     pub async fn standing(
         &self,
         now: BoardSnapshot,
@@ -408,8 +410,8 @@ impl App {
         )
     }
 
-    /// The boards of the season that is shown: those that the reader is on first, then the global one and the teams' in
-    /// the order in which they were made.
+    /// The boards of the season that is shown: the teams' boards that the reader joined first, then the global one,
+    /// then the other teams' in the order in which they were created.
     pub async fn list_boards(
         &self,
         reader: Option<UserId>,
@@ -422,7 +424,7 @@ impl App {
     }
 }
 
-/// The rows of a page, before names.
+/// The rows of a page, before names are added.
 pub(crate) struct Rows {
     pub(crate) lines: Vec<Ranked>,
     pub(crate) me: Option<Standing>,
@@ -477,7 +479,7 @@ impl Rows {
     }
 }
 
-/// Up to `limit` lines with the fan in their middle, and one more where the board goes on.
+/// Up to `limit` lines centred on the fan, and one more if the board continues.
 fn around(index: &RankIndex, user: UserId, limit: usize) -> Vec<Ranked> {
     let Some(standing) = index.standing(user) else { return Vec::new() };
     let offset = standing.ranked.position.saturating_sub(1).saturating_sub(limit / 2);

@@ -1,4 +1,4 @@
-//! One's own points.
+//! A fan's own points.
 
 use crate::store::Query;
 use crate::store::ReadTx;
@@ -6,25 +6,25 @@ use std::convert::Infallible;
 use terrace_kernel::{Limit, Outcome, Page, TimeKey, Timestamp, UserId};
 use terrace_scoring::{Points, PointsRecord};
 
-/// Reads a fan's sums and a page of their records, the newest first.
+/// Reads a fan's point totals and a page of the fan's records, newest first.
 #[derive(Debug, Clone)]
 pub struct ReadOwnPoints {
-    /// Whose.
+    /// The fan.
     pub user: UserId,
-    /// How many records.
+    /// Maximum number of records.
     pub limit: Limit,
-    /// After which record.
+    /// The record after which the page starts.
     pub after: Option<TimeKey>,
 }
 
 /// A fan's points.
 #[derive(Debug, Clone)]
 pub struct OwnPoints {
-    /// The sum of all records, whatever their season.
+    /// Sum of all records, across all seasons.
     pub total: Points,
-    /// The sum of those of the season that is shown.
+    /// Sum of the records of the season that is shown.
     pub season_total: Points,
-    /// The records.
+    /// The page of records.
     pub page: Page<PointsRecord, TimeKey>,
 }
 

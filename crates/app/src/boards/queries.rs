@@ -1,4 +1,4 @@
-//! Boards as the tables have them, and what of fans stands beside their lines.
+//! Reads boards from the tables, and the data shown next to their lines.
 
 use crate::boards::{BoardChoice, ReadBoard, Rows, board_name};
 use crate::store::Query;
@@ -8,7 +8,7 @@ use terrace_identity::AuthorCard;
 use terrace_kernel::{Outcome, Position, StoreError, Timestamp, UserId};
 use terrace_scoring::{Board, BoardId, BoardScope, Percentile, RankKey, Ranked, SeasonId, Seasons, Standing};
 
-/// Reads the seasons.
+/// Reads all seasons.
 pub(crate) struct ReadSeasons;
 
 impl Query for ReadSeasons {
@@ -44,7 +44,7 @@ impl Query for FindBoard {
     }
 }
 
-/// Reads cards.
+/// Reads the author cards of these users.
 pub(crate) struct ReadCards(pub(crate) Vec<UserId>);
 
 impl Query for ReadCards {
@@ -57,7 +57,7 @@ impl Query for ReadCards {
     }
 }
 
-/// Finds whom a block hides from a reader.
+/// Returns which of `others` a block hides from the reader.
 pub(crate) struct HiddenAmong {
     pub(crate) reader: UserId,
     pub(crate) others: Vec<UserId>,
@@ -73,7 +73,7 @@ impl Query for HiddenAmong {
     }
 }
 
-/// Says who is hidden from a reader, at all.
+/// Returns all users that a block hides from this reader.
 pub(crate) struct HiddenFrom(pub(crate) UserId);
 
 impl Query for HiddenFrom {
@@ -86,7 +86,7 @@ impl Query for HiddenFrom {
     }
 }
 
-/// Lists boards, the reader's first.
+/// Lists the boards of a season, those that the reader joined first.
 pub(crate) struct ListBoards {
     pub(crate) season: SeasonId,
     pub(crate) reader: Option<UserId>,
@@ -109,7 +109,7 @@ impl Query for ListBoards {
     }
 }
 
-/// Reads where a fan stands from the tables.
+/// Reads a fan's standing on a board from the tables.
 pub(crate) struct ReadStanding {
     pub(crate) season: SeasonId,
     pub(crate) board: BoardId,
@@ -159,7 +159,7 @@ fn ranked(key: &RankKey, before: u64, above: u64) -> Ranked {
     }
 }
 
-/// Reads a page from the tables: the same rows as [`Rows::of`] makes of the index.
+/// Reads a page from the tables: the same rows that [`Rows::of`] reads from the index.
 pub(crate) struct ReadRows {
     pub(crate) season: SeasonId,
     pub(crate) board: BoardId,
@@ -169,7 +169,8 @@ pub(crate) struct ReadRows {
 impl Query for ReadRows {
     const NAME: &'static str = "read_board_rows";
     const CONSISTENT_SNAPSHOT: bool = true;
-    /// Nothing where the rows are not those as of a place in the log.
+    /// `None` if the rows do not correspond to any position in the event log, because some of their events have no
+    /// position yet.
     type Output = Option<(Rows, Position)>;
     type Refusal = Infallible;
 
@@ -226,7 +227,8 @@ impl Query for ReadRows {
     }
 }
 
-/// The same where events wait for positions all the time: they get them with it.
+/// [`ReadRows`] in a transaction that first assigns positions to pending events. For times when there are pending
+/// events continuously.
 pub(crate) struct Published(pub(crate) ReadRows);
 
 impl Query for Published {

@@ -1,4 +1,4 @@
-//! The boards of the active season as a live model: who stands where, exactly as of a place in the event log.
+//! The boards of the active season as a live model: all ranks, exactly as of a position in the event log.
 
 use crate::platform::{LiveModel, Loading, Looked};
 use crate::store::ReadTx;
@@ -12,22 +12,22 @@ use terrace_scoring::{
     BoardId, RankIndex, RankIndexBuilder, SeasonId, Seasons, Total, TotalChanges, TotalsSpan,
 };
 
-/// Totals that one portion reads. Few, because the thread that read them keeps the memory that they took: each reading
-/// connection has one.
+/// Totals read per portion. Small, because each reading connection has its own thread, and the thread keeps the
+/// memory that a portion took.
 const PORTION: u32 = 1536;
-/// How many fans' cards are kept; some 250 bytes each.
+/// Capacity of the cache of author cards; some 250 bytes each.
 const MOST_CARDS: u64 = 50_000;
-/// How much is kept of who is hidden from readers: four for each reader and one for each who is hidden, some 20 bytes.
+/// Capacity of the cache of hidden users: four units per reader and one per hidden user, some 20 bytes each.
 const MOST_HIDDEN: u64 = 400_000;
 
-/// The boards of the active season, and what of fans stands beside their lines.
+/// The boards of the active season, and caches of the data shown next to their lines.
 pub(crate) struct Ranks {
     seasons: Arc<Seasons>,
     season: Option<SeasonId>,
     boards: HashMap<BoardId, Ranking>,
-    /// Where boards begin that nobody is on yet.
+    /// The position as of which an empty board is exact.
     begun: Position,
-    /// Grows with whatever changes how lines look without changing who stands where: names, pictures, blocks.
+    /// Increases with each change of how lines are displayed that does not change ranks: names, pictures, blocks.
     looks: u64,
     cards: Arc<Cards>,
     hidden: Arc<Hidden>,
@@ -38,36 +38,37 @@ struct Ranking {
     version: Position,
 }
 
-/// What tells a board's state from every other one of this process.
+/// Identifies the state of a board among all its states in this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BoardStamp {
-    /// The place in the log of what last changed the board: it is right as of there, and of everything after it up to
-    /// what the process knows.
+    /// Position of the last event that changed the board. The board is exact from there up to the last position that
+    /// the process has applied.
     pub version: Position,
-    /// What tells apart how its lines look.
+    /// Counter of display changes.
     pub looks: u64,
 }
 
 impl BoardStamp {
-    /// The stamp that does not fall behind `told`, up to where readers were told of the board from the tables: it is right
-    /// as of there, too, where nothing changed it since.
-    pub(crate) fn after(self, told: Position) -> Self {
-        Self { version: self.version.max(told), ..self }
+    /// This stamp with a version of at least `served`, the position up to which clients have been served from the
+    /// tables. The board is exact at `served` too if nothing changed it since.
+    pub(crate) fn after(self, served: Position) -> Self {
+        Self { version: self.version.max(served), ..self }
     }
 }
 
 impl Ranks {
-    /// Every season.
+    /// All seasons.
     pub(crate) const fn seasons(&self) -> &Arc<Seasons> {
         &self.seasons
     }
 
-    /// The season whose boards these are.
+    /// The season of these boards.
     pub(crate) const fn season(&self) -> Option<SeasonId> {
         self.season
     }
 
-    /// What asks about a board; one that nobody is on is empty.
+    /// Applies `ask` to the index of a board, an empty one if the board has no members, and returns the stamp with
+    /// the result.
     pub(crate) fn board<T>(&self, board: BoardId, ask: impl FnOnce(&RankIndex) -> T) -> (T, BoardStamp) {
         match self.boards.get(&board) {
             Some(ranking) => (ask(&ranking.index), self.stamp(board)),
@@ -75,32 +76,32 @@ impl Ranks {
         }
     }
 
-    /// The board's state.
+    /// The stamp of the board's current state.
     pub(crate) fn stamp(&self, board: BoardId) -> BoardStamp {
         let version = self.boards.get(&board).map_or(self.begun, |ranking| ranking.version);
         BoardStamp { version, looks: self.looks }
     }
 
-    /// The cards of fans.
+    /// The cache of author cards.
     pub(crate) const fn cards(&self) -> &Arc<Cards> {
         &self.cards
     }
 
-    /// Who is hidden from fans.
+    /// The cache of hidden users by reader.
     pub(crate) const fn hidden(&self) -> &Arc<Hidden> {
         &self.hidden
     }
 
-    /// The bytes that the boards take.
+    /// Heap size of the boards in bytes.
     fn heap_bytes(&self) -> usize {
         self.boards.values().map(|ranking| ranking.index.heap_bytes()).sum()
     }
 }
 
-/// What is kept of fans, and forgotten as soon as the log tells that it changed.
+/// A cache by user whose entries are removed when an event reports a change.
 pub(crate) struct Kept<V> {
     known: Cache<UserId, V>,
-    /// Counts changes: what was on its way while one was told is not kept.
+    /// Counts removals. A read that was in flight during a removal is not cached.
     changes: AtomicU64,
 }
 
@@ -109,7 +110,7 @@ impl<V: Clone + Send + Sync + 'static> Kept<V> {
         Self { known, changes: AtomicU64::new(0) }
     }
 
-    /// To be asked before something is read that is to be kept.
+    /// The current counter of removals. Call it before a read whose result is passed to [`Kept::keep`].
     pub(crate) fn since(&self) -> u64 {
         self.changes.load(Ordering::Acquire)
     }
@@ -118,10 +119,11 @@ impl<V: Clone + Send + Sync + 'static> Kept<V> {
         self.known.get(&user)
     }
 
-    /// Keeps what was read, unless something changed since.
+    /// Caches a value, unless an entry was removed since the read began.
     pub(crate) fn keep(&self, since: u64, user: UserId, value: V) {
         self.known.insert(user, value);
-        // After the insertion: whichever of the two sees the other forgets it.
+        // Checked after the insertion: of an insertion and a concurrent removal, the later one sees the other and
+        // removes the entry.
         if self.since() != since {
             self.known.invalidate(&user);
         }
@@ -133,9 +135,9 @@ impl<V: Clone + Send + Sync + 'static> Kept<V> {
     }
 }
 
-/// Cards of fans.
+/// Author cards of fans.
 pub(crate) type Cards = Kept<Arc<AuthorCard>>;
-/// Who is hidden from fans who read boards.
+/// The users hidden from each reader of boards.
 pub(crate) type Hidden = Kept<Arc<HashSet<UserId>>>;
 
 fn cards() -> Arc<Cards> {
@@ -148,19 +150,20 @@ fn hidden() -> Arc<Hidden> {
     Arc::new(Kept::new(Cache::builder().weigher(weigh).max_capacity(MOST_HIDDEN).build()))
 }
 
-/// The boards while they are loaded: from both ends, until the two lanes meet. A total that is read twice is taken once.
+/// The boards while they are loaded from both ends, until the two lanes meet. A total that is read twice is applied
+/// once.
 #[derive(Default)]
 pub(crate) struct Draft {
     seasons: Option<Arc<Seasons>>,
     season: Option<SeasonId>,
     boards: HashMap<BoardId, RankIndexBuilder>,
-    /// What nobody has read yet, lanes that are reading left out of account.
+    /// The span that is not read yet. A portion counts as read once a lane has applied it.
     left: TotalsSpan,
     met: bool,
 }
 
 impl Draft {
-    /// The season, and what a lane reads next; nothing where the lanes have met.
+    /// The season and the next span for a lane; `None` if the lanes have met.
     fn next(
         &mut self,
         backwards: bool,
@@ -192,17 +195,17 @@ impl Draft {
     }
 }
 
-/// What events told.
+/// The changes derived from a batch of events.
 #[derive(Default)]
 pub(crate) struct RankChanges {
     scores: Vec<(Position, UserId, TotalChanges)>,
-    /// Whose card may be another now.
+    /// Users whose card may have changed.
     renamed: Vec<UserId>,
-    /// From whom others are hidden now than before.
+    /// Readers whose set of hidden users may have changed.
     parted: Vec<UserId>,
 }
 
-/// Whether boards look otherwise after an event of this kind.
+/// Whether an event of this kind changes what boards show.
 pub(crate) fn affects_leaderboard(kind: EventKind) -> bool {
     Ranks::FOLLOWS.contains(&kind)
 }

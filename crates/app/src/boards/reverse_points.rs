@@ -1,4 +1,4 @@
-//! Takes back what a fact has paid: a record of the opposite amount, never a change of the first.
+//! Reverses the points paid for a fact: with a new record of the opposite amount, never by changing the original.
 
 use crate::boards::awards::{AwardResult, Awards, ReversePointsRefusal};
 use crate::store::Command;
@@ -6,18 +6,18 @@ use crate::store::Tx;
 use terrace_kernel::{Ctx, Outcome, UserId};
 use terrace_scoring::{SourceKey, Writer};
 
-/// Takes back the points of a fact, once.
+/// Reverses the points of a fact, at most once.
 #[derive(Debug, Clone)]
 pub struct ReversePoints {
-    /// What knows the seasons; see [`crate::App::awards`].
+    /// The cached seasons; see [`crate::App::awards`].
     pub awards: Awards,
-    /// Whose points.
+    /// The fan whose points are reversed.
     pub user: UserId,
     /// The fact.
     pub source: SourceKey,
-    /// What it says to the fan, checked by `terrace_scoring::reason`.
+    /// Reason shown to the fan, checked by `terrace_scoring::reason`.
     pub reason: String,
-    /// Who writes.
+    /// The writer of the record: the service or maintenance.
     pub by: Writer,
 }
 

@@ -1,5 +1,5 @@
-//! What operators and the clock do to seasons. A season ends by the next one's beginning or by being closed; nothing is
-//! deleted (spec, leaderboard scoring rules 6 and 7).
+//! Season changes by operators and by the clock. A season ends when the next one starts or when it is closed; nothing
+//! is deleted (spec, leaderboard scoring rules 6 and 7).
 
 use crate::store::Command;
 use crate::store::Tx;
@@ -7,17 +7,17 @@ use std::convert::Infallible;
 use terrace_kernel::{Ctx, Failure, Outcome, StoreError, Timestamp};
 use terrace_scoring::{NewSeason, Season, SeasonKey, SeasonRefusal, SeasonStatus};
 
-/// Makes the first seasons, where there are none: Season 0, whose records never count, until now, and Season 0.5 from
+/// Creates the first seasons if there are none: Season 0, whose records never count, up to now, and Season 0.5 from
 /// now on.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FoundSeasons;
 
-/// The keys and names of the first seasons.
+/// Keys and names of the first seasons.
 const FIRST: [(&str, &str); 2] = [("0", "Season 0"), ("0.5", "Season 0.5")];
 
 impl Command for FoundSeasons {
     const NAME: &'static str = "found_seasons";
-    /// Whether there were none.
+    /// Whether the seasons were created.
     type Output = bool;
     type Refusal = Infallible;
     const AFFECTS_LEADERBOARD: bool = true;
@@ -32,7 +32,8 @@ impl Command for FoundSeasons {
         for ((key, name), (starts_at, ends_at, status)) in FIRST.into_iter().zip(spans) {
             let key = key.parse().map_err(|error| StoreError::defect("found_seasons", error))?;
             let season = Season { id: ctx.new_id(), key, name: name.to_owned(), starts_at, ends_at, status };
-            // Of several processes that start at once the first one's are there when the others have waited for it.
+            // If several processes start at once, the others block on the first one's insert and then find the
+            // season.
             if !tx.add_season(&season, ctx.new_id(), now)? {
                 return Ok(false);
             }
@@ -41,22 +42,22 @@ impl Command for FoundSeasons {
     }
 }
 
-/// Starts a season now, which closes the one before it, or announces one.
+/// Starts a season now, which closes the current one, or schedules one.
 #[derive(Debug, Clone)]
 pub struct StartSeason {
-    /// Its key.
+    /// Key of the season.
     pub key: SeasonKey,
-    /// Its name, checked by `terrace_scoring::season_name`.
+    /// Name of the season, checked by `terrace_scoring::season_name`.
     pub name: String,
-    /// When; none for now.
+    /// Start of the season; `None` for now.
     pub starts_at: Option<Timestamp>,
-    /// Its end; none to leave that open.
+    /// End of the season; `None` to leave it open.
     pub ends_at: Option<Timestamp>,
 }
 
 impl Command for StartSeason {
     const NAME: &'static str = "start_season";
-    /// What was written.
+    /// The seasons that were written.
     type Output = Vec<Season>;
     type Refusal = SeasonRefusal;
     const AFFECTS_LEADERBOARD: bool = true;
@@ -92,13 +93,13 @@ impl Command for CloseSeason {
     }
 }
 
-/// Closes the seasons whose end has come, and begins those whose start has.
+/// Closes the seasons whose end has passed, and starts those whose start has passed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TurnSeasons;
 
 impl Command for TurnSeasons {
     const NAME: &'static str = "turn_seasons";
-    /// What was written.
+    /// The seasons that were written.
     type Output = Vec<Season>;
     type Refusal = Infallible;
     const AFFECTS_LEADERBOARD: bool = true;

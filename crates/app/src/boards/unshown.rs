@@ -1,7 +1,8 @@
-//! Whose writes the boards in memory may not show yet.
+//! Accounts with committed writes that the boards in memory may not show yet.
 //!
-//! A command that boards show waits, after its commit, until they do. Where that wait is cut short, by time or because
-//! the client is gone, the accounts that it concerns are noted here, and wait when they read a board. Nobody else does.
+//! A command that affects leaderboards waits after its commit until the boards show its effect. If that wait times
+//! out or is cancelled because the client disconnected, the affected accounts are noted here. Readers with a note
+//! wait when they read a board; other readers do not.
 
 use crate::boards::affects_leaderboard;
 use moka::ops::compute::Op;
@@ -10,24 +11,24 @@ use std::sync::Arc;
 use std::time::Duration;
 use terrace_kernel::{Appended, UserId};
 
-/// How many notes are kept.
+/// Capacity of the notes.
 const MOST: u64 = 50_000;
-/// How long: boards that are so far behind are no reason to keep a reader waiting at each request.
+/// Lifetime of a note. Boards that lag further behind are no reason to delay every request of a reader.
 const LIFE: Duration = Duration::from_mins(1);
-/// A command that concerns more accounts concerns everybody.
+/// A command that affects more accounts than this is noted as affecting every reader.
 const MANY: usize = 64;
 
-/// Who may find something of a command on boards.
+/// A reader whose view of the boards a command affects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Concerned {
-    /// An account.
+    /// One account.
     Account(UserId),
-    /// Every reader: a season began, an account was suspended.
+    /// Every reader, for example when a season starts or an account is suspended.
     Everybody,
 }
 
 impl Concerned {
-    /// Whom these events concern, once each.
+    /// The readers affected by these events, without duplicates.
     pub(crate) fn by(appended: &[Appended]) -> Vec<Self> {
         let mut concerned: Vec<Self> = Vec::new();
         for event in appended.iter().filter(|event| affects_leaderboard(event.kind)) {
@@ -43,7 +44,7 @@ impl Concerned {
     }
 }
 
-/// The notes.
+/// The notes by affected reader.
 pub(crate) struct Unshown(Cache<Concerned, Arc<()>>);
 
 impl Default for Unshown {
@@ -52,17 +53,17 @@ impl Default for Unshown {
     }
 }
 
-/// A note that is there, told apart from later ones.
+/// A note, distinguished from later notes with the same key by its pointer.
 pub(crate) type Noted = (Concerned, Arc<()>);
 
 impl Unshown {
-    /// The notes that concern a reader.
+    /// The notes that apply to a reader.
     pub(crate) fn of(&self, reader: Option<UserId>) -> Vec<Noted> {
         let names = reader.map(Concerned::Account).into_iter().chain([Concerned::Everybody]);
         names.filter_map(|name| Some((name, self.0.get(&name)?))).collect()
     }
 
-    /// Removes notes, but for those that were renewed meanwhile.
+    /// Removes these notes, except those that were renewed in the meantime.
     pub(crate) fn strike_out(&self, noted: Vec<Noted>) {
         for (name, mark) in noted {
             self.0.entry(name).and_compute_with(|kept| match kept {
@@ -73,7 +74,7 @@ impl Unshown {
     }
 }
 
-/// Notes the accounts when it is dropped, unless they were cleared.
+/// Guard that notes the accounts when it is dropped, unless they were cleared before.
 pub(crate) struct Note<'a> {
     pub(crate) unshown: &'a Unshown,
     pub(crate) concerned: Vec<Concerned>,
@@ -121,7 +122,7 @@ mod tests {
         assert!(unshown.of(None).is_empty() && unshown.of(Some(fan(2))).is_empty());
         let noted = unshown.of(Some(fan(1)));
         assert_eq!(noted.len(), 1);
-        // One that comes meanwhile stays.
+        // A note that was renewed in the meantime stays.
         note(vec![Concerned::Account(fan(1))]);
         unshown.strike_out(noted);
         let noted = unshown.of(Some(fan(1)));

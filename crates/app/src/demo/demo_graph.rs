@@ -1,24 +1,24 @@
-//! Who follows whom in the demonstration content: drawn from a fixed seed, so that it is the same every time. Some are
-//! more popular than others, and fans of one team follow each other.
+//! Follows of the demonstration content, derived from a fixed seed, so that they are the same every time. Some fans
+//! are more popular than others, and fans of one team follow each other.
 
-/// Moves all draws.
+/// Seed of all draws.
 const SEED: u64 = 0x7e44_ace0;
-/// Everybody has followed whom they follow within as many minutes as the demo fans are there, less a day.
+/// Maximum age of a follow in minutes: the age of the demo accounts, less a day.
 const WITHIN: u64 = 20 * 24 * 60;
 
-/// Somebody follows somebody, or a team.
+/// A follow of a user or a team.
 pub(crate) struct Edge<'d> {
     pub(crate) from: &'d str,
     pub(crate) to: &'d str,
     pub(crate) minutes_ago: u32,
 }
 
-/// A number from 0 to 99 that depends on the two names and on what it is for.
+/// A number from 0 to 99 that depends on the purpose and the two names.
 fn draw(purpose: &str, from: &str, to: &str) -> u64 {
     number(purpose, from, to) % 100
 }
 
-/// FNV-1a over the names, stirred once more: its low digits alone are alike for names that are.
+/// FNV-1a over the arguments with a final mixing step, because its low digits are similar for similar names.
 pub(crate) fn number(purpose: &str, from: &str, to: &str) -> u64 {
     let bytes = [purpose, from, to].into_iter().flat_map(|text| text.bytes().chain([0]));
     let hash = bytes.fold(0xcbf2_9ce4_8422_2325 ^ SEED, |hash: u64, byte| {
@@ -33,18 +33,18 @@ fn edge<'d>(from: &'d str, to: &'d str) -> Edge<'d> {
     Edge { from, to, minutes_ago }
 }
 
-/// Who follows whom, of fans with their favourite teams.
+/// The follows between these (fan, favourite team) pairs.
 pub(crate) fn follows<'d>(fans: &[(&'d str, &'d str)]) -> Vec<Edge<'d>> {
     let pairs = fans.iter().flat_map(|from| fans.iter().map(move |to| (from, to)));
     let drawn = pairs.filter(|((from, team), (to, their_team))| {
-        // From 15 to 64 in a hundred, for each as popular as they are.
+        // From 15 to 64 percent, depending on how popular the followed fan is.
         let wanted = if team == their_team { 80 } else { 15 + draw("popular", to, "") / 2 };
         from != to && draw("follows", from, to) < wanted
     });
     drawn.map(|((from, _), (to, _))| edge(from, to)).collect()
 }
 
-/// Who follows which team: the favourite one, and now and then another's favourite.
+/// The team follows: each fan's favourite team, and occasionally another fan's.
 pub(crate) fn team_follows<'d>(fans: &[(&'d str, &'d str)]) -> Vec<Edge<'d>> {
     let own = fans.iter().map(|(from, team)| edge(from, team));
     let others = fans.iter().flat_map(|(from, own)| {

@@ -1,9 +1,9 @@
-//! What the demonstration fans have points for: drawn from their names, so that it is the same every time. Each fact has a
-//! key of its own, so that it pays once, whoever tells of it again.
+//! Points of the demonstration fans, derived from their names, so that they are the same every time. Each fact has
+//! its own key, so that it pays once.
 
 use crate::demo::demo_graph::number;
 
-/// What demo fans do, and what it is worth.
+/// Demo facts and their points.
 const FACTS: [(&str, i64); 8] = [
     ("Visited the dashboard", 5),
     ("Answered the quiz of the week", 15),
@@ -15,19 +15,19 @@ const FACTS: [(&str, i64); 8] = [
     ("Away day", 75),
 ];
 
-/// Points for a demo fan.
+/// An award for a demo fan.
 pub(crate) struct DemoAward<'d> {
     pub(crate) fan: &'d str,
-    /// What of it is unique among the fan's facts.
+    /// Import key of the fact, unique among the fan's facts.
     pub(crate) origin: String,
     pub(crate) reason: &'static str,
     pub(crate) amount: i64,
-    /// The team that it is for; none for the favourite one.
+    /// The team of the award; `None` for the favourite team.
     pub(crate) team: Option<&'d str>,
     pub(crate) minutes_ago: u32,
 }
 
-/// One to five facts for each fan, of fans with their favourite teams; now and then one is for another's team.
+/// One to five facts for each of these (fan, favourite team) pairs; about one in five is for another fan's team.
 pub(crate) fn awards<'d>(fans: &[(&'d str, &'d str)]) -> Vec<DemoAward<'d>> {
     let mut awards = Vec::new();
     for (fan, _) in fans {

@@ -1,5 +1,5 @@
-//! Demonstration content: fans, posts, comments and reactions that make a first look lively. The same every
-//! time, but for the times, which count back from when it is loaded.
+//! Demonstration content: fans, posts, comments and reactions for a first look. The same every time, except for the
+//! timestamps, which are relative to the time of loading.
 
 mod demo_graph;
 mod demo_points;
@@ -22,28 +22,28 @@ use terrace_kernel::{Ctx, Failure, Outcome, PostId, StoreError, TeamId, Timestam
 use terrace_scoring::{NewAward, Points, SourceKey, Writer};
 use terrace_social::{NewComment, NewPost, ReactionCounts, ReactionKind, comment_body, post_body};
 
-/// The demo fan to sign in as.
+/// Username of the demo fan to sign in as.
 pub const DEMO_FAN: &str = "mia";
-/// The password of every demo fan. Whoever loads demo content lets everybody in; see `docs/operations/install.md`.
+/// Password of every demo fan. It is public, so demo content opens the service to everyone; see `docs/operations/install.md`.
 pub const DEMO_PASSWORD: &str = "terrace-demo";
 
-/// What became of loading demo content.
+/// The outcome of loading demo content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DemoOutcome {
-    /// It is there now.
+    /// The content was loaded.
     Loaded {
-        /// Fans.
+        /// Number of fans.
         fans: usize,
-        /// Posts.
+        /// Number of posts.
         posts: usize,
-        /// Comments.
+        /// Number of comments.
         comments: usize,
-        /// Records of points.
+        /// Number of points records.
         awards: usize,
     },
-    /// It was there already; nothing changed.
+    /// The content was already loaded; nothing changed.
     AlreadyThere,
-    /// The database is not new; nothing changed.
+    /// The database already has accounts; nothing changed.
     NotNew,
 }
 
@@ -86,8 +86,8 @@ struct DemoComment {
 }
 
 impl App {
-    /// Loads the embedded catalogue and demo content, in one transaction. With `only_if_new`, only into a
-    /// database without accounts.
+    /// Loads the embedded catalogue and demo content in one transaction. With `only_if_new`, only into a database
+    /// without accounts.
     pub async fn load_demo(&self, only_if_new: bool) -> Result<DemoOutcome, StoreError> {
         let loaded = self.execute(self.demo(only_if_new).await?).await;
         self.forget_quest_book();
@@ -98,7 +98,7 @@ impl App {
         }
     }
 
-    /// The command that loads it.
+    /// Builds the command that loads the demo content.
     pub(crate) async fn demo(&self, only_if_new: bool) -> Result<LoadDemo, StoreError> {
         let demo = toml::from_str(include_str!("../../content/demo.toml"))
             .map_err(|error| StoreError::defect("read the demo content", error))?;
@@ -167,7 +167,7 @@ impl Command for LoadDemo {
 }
 
 impl LoadDemo {
-    /// The ids of the demo fans by name; none when one of the names is taken.
+    /// Inserts the demo fans and returns their ids by name; `None` if one of the names is taken.
     fn load_fans(
         &self,
         tx: &mut dyn Tx,
@@ -197,7 +197,7 @@ impl LoadDemo {
         Ok(Some(fans))
     }
 
-    /// Lets the fans follow one another and their teams, the same every time.
+    /// Inserts the follows between fans, and of teams.
     fn load_graph(
         &self,
         tx: &mut dyn Tx,
@@ -222,7 +222,7 @@ impl LoadDemo {
         tx.append(&follows_imported(find(fans, DEMO_FAN)?), ctx.now())
     }
 
-    /// Gives the fans points as any are given, in the season that is active; says how many facts paid.
+    /// Awards points to the fans in the active season, as any award; returns the number of facts that paid.
     fn load_points(
         &self,
         tx: &mut dyn Tx,
@@ -232,7 +232,7 @@ impl LoadDemo {
     ) -> Result<usize, StoreError> {
         let people: Vec<_> =
             self.demo.fan.iter().map(|fan| (fan.username.as_str(), fan.favorite_team.as_str())).collect();
-        // What was before the season counts on no board.
+        // Earlier facts would count on no board.
         let since = tx.seasons()?.active().map_or(ctx.now(), |season| season.starts_at);
         let mut given = 0;
         for entry in demo_points::awards(&people) {
@@ -254,8 +254,8 @@ impl LoadDemo {
         Ok(given)
     }
 
-    /// Starts the onboarding quest for the fans, as their registration would have, and completes what they have
-    /// fulfilled of it.
+    /// Starts the onboarding quests for the fans, as their registration would have, and completes the steps that they
+    /// fulfil.
     fn load_progress(
         &self,
         tx: &mut dyn Tx,
@@ -309,7 +309,7 @@ impl LoadDemo {
         self.load_reactions(tx, fans, nth, entry, &post.id, created_at)
     }
 
-    /// Spreads the reactions over the fans, starting with another one at each post; never the author.
+    /// Distributes the reactions over the fans except the author, starting with a different fan for each post.
     fn load_reactions(
         &self,
         tx: &mut dyn Tx,
@@ -336,7 +336,7 @@ impl LoadDemo {
     }
 }
 
-/// When the demo fans joined.
+/// When the demo fans joined: 21 days ago.
 fn joined_at(ctx: &Ctx) -> Timestamp {
     ctx.now().minus(Duration::from_hours(21 * 24))
 }

@@ -1,38 +1,38 @@
-//! Blocks somebody, or lifts it: neither of the two sees the other while it stands.
+//! Blocks a user, or removes the block. While a block exists, neither user sees the other.
 
 use crate::graph::follow_user::{FollowRefusal, end_follow, lock, tell};
 use crate::store::Command;
 use crate::store::Tx;
 use terrace_kernel::{Ctx, EventKind, Failure, Outcome, UserId};
 
-/// Blocks somebody and ends the follows in both directions. Whoever is blocked by them may block them too, and so
-/// stays out of their sight when theirs is lifted.
+/// Blocks a user and ends the follows in both directions. A blocked user may block the other one too, and then stays
+/// hidden when the first block is removed.
 #[derive(Debug, Clone)]
 pub struct BlockUser {
-    /// Who blocks.
+    /// The user who blocks.
     pub fan: UserId,
-    /// Whom.
+    /// The user to block.
     pub other: UserId,
 }
 
-/// Lifts a block; where there is none, nothing happens. The follows do not come back.
+/// Removes a block; no effect if there is none. The follows are not restored.
 #[derive(Debug, Clone)]
 pub struct UnblockUser {
-    /// Who blocked.
+    /// The user who blocked.
     pub fan: UserId,
-    /// Whom.
+    /// The blocked user.
     pub other: UserId,
 }
 
-/// Why somebody was not blocked, or a block was not lifted.
+/// Why a user was not blocked, or a block not removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BlockRefusal {
-    /// The two are one.
+    /// The other account is the caller's own.
     Oneself,
-    /// There is no such fan: unknown, deleted or put aside, or, where there is no block to lift, one who blocks who
-    /// asks. Which of these is not told.
+    /// The other account is unknown, deleted or suspended, or, if there is no block to remove, blocks the caller. The
+    /// refusal does not distinguish these cases.
     NotFound,
-    /// The account of who asks was deleted or suspended meanwhile.
+    /// The caller's account was deleted or suspended after the request was authenticated.
     NotActive,
 }
 
@@ -53,7 +53,7 @@ impl Command for BlockUser {
     const AFFECTS_LEADERBOARD: bool = true;
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<(), BlockRefusal> {
-        // Whoever follows at the same time has done so before, or finds the block.
+        // A concurrent follow of either user has committed before this lock, or will see the block.
         lock(tx, self.fan, self.other).map_err(|failure| failure.map(BlockRefusal::from))?;
         if tx.insert_block(self.fan, self.other, ctx.now())? {
             end_follow(tx, ctx, self.fan, self.other)?;
@@ -78,7 +78,7 @@ impl Command for UnblockUser {
             tell(tx, ctx, EventKind::UserUnblocked, self.fan, self.other)?;
             return Ok(());
         }
-        // Whoever may not be seen is not told from nobody.
+        // A hidden user must be indistinguishable from one that does not exist.
         let seen = tx.public_profile(self.other)?.is_some() && !tx.ties(self.fan, self.other)?.hidden;
         if seen { Ok(()) } else { Err(Failure::Refused(BlockRefusal::NotFound)) }
     }

@@ -1,23 +1,23 @@
-//! Takes somebody out of one's recommendations.
+//! Dismisses a user from the caller's recommendations.
 
 use crate::store::Command;
 use crate::store::Tx;
 use terrace_kernel::{Ctx, Failure, Outcome, UserId};
 
-/// Takes somebody out of one's recommendations for good. It may be done again, and changes nothing then.
+/// Dismisses a user from recommendations permanently. Repeating it has no effect.
 #[derive(Debug, Clone)]
 pub struct Dismiss {
-    /// Whose recommendations.
+    /// The user who receives the recommendations.
     pub user: UserId,
-    /// Who.
+    /// The dismissed user.
     pub dismissed: UserId,
 }
 
-/// Why nobody was taken out.
+/// Why a user was not dismissed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DismissRefusal {
-    /// There is nobody whom one could be recommended: the account is unknown, not active, one's own, or there is a
-    /// block between the two. Which of these is not told.
+    /// The user could not be recommended anyway: the account is unknown, not active or the caller's own, or one of
+    /// the two blocks the other. The refusal does not distinguish these cases.
     NotFound,
 }
 

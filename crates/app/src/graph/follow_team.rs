@@ -1,26 +1,26 @@
-//! Follows a team, or does so no more (spec §1 rule 6). The favourite team of a profile is another thing: neither
-//! needs or changes the other.
+//! Follows or unfollows a team (spec §1 rule 6). The favourite team of a profile is independent: neither requires or
+//! changes the other.
 
 use crate::graph::follow_user::Following;
 use crate::store::Command;
 use crate::store::Tx;
 use terrace_kernel::{Ctx, EventKind, Failure, NewEvent, Outcome, StoreError, TeamId, Topic, UserId};
 
-/// Follows a team; who does so already goes on, and nothing happens.
+/// Follows a team; no effect if already followed.
 #[derive(Debug, Clone)]
 pub struct FollowTeam {
-    /// Who follows.
+    /// The follower.
     pub fan: UserId,
-    /// Which team.
+    /// The team.
     pub team: TeamId,
 }
 
-/// Follows a team no more; who does not follow it goes on like that, and nothing happens.
+/// Unfollows a team; no effect if not followed.
 #[derive(Debug, Clone)]
 pub struct UnfollowTeam {
-    /// Who followed.
+    /// The follower.
     pub fan: UserId,
-    /// Which team.
+    /// The team.
     pub team: TeamId,
 }
 
@@ -29,7 +29,7 @@ pub struct UnfollowTeam {
 pub enum FollowTeamRefusal {
     /// No team has this id.
     UnknownTeam,
-    /// The fan's account was deleted or suspended meanwhile.
+    /// The fan's account was deleted or suspended after the request was authenticated.
     NotActive,
 }
 
@@ -43,8 +43,8 @@ impl Command for FollowTeam {
         if !changed && tx.public_profile(self.fan)?.is_none() {
             return Err(Failure::Refused(FollowTeamRefusal::NotActive));
         }
-        let told = changed.then_some(EventKind::TeamFollowed);
-        Ok(Following { following: true, follower_count: count(tx, ctx, self.fan, self.team, told, 1)? })
+        let event = changed.then_some(EventKind::TeamFollowed);
+        Ok(Following { following: true, follower_count: count(tx, ctx, self.fan, self.team, event, 1)? })
     }
 }
 
@@ -55,30 +55,36 @@ impl Command for UnfollowTeam {
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Following, FollowTeamRefusal> {
         let changed = tx.delete_team_follow(self.fan, self.team)?;
-        let told = changed.then_some(EventKind::TeamUnfollowed);
-        Ok(Following { following: false, follower_count: count(tx, ctx, self.fan, self.team, told, -1)? })
+        let event = changed.then_some(EventKind::TeamUnfollowed);
+        Ok(Following { following: false, follower_count: count(tx, ctx, self.fan, self.team, event, -1)? })
     }
 }
 
-/// Tells what changed, if anything did, and counts it: last, because a popular team's row is locked by it. Says how
-/// many follow now.
+/// Appends the event, if anything changed, and updates the counter; returns the number of followers. Called last,
+/// because it locks the row of a possibly popular team.
 fn count(
     tx: &mut dyn Tx,
     ctx: &Ctx,
     fan: UserId,
     team: TeamId,
-    told: Option<EventKind>,
+    event: Option<EventKind>,
     by: i64,
 ) -> Outcome<i64, FollowTeamRefusal> {
     let unknown = || Failure::Refused(FollowTeamRefusal::UnknownTeam);
-    let Some(kind) = told else {
+    let Some(kind) = event else {
         return Ok(tx.team(team)?.ok_or_else(unknown)?.follower_count);
     };
-    tell(tx, ctx, kind, fan, team)?;
+    append_event(tx, ctx, kind, fan, team)?;
     tx.add_to_team_followers(team, by)?.ok_or_else(unknown)
 }
 
-fn tell(tx: &mut dyn Tx, ctx: &Ctx, kind: EventKind, fan: UserId, team: TeamId) -> Result<(), StoreError> {
+fn append_event(
+    tx: &mut dyn Tx,
+    ctx: &Ctx,
+    kind: EventKind,
+    fan: UserId,
+    team: TeamId,
+) -> Result<(), StoreError> {
     let event = NewEvent {
         topic: Topic::Graph,
         kind,

@@ -1,46 +1,46 @@
-//! Follows somebody, or does so no more (spec §1 rule 3).
+//! Follows or unfollows a user (spec §1 rule 3).
 
 use crate::store::Command;
 use crate::store::Tx;
 use terrace_kernel::{Ctx, EventKind, Failure, NewEvent, Outcome, StoreError, Topic, UserId};
 use terrace_social::LockedPair;
 
-/// Follows somebody; who does so already goes on, and nothing happens.
+/// Follows a user; no effect if already followed.
 #[derive(Debug, Clone)]
 pub struct FollowUser {
-    /// Who follows.
+    /// The follower.
     pub fan: UserId,
-    /// Whom.
+    /// The user to follow.
     pub other: UserId,
 }
 
-/// Follows somebody no more; who does not follow them goes on like that, and nothing happens.
+/// Unfollows a user; no effect if not followed.
 #[derive(Debug, Clone)]
 pub struct UnfollowUser {
-    /// Who followed.
+    /// The follower.
     pub fan: UserId,
-    /// Whom.
+    /// The followed user.
     pub other: UserId,
 }
 
-/// How it is now.
+/// The state after the command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Following {
-    /// Whether the fan follows.
+    /// Whether the fan follows the user or team.
     pub following: bool,
-    /// How many fans follow the same.
+    /// Number of followers of the user or team.
     pub follower_count: i64,
 }
 
-/// Why nothing was changed between two fans.
+/// Why a command between two users was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FollowRefusal {
-    /// The two are one.
+    /// The other account is the caller's own.
     Oneself,
-    /// There is no such fan, or none that may be seen: unknown, deleted, put aside, or one of the two blocks the
-    /// other. Which of these is not told.
+    /// The other account is unknown, deleted or suspended, or one of the two blocks the other. The refusal does not
+    /// distinguish these cases.
     NotFound,
-    /// The account of who asks was deleted or suspended meanwhile.
+    /// The caller's account was deleted or suspended after the request was authenticated.
     NotActive,
 }
 
@@ -80,7 +80,7 @@ impl Command for UnfollowUser {
     }
 }
 
-/// Locks the two, or says why the first may do nothing to the second.
+/// Locks both accounts, or refuses if the first may not act on the second.
 pub(crate) fn lock(tx: &mut dyn Tx, fan: UserId, other: UserId) -> Outcome<LockedPair, FollowRefusal> {
     if fan == other {
         return Err(Failure::Refused(FollowRefusal::Oneself));
@@ -93,12 +93,13 @@ pub(crate) fn lock(tx: &mut dyn Tx, fan: UserId, other: UserId) -> Outcome<Locke
     if pair.other_active { Ok(pair) } else { Err(not_found()) }
 }
 
-/// An edge that is locked and did not change: there is none either where one of the two blocks the other.
+/// Refuses if one of the two blocks the other. Needed only if the locked edge did not change.
 fn refuse_hidden(tx: &mut dyn Tx, fan: UserId, other: UserId) -> Outcome<(), FollowRefusal> {
     if tx.ties(fan, other)?.hidden { Err(Failure::Refused(FollowRefusal::NotFound)) } else { Ok(()) }
 }
 
-/// Ends that `fan` follows `other`, both of whom are locked, with its counters and its event; says whether they did.
+/// Deletes the follow of `other` by `fan`, with counters and event; returns whether it existed. Both accounts are
+/// locked.
 pub(crate) fn end_follow(tx: &mut dyn Tx, ctx: &Ctx, fan: UserId, other: UserId) -> Result<bool, StoreError> {
     if !tx.delete_follow(fan, other)? {
         return Ok(false);
@@ -108,7 +109,7 @@ pub(crate) fn end_follow(tx: &mut dyn Tx, ctx: &Ctx, fan: UserId, other: UserId)
     Ok(true)
 }
 
-/// Tells what `actor` did to `other`.
+/// Appends an event for an action of `actor` on `other`.
 pub(crate) fn tell(
     tx: &mut dyn Tx,
     ctx: &Ctx,

@@ -1,4 +1,4 @@
-//! The follow graph as a live model: everybody who is active, whom they follow, and which teams they support.
+//! The follow graph as a live model: all active users, the users they follow, and the teams they support.
 
 use crate::platform::{LiveModel, Loading, Looked};
 use crate::store::ReadTx;
@@ -9,16 +9,16 @@ use terrace_kernel::{Event, EventKind, LeagueId, StoreError, TeamId, UserId};
 use terrace_social::recommend::{FollowGraph, Loader};
 use terrace_social::{Edges, Member};
 
-/// Rows that one portion reads: some tens of milliseconds of a reading connection.
+/// Rows read per portion: occupies a reading connection for some tens of milliseconds.
 const PORTION: u32 = 50_000;
-/// Somebody with more follows than this is not brought back edge by edge.
+/// A restored user with more follows than this is not added edge by edge; the graph is reloaded instead.
 const MOST_EDGES: u32 = 10_000;
 
 /// The follow graph.
 pub(crate) struct Graph(FollowGraph);
 
 impl Graph {
-    /// The graph itself.
+    /// The underlying graph.
     pub(crate) const fn follow_graph(&self) -> &FollowGraph {
         &self.0
     }
@@ -28,12 +28,12 @@ impl Graph {
 #[derive(Default)]
 pub(crate) struct Draft {
     loader: Loader,
-    /// Of whom nothing is shown.
+    /// Users whose edges are left out.
     inactive: HashSet<UserId>,
     place: Place,
 }
 
-/// What is read next.
+/// The next portion to read.
 #[derive(Clone, Copy)]
 enum Place {
     Members(Option<UserId>),
@@ -47,7 +47,7 @@ impl Default for Place {
     }
 }
 
-/// What is so now.
+/// The current state of everything that a batch of events refers to.
 #[derive(Default)]
 pub(crate) struct GraphChanges {
     follows: Vec<((UserId, UserId), bool)>,
@@ -129,9 +129,9 @@ impl LiveModel for Graph {
         let mut reload = concerned.everything;
 
         let there: HashSet<_> = tx.follows_among(&concerned.follows)?.into_iter().collect();
-        changes.follows = told(concerned.follows, &there);
+        changes.follows = with_presence(concerned.follows, &there);
         let there: HashSet<_> = tx.team_follows_among(&concerned.team_follows)?.into_iter().collect();
-        changes.team_follows = told(concerned.team_follows, &there);
+        changes.team_follows = with_presence(concerned.team_follows, &there);
         if !concerned.members.is_empty() {
             let members: Vec<UserId> = concerned.members.into_iter().collect();
             changes.members = tx.members_among(&members)?;
@@ -184,24 +184,24 @@ impl LiveModel for Graph {
         for (team, league) in changes.leagues {
             graph.set_league(team, Some(league));
         }
-        // Last: what was looked up of their edges a moment before is not theirs any more.
+        // Last: edges looked up a moment ago are removed with the user.
         for user in changes.gone {
             graph.remove_person(user);
         }
     }
 }
 
-/// The last of a full portion.
+/// The last row of a full portion; `None` if the portion is not full.
 fn last<T: Copy>(rows: &[T]) -> Option<T> {
     let is_full = u32::try_from(rows.len()).is_ok_and(|count| count >= PORTION);
     rows.last().copied().filter(|_| is_full)
 }
 
-fn told<E: Copy + Eq + std::hash::Hash>(asked: Vec<E>, there: &HashSet<E>) -> Vec<(E, bool)> {
+fn with_presence<E: Copy + Eq + std::hash::Hash>(asked: Vec<E>, there: &HashSet<E>) -> Vec<(E, bool)> {
     asked.into_iter().map(|edge| (edge, there.contains(&edge))).collect()
 }
 
-/// What events concern, each once.
+/// The items that events refer to, without duplicates.
 #[derive(Default)]
 struct Concerned {
     follows: Vec<(UserId, UserId)>,

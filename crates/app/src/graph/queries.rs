@@ -1,4 +1,4 @@
-//! Who follows whom, and whom one blocks (spec §1 rule 4).
+//! Lists of followers, follows and blocks (spec §1 rule 4).
 
 use crate::accounts::NotFound;
 use crate::store::Query;
@@ -8,7 +8,7 @@ use terrace_identity::{AuthorCard, PublicProfile, Team};
 use terrace_kernel::{Failure, Limit, Outcome, Page, TimeKey, Timestamp, UserId};
 use terrace_social::{Blocked, FollowEdge, FollowedTeam};
 
-/// Somebody's profile, if the reader may see it.
+/// The profile of `of`, if the reader may see it.
 fn seen(tx: &mut dyn ReadTx, of: UserId, reader: UserId) -> Outcome<PublicProfile, NotFound> {
     let profile = tx.public_profile(of)?.ok_or(Failure::Refused(NotFound))?;
     if of != reader && tx.ties(reader, of)?.hidden {
@@ -17,27 +17,27 @@ fn seen(tx: &mut dyn ReadTx, of: UserId, reader: UserId) -> Outcome<PublicProfil
     Ok(profile)
 }
 
-/// Reads who follows somebody, the newest first: two statements for one's own, three for another's.
+/// Lists a user's followers, newest first: two statements for the reader's own list, three for another user's.
 #[derive(Debug, Clone)]
 pub struct ListFollowers {
-    /// Whose followers.
+    /// The followed user.
     pub of: UserId,
-    /// Who reads.
+    /// The reader.
     pub reader: UserId,
-    /// How many.
+    /// Maximum number of followers.
     pub limit: Limit,
-    /// After whom.
+    /// Keyset position after which the page starts.
     pub after: Option<TimeKey>,
 }
 
-/// A page of followers, or of those who are followed.
+/// A page of followers, or of followed users.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FollowPage {
-    /// Fans.
+    /// The users of this page.
     pub page: Page<FollowEdge<AuthorCard>>,
-    /// Teams: all on the first page, none on others.
+    /// Followed teams: all of them on the first page, none on later pages.
     pub teams: Vec<FollowedTeam<Team>>,
-    /// How many fans there are, those that the reader does not see included.
+    /// Total number of users, including those hidden from the reader.
     pub total: i64,
 }
 
@@ -53,17 +53,17 @@ impl Query for ListFollowers {
     }
 }
 
-/// Reads whom somebody follows, the newest first, and which teams: one statement more than [`ListFollowers`] on the
-/// first page.
+/// Lists the users that a user follows, newest first, and the followed teams: one statement more than
+/// [`ListFollowers`] on the first page.
 #[derive(Debug, Clone)]
 pub struct ListFollowing {
-    /// Whose.
+    /// The follower.
     pub of: UserId,
-    /// Who reads.
+    /// The reader.
     pub reader: UserId,
-    /// How many fans.
+    /// Maximum number of users.
     pub limit: Limit,
-    /// After whom.
+    /// Keyset position after which the page starts.
     pub after: Option<TimeKey>,
 }
 
@@ -83,14 +83,14 @@ impl Query for ListFollowing {
     }
 }
 
-/// Reads whom one blocks.
+/// Lists the users that a user blocks.
 #[derive(Debug, Clone)]
 pub struct ListBlocks {
-    /// Who blocks.
+    /// The user who blocks.
     pub fan: UserId,
-    /// How many.
+    /// Maximum number of blocks.
     pub limit: Limit,
-    /// After whom.
+    /// Id of the blocked user after which the page starts.
     pub after: Option<UserId>,
 }
 

@@ -1,5 +1,5 @@
-//! Whom to follow. The follow graph in memory proposes, and the database, as it is now, has the last word: the graph may
-//! lag, but who is followed, blocked, dismissed, gone or away is never shown.
+//! Recommendations of users to follow. The follow graph in memory proposes candidates and the database filters them.
+//! The graph may lag, but users who are followed, blocked, dismissed, deleted, suspended or inactive are never shown.
 
 use crate::App;
 use crate::platform::NotDone;
@@ -14,59 +14,60 @@ use terrace_kernel::{Failure, LeagueId, Limit, Outcome, StoreError, TeamId, Time
 use terrace_social::recommend::{Options, Reason, Recommendation};
 use terrace_social::{Acquaintance, Names};
 
-/// Who had no session for so long is not recommended.
+/// Users without a session for longer than this are not recommended.
 const AWAY: Duration = Duration::from_hours(90 * 24);
-/// How long an answer waits for the graph while it is loaded.
+/// How long a request waits for the graph while it is loading.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// How often the graph is asked for more when too many fell away; each time for this many times as many.
+/// How many times the graph is queried if too many candidates are filtered out. Each further query asks for `MORE`
+/// times as many.
 const ROUNDS: u32 = 3;
 const MORE: usize = 4;
-/// How many of each kind are looked at where the graph knows of nobody.
+/// Number of fallback candidates of each kind, used if the graph has too few.
 const ABOUT: u32 = 100;
 
-/// Somebody to follow.
+/// A recommended user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Suggestion {
-    /// Who.
+    /// The user's card.
     pub card: AuthorCard,
-    /// How many people whom one follows follow them.
+    /// How many of the users that the viewer follows also follow this user.
     pub mutual_count: u32,
-    /// What to say about it.
+    /// The reason to display.
     pub reason: SuggestionReason,
 }
 
-/// Why somebody is recommended.
+/// Why a user is recommended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SuggestionReason {
-    /// So many people whom one follows follow them.
+    /// This many users that the viewer follows follow them.
     FollowedBy(u32),
-    /// They follow one.
+    /// They follow the viewer.
     FollowsYou,
-    /// They support this team, as one does.
+    /// They support this team, as the viewer does.
     SupportsTeam(String),
-    /// People who follow the same people or teams as one does follow them.
+    /// Users who follow the same users or teams as the viewer follow them.
     FollowedByAlike,
-    /// They have many followers among the supporters of this team of one's own.
+    /// They have many followers among the supporters of this team, which the viewer supports.
     PopularInTeam(String),
-    /// They have many followers among the supporters of this league of one's own.
+    /// They have many followers among the supporters of this league, which the viewer supports.
     PopularInLeague(String),
     /// They have many followers.
     Popular,
-    /// Nothing is known but that they are there.
+    /// They are active; no other reason is known.
     Active,
 }
 
-/// Why nobody is recommended.
+/// Why recommendations are refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RecommendRefusal {
-    /// Too many ask at once.
+    /// Too many requests are in progress.
     Busy,
 }
 
-/// Somebody with the reason, before anybody has a name.
+/// A candidate with mutual count and reason, before team and league names are resolved.
 type Nameless = (AuthorCard, u32, Why);
 
-/// A reason, from whichever of the two knows it.
+/// A reason from either source: the graph or the fallback query.
 #[derive(Debug, Clone, Copy)]
 enum Why {
     Graph(Reason),
@@ -74,11 +75,11 @@ enum Why {
 }
 
 impl App {
-    /// Up to `limit` people for `viewer` to follow, best first.
+    /// Up to `limit` users for `viewer` to follow, best first.
     ///
     /// # Errors
     ///
-    /// When too many ask at once, or the store cannot be asked.
+    /// If too many requests are in progress, or the store fails.
     pub async fn recommended(
         &self,
         viewer: UserId,
@@ -101,7 +102,7 @@ impl App {
             .collect())
     }
 
-    /// As many as the graph knows of who may be recommended.
+    /// Up to `wanted` candidates from the graph that passed the database filter.
     async fn known_to_graph(
         &self,
         viewer: UserId,
@@ -171,10 +172,11 @@ impl App {
     }
 }
 
-/// A team or league that is gone since has no name, and is no reason.
+/// The reason to display. A team or league that was removed has no name and is replaced by
+/// [`SuggestionReason::Active`].
 fn reason(why: Why, names: &Names) -> SuggestionReason {
     let team = |team| names.teams.get(&team).cloned();
-    let told = match why {
+    let named = match why {
         Why::Graph(Reason::FollowedBy(count)) => Some(SuggestionReason::FollowedBy(count)),
         Why::Graph(Reason::FollowedByAlike) => Some(SuggestionReason::FollowedByAlike),
         Why::Graph(Reason::Popular) => Some(SuggestionReason::Popular),
@@ -188,10 +190,10 @@ fn reason(why: Why, names: &Names) -> SuggestionReason {
         Why::Rows(Acquaintance::FollowsYou) => Some(SuggestionReason::FollowsYou),
         Why::Rows(Acquaintance::New) => None,
     };
-    told.unwrap_or(SuggestionReason::Active)
+    named.unwrap_or(SuggestionReason::Active)
 }
 
-/// Finds who of these may be recommended, as things are now.
+/// Returns the cards of those users who may be recommended according to the database.
 struct CandidateFilter {
     viewer: UserId,
     people: Vec<UserId>,
@@ -207,7 +209,7 @@ impl Query for CandidateFilter {
     }
 }
 
-/// Finds people where the graph knows of too few.
+/// Finds fallback candidates if the graph has too few.
 struct FallbackCandidates {
     viewer: UserId,
 }
@@ -222,7 +224,7 @@ impl Query for FallbackCandidates {
         let people: Vec<UserId> = about.iter().map(|(user, _)| *user).collect();
         let mut cards: HashMap<UserId, AuthorCard> =
             tx.suggestible(self.viewer, &people, now.minus(AWAY))?.into_iter().collect();
-        // Whoever is there for two reasons is taken for the first.
+        // A user listed with two reasons keeps the first.
         Ok(about.into_iter().filter_map(|(user, why)| Some((cards.remove(&user)?, why))).collect())
     }
 }

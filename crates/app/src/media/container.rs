@@ -1,16 +1,18 @@
-//! Whether a file is one whole picture and nothing else, told from its container alone: decoders are lenient, and
-//! fill what is missing with grey.
+//! Checks by its container that a file is one complete picture and nothing else: decoders are lenient and fill
+//! missing data with grey.
 
 use crate::media::ImageType;
 
-/// More scans than any camera or editor writes. Each costs a pass over all blocks, and an empty one a few bytes.
+/// Maximum number of scans, more than any camera or editor writes. Each costs a pass over all blocks, and an empty
+/// one takes only a few bytes.
 const MOST_SCANS: usize = 100;
-/// How far from its end a ZIP archive's directory can begin: its record and the longest comment.
+/// Maximum distance of a ZIP archive's end-of-directory record from the end of the file: the record and the longest
+/// comment.
 const ZIP_REACH: usize = 22 + 65_535;
-/// How far into a file readers of PDF look for its beginning.
+/// How far into a file PDF readers search for its header.
 const PDF_REACH: usize = 1024;
 
-/// What is wrong with the file, if anything.
+/// Returns what is wrong with the file, if anything.
 pub(super) fn check(kind: ImageType, bytes: &[u8]) -> Result<(), &'static str> {
     match kind {
         ImageType::Png => png(bytes),
@@ -47,10 +49,10 @@ fn png(bytes: &[u8]) -> Result<(), &'static str> {
     }
 }
 
-/// ITU-T T.81 §B: markers with their segments, and coded data behind each start of a scan.
+/// ITU-T T.81 §B: markers with their segments, and coded data after each start of a scan.
 ///
-/// Cameras append previews, films and notes of their own behind the picture. Re-encoding leaves all that
-/// behind, so it is no reason to refuse a photo; what makes the file another kind of file as well, is.
+/// Cameras append previews, videos and private data after the picture. Encoding again drops all of it, so it is no
+/// reason to refuse a photo, unless it makes the file valid as another file type as well.
 fn jpeg(bytes: &[u8]) -> Result<(), &'static str> {
     let mut rest = bytes.strip_prefix(b"\xff\xd8").ok_or("the file is no JPEG")?;
     let mut scans = 0;
@@ -72,7 +74,7 @@ fn jpeg(bytes: &[u8]) -> Result<(), &'static str> {
     }
 }
 
-/// The next marker, which any number of 0xff may precede.
+/// The next marker, which may be preceded by any number of 0xff bytes.
 fn marker(rest: &[u8]) -> Result<(u8, &[u8]), &'static str> {
     let code = rest.iter().position(|byte| *byte != 0xff).ok_or(TRUNCATED)?;
     if code == 0 {
@@ -82,7 +84,7 @@ fn marker(rest: &[u8]) -> Result<(u8, &[u8]), &'static str> {
     Ok((*code, after))
 }
 
-/// What follows a segment, whose length counts itself.
+/// The rest after a segment, whose length field includes itself.
 fn segment(rest: &[u8]) -> Result<&[u8], &'static str> {
     let (length, _) = rest.split_first_chunk().ok_or(TRUNCATED)?;
     let length = usize::from(u16::from_be_bytes(*length));
@@ -92,7 +94,7 @@ fn segment(rest: &[u8]) -> Result<&[u8], &'static str> {
     rest.get(length..).ok_or(TRUNCATED)
 }
 
-/// What follows coded data: the next marker that is neither a stuffed 0xff nor a restart.
+/// The rest after coded data: from the next marker that is neither a stuffed 0xff nor a restart.
 fn coded_data(rest: &[u8]) -> Option<&[u8]> {
     let is_marker = |pair: &[u8]| matches!(pair, [0xff, code] if !matches!(code, 0x00 | 0xff | 0xd0..=0xd7));
     rest.get(rest.windows(2).position(is_marker)?..)
@@ -105,7 +107,7 @@ fn tail(tail: &[u8]) -> Result<(), &'static str> {
     if is_zip || is_pdf { Err(MORE) } else { Ok(()) }
 }
 
-/// RFC 9649 §2.4: a RIFF file that says how long it is.
+/// RFC 9649 §2.4: a RIFF file that declares its length.
 fn webp(bytes: &[u8]) -> Result<(), &'static str> {
     let said = bytes.strip_prefix(b"RIFF").and_then(|rest| {
         let (length, rest) = rest.split_first_chunk::<4>()?;
@@ -145,7 +147,7 @@ mod tests {
         assert_eq!(check(ImageType::WebP, &with(webp(9, 9), zip)), Err(MORE));
         assert_eq!(check(ImageType::Jpeg, &with(jpeg(9, 9), zip)), Err(MORE));
         assert_eq!(check(ImageType::Jpeg, &with(jpeg(9, 9), b"\n%PDF-1.7\n")), Err(MORE));
-        // A preview behind the picture, as cameras append one.
+        // A preview after the picture, as cameras append it.
         assert_eq!(check(ImageType::Jpeg, &with(jpeg(9, 9), &jpeg(3, 3))), Ok(()));
     }
 

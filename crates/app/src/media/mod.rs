@@ -1,9 +1,9 @@
-//! Pictures: what is uploaded is rendered anew (`render`), stored under its hash (`object`), and kept for as
-//! long as something refers to it (`sweep`).
+//! Pictures: an upload is decoded and encoded again (`render`), stored under its hash (`object`), and kept as long as
+//! something refers to it (`sweep`).
 //!
-//! An object is put before the row that tells of it, so that a crash leaves at most an object too many. Each
-//! upload has an object of its own: objects are never overwritten and their names never used again, so whoever
-//! removes one cannot meet an upload of the same picture.
+//! An object is stored before the row that refers to it, so that a crash leaves at most an unused object. Each upload
+//! has its own object: objects are never overwritten and their names never reused, so that removing an object cannot
+//! affect a concurrent upload of the same picture.
 
 mod container;
 mod object;
@@ -31,6 +31,6 @@ pub use serve::ServedMedia;
 pub(crate) use sweep::{Shards, SweptMedia};
 pub use upload::{PictureUpload, UploadRefusal, Uploaded};
 
-/// Why a file is not taken for a picture, in words for whoever sent it.
+/// Why a file is not accepted as a picture, as a message for the uploader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotAnImage(pub &'static str);

@@ -1,11 +1,11 @@
-//! The media store of a service that was given none.
+//! The media store of a service without a configured one.
 
 use crate::media::{ByteStream, MediaStore, ObjectKey};
 use crate::store::BoxFuture;
 use bytes::Bytes;
 use terrace_kernel::StoreError;
 
-/// For a service that was given no place for pictures.
+/// A media store that fails every request.
 pub(crate) struct NoMediaStore;
 
 fn nowhere<'a, T: Send + 'a>() -> BoxFuture<'a, Result<T, StoreError>> {
@@ -25,7 +25,7 @@ impl MediaStore for NoMediaStore {
         nowhere()
     }
 
-    /// Nothing lies there.
+    /// Always empty.
     fn list(&self, _shard: u8) -> BoxFuture<'_, Result<Vec<ObjectKey>, StoreError>> {
         Box::pin(async { Ok(Vec::new()) })
     }

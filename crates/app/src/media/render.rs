@@ -1,5 +1,5 @@
-//! Turns an uploaded file into the picture that is served: checked, decoded, scaled down, upright, encoded anew.
-//! Only pixels survive. Pure work for the processor, the same bytes for the same file.
+//! Renders an uploaded file to the picture that is served: checked, decoded, scaled down, rotated upright and encoded
+//! again. Only pixels survive. Pure CPU work; the same file always gives the same bytes.
 
 use crate::media::{ImageType, NotAnImage, container};
 use bytes::Bytes;
@@ -13,13 +13,13 @@ use sha2::{Digest, Sha256};
 use std::io::Cursor;
 use terrace_kernel::MediaHash;
 
-/// Pixels that a picture may have on a side.
+/// Maximum width and height of an uploaded picture in pixels.
 const MOST_ON_A_SIDE: u32 = 10_000;
-/// Pixels that it may have in all.
+/// Maximum total number of pixels.
 const MOST_PIXELS: u64 = 25_000_000;
-/// Bytes that it may take decoded: four for each of those pixels. One with 16 bits a channel has half of them.
+/// Maximum decoded size in bytes: four per pixel. With 16 bits per channel, half as many pixels are allowed.
 const MOST_DECODED: u64 = MOST_PIXELS * 4;
-/// Out of 100; from here up files grow quicker than anybody sees a difference.
+/// Quality of encoded JPEGs, out of 100. Above this value files grow faster than the visible quality.
 const JPEG_QUALITY: u8 = 85;
 
 /// A picture as it is stored and served.
@@ -32,16 +32,16 @@ pub(crate) struct Rendered {
     pub(crate) height: u32,
 }
 
-/// How large a rendered picture may be.
+/// Limits for a rendered picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Bounds {
-    /// Pixels on a side.
+    /// Maximum width and height in pixels.
     pub(crate) side: u32,
-    /// Bytes of the encoded picture. One of a single pixel may have more.
+    /// Maximum encoded size in bytes. A picture of one pixel may exceed it.
     pub(crate) bytes: usize,
 }
 
-/// Renders a file that is declared to be of this type.
+/// Renders a file of the declared type.
 pub(crate) fn render(declared: ImageType, file: &[u8], bounds: Bounds) -> Result<Rendered, NotAnImage> {
     container::check(declared, file).map_err(NotAnImage)?;
     let (image, orientation) = match declared {
@@ -49,7 +49,7 @@ pub(crate) fn render(declared: ImageType, file: &[u8], bounds: Bounds) -> Result
         ImageType::Jpeg => decode(JpegDecoder::new(Cursor::new(file)).map_err(broken)?)?,
         ImageType::WebP => decode(WebPDecoder::new(Cursor::new(file)).map_err(broken)?)?,
     };
-    // Small before upright: turning takes a second copy.
+    // Scaled before rotation, because rotation needs a second copy.
     let mut image = fit(image, bounds.side);
     image.apply_orientation(orientation);
     encode_within(declared, image, bounds.bytes).map_err(broken)
@@ -61,14 +61,14 @@ fn broken(error: ImageError) -> NotAnImage {
     NotAnImage("the picture cannot be decoded")
 }
 
-/// Only of memory: what a picture's sides are, is told apart from what else may be wrong with it.
+/// Limits for memory only; the dimensions are checked separately for a specific error message.
 fn limits() -> Limits {
     let mut limits = Limits::default();
     limits.max_alloc = Some(MOST_DECODED);
     limits
 }
 
-/// The decoder has read the header, and no pixel yet.
+/// Decodes a picture. The decoder has read the header but no pixels yet.
 fn decode(mut decoder: impl ImageDecoder) -> Result<(DynamicImage, Orientation), NotAnImage> {
     let (width, height) = decoder.dimensions();
     if width > MOST_ON_A_SIDE || height > MOST_ON_A_SIDE {
@@ -78,7 +78,7 @@ fn decode(mut decoder: impl ImageDecoder) -> Result<(DynamicImage, Orientation),
         return Err(NotAnImage("the picture has more than 25 million pixels"));
     }
     decoder.set_limits(limits()).map_err(broken)?;
-    // What cannot be read says nothing.
+    // An unreadable orientation counts as none.
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
     Ok((DynamicImage::from_decoder(decoder).map_err(broken)?, orientation))
 }
@@ -89,13 +89,13 @@ fn fit(image: DynamicImage, side: u32) -> DynamicImage {
     if longest(&image) <= side {
         return image;
     }
-    // The good filter works on floats. A cheap average comes before it, so that it gets no large picture.
+    // The good filter is slow because it works on floats, so a cheap average shrinks large pictures first.
     let image = if longest(&image) > side * 2 { image.thumbnail(side * 2, side * 2) } else { image };
     image.resize(side, side, FilterType::CatmullRom)
 }
 
-/// Encodes a picture in at most `limit` bytes. An opaque one that is too large as PNG becomes JPEG. What is still too
-/// large loses a quarter of its width and height until it fits.
+/// Encodes a picture in at most `limit` bytes. An opaque picture that is too large as PNG becomes JPEG. If it is
+/// still too large, its width and height are reduced by a quarter until it fits.
 fn encode_within(declared: ImageType, mut image: DynamicImage, limit: usize) -> ImageResult<Rendered> {
     let mut from = declared;
     loop {
@@ -118,8 +118,8 @@ fn is_transparent(image: &DynamicImage) -> bool {
         && image.to_rgba8().pixels().any(|pixel| matches!(pixel.0, [.., alpha] if alpha < u8::MAX))
 }
 
-/// JPEG stays JPEG and PNG stays PNG. WebP becomes PNG where pixels are transparent, else JPEG: there is no encoder
-/// for WebP with losses in Rust, and without losses a photo grows to many times what was sent.
+/// JPEG stays JPEG and PNG stays PNG. WebP becomes PNG if some pixels are transparent, otherwise JPEG: Rust has no
+/// encoder for lossy WebP, and losslessly encoded photos are many times larger than the upload.
 fn encode(from: ImageType, image: &DynamicImage) -> ImageResult<Rendered> {
     let transparent = is_transparent(image);
     let kind = match from {
@@ -223,7 +223,7 @@ mod tests {
         assert_eq!(corners(&scaled), ["red", "green", "blue", "white"]);
     }
 
-    /// Pixels that no lossless encoding makes smaller.
+    /// Pixels that lossless encoding cannot compress.
     fn noise(side: u32, alpha: u8) -> DynamicImage {
         let mut state = 1_u32;
         let mut next = move || {
@@ -247,16 +247,16 @@ mod tests {
             decoded(&rendered);
             (rendered.kind, rendered.width, rendered.height)
         };
-        // A transparent picture stays without losses, and has fewer pixels.
+        // A transparent picture stays lossless and loses pixels.
         for (kind, file) in [(WebP, webp_of(&noise(256, 128))), (Png, png_of(&noise(256, 9)))] {
             let (kind, width, height) = rendered(kind, &file, 66_000);
             assert!(kind == Png && width == height && (100..=192).contains(&width), "{width}");
         }
-        // An opaque one becomes JPEG, and keeps its pixels where that is enough.
+        // An opaque picture becomes JPEG and keeps its pixels if that is enough.
         assert_eq!(rendered(Png, &png_of(&noise(160, 255)), 66_000), (Jpeg, 160, 160));
         let (kind, width, _) = rendered(Jpeg, &jpeg_of(&noise(256, 255)), 20_000);
         assert!(kind == Jpeg && width < 256, "{width}");
-        // What fits is left as it is.
+        // A picture within the limit is not changed.
         assert_eq!(rendered(Png, &png(200, 100), 66_000), (Png, 200, 100));
         let tiny = Bounds { side: 256, bytes: 1 };
         let least = render(Png, &png_of(&noise(9, 1)), tiny).unwrap();
@@ -325,7 +325,7 @@ mod tests {
         ] {
             assert!(render(Png, &png_that_says(width, height), within(512)).is_err(), "{width} x {height}");
         }
-        // One that may be decoded, and holds no pixels.
+        // Within the limits, but without pixel data.
         assert_eq!(
             render(Png, &png_that_says(5000, 5000), within(512)),
             Err(NotAnImage("the picture cannot be decoded"))
@@ -340,7 +340,7 @@ mod tests {
             render(Png, &deep, within(512)),
             Err(NotAnImage("the picture has more than 25 million pixels"))
         );
-        // The frame header of a JPEG can be made to say anything.
+        // The frame header of a JPEG can declare any size.
         let mut file = jpeg(16, 16);
         let frame = file.windows(2).position(|pair| pair == [0xff, 0xc0]).unwrap();
         file[frame + 5..frame + 9].copy_from_slice(&[0x4e, 0x20, 0x4e, 0x20]);
@@ -358,7 +358,7 @@ mod tests {
         }
     }
 
-    /// Whatever is sent: a refusal or a whole picture within its bounds, and no panic.
+    /// Whatever is sent, the result is a refusal or a complete picture within its limits, and no panic.
     fn refused_or_right(kind: ImageType, file: &[u8]) -> bool {
         let Ok(rendered) = render(kind, file, within(32)) else { return false };
         assert!(rendered.width.max(rendered.height) <= 32);

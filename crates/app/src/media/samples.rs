@@ -1,10 +1,10 @@
-//! Made-up picture files for tests.
+//! Generated picture files for tests.
 
 use image::codecs::{jpeg::JpegEncoder, png::PngEncoder, webp::WebPEncoder};
 use image::{DynamicImage, ImageEncoder, Rgb, RgbImage, Rgba, RgbaImage};
 use std::io::Write;
 
-/// A picture whose quarters tell which way up it is: red, green, blue, white, from the upper left, row by row.
+/// A picture whose quarters show its orientation: red, green, blue, white, from the upper left, row by row.
 pub(super) fn quarters(width: u32, height: u32) -> RgbImage {
     RgbImage::from_fn(width, height, |x, y| match (x * 2 < width, y * 2 < height) {
         (true, true) => Rgb([255, 0, 0]),
@@ -14,7 +14,7 @@ pub(super) fn quarters(width: u32, height: u32) -> RgbImage {
     })
 }
 
-/// A picture that is transparent on its left.
+/// A picture whose left half is transparent.
 pub(super) fn half_transparent(width: u32, height: u32) -> DynamicImage {
     let alpha = |x| if x * 2 < width { 0 } else { 255 };
     RgbaImage::from_fn(width, height, |x, _| Rgba([10, 20, 30, alpha(x)])).into()
@@ -46,13 +46,13 @@ pub(super) fn jpeg(width: u32, height: u32) -> Vec<u8> {
     encode(|out| quarters(width, height).write_with_encoder(JpegEncoder::new_with_quality(out, 95)).unwrap())
 }
 
-/// A JPEG with these segments right behind its first marker.
+/// A JPEG with these segments directly after its first marker.
 pub(super) fn jpeg_with(width: u32, height: u32, segments: &[u8]) -> Vec<u8> {
     let plain = jpeg(width, height);
     [&plain[..2], segments, &plain[2..]].concat()
 }
 
-/// An Exif segment that says which way up the picture is, and where it was taken.
+/// An Exif segment with an orientation and a GPS position.
 pub(super) fn exif(orientation: u8) -> Vec<u8> {
     // TIFF, little-endian; IFD0 with two entries; a GPS IFD with one: latitude reference "N" (Exif 3.0 §4.6).
     let mut tiff = b"II*\0\x08\0\0\0\x02\0".to_vec();
@@ -66,7 +66,7 @@ pub(super) fn exif(orientation: u8) -> Vec<u8> {
     [&[0xff, 0xe1], &length.to_be_bytes()[..], b"Exif\0\0", &tiff].concat()
 }
 
-/// A PNG whose header says that it is this large, and that holds next to nothing.
+/// A PNG whose header declares this size and that contains almost no data.
 pub(super) fn png_that_says(width: u32, height: u32) -> Vec<u8> {
     let chunk = |kind: &[u8; 4], data: &[u8]| {
         let covered = [&kind[..], data].concat();

@@ -1,4 +1,4 @@
-//! Gives pictures out.
+//! Serves pictures.
 
 use crate::App;
 use crate::accounts::NotFound;
@@ -7,21 +7,21 @@ use crate::store::Query;
 use crate::store::ReadTx;
 use terrace_kernel::{Failure, MediaHash, Outcome, StoreError, Timestamp};
 
-/// A picture on its way out.
+/// A picture to be served.
 pub struct ServedMedia {
-    /// What it is.
+    /// Metadata of the picture.
     pub media: StoredMedia,
-    /// Its bytes.
+    /// Content of the picture.
     pub bytes: ByteStream,
 }
 
 impl App {
-    /// Finds a picture that something refers to.
+    /// Finds a picture that is in use.
     pub async fn media(&self, hash: MediaHash) -> Outcome<StoredMedia, NotFound> {
         self.query(GetMedia { hash }).await
     }
 
-    /// Opens a picture that was found.
+    /// Opens the content of a picture returned by [`App::media`].
     pub async fn open_media(&self, media: StoredMedia) -> Outcome<ServedMedia, NotFound> {
         match self.media.get(media.object).await? {
             Some(bytes) => Ok(ServedMedia { media, bytes }),
@@ -29,7 +29,7 @@ impl App {
         }
     }
 
-    /// The object is gone: because the picture was removed a moment ago, or because somebody else removed it.
+    /// Handles a missing object: not found if the picture was removed in the meantime, otherwise a defect.
     async fn missing(&self, hash: MediaHash) -> Failure<NotFound> {
         match self.media(hash).await {
             Ok(media) => {

@@ -1,4 +1,4 @@
-//! Sets one's own picture, or takes it away.
+//! Sets or removes the caller's own picture.
 
 use crate::accounts::{ChangeProfileRefusal, OwnProfile};
 use crate::execute::present;
@@ -7,7 +7,7 @@ use crate::store::Command;
 use crate::store::Tx;
 use terrace_kernel::{Ctx, EventKind, Failure, MediaHash, NewEvent, Outcome, StoreError, Topic, UserId};
 
-/// Makes a stored picture somebody's own. The one before is let go at once.
+/// Sets a stored picture as a user's profile picture. The reference to the previous one is removed at once.
 pub(crate) struct SetPicture {
     pub(crate) user: UserId,
     pub(crate) picture: StorePicture,
@@ -28,10 +28,10 @@ impl Command for SetPicture {
     }
 }
 
-/// Takes somebody's own picture away; where there is none, nothing happens.
+/// Removes a user's profile picture; no effect if there is none.
 #[derive(Debug, Clone)]
 pub struct RemovePicture {
-    /// Whose.
+    /// The account.
     pub user: UserId,
 }
 
@@ -50,7 +50,7 @@ impl Command for RemovePicture {
     }
 }
 
-/// Changes the picture and tells of it, unless it is that one already; `false` when there is no such account.
+/// Changes the picture and appends the event, unless it is already set; `false` if there is no such account.
 fn change(
     tx: &mut dyn Tx,
     ctx: &mut Ctx,

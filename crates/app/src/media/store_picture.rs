@@ -1,31 +1,31 @@
-//! Notes a picture whose bytes are stored, for whatever is about to refer to it.
+//! Records a picture whose bytes are stored, for a row that is about to refer to it.
 
 use crate::media::NewMedia;
 use crate::store::Tx;
 use terrace_kernel::{Ctx, Failure, MediaHash, Outcome};
 
-/// A picture that something is about to refer to.
+/// A picture that a row is about to refer to.
 #[derive(Debug, Clone)]
 pub(crate) enum StorePicture {
-    /// One that may be known.
+    /// A picture that may already be recorded.
     Known(MediaHash),
-    /// One whose object was put a moment ago.
+    /// A picture whose object was just stored.
     Put(NewMedia),
 }
 
-/// Why nothing came of it.
+/// Why the picture was not used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StorePictureRefusal {
-    /// No such picture is known (any more): its object is to be put first.
+    /// No picture with this hash is recorded (any more); its object must be stored first.
     Unknown,
-    /// The account is gone.
+    /// The account was deleted or suspended.
     NoAccount,
-    /// The account's uploads that wait for posts have reached their quota.
+    /// The account's uploads without a post have reached their quota.
     TooManyUploads,
 }
 
 impl StorePicture {
-    /// Notes the picture, which is safe from the sweep from now on, and says its hash.
+    /// Records the picture, which protects it from the sweep, and returns its hash.
     pub(crate) fn keep(&self, tx: &mut dyn Tx, ctx: &Ctx) -> Outcome<MediaHash, StorePictureRefusal> {
         match self {
             Self::Known(hash) if tx.hold_media(*hash)? => Ok(*hash),

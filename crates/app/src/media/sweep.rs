@@ -1,5 +1,4 @@
-//! Removes pictures that nothing refers to any more, a day after they were seen so, and objects that no picture
-//! lies in.
+//! Removes pictures that have been unreferenced for a day, and objects without a picture row.
 
 use crate::App;
 use crate::maintenance::{TaskContext, TaskFailure};
@@ -11,30 +10,31 @@ use std::convert::Infallible;
 use std::time::Duration;
 use terrace_kernel::{Ctx, Outcome, Timestamp};
 
-/// Rows that one transaction removes at most.
+/// Maximum number of rows removed by one transaction.
 const PORTION: u32 = 200;
-/// How long an unused picture stays, and how long an object may wait for the row that tells of it.
+/// How long an unreferenced picture is kept, and how long an object may exist before its row is inserted.
 const UNUSED_STAY: Duration = Duration::from_hours(24);
-/// Objects that are looked up at once.
+/// Objects looked up by one query.
 const BATCH: usize = 200;
 
-/// How much was removed.
+/// Counts of removed items.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct SweptMedia {
-    /// Uploads that no post took.
+    /// Expired uploads that no post used.
     pub(crate) uploads: u64,
     /// Pictures that nothing referred to.
     pub(crate) pictures: u64,
-    /// Objects that no picture lay in.
+    /// Objects without a picture row.
     pub(crate) objects: u64,
 }
 
-/// Which folders, by the first byte of hashes, a sweep looks through.
+/// The folders, by first byte of the hash, that a sweep covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shards {
-    /// All.
+    /// All folders.
     All,
-    /// Two, others each time: in a day every folder has its turn, and no sweep lists everything.
+    /// Two folders, different ones every ten minutes: every folder is covered within a day, and no sweep lists
+    /// everything.
     DueAt(Timestamp),
 }
 
@@ -51,7 +51,7 @@ impl Shards {
 }
 
 impl App {
-    /// Removes what is past its time, in small transactions.
+    /// Removes everything past its retention, in small transactions.
     pub(crate) async fn sweep_media(
         &self,
         shards: Shards,
@@ -72,7 +72,7 @@ impl App {
         let shards = shards.list();
         pace.expect(u64::try_from(shards.len()).unwrap_or(u64::MAX));
         for shard in shards {
-            // After the removal: what is noted now has its day before it.
+            // Marked after the removal, so that a picture marked now is kept for a full day.
             if !pace.is_dry() {
                 pace.batch(self, MarkUnused { shard, now }).await?;
             }
@@ -88,7 +88,7 @@ impl App {
         loop {
             let removed = pace.batch(self, RemoveUnused { before }).await?;
             for object in &removed {
-                // Whoever fails here leaves an object without a picture, for the next sweep.
+                // If the deletion fails, the next sweep finds the object without a picture.
                 self.media.delete(*object).await?;
             }
             if removed.is_empty() {
@@ -98,7 +98,7 @@ impl App {
         }
     }
 
-    /// Removes the objects of one folder that were put before `before` and that no picture lies in.
+    /// Removes the objects of one folder that were stored before `before` and have no picture row.
     async fn sweep_shard(
         &self,
         shard: u8,
@@ -121,12 +121,12 @@ impl App {
     }
 }
 
-/// Does one portion.
+/// Processes one portion.
 #[derive(Clone, Copy)]
 enum Step {
-    /// Removes uploads that no post took in time.
+    /// Removes expired uploads that no post used.
     Uploads(Timestamp),
-    /// Takes the note from what is used again.
+    /// Removes the mark from pictures that are referenced again.
     Unmark,
 }
 
@@ -143,7 +143,7 @@ impl Command for Step {
     }
 }
 
-/// Notes what is unused in one folder.
+/// Marks the unreferenced pictures of one folder.
 struct MarkUnused {
     shard: u8,
     now: Timestamp,

@@ -1,4 +1,4 @@
-//! Takes pictures in.
+//! Uploads of pictures.
 
 use crate::App;
 use crate::accounts::OwnProfile;
@@ -14,46 +14,46 @@ use bytes::Bytes;
 use std::sync::Arc;
 use terrace_kernel::{Failure, MediaHash, MediaId, Outcome, StoreError, UserId};
 
-/// Pixels that a profile picture has on a side at most.
+/// Maximum width and height of a profile picture in pixels.
 const PROFILE_SIDE: u32 = 512;
-/// Pixels that a picture of a post has on a side at most.
+/// Maximum width and height of a post's picture in pixels.
 const POST_SIDE: u32 = 2048;
 
-/// A file that somebody sends as a picture.
+/// An uploaded picture file.
 #[derive(Debug, Clone)]
 pub struct PictureUpload {
-    /// Who sends it.
+    /// The uploader.
     pub user: UserId,
-    /// What it is declared to be.
+    /// The declared type.
     pub kind: ImageType,
-    /// What it holds.
+    /// The file's content.
     pub file: Bytes,
 }
 
-/// Why a picture was not taken in.
+/// Why an upload was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UploadRefusal {
-    /// The file is no picture of the declared type, or one out of bounds.
+    /// The file is not a picture of the declared type, or exceeds the limits.
     NotAnImage(NotAnImage),
-    /// More pictures wait to be rendered than the service takes on.
+    /// The queue of pictures to render is full.
     Busy,
-    /// The account is gone.
+    /// The account was deleted or suspended.
     NoAccount,
-    /// The account's uploads that wait for posts have reached their quota.
+    /// The account's uploads without a post have reached their quota.
     TooManyUploads,
 }
 
-/// A picture that waits for a post.
+/// An uploaded picture without a post.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Uploaded {
-    /// By what a post takes it.
+    /// The id by which a post refers to the upload.
     pub id: MediaId,
-    /// Where it is seen.
+    /// The hash under which the picture is served.
     pub hash: MediaHash,
 }
 
 impl App {
-    /// Makes the file somebody's profile picture.
+    /// Sets the file as the user's profile picture.
     pub async fn set_picture(&self, upload: PictureUpload) -> Outcome<OwnProfile, UploadRefusal> {
         let user = upload.user;
         let rendered = self.render(upload, PROFILE_SIDE).await?;
@@ -66,7 +66,7 @@ impl App {
         self.execute(SetPicture { user, picture }).await.map_err(|failure| failure.map(final_refusal))
     }
 
-    /// Keeps the file for a post that its sender will create.
+    /// Stores the file for a post that its uploader will create.
     pub async fn upload_media(
         &self,
         upload: PictureUpload,
@@ -99,7 +99,7 @@ impl App {
             Ok(rendered) => rendered.map_err(|reason| Failure::Refused(UploadRefusal::NotAnImage(reason))),
             Err(NotDone::Busy) => Err(Failure::Refused(UploadRefusal::Busy)),
             Err(NotDone::Panicked(error)) => {
-                // A decoder gave up on a file that no other picture is like. That is the file's fault first.
+                // A panic in a decoder is most likely caused by a damaged file.
                 log::error!("rendering a picture: {error}");
                 let reason = NotAnImage("the picture cannot be decoded");
                 Err(Failure::Refused(UploadRefusal::NotAnImage(reason)))
@@ -107,8 +107,8 @@ impl App {
         }
     }
 
-    /// Puts a picture's object, before anything tells of it. Whatever stops us now leaves an object that the sweep
-    /// finds.
+    /// Stores a picture's object before any row refers to it. A crash after this leaves an object that the sweep
+    /// removes.
     async fn put(&self, rendered: Rendered, uploader: UserId) -> Result<StorePicture, StoreError> {
         let object = ObjectKey { hash: rendered.hash, id: self.seed().open().new_id() };
         let Rendered { bytes, kind, width, height, .. } = rendered;
@@ -117,7 +117,7 @@ impl App {
         Ok(StorePicture::Put(NewMedia { object, kind, size, width, height, uploader }))
     }
 
-    /// The same service, which keeps its pictures here.
+    /// Sets the store for pictures.
     #[must_use]
     pub fn with_media(self, media: Arc<dyn MediaStore>) -> Self {
         Self { media, ..self }
@@ -126,7 +126,7 @@ impl App {
 
 fn final_refusal(refusal: StorePictureRefusal) -> UploadRefusal {
     match refusal {
-        // What was put a moment ago is known to the transaction that notes it.
+        // `Unknown` cannot occur for a picture that was just stored.
         StorePictureRefusal::Unknown | StorePictureRefusal::NoAccount => UploadRefusal::NoAccount,
         StorePictureRefusal::TooManyUploads => UploadRefusal::TooManyUploads,
     }

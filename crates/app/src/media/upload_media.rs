@@ -1,4 +1,4 @@
-//! Keeps a stored picture for a post that its uploader will create.
+//! Stores an uploaded picture for a post that its uploader will create.
 
 use crate::media::{NewUpload, StorePicture, StorePictureRefusal, UploadQuota, Uploaded};
 use crate::store::Command;
@@ -6,13 +6,13 @@ use crate::store::Tx;
 use std::time::Duration;
 use terrace_kernel::{Ctx, Failure, Outcome, UserId};
 
-/// Keeps a stored picture for a post.
+/// Inserts an upload of a stored picture.
 pub(crate) struct UploadMedia {
     pub(crate) user: UserId,
     pub(crate) picture: StorePicture,
-    /// How long it waits.
+    /// How long the upload is kept without a post.
     pub(crate) life: Duration,
-    /// How much may wait.
+    /// The limits for uploads without a post.
     pub(crate) quota: UploadQuota,
 }
 

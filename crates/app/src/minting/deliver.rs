@@ -1,9 +1,9 @@
-//! Sends what waits in the outbox.
+//! Delivers the messages of the outbox.
 //!
-//! A process takes lanes (a fan's messages), sends the first message of each, writes down what came of it, and goes on with
-//! the next. A lane is its holder's for a minute at a time, so that of several processes one sends; who dies, or is cut off
-//! from the database, loses it then, and the message goes out again. Nothing is held in the database while somebody waits
-//! for the minter.
+//! A process takes lanes (one lane is one fan's messages), sends the first message of each, records the outcome, and
+//! continues with the next message. The holder of a lane has a lease of one minute, which it renews, so that only one
+//! process sends. If the holder dies or loses its database connection, the lease expires and the message is sent
+//! again. No database lock is held while waiting for the minter.
 
 use crate::App;
 use crate::minting::{MintFault, MintNotice, Minter};
@@ -17,27 +17,29 @@ use tokio::sync::watch;
 use tokio::task::{JoinError, JoinSet};
 use uuid::Uuid;
 
-/// Fans whose messages one process sends at a time.
+/// Number of lanes that one process sends from concurrently.
 const AT_ONCE: usize = 8;
-/// How long a lane is its holder's who says nothing more: longer than any call takes.
+/// Lease of a lane; longer than any call takes.
 const HELD_FOR: Duration = Duration::from_mins(1);
-/// Messages that a fan may have sent before the others get their turn.
+/// Maximum number of messages sent from a lane in a row before other lanes get their turn.
 const IN_A_ROW: u32 = 50;
-/// How long a message that did not get through waits first; each further attempt doubles it.
+/// Pause after the first failed attempt; each further attempt doubles it.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
-/// The longest that it waits.
+/// Maximum pause.
 const LONGEST_PAUSE: Duration = Duration::from_hours(1);
-/// How often the minter may say that a message is wrong before it is set aside: with the pauses between, some nine minutes.
+/// Number of refusals by the minter after which a message is set aside: with the pauses between, after some nine
+/// minutes.
 const MOST_REFUSALS: u32 = 10;
-/// Characters of a fault that are kept.
+/// Maximum length of a stored error text, in characters.
 const WORDS: usize = 200;
-/// How often it is looked whether something waits.
+/// Interval between two checks for due messages.
 const LOOK: Duration = Duration::from_secs(1);
-/// How often it is counted how much waits.
+/// Interval between two updates of the gauges.
 const COUNT: Duration = Duration::from_secs(30);
 
 impl App {
-    /// Tells the minter, until `stop` turns true. Several processes may do so at once. Without a minter it is over at once.
+    /// Delivers messages until `stop` becomes true. Several processes may do so concurrently. Returns at once without
+    /// a minter.
     pub async fn run_minting(self: Arc<Self>, mut stop: watch::Receiver<bool>) {
         if !self.tells_minter() {
             return;
@@ -52,30 +54,30 @@ impl App {
                 self.count_minting().await;
             }
             tokio::select! {
-                // Nobody is left who could say so, or somebody says so.
+                // The sender was dropped, or it sent true.
                 _ = stop.wait_for(|stop| *stop) => return,
                 () = tokio::time::sleep(LOOK) => {}
             }
         }
     }
 
-    /// Sends everything that may be sent now, and what comes meanwhile; says how many messages got through. What did not
-    /// waits for its next attempt.
+    /// Delivers everything that is due, including what becomes due in the meantime; returns the number of delivered
+    /// messages. Undelivered messages stay pending until their next attempt.
     ///
     /// # Errors
     ///
-    /// When the database is not to be had.
+    /// If the database is unavailable.
     pub async fn deliver_minting(self: &Arc<Self>) -> Result<u64, StoreError> {
-        let (_nobody_stops_it, stop) = watch::channel(false);
+        let (_never_stopped, stop) = watch::channel(false);
         self.deliver_until(&stop).await
     }
 
     async fn deliver_until(self: &Arc<Self>, stop: &watch::Receiver<bool>) -> Result<u64, StoreError> {
         let Some(minter) = &self.minter else { return Ok(0) };
-        // Of this round alone: two rounds in one process are as far apart as in two.
+        // A new id for each round: two rounds in one process are as independent as two processes.
         let holder = self.seed().open().new_id();
         let mut running = JoinSet::new();
-        let mut told = 0;
+        let mut delivered = 0;
         loop {
             let free = AT_ONCE.saturating_sub(running.len());
             let taken =
@@ -88,22 +90,22 @@ impl App {
                     }
                 }
                 Err(error) if running.is_empty() => return Err(error),
-                // What is on its way comes to its end.
+                // Deliveries in progress are completed.
                 Err(error) => log::warn!("minting will look again: {error}"),
             }
             if running.is_empty() {
-                return Ok(told);
+                return Ok(delivered);
             }
             tokio::select! {
-                Some(sent) = running.join_next() => told += got_through(sent),
+                Some(sent) = running.join_next() => delivered += got_through(sent),
                 () = tokio::time::sleep(LOOK) => {}
             }
         }
     }
 
-    /// The first messages of up to `most` lanes that are ready.
+    /// Takes up to `most` lanes that are due and returns their first messages.
     async fn take(&self, holder: Uuid, most: usize) -> Result<Vec<MintNotice>, StoreError> {
-        // Most looks end here, without a write.
+        // Most checks end here, without a write.
         if !into_infallible(self.query(IsMintingDue).await)? {
             return Ok(Vec::new());
         }
@@ -114,7 +116,7 @@ impl App {
     async fn count_minting(&self) {
         let standing = match into_infallible(self.query(crate::minting::upkeep::ReadMinting).await) {
             Ok(standing) => standing,
-            Err(error) => return log::debug!("what waits for the minter was not counted: {error}"),
+            Err(error) => return log::debug!("the pending messages to the minter were not counted: {error}"),
         };
         let gauge = |count: u64| f64::from(u32::try_from(count).unwrap_or(u32::MAX));
         metrics::gauge!("terrace_minting_pending").set(gauge(standing.pending));
@@ -126,21 +128,19 @@ impl App {
 
 fn got_through(sent: Result<Result<u64, StoreError>, JoinError>) -> u64 {
     match sent {
-        Ok(Ok(told)) => told,
+        Ok(Ok(delivered)) => delivered,
         Ok(Err(error)) => {
-            log::warn!(
-                "what came of a message to the minter was not written down, and it goes out again: {error}"
-            );
+            log::warn!("the outcome of a message to the minter was not recorded, it is sent again: {error}");
             0
         }
         Err(error) => {
-            log::error!("a message to the minter goes out again: {error}");
+            log::error!("a message to the minter is sent again: {error}");
             0
         }
     }
 }
 
-/// One fan's messages, while they are ours.
+/// A lane that this process holds.
 struct Lane {
     app: Arc<App>,
     minter: Arc<dyn Minter>,
@@ -148,9 +148,9 @@ struct Lane {
 }
 
 impl Lane {
-    /// Sends one message after the other until there is none, one does not get through, or others have waited long enough.
+    /// Sends messages in order until none is left, one fails, or other lanes are due for their turn.
     async fn send(self, first: MintNotice, stop: watch::Receiver<bool>) -> Result<u64, StoreError> {
-        let (mut next, mut sent, mut told) = (Some(first), 0_u32, 0);
+        let (mut next, mut sent, mut delivered) = (Some(first), 0_u32, 0);
         while let Some(notice) = next {
             let began = Instant::now();
             let came = self.minter.tell(&notice, self.app.now()).await;
@@ -159,7 +159,7 @@ impl Lane {
             if let Err(fault) = &came {
                 log::debug!("the minter gave no receipt for message {}: {fault}", notice.id());
             }
-            told += u64::from(came.is_ok());
+            delivered += u64::from(came.is_ok());
             let goes_on = sent < IN_A_ROW && !*stop.borrow();
             let settled = Settle { holder: self.holder, notice: notice.clone(), came, goes_on };
             let settled = into_infallible(self.app.execute(settled).await)?;
@@ -169,7 +169,7 @@ impl Lane {
             }
             next = settled.next;
         }
-        Ok(told)
+        Ok(delivered)
     }
 }
 
@@ -183,8 +183,8 @@ fn count_call(came: &Result<(), MintFault>, took: Duration) {
     metrics::histogram!("terrace_minting_call_seconds").record(took.as_secs_f64());
 }
 
-/// How long a message waits that was sent so often: twice as long each time, less up to a half, so that what failed together
-/// does not come again together.
+/// The pause before the next attempt: doubles with each attempt, minus a random share of up to one half, so that
+/// messages that failed together are not retried together.
 fn pause(attempts: u32, luck: [u8; 4]) -> Duration {
     let doublings = attempts.saturating_sub(1).min(20);
     let whole = FIRST_PAUSE.saturating_mul(2_u32.saturating_pow(doublings)).min(LONGEST_PAUSE);
@@ -204,7 +204,7 @@ impl Query for IsMintingDue {
     }
 }
 
-/// Takes lanes, and finds the first message of each.
+/// Takes lanes, and reads the first message of each.
 struct TakeLanes {
     holder: Uuid,
     limit: u32,
@@ -228,18 +228,18 @@ impl Command for TakeLanes {
     }
 }
 
-/// Writes down what came of a message, and finds the one after it.
+/// Records the outcome of a message, and reads the next one.
 struct Settle {
     holder: Uuid,
     notice: MintNotice,
     came: Result<(), MintFault>,
-    /// Whether the holder would send another.
+    /// Whether the holder would send another message.
     goes_on: bool,
 }
 
 #[derive(Default)]
 struct Settled {
-    /// What is to be sent now.
+    /// The message to send now.
     next: Option<MintNotice>,
     is_set_aside: bool,
 }
@@ -251,16 +251,17 @@ impl Command for Settle {
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Settled, Infallible> {
         let MintNotice { user, sequence, .. } = self.notice;
-        // Before anything is read: a message that is being added is seen, or its lane is found closed and opened again.
+        // Locks before any read: a message that is being added is then visible, or its writer finds the lane closed
+        // and reopens it.
         let is_ours = tx.lock_lane(user, self.holder)?;
         let mut settled = Settled::default();
         match &self.came {
-            // Whoever has the lane by now: a receipt is one.
+            // A receipt counts even if another process holds the lane by now.
             Ok(()) => tx.note_receipt(sequence, ctx.now())?,
             Err(_) if !is_ours => {}
             Err(fault) => {
                 let is_refusal = matches!(fault, MintFault::Refused(_));
-                // Nothing where somebody has dealt with it meanwhile.
+                // `None` if another process has settled the message in the meantime.
                 if let Some(tries) = tx.note_fault(sequence, is_refusal, &words(fault))? {
                     if !is_refusal || tries.refusals < MOST_REFUSALS {
                         let ready_at = ctx.now().plus(pause(tries.attempts, ctx.random_bytes()));
@@ -287,7 +288,7 @@ impl Command for Settle {
     }
 }
 
-/// A fault as it is kept: no longer than a line, and nothing in it that a database or a terminal stumbles over.
+/// The error text to store: at most `WORDS` characters, without control characters.
 fn words(fault: &MintFault) -> String {
     fault.to_string().chars().filter(|letter| !letter.is_control()).take(WORDS).collect()
 }

@@ -1,9 +1,9 @@
-//! Minting: whoever opens a pack owns what it gave at once, and a minter outside may be told of it afterwards (spec §1 rule
-//! 10).
+//! Minting: a fan who opens a pack owns its contents at once, and an external minter may be notified afterwards (spec
+//! §1 rule 10).
 //!
-//! What the minter is to hear is written in the transaction in which it happens, and sent after it: at least once, a fan's
-//! messages one after the other in their order. A message that does not get through holds back only those of its fan. No
-//! opening waits for the minter.
+//! A message for the minter is written in the transaction of the event it reports, and sent after the commit: at
+//! least once, and in order for each fan. A message that cannot be delivered delays only the same fan's later
+//! messages. No opening waits for the minter.
 
 mod deliver;
 mod notice;
@@ -20,18 +20,18 @@ use crate::App;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long messages stay whose receipt is there, for who asks what was told.
+/// How long delivered messages are kept for inspection.
 pub(crate) const TOLD_STAYS: Duration = Duration::from_hours(7 * 24);
 
 impl App {
-    /// Gives it a minter that is told from now on. Every process on a database has one, or none has: what was opened in a
-    /// process without one is not told by itself.
+    /// Sets the minter, which is notified from now on. Either all processes on a database have one or none: openings
+    /// in a process without a minter are not reported automatically.
     #[must_use]
     pub fn with_minter(self, minter: Arc<dyn Minter>) -> Self {
         Self { minter: Some(minter), ..self }
     }
 
-    /// Whether there is a minter to be told.
+    /// Whether a minter is set.
     pub(crate) fn tells_minter(&self) -> bool {
         self.minter.is_some()
     }

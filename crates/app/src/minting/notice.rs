@@ -1,23 +1,24 @@
-//! What a minter is told, and how.
+//! The interface to an external minter.
 
 use crate::store::BoxFuture;
 use crate::store::minting::MintNotice;
 use terrace_kernel::Timestamp;
 
-/// Why a minter gave no receipt.
+/// Why a minter returned no receipt.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MintFault {
-    /// It was not reached, or could not just then: the same message may be taken later.
+    /// The minter was unreachable or temporarily failed; the same message may succeed later.
     #[error("{0}")]
     Passing(String),
-    /// It says that the message itself is wrong.
+    /// The minter rejected the message as invalid.
     #[error("{0}")]
     Refused(String),
 }
 
-/// Somebody else who mints what fans own, on a chain or in a register of their own. What a fan owns does not depend on it.
+/// An external service that mints what fans own, on a chain or in its own register. Ownership does not depend on it.
 pub trait Minter: Send + Sync + 'static {
-    /// Hands one message over; `Ok` is the receipt, and may mean that it had come before ([`MintNotice::id`]). Gives up
-    /// within some seconds. Called outside of any transaction, for one fan never twice at a time by the same process.
+    /// Delivers one message. `Ok` is the receipt; a minter also returns it for a message it has already received, by
+    /// [`MintNotice::id`]. Times out within some seconds. Called outside of any transaction; one process never calls
+    /// it concurrently for the same fan.
     fn tell<'m>(&'m self, notice: &'m MintNotice, now: Timestamp) -> BoxFuture<'m, Result<(), MintFault>>;
 }

@@ -1,4 +1,4 @@
-//! What operators do to the outbox: hand over what was minted before there was a minter, and try again what failed.
+//! Operators' actions on the outbox: report what was minted before there was a minter, and retry failed messages.
 
 use crate::App;
 use crate::maintenance::{TaskContext, TaskFailure};
@@ -8,32 +8,33 @@ use crate::store::{ReadTx, Tx};
 use std::convert::Infallible;
 use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp, UserId};
 
-/// Rows that one transaction writes at most.
+/// Maximum number of rows written by one transaction.
 const PORTION: u32 = 500;
-/// Fans whose accounts one transaction holds.
+/// Number of fans whose accounts one transaction locks.
 const FANS: u32 = 200;
 
-/// What trying again came to.
+/// The outcome of a retry.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MintingRetried {
-    /// Messages that had been set aside and wait again.
+    /// Messages that had been set aside and are pending again.
     pub messages: u64,
-    /// Fans whose messages paused and are sent next.
+    /// Fans whose messages were paused and are sent next.
     pub fans: u64,
 }
 
 impl App {
-    /// Hands over what fans own of which no minter was told: what was opened before there was one, and what processes opened
-    /// that had none. Says how much that was. It may be stopped and run again at any time, also while packs are opened.
+    /// Adds to the outbox what fans own and no message reports: openings before there was a minter, or in processes
+    /// without one. Returns the number of messages. May be stopped and run again at any time, also while packs are
+    /// opened.
     ///
     /// # Errors
     ///
-    /// When the database is not to be had.
+    /// If the database is unavailable.
     pub async fn mint_earlier(&self) -> Result<u64, StoreError> {
         self.hand_earlier(&TaskContext::unwatched()).await.map_err(TaskFailure::into_store)
     }
 
-    /// [`App::mint_earlier`], at a pace.
+    /// [`App::mint_earlier`] in the context of a maintenance task.
     pub(crate) async fn hand_earlier(&self, pace: &TaskContext) -> Result<u64, TaskFailure> {
         let (mut after, mut handed) = (None, 0);
         loop {
@@ -44,11 +45,12 @@ impl App {
         }
     }
 
-    /// Has everything sent soon that was set aside or pauses: the minter is there again, or takes what it refused.
+    /// Makes everything due that was set aside or is paused: for when the minter is available again, or accepts what
+    /// it had refused.
     ///
     /// # Errors
     ///
-    /// When the database is not to be had.
+    /// If the database is unavailable.
     pub async fn retry_minting(&self) -> Result<MintingRetried, StoreError> {
         let messages = self.in_portions(Retry::SetAside).await?;
         let fans = self.in_portions(Retry::Lanes).await?;
@@ -67,7 +69,7 @@ impl App {
     }
 }
 
-/// Finds how the outbox stands.
+/// Reads the state of the outbox.
 pub(super) struct ReadMinting;
 
 impl Query for ReadMinting {
@@ -104,7 +106,7 @@ impl Command for HandEarlier {
     type Refusal = Infallible;
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<u64, Infallible> {
-        // Before anything is read: nobody opens a pack of theirs, or takes one back, until the end.
+        // Locks before any read: no pack of these fans is opened or revoked until the transaction ends.
         tx.hold_fans(&self.fans)?;
         Ok(tx.hand_earlier_to_minter(&self.fans, PORTION, ctx.now())?)
     }

@@ -1,4 +1,4 @@
-//! Packs and collectibles as content: read from TOML, checked whole.
+//! Packs and collectibles as content, parsed from TOML and validated as a whole.
 
 use crate::content::{instant, line_of};
 use serde::Deserialize;
@@ -9,8 +9,7 @@ use terrace_packs::{
 };
 use uuid::Uuid;
 
-/// Packs and collectibles as a file describes them. Whether they hold what they promise, beside what there is, shows when
-/// they are planned.
+/// Packs and collectibles as described by a file. [`PackContent::plan`] validates them against the existing ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PackContent {
     draft: CatalogueDraft,
@@ -20,25 +19,25 @@ pub struct PackContent {
     pack_lines: Vec<usize>,
 }
 
-/// What is wrong with packs.
+/// Why pack content is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PackContentError {
-    /// The text is no TOML of the expected form; the message names line and column.
+    /// The text is not TOML of the expected form; the message names line and column.
     #[error("packs: {0}")]
     Malformed(String),
-    /// Values break rules: each with the line on which its pack or collectible begins.
+    /// Values break rules; each message names the line on which the pack or collectible begins.
     #[error("{}", .0.join("\n"))]
     Invalid(Vec<String>),
 }
 
-/// What became of packs that were loaded.
+/// Counts of loaded content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PackSummary {
-    /// How many packs the content has.
+    /// Number of packs in the content.
     pub packs: usize,
-    /// How many collectibles.
+    /// Number of collectibles in the content.
     pub collectibles: usize,
-    /// How many packs are retired by it.
+    /// Number of packs that the load retired.
     pub retired: u64,
 }
 
@@ -76,9 +75,9 @@ struct PackEntry {
     opens: Option<String>,
     closes: Option<String>,
     guarantee: Option<String>,
-    /// Of each slot, the weights of rarities.
+    /// Per slot, the weights by rarity.
     slots: Vec<BTreeMap<String, i64>>,
-    /// The weights of collectibles.
+    /// The weights by collectible.
     contents: BTreeMap<String, i64>,
 }
 
@@ -91,20 +90,20 @@ struct PriceEntry {
 }
 
 impl PackContent {
-    /// The packs that come with the program.
+    /// The packs embedded in the program.
     ///
     /// # Errors
     ///
-    /// When they are not well formed.
+    /// If they are malformed.
     pub fn embedded() -> Result<Self, PackContentError> {
         Self::parse(include_str!("../../content/packs.toml"))
     }
 
-    /// Reads packs and collectibles.
+    /// Parses packs and collectibles.
     ///
     /// # Errors
     ///
-    /// Says what is wrong, with the line where it stands.
+    /// Describes what is wrong, with line numbers.
     pub fn parse(text: &str) -> Result<Self, PackContentError> {
         let file: PackFile =
             toml::from_str(text).map_err(|error| PackContentError::Malformed(error.to_string()))?;
@@ -131,16 +130,16 @@ impl PackContent {
         }
     }
 
-    /// The keys of the teams that collectibles belong to, some more than once.
+    /// The keys of the collectibles' teams, possibly with duplicates.
     pub fn teams(&self) -> impl Iterator<Item = &str> {
         self.draft.collectibles.iter().filter_map(|collectible| collectible.team.as_deref())
     }
 
-    /// The catalogue that this content describes, beside what there is ([`terrace_packs::plan`]).
+    /// The catalogue that this content describes, merged with the existing one ([`terrace_packs::plan`]).
     ///
     /// # Errors
     ///
-    /// Everything that is wrong, each with its line.
+    /// All violations, each with its line.
     pub fn plan(
         &self,
         known: &Known<'_>,
@@ -220,7 +219,8 @@ mod tests {
         assert_eq!((rarities.len(), editions), (5, vec![500, 25]));
         let kinds: Vec<_> = packs.iter().map(|pack| pack.price.kind()).collect();
         assert_eq!(kinds, PriceKind::ALL);
-        // "In one of ten, the golden cup", and no more copies are sold than there are cups.
+        // The description promises the golden cup in one of ten packs, and no more copies are sold than there are
+        // cups.
         let trophies = packs.last().unwrap();
         let cup = odds(trophies, &Minted::default()).rarities.last().copied().unwrap();
         assert!((cup.at_least_one - 0.1).abs() < 1e-12);

@@ -1,11 +1,11 @@
-//! The copies that come with a purchase.
+//! Creates the copies of a purchase.
 
 use crate::packs::SeedCipher;
 use terrace_kernel::{Ctx, StoreError};
 use terrace_packs::{Purchase, SealedSeed, ServerSeed, UserPack, UserPackState};
 
-/// The copies of a purchase, by nonce, each with a seed of its own, which is settled here and shown when the copy is
-/// opened.
+/// The copies of a purchase, by nonce. Each has its own server seed, which is fixed here and revealed when the copy
+/// is opened.
 pub(crate) fn sealed_copies(
     purchase: &Purchase,
     safe: &SeedCipher,
@@ -14,7 +14,7 @@ pub(crate) fn sealed_copies(
     (1..=purchase.quantity.copies()).map(|nonce| new_copy(purchase, nonce, safe, ctx)).collect()
 }
 
-/// One copy of a purchase, with a seed of its own.
+/// One copy of a purchase, with its own server seed.
 pub(crate) fn new_copy(
     purchase: &Purchase,
     nonce: u32,

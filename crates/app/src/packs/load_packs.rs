@@ -1,4 +1,4 @@
-//! How packs and collectibles come into the database.
+//! Loads packs and collectibles into the database.
 
 use crate::packs::{PackContent, PackContentError, PackSummary};
 use crate::store::Command;
@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use terrace_kernel::{Ctx, Failure, Outcome};
 use terrace_packs::Known;
 
-/// Loads packs and collectibles by their keys. One whose key was there keeps its id, and with it what fans bought and own.
+/// Loads packs and collectibles by key. An item whose key exists keeps its id, and so its purchases and owners.
 pub(crate) struct LoadPacks {
     pub(crate) content: PackContent,
 }

@@ -1,5 +1,5 @@
-//! Packs and collectibles: their content, and their sale. The rules are in `terrace-packs`; here they meet the ledger and
-//! what the service keeps secret.
+//! Packs and collectibles: content and sale. The rules are in `terrace-packs`; this module combines them with the
+//! ledger and the secret key.
 
 mod content;
 mod copies;
@@ -28,7 +28,7 @@ use std::sync::Arc;
 use terrace_kernel::{Outcome, StoreError, UserId};
 use terrace_packs::{Collectible, CollectibleId, Pack, PackId, Quantity};
 
-/// Every pack and every collectible.
+/// All packs and collectibles.
 #[derive(Debug, Clone, Default)]
 pub struct PackBook {
     packs: Vec<Pack>,
@@ -41,23 +41,23 @@ impl PackBook {
         Self { packs, collectibles: collectibles.collect() }
     }
 
-    /// Every pack, in the order of the content; retired ones included.
+    /// All packs in the order of the content, including retired ones.
     pub fn packs(&self) -> &[Pack] {
         &self.packs
     }
 
-    /// A pack.
+    /// The pack with this id.
     pub fn pack(&self, id: PackId) -> Option<&Pack> {
         self.packs.iter().find(|pack| pack.id == id)
     }
 
-    /// A collectible.
+    /// The collectible with this id.
     pub fn collectible(&self, id: CollectibleId) -> Option<&Collectible> {
         self.collectibles.get(&id)
     }
 }
 
-/// The limited collectibles of packs, each once.
+/// The limited collectibles of these packs, without duplicates.
 pub(crate) fn limited<'p>(packs: impl IntoIterator<Item = &'p Pack>) -> Vec<CollectibleId> {
     let contents = packs.into_iter().flat_map(|pack| &pack.contents);
     let mut ids: Vec<_> =
@@ -68,7 +68,7 @@ pub(crate) fn limited<'p>(packs: impl IntoIterator<Item = &'p Pack>) -> Vec<Coll
 }
 
 impl App {
-    /// The packs as they were within the last second, or are now where this process has changed them.
+    /// All packs and collectibles, at most one second old, and current if this process has changed them.
     pub async fn pack_book(&self) -> Result<Arc<PackBook>, StoreError> {
         if let Some(book) = self.pack_books.get(&()) {
             return Ok(book);
@@ -78,27 +78,27 @@ impl App {
         Ok(book)
     }
 
-    /// Has the packs read anew.
+    /// Drops the cached packs, so that they are read again.
     pub(crate) fn forget_pack_book(&self) {
         self.pack_books.invalidate_all();
     }
 
-    /// Loads packs and collectibles by their keys; packs that are not among them any more are retired.
+    /// Loads packs and collectibles by key; packs that the content no longer contains are retired.
     ///
     /// # Errors
     ///
-    /// Refuses content that does not hold what it promises, beside what there is, and changes nothing.
+    /// Refuses content that is invalid on its own or together with the existing content, and changes nothing.
     pub async fn load_packs(&self, content: PackContent) -> Outcome<PackSummary, PackContentError> {
         let loaded = self.execute(LoadPacks { content }).await;
         self.forget_pack_book();
         loaded
     }
 
-    /// The command by which a fan buys copies of a pack.
+    /// Builds the command by which a fan buys copies of a pack.
     ///
     /// # Errors
     ///
-    /// When the packs cannot be read, or this process has no secret.
+    /// If the packs cannot be read, or this process has no secret key.
     pub async fn purchase_pack(
         &self,
         user: UserId,
@@ -111,11 +111,11 @@ impl App {
         Ok(PurchasePack { user, pack, quantity, book, safe, provider, new_account_age })
     }
 
-    /// The command by which a fan opens a copy of a pack.
+    /// Builds the command by which a fan opens a copy of a pack.
     ///
     /// # Errors
     ///
-    /// When the packs cannot be read, or this process has no secret.
+    /// If the packs cannot be read, or this process has no secret key.
     pub async fn open_pack(&self, user: UserId, wish: OpenPackRequest) -> Result<OpenPack, StoreError> {
         let (book, safe) = (self.pack_book().await?, self.seed_cipher()?);
         Ok(OpenPack { user, wish, book, safe, tells_minter: self.tells_minter() })

@@ -1,4 +1,4 @@
-//! How fans open packs.
+//! Opening of pack copies.
 
 use crate::packs::{PackBook, SeedCipher, limited};
 use crate::store::Command;
@@ -10,43 +10,44 @@ use terrace_packs::{
     SealedSeed, ServerSeed, StockChange, UserPack, UserPackId, UserPackState, draw,
 };
 
-/// How often a copy is drawn anew because others took the last of what it gave: each time one edition more is gone.
+/// Maximum number of draws of a copy. A draw is repeated only if a concurrent opening took the last serial of an
+/// edition, so each repetition means one exhausted edition more.
 const TRIES: usize = 1_000;
 
-/// Which copy a fan wants to open, and how.
+/// A request to open a copy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenPackRequest {
-    /// Of which pack.
+    /// The pack.
     pub pack: PackId,
-    /// Which copy; the oldest sealed one where none is named.
+    /// The copy; `None` for the oldest sealed one.
     pub copy: Option<UserPackId>,
-    /// The fan's half of the draw; the service picks one where none is given.
+    /// The client seed of the draw; `None` to let the service generate one.
     pub client_seed: Option<ClientSeed>,
 }
 
-/// Opens a copy of a pack. One that was opened before gives what it gave.
+/// Opens a copy of a pack. A copy that was opened before returns its existing contents.
 #[derive(Debug, Clone)]
 pub struct OpenPack {
     /// The fan.
     pub user: UserId,
-    /// What they want.
+    /// The request.
     pub wish: OpenPackRequest,
-    /// The packs.
+    /// All packs and collectibles.
     pub book: Arc<PackBook>,
-    /// What the seeds of sealed copies are encrypted with.
+    /// Decrypts the seeds of sealed copies.
     pub safe: Arc<SeedCipher>,
-    /// Whether there is a minter that is to be told.
+    /// Whether to add a message for the minter to the outbox.
     pub tells_minter: bool,
 }
 
-/// What a copy gave, now or before.
+/// An opened copy and its contents.
 #[derive(Debug, Clone)]
 pub struct PackOpened {
-    /// The copy as it is now.
+    /// The copy after the opening.
     pub copy: UserPack,
-    /// What came of it.
+    /// The result of the draw, and its proof.
     pub opening: Opening,
-    /// The packs.
+    /// All packs and collectibles.
     pub book: Arc<PackBook>,
 }
 
@@ -57,9 +58,9 @@ pub enum OpenPackRefusal {
     UnknownCopy,
     /// The fan has no sealed copy of the pack.
     NothingSealed,
-    /// The copy was taken back.
+    /// The copy was revoked.
     Revoked,
-    /// The account was deleted or suspended meanwhile.
+    /// The account was deleted or suspended after the request was authenticated.
     NotActive,
 }
 
@@ -103,7 +104,7 @@ fn defect(cause: &'static str) -> StoreError {
 }
 
 impl OpenPack {
-    /// The copy, locked, and its seed as long as it is sealed.
+    /// The locked copy, with its encrypted seed if it is sealed.
     fn find_copy(&self, tx: &mut dyn Tx) -> Outcome<(UserPack, Option<SealedSeed>), OpenPackRefusal> {
         let OpenPackRequest { pack, copy, .. } = self.wish;
         let found = match copy {
@@ -121,8 +122,8 @@ impl OpenPack {
         Ok(PackOpened { copy, opening, book: Arc::clone(&self.book) })
     }
 
-    /// Draws the copy with what is left, and takes the serials of what it gives. Where others were faster to the last of
-    /// an edition, it gives its serials back and draws again with what is left then.
+    /// Draws the copy's contents from the remaining editions, and takes a serial for each limited collectible. If a
+    /// concurrent opening took the last serial of an edition, returns the serials and draws again from what remains.
     fn draw_and_mint(
         &self,
         tx: &mut dyn Tx,
@@ -133,7 +134,7 @@ impl OpenPack {
     ) -> Result<Opening, StoreError> {
         let (client_seed, source) = match &self.wish.client_seed {
             Some(given) => (given.clone(), ClientSeedSource::Client),
-            None => (picked(ctx)?, ClientSeedSource::Server),
+            None => (generated_seed(ctx)?, ClientSeedSource::Server),
         };
         let limited = limited([pack]);
         for _ in 0..TRIES {
@@ -150,16 +151,16 @@ impl OpenPack {
     }
 }
 
-/// A client seed of the service's own: 32 hexadecimal digits.
-fn picked(ctx: &mut Ctx) -> Result<ClientSeed, StoreError> {
+/// Generates a client seed: 32 hexadecimal digits.
+fn generated_seed(ctx: &mut Ctx) -> Result<ClientSeed, StoreError> {
     let mut text = String::new();
     // Writing to a string cannot fail.
     let _ = hex::write(&ctx.random_bytes::<16>(), &mut text);
     text.parse().map_err(|error| StoreError::defect("pick a client seed", error))
 }
 
-/// Takes a serial for each slot that gave a limited collectible, by ascending collectibles, so that no two openings wait
-/// for each other; none where one of them is gone.
+/// Takes a serial for each slot that drew a limited collectible, in ascending order of collectibles to avoid
+/// deadlocks. Returns `None`, without serials taken, if an edition is exhausted.
 fn take_serials(
     tx: &mut dyn Tx,
     drawn: &Draw,
@@ -181,7 +182,7 @@ fn take_serials(
     Ok(Some(taken.into_iter().map(|(_, slot, serial)| (slot, serial)).collect()))
 }
 
-/// What was drawn, as the fan's own.
+/// The drawn collectibles as the fan's property.
 fn owned(ctx: &mut Ctx, copy: &UserPack, drawn: &Draw, serials: &[(u32, u32)]) -> Vec<Owned> {
     let serial_of = |slot: u32| serials.iter().find(|(of, _)| *of == slot).map(|(_, serial)| *serial);
     let outcomes = drawn.outcomes.iter();

@@ -1,4 +1,4 @@
-//! How fans buy packs.
+//! Purchases of packs.
 
 use crate::packs::{PackBook, SeedCipher, limited, sealed_copies};
 use crate::payments::{CLAIM, Payment, settle};
@@ -14,51 +14,52 @@ use terrace_packs::{
     StockChange, UserPack, can_sell, holds,
 };
 
-/// Buys copies of a pack. For points or coins it completes at once; for money it holds the stock and waits for the payment.
+/// Buys copies of a pack. A purchase for points or coins completes at once; one for money reserves stock and waits
+/// for the payment.
 #[derive(Debug, Clone)]
 pub struct PurchasePack {
-    /// Who buys.
+    /// The buyer.
     pub user: UserId,
-    /// What.
+    /// The pack.
     pub pack: PackId,
-    /// How many copies.
+    /// Number of copies.
     pub quantity: Quantity,
-    /// The packs.
+    /// All packs and collectibles.
     pub book: Arc<PackBook>,
-    /// What encrypts the seeds of the copies.
+    /// Encrypts the seeds of the copies.
     pub safe: Arc<SeedCipher>,
-    /// Who takes money, by their name; without one nothing is sold for money.
+    /// Name of the payment provider; without one nothing is sold for money.
     pub provider: Option<&'static str>,
-    /// How long after its registration an account is new.
+    /// How long after its registration an account counts as new.
     pub new_account_age: Duration,
 }
 
-/// What was bought.
+/// A purchase with its copies.
 #[derive(Debug, Clone)]
 pub struct PackPurchased {
     /// The purchase.
     pub purchase: Purchase,
-    /// The copies that came with it, by nonce; none while it waits for its payment.
+    /// The copies, by nonce; empty while the purchase waits for its payment.
     pub copies: Vec<UserPack>,
-    /// The packs.
+    /// All packs and collectibles.
     pub book: Arc<PackBook>,
 }
 
 /// Why a pack is not bought.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PurchasePackRefusal {
-    /// There is no such pack that was ever on sale.
+    /// No pack that is or was on sale has this id.
     UnknownPack,
-    /// A rule says no.
+    /// A sale rule refuses the purchase.
     Rule(SaleRefusal),
-    /// The fan has not enough.
+    /// The fan's balance is too low.
     Insufficient {
-        /// How many points or coins they have.
+        /// The fan's balance of points or coins.
         has: i64,
     },
-    /// It costs money, and there is nobody who takes it.
+    /// The pack costs money and no payment provider is set.
     PaymentUnavailable,
-    /// The account was deleted or suspended meanwhile.
+    /// The account was deleted or suspended after the request was authenticated.
     NotActive,
 }
 
@@ -82,7 +83,8 @@ impl Command for PurchasePack {
         } else {
             Bought::default()
         };
-        // All rules but the stock's, whose row everybody waits for who buys the pack: it is locked last.
+        // All rules except those of the stock. Every buyer of the pack needs the lock on its stock row, so it is
+        // taken last.
         can_sell(pack, self.quantity, ctx.now(), bought, Stock::default(), &Minted::default())
             .map_err(rule)?;
         let new_until = if for_money && pack.is_counted() { self.check_holds(tx, ctx)? } else { None };
@@ -91,7 +93,7 @@ impl Command for PurchasePack {
             Paid::Now => None,
             Paid::Later(provider) => Some(provider),
             Paid::No { has } => {
-                // Whoever cannot pay for what is gone anyway is told that it is gone.
+                // If the stock is exhausted as well, that refusal takes precedence over the missing balance.
                 let (stock, minted) = look_at_stock(tx, pack)?;
                 can_sell(pack, self.quantity, ctx.now(), bought, stock, &minted).map_err(rule)?;
                 return Err(refused(PurchasePackRefusal::Insufficient { has }));
@@ -112,7 +114,7 @@ impl Command for PurchasePack {
             let minted = tx.minted(&limited([pack]))?;
             can_sell(pack, self.quantity, ctx.now(), bought, stock, &minted).map_err(rule)?;
             if let Some(until) = new_until {
-                // With this purchase, and with all that were started before the stock was locked.
+                // Includes this purchase and all that were started before the stock was locked.
                 let held = tx.new_account_holds(pack.id, ctx.now().minus(self.new_account_age))?;
                 let left = pack.remaining(stock, &minted).unwrap_or(u32::MAX);
                 holds::check_share(held, left.saturating_sub(self.quantity.copies()), until).map_err(rule)?;
@@ -126,7 +128,7 @@ impl Command for PurchasePack {
 
 enum Paid {
     Now,
-    /// To this provider.
+    /// The payment goes through this provider.
     Later(&'static str),
     No {
         has: i64,
@@ -134,7 +136,7 @@ enum Paid {
     Unavailable,
 }
 
-/// What stands between a purchase that waits and its provider.
+/// The initial payment row of a pending purchase.
 fn awaited(purchase: &Purchase, provider: &str) -> Payment {
     Payment {
         purchase: purchase.id,
@@ -152,8 +154,8 @@ impl PurchasePack {
         self.book.pack(self.pack).is_some_and(|pack| pack.price.kind() == PriceKind::Money)
     }
 
-    /// Whether the fan may hold stock without paying it yet, as far as their own purchases decide. Returns until when the
-    /// account is new, if it is.
+    /// Whether the fan may reserve stock before paying, as far as the fan's own purchases decide. Returns until when
+    /// the account counts as new, if it does.
     fn check_holds(&self, tx: &mut dyn Tx, ctx: &Ctx) -> Outcome<Option<Timestamp>, PurchasePackRefusal> {
         let rule = |refusal| Failure::Refused(PurchasePackRefusal::Rule(refusal));
         let since = ctx.now().minus(holds::ABANDONED_WINDOW);
@@ -185,7 +187,7 @@ impl PurchasePack {
         }
     }
 
-    /// Moves the price to the house, but for money, which the provider has to bring.
+    /// Transfers the price in points or coins to the revenue account. Money is paid through the provider instead.
     fn pay(
         &self,
         tx: &mut dyn Tx,
@@ -220,7 +222,7 @@ impl PurchasePack {
     }
 }
 
-/// What stands of the pack, without a lock.
+/// The pack's current stock and minted editions, without a lock.
 fn look_at_stock(tx: &mut dyn Tx, pack: &Pack) -> Result<(Stock, Minted), StoreError> {
     let stock = tx.stocks(&[pack.id])?.first().map(|(_, stock)| *stock).unwrap_or_default();
     Ok((stock, tx.minted(&limited([pack]))?))

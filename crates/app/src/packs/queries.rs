@@ -1,4 +1,4 @@
-//! Packs as fans see them, and what fans bought and own.
+//! Queries for packs, purchases, copies and collectibles.
 
 use crate::accounts::NotFound;
 use crate::packs::{PackBook, limited};
@@ -11,12 +11,12 @@ use terrace_packs::{
     CopyList, Minted, Owned, OwnedFilter, Pack, PackId, Purchase, PurchaseId, Stock, UserPack,
 };
 
-/// Reads every pack and every collectible.
+/// Reads all packs and collectibles.
 pub(crate) struct ReadPackBook;
 
 impl Query for ReadPackBook {
     const NAME: &'static str = "read_packs";
-    /// Between its statements content may be loaded, and a pack hold what it did not know.
+    /// Content may be loaded between the two statements; then a pack could refer to a collectible that was not read.
     const CONSISTENT_SNAPSHOT: bool = true;
     type Output = PackBook;
     type Refusal = Infallible;
@@ -26,25 +26,25 @@ impl Query for ReadPackBook {
     }
 }
 
-/// Reads what stands of packs, and how many of their limited collectibles were minted.
+/// Reads the stock of packs, and the minted editions of their limited collectibles.
 #[derive(Debug, Clone)]
 pub struct ReadSupply {
-    /// The packs.
+    /// All packs and collectibles.
     pub book: Arc<PackBook>,
-    /// Of which of them.
+    /// The packs to read.
     pub packs: Vec<PackId>,
 }
 
-/// What stands of some packs.
+/// Stock and minted editions of some packs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Supply {
     stocks: Vec<(PackId, Stock)>,
-    /// How many of their limited collectibles were minted.
+    /// Number of minted editions of each limited collectible.
     pub minted: Minted,
 }
 
 impl Supply {
-    /// How many more copies of a pack can be sold, whether or not it is on sale; `None`: any number.
+    /// How many more copies of a pack can be sold, whether or not it is on sale; `None` if unlimited.
     pub fn remaining(&self, pack: &Pack) -> Option<u32> {
         let stock = self.stocks.iter().find(|(id, _)| *id == pack.id).map(|(_, stock)| *stock);
         pack.remaining(stock.unwrap_or_default(), &self.minted)
@@ -53,7 +53,7 @@ impl Supply {
 
 impl Query for ReadSupply {
     const NAME: &'static str = "read_supply";
-    /// An opening moves what it minted out of what is sealed: one without the other would be another supply.
+    /// An opening moves a unit from the sealed count to the minted count; both must be read in the same state.
     const CONSISTENT_SNAPSHOT: bool = true;
     type Output = Supply;
     type Refusal = Infallible;
@@ -65,12 +65,12 @@ impl Query for ReadSupply {
     }
 }
 
-/// Reads a purchase of a fan's, with the copies that came with it.
+/// Reads a fan's purchase with its copies.
 #[derive(Debug, Clone, Copy)]
 pub struct GetPurchase {
-    /// Whose.
+    /// The buyer.
     pub user: UserId,
-    /// Which.
+    /// Id of the purchase.
     pub purchase: PurchaseId,
 }
 
@@ -86,14 +86,14 @@ impl Query for GetPurchase {
     }
 }
 
-/// Reads a page of a fan's purchases, the newest first.
+/// Reads a page of a fan's purchases, newest first.
 #[derive(Debug, Clone, Copy)]
 pub struct ListPurchases {
-    /// Whose.
+    /// The buyer.
     pub user: UserId,
-    /// How many.
+    /// Maximum number of purchases.
     pub limit: Limit,
-    /// After which.
+    /// Keyset position after which the page starts.
     pub after: Option<TimeKey>,
 }
 
@@ -107,16 +107,16 @@ impl Query for ListPurchases {
     }
 }
 
-/// Reads a page of a fan's copies of packs.
+/// Reads a page of a fan's pack copies.
 #[derive(Debug, Clone, Copy)]
 pub struct ListCopies {
-    /// Whose.
+    /// The fan.
     pub user: UserId,
-    /// Which of them, and in which order.
+    /// Selection and order of the copies.
     pub list: CopyList,
-    /// How many.
+    /// Maximum number of copies.
     pub limit: Limit,
-    /// After which.
+    /// Keyset position after which the page starts.
     pub after: Option<TimeKey>,
 }
 
@@ -130,16 +130,16 @@ impl Query for ListCopies {
     }
 }
 
-/// Reads a page of a fan's collectibles, the newest first.
+/// Reads a page of a fan's collectibles, newest first.
 #[derive(Debug, Clone, Copy)]
 pub struct ListOwned {
-    /// Whose.
+    /// The fan.
     pub user: UserId,
-    /// Which of them.
+    /// Selection of collectibles.
     pub filter: OwnedFilter,
-    /// How many.
+    /// Maximum number of collectibles.
     pub limit: Limit,
-    /// After which.
+    /// Keyset position after which the page starts.
     pub after: Option<TimeKey>,
 }
 

@@ -1,4 +1,4 @@
-//! What the service keeps secret, and the seeds of sealed copies that it encrypts with it.
+//! The encryption of the seeds of sealed copies.
 
 use crate::platform::SecretKey;
 use crate::store::Tx;
@@ -13,19 +13,19 @@ use terrace_kernel::{Ctx, Outcome, StoreError};
 use terrace_packs::{SealedSeed, ServerSeed, UserPackId};
 use zeroize::Zeroize;
 
-/// The first byte of what [`SeedCipher::seal`] makes, so that the form can change.
+/// The first byte of the output of [`SeedCipher::seal`], so that the format can change.
 const VERSION: u8 = 1;
-/// The bytes of a nonce.
+/// Length of a nonce in bytes.
 const NONCE: usize = 24;
 
-/// Encrypts the seeds of sealed copies: XChaCha20-Poly1305 under a key of its own, bound to the copy, so that a row that
-/// was exchanged for another is found out.
+/// Encrypts the seeds of sealed copies with XChaCha20-Poly1305 under a derived key. The copy's id is authenticated,
+/// so that swapped rows are detected.
 pub struct SeedCipher {
     cipher: XChaCha20Poly1305,
 }
 
 impl SeedCipher {
-    /// The safe of a secret.
+    /// Creates the cipher of a secret key.
     pub fn new(secret: &SecretKey) -> Self {
         let mut key = secret.derive("terrace/seeds of sealed packs/1");
         let cipher = XChaCha20Poly1305::new(&key.into());
@@ -49,11 +49,11 @@ impl SeedCipher {
         Ok(SealedSeed::from_bytes([[VERSION].as_slice(), &nonce, &sealed].concat()))
     }
 
-    /// Decrypts what was sealed for the copy.
+    /// Decrypts the seed that was sealed for this copy.
     ///
     /// # Errors
     ///
-    /// When it was sealed by another secret or for another copy, or is damaged.
+    /// If it was sealed with another secret key or for another copy, or is damaged.
     pub fn open(&self, copy: UserPackId, sealed: &SealedSeed) -> Result<ServerSeed, StoreError> {
         let parts = sealed.as_bytes().split_first().and_then(|(version, rest)| {
             let (nonce, text) = rest.split_first_chunk::<NONCE>()?;
@@ -79,7 +79,7 @@ impl fmt::Debug for SeedCipher {
     }
 }
 
-/// Keeps the mark of the secret, and finds whether it is the one that is kept.
+/// Stores the secret key's fingerprint unless one is stored; returns whether the stored one is equal.
 struct MarkSecret {
     mark: [u8; 32],
 }
@@ -95,8 +95,8 @@ impl Command for MarkSecret {
 }
 
 impl App {
-    /// Gives it the secret that all processes of the service share. Without one, no packs are sold or opened, and no
-    /// other process takes its cursors.
+    /// Sets the secret key that all processes of the service share. Without one, no packs are sold or opened, and
+    /// other processes reject this process's cursors.
     #[must_use]
     pub fn with_secret(self, secret: &SecretKey) -> Self {
         let mark = secret.derive("terrace/mark/1");
@@ -104,7 +104,7 @@ impl App {
         Self { seed_cipher: Some((Arc::new(SeedCipher::new(secret)), mark)), cursors, ..self }
     }
 
-    /// Whether its secret is the one that the first process on this database had.
+    /// Whether this process has the same secret key as the first process on this database.
     pub async fn has_the_secret(&self) -> Result<bool, StoreError> {
         let Some((_, mark)) = &self.seed_cipher else { return Ok(false) };
         into_infallible(self.execute(MarkSecret { mark: *mark }).await)

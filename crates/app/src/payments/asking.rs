@@ -1,4 +1,4 @@
-//! What the service asks its payment provider on behalf of one buyer, and what it is told.
+//! Requests to the payment provider on behalf of one buyer, and the intake of its notices.
 
 use crate::App;
 use crate::execute::KeyedRequest;
@@ -17,11 +17,11 @@ use terrace_kernel::Money;
 use terrace_kernel::{Failure, Outcome, StoreError, UserId};
 use terrace_packs::{PackId, Purchase, PurchaseId, PurchaseState};
 
-/// The payment provider, and where buyers come from.
+/// The payment provider, and the service's own origin.
 #[derive(Clone)]
 pub struct Payments {
     pub(crate) provider: Arc<dyn PaymentProvider>,
-    /// The origin under which browsers reach the service, where the request names none.
+    /// The origin under which browsers reach the service; used if the request does not name one.
     site: String,
 }
 
@@ -32,7 +32,7 @@ impl fmt::Debug for Payments {
 }
 
 impl Payments {
-    /// The path to which a buyer comes back.
+    /// The path to which the buyer's browser returns.
     pub fn return_path(purchase: PurchaseId) -> String {
         format!("/?purchase={purchase}")
     }
@@ -43,14 +43,14 @@ impl Payments {
 pub enum CheckoutRefusal {
     /// The fan has no such purchase for money.
     UnknownPurchase,
-    /// The provider cannot do it for the moment. The purchase waits; asked again, it may.
+    /// The provider is temporarily unavailable. The purchase stays pending, and a retry may succeed.
     NotNow,
-    /// The provider does not do it, or there is none; the purchase is cancelled.
+    /// The provider rejected the checkout, or there is no provider; the purchase is cancelled.
     Unavailable,
 }
 
 impl BegunCheckout {
-    /// The checkout of a purchase, where it was begun.
+    /// The checkout of a purchase, if one was begun.
     pub(crate) fn of(purchase: &Purchase, payment: &Payment) -> Option<Self> {
         let price = Money { amount: purchase.total(), currency: purchase.price.currency()? };
         Some(Self { purchase: purchase.id, reference: payment.reference.clone()?, price })
@@ -58,30 +58,30 @@ impl BegunCheckout {
 }
 
 impl App {
-    /// Gives it whoever takes the money; without one nothing is sold for money. `site` is the origin under which browsers
+    /// Sets the payment provider; without one nothing is sold for money. `site` is the origin under which browsers
     /// reach the service, such as `https://fans.example`.
     #[must_use]
     pub fn with_payments(self, provider: Arc<dyn PaymentProvider>, site: &str) -> Self {
         Self { payments: Some(Payments { provider, site: site.to_owned() }), ..self }
     }
 
-    /// Whoever takes the money.
+    /// The payment provider with its settings.
     pub fn payments(&self) -> Option<&Payments> {
         self.payments.as_ref()
     }
 
-    /// The provider, where it is the one of this payment.
+    /// The provider, if it is the one of this payment.
     pub(crate) fn provider_of(&self, payment: &Payment) -> Option<&Arc<dyn PaymentProvider>> {
         self.payments.as_ref().map(|payments| &payments.provider).filter(|it| it.name() == payment.provider)
     }
 
-    /// Begins the checkout of a purchase that waits for its payment, unless it was begun, and gives the answer for it, which
-    /// is kept in the place of the one that the request's key has. One that waits for nothing any more is answered as it is.
-    /// `site` is the origin that the buyer's browser is on, where the caller knows it.
+    /// Begins the checkout of a pending purchase, unless it was begun before, and returns the answer for it, which
+    /// replaces the one stored under the request's key. For a purchase that is no longer pending, the answer shows
+    /// its current state. `site` is the origin of the buyer's browser, if the caller knows it.
     ///
     /// # Errors
     ///
-    /// Refuses what there is no such purchase for, and what the provider does not do.
+    /// Refuses an unknown purchase, and a checkout that the provider rejects or cannot begin at the moment.
     pub async fn begin_checkout(
         &self,
         user: UserId,
@@ -142,12 +142,12 @@ impl App {
         }))
     }
 
-    /// The command by which a fan asks for what they have paid. Where nothing was told of the payment yet, the provider is
-    /// asked before.
+    /// Builds the command by which a fan requests what they have paid for. If no notice of the payment has arrived,
+    /// asks the provider first.
     ///
     /// # Errors
     ///
-    /// When the packs cannot be read, or the database is not to be had.
+    /// If the packs cannot be read, or the database is unavailable.
     pub async fn complete_purchase(
         &self,
         user: UserId,
@@ -164,8 +164,8 @@ impl App {
         Ok(CompletePurchase { user, pack, purchase, book: self.pack_book().await? })
     }
 
-    /// Asks the provider whether a purchase was paid, and takes its answer for a notice. Where it does not answer, nothing
-    /// is known.
+    /// Asks the provider for the state of a payment and handles the answer as a notice. If the provider does not
+    /// answer, nothing changes.
     async fn look_for_payment(&self, purchase: &Purchase, payment: &Payment) -> Result<(), StoreError> {
         let (Some(provider), Some(begun)) = (self.provider_of(payment), BegunCheckout::of(purchase, payment))
         else {
@@ -185,7 +185,7 @@ impl App {
         self.take_notice(provider.name(), notice).await.map(drop)
     }
 
-    /// What the provider said when it was asked, as if it had told it itself.
+    /// A provider's answer to a query, in the form of a notice.
     pub(crate) fn found(&self, begun: &BegunCheckout, kind: NoticeKind, money: Money) -> PaymentNotice {
         PaymentNotice {
             event_id: format!("asked:{kind}:{}", begun.purchase.as_uuid().simple()),
@@ -197,12 +197,12 @@ impl App {
         }
     }
 
-    /// Reads a message that says it is the provider's; nothing for one that tells nothing of a payment, and nothing inside
-    /// where there is no provider.
+    /// Verifies and parses a message from the provider. The outer `None` means that there is no provider, the inner
+    /// one that the message does not concern a payment.
     ///
     /// # Errors
     ///
-    /// Says why it is not taken.
+    /// Why the message is rejected.
     pub fn read_notice(
         &self,
         header: Header<'_>,
@@ -212,11 +212,11 @@ impl App {
         Some(payments.provider.read_notice(header, body, self.now()))
     }
 
-    /// Takes a notice that was found to be the provider's.
+    /// Applies a verified notice.
     ///
     /// # Errors
     ///
-    /// When the packs cannot be read, the database is not to be had, or this process has no secret.
+    /// If the packs cannot be read, the database is unavailable, or this process has no secret key.
     pub async fn take_notice(
         &self,
         provider: &'static str,
@@ -226,7 +226,7 @@ impl App {
         self.take_notice_at(provider, notice, &pace).await.map_err(TaskFailure::into_store)
     }
 
-    /// [`App::take_notice`], at a pace.
+    /// [`App::take_notice`] in the context of a maintenance task.
     pub(super) async fn take_notice_at(
         &self,
         provider: &'static str,
@@ -241,11 +241,11 @@ impl App {
         Ok(taken)
     }
 
-    /// Takes a notice of the provider's that was read before.
+    /// Applies a notice that the configured provider has read.
     ///
     /// # Errors
     ///
-    /// As [`App::take_notice`], and where there is no provider.
+    /// As [`App::take_notice`], and if there is no provider.
     pub async fn take_own_notice(&self, notice: PaymentNotice) -> Result<NoticeTaken, StoreError> {
         let name = self.payments.as_ref().map(|payments| payments.provider.name());
         let name = name.ok_or_else(|| StoreError::defect("take a notice", "there is no payment provider"))?;

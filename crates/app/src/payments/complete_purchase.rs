@@ -1,4 +1,4 @@
-//! How fans get what they have paid, and what ends a purchase that nobody pays.
+//! Delivers paid purchases to fans, and ends purchases that are not paid.
 
 use crate::execute::KeyedRequest;
 use crate::packs::{PackBook, PackPurchased};
@@ -10,32 +10,32 @@ use std::sync::Arc;
 use terrace_kernel::{Ctx, Failure, Outcome, StoreError, UserId};
 use terrace_packs::{PackId, PurchaseId, PurchaseState};
 
-/// Gives a fan what they have bought, once it is paid (spec §4, "complete pack purchase"). It changes nothing: what was paid
-/// was completed when it was.
+/// Returns a fan's purchase with its copies, once it is paid (spec §4, "complete pack purchase"). Read-only: the
+/// notice of the payment has already completed the purchase.
 #[derive(Debug, Clone)]
 pub struct CompletePurchase {
     /// The fan.
     pub user: UserId,
-    /// Of which pack.
+    /// The pack.
     pub pack: PackId,
     /// The purchase.
     pub purchase: PurchaseId,
-    /// The packs.
+    /// All packs and collectibles.
     pub book: Arc<PackBook>,
 }
 
-/// Why there is nothing to give.
+/// Why there is nothing to return.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CompletePurchaseRefusal {
     /// The fan has no such purchase of the pack.
     UnknownPurchase,
-    /// Nothing is known of its payment yet.
+    /// The payment is not known yet.
     Pending,
-    /// The payment did not come in time.
+    /// The payment did not arrive in time.
     Expired,
-    /// The payment was declined, or given up.
+    /// The payment was declined or cancelled.
     Cancelled,
-    /// What was paid was given back.
+    /// The payment was refunded.
     Refunded,
 }
 
@@ -61,11 +61,11 @@ impl Command for CompletePurchase {
     }
 }
 
-/// Notes where a purchase is paid, and gives the answer for it as it is now, which takes the place of the one that the
-/// request's key has.
+/// Records the checkout of a purchase, and returns the answer for its current state, which replaces the one stored
+/// under the request's key.
 pub(crate) struct RecordCheckout {
     pub(crate) purchase: PurchaseId,
-    /// What the provider began; the first that is noted stays.
+    /// The checkout begun at the provider; if one is already recorded, that one stays.
     pub(crate) checkout: Option<Checkout>,
     pub(crate) request: Option<KeyedRequest>,
     pub(crate) render: fn(&PackPurchased) -> StoredAnswer,
@@ -98,16 +98,16 @@ impl Command for RecordCheckout {
     }
 }
 
-/// How a purchase ends that nobody paid.
+/// How an unpaid purchase ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CloseReason {
-    /// Its time is over; not before.
+    /// It has expired. Ignored before its expiry.
     Expired,
-    /// The provider does not take it.
+    /// The provider rejects it.
     Cancelled,
 }
 
-/// Ends a purchase that waits for its payment; says whether it was this that ended it.
+/// Ends a pending purchase; returns whether this command ended it.
 pub(crate) struct EndPending {
     pub(crate) purchase: PurchaseId,
     pub(crate) how: CloseReason,

@@ -1,6 +1,7 @@
-//! Money: who takes it, what they tell of it, and what comes of that. A purchase for money is started in one transaction,
-//! its checkout is begun at the [`PaymentProvider`] between transactions, and it ends in another one: completed by a
-//! [`PaymentNotice`], or given up. Whatever is lost on the way, [`App::reconcile`](crate::App::reconcile) finds by [`Payment::due_at`].
+//! Payments with money: providers, their notices and the settlement of purchases. A purchase for money is started in
+//! one transaction, its checkout is begun at the [`PaymentProvider`] between transactions, and another transaction
+//! completes it on a [`PaymentNotice`] or ends it. [`App::reconcile`](crate::App::reconcile) picks up whatever was
+//! lost in between by [`Payment::due_at`].
 
 mod asking;
 mod complete_purchase;

@@ -1,56 +1,56 @@
-//! What a provider tells of a payment, and what is to come of it.
+//! Decides what a payment notice changes.
 
 use crate::payments::{NoticeKind, Payment, PaymentNotice, RefundState};
 use terrace_packs::{Purchase, PurchaseState};
 
-/// Whether a text can name an event or a checkout of a provider.
+/// Whether a text is a valid name of a provider's event or checkout: 1 to 255 visible ASCII characters.
 pub(crate) fn is_name(text: &str) -> bool {
     (1..=255).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
-/// Why a notice does not fit.
+/// Why a notice does not match its purchase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Mismatch {
-    /// There is no such purchase for money.
+    /// No purchase for money has this id.
     #[error("there is no such purchase for money")]
     Purchase,
-    /// Another provider takes its money.
+    /// The purchase belongs to another provider.
     #[error("another provider takes the money of this purchase")]
     Provider,
-    /// The provider began another checkout for it.
+    /// The purchase has another checkout.
     #[error("the purchase has another checkout")]
     Reference,
-    /// The purchase costs another amount.
+    /// The amounts differ.
     #[error("the purchase costs another amount")]
     Amount,
-    /// The purchase is paid in another currency.
+    /// The currencies differ.
     #[error("the purchase is paid in another currency")]
     Currency,
-    /// The event was told before, and said something else.
+    /// The same event was received before with different content.
     #[error("the event was told before and said something else")]
     Event,
 }
 
-/// What is to come of a notice.
+/// The effect of a notice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Decision {
-    /// The purchase is paid: its copies become the fan's.
+    /// The purchase is paid: its copies are created for the fan.
     Complete,
-    /// Nobody will pay it.
+    /// The purchase will not be paid.
     Cancel,
-    /// Nobody pays it any more, and what was paid is given back.
+    /// The purchase ends, and its payment is refunded.
     Refund {
-        /// Whether the provider has given it back already.
+        /// Whether the provider has already refunded it.
         given: bool,
     },
-    /// The provider has given back what it was asked to.
+    /// The provider has refunded a payment that was due for refund.
     RefundGiven,
-    /// It tells nothing new.
+    /// No change.
     Nothing,
 }
 
-/// Whether it fits the purchase that it names, and what is to come of it (spec §3, rule 4). Whatever the order in which
-/// notices come, what was paid is either completed or given back.
+/// Checks a notice against the purchase that it names and returns its effect (spec §3, rule 4). In whatever order
+/// notices arrive, every payment is either completed or refunded.
 pub(crate) fn decide(
     notice: &PaymentNotice,
     provider: &str,
@@ -61,11 +61,11 @@ pub(crate) fn decide(
     Ok(match (purchase.state, notice.kind) {
         (PurchaseState::Pending, NoticeKind::Paid) => Decision::Complete,
         (PurchaseState::Pending, NoticeKind::Failed | NoticeKind::Cancelled) => Decision::Cancel,
-        // Paid after it was too late.
+        // Paid too late.
         (PurchaseState::Expired | PurchaseState::Cancelled, NoticeKind::Paid) => {
             Decision::Refund { given: false }
         }
-        // Of one that was never told to be paid, too: that notice comes later, or never.
+        // Includes purchases without a payment notice, which arrives later or never.
         (
             PurchaseState::Pending
             | PurchaseState::Completed
@@ -154,7 +154,7 @@ mod tests {
         }
     }
 
-    /// `docs/spec.md` §3, rule 4: a purchase that stops half-way is finished or given back, whatever comes first.
+    /// `docs/spec.md` §3, rule 4: an interrupted purchase is completed or refunded, whichever notice arrives first.
     #[test]
     fn what_was_paid_is_completed_or_given_back() {
         use Decision::{Cancel, Complete, Nothing, Refund, RefundGiven};
@@ -179,7 +179,7 @@ mod tests {
         let cases: [(Change, Mismatch); 4] = [
             (|notice| notice.reference = "other".to_owned(), Mismatch::Reference),
             (|notice| notice.money.amount = 997, Mismatch::Amount),
-            // The price of one copy is not that of two.
+            // The price of one copy instead of two.
             (|notice| notice.money.amount = 499, Mismatch::Amount),
             (|notice| notice.money.currency = "USD".parse().unwrap(), Mismatch::Currency),
         ];
@@ -190,7 +190,7 @@ mod tests {
             assert_eq!(decide(&notice, "bank", &purchase, &payment), Err(mismatch));
         }
         assert_eq!(decide(&notice(NoticeKind::Paid), "mint", &purchase, &payment), Err(Mismatch::Provider));
-        // Before the checkout's name is known here, it is whatever the provider says.
+        // While no checkout is recorded here, any reference is accepted.
         let unknown = Payment { reference: None, ..payment };
         assert_eq!(decide(&notice(NoticeKind::Paid), "bank", &purchase, &unknown), Ok(Decision::Complete));
     }

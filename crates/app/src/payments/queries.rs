@@ -1,4 +1,4 @@
-//! What stands between purchases and whoever takes their money.
+//! Queries for payments.
 
 use crate::payments::Payment;
 use crate::store::Query;
@@ -7,7 +7,7 @@ use std::convert::Infallible;
 use terrace_kernel::{Outcome, StoreError, Timestamp};
 use terrace_packs::{Purchase, PurchaseId};
 
-/// Reads a purchase for money, whoever's; nothing where there is none.
+/// Reads a purchase for money with its payment, for any buyer; `None` if there is none.
 pub(crate) struct FindPayment {
     pub(crate) purchase: PurchaseId,
 }
@@ -25,7 +25,7 @@ impl Query for FindPayment {
     }
 }
 
-/// Reads a portion of the payments that are to be looked at by then, the longest due first.
+/// Reads a portion of the payments that are due at `by`, longest due first.
 pub(crate) struct DuePayments {
     pub(crate) by: Timestamp,
     pub(crate) limit: u32,

@@ -1,9 +1,9 @@
-//! Finishes what stopped half-way: purchases whose payment nobody told of, purchases that nobody paid, and money that is
-//! to be given back (spec §3, rule 4).
+//! Finishes interrupted purchases: payments whose notice was lost, purchases that were not paid, and refunds that are
+//! owed (spec §3, rule 4).
 //!
-//! It goes by what is there. Each of what is due is asked for at its provider, between transactions, and what comes of the
-//! answer is one transaction that looks again under its locks: several at once do each thing once, and one that is killed
-//! leaves what it has not done to the next.
+//! It starts from the stored state. For each due payment it asks the provider between transactions, and applies the
+//! answer in one transaction that reads the state again under its locks. Concurrent runs apply each change once, and
+//! an interrupted run leaves the rest to the next one.
 
 use crate::App;
 use crate::maintenance::{TaskContext, TaskFailure};
@@ -21,37 +21,37 @@ use std::time::{Duration, Instant};
 use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp};
 use terrace_packs::{Purchase, PurchaseId, PurchaseState};
 
-/// Payments that one query looks at.
+/// Payments read by one query.
 const PORTION: u32 = 100;
-/// Payments that are asked for at once.
+/// Payments checked concurrently.
 const TOGETHER: usize = 8;
-/// The name of the job, and how often.
+/// Name and interval of the job.
 const RECONCILE: &str = "reconcile-purchases";
 const EVERY: Duration = Duration::from_mins(1);
-/// How long who asks for it waits for a run that another has begun.
+/// How long a request for reconciliation waits for a run that another process has started.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How often a purchase is looked at that waits for its payment.
+/// Interval between two checks of a pending purchase.
 const LOOK: Duration = Duration::from_mins(5);
-/// The shortest and the longest pause after a provider did not answer; each failure doubles it.
+/// Minimum and maximum pause after a failed request to a provider; each failure doubles it.
 const PAUSES: (Duration, Duration) = (Duration::from_secs(30), Duration::from_hours(1));
-/// How long after its time a purchase holds its stock while its provider does not say whether it was paid. Whatever is paid
-/// after that is given back.
+/// How long after its expiry a purchase keeps its reserved stock while its provider cannot confirm whether it was
+/// paid. A payment that arrives later is refunded.
 const GRACE: Duration = Duration::from_hours(1);
 
-/// What was found and done.
+/// Counts of a reconciliation run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ReconcileReport {
-    /// How many payments were looked at.
+    /// Payments checked.
     pub looked_at: u64,
-    /// How many purchases were paid, and are completed.
+    /// Purchases completed.
     pub completed: u64,
-    /// How many ran out of time.
+    /// Purchases expired.
     pub expired: u64,
-    /// How many were declined, or given up.
+    /// Purchases cancelled.
     pub cancelled: u64,
-    /// How many payments were given back.
+    /// Payments refunded.
     pub refunded: u64,
-    /// How many are left for later: not paid yet, or their provider did not answer.
+    /// Payments left for later: not paid yet, or the provider did not answer.
     pub left: u64,
 }
 
@@ -67,29 +67,29 @@ impl ReconcileReport {
         }
     }
 
-    /// Whether anything changed.
+    /// Whether nothing changed.
     pub fn is_idle(&self) -> bool {
         (self.completed, self.expired, self.cancelled, self.refunded) == (0, 0, 0, 0)
     }
 }
 
-/// What a wish for reconciled purchases came to.
+/// The outcome of a request for reconciliation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PurchasesReconciled {
-    /// Whether this call did the work; if not, it waited for another that was at it.
+    /// Whether this call did the work; otherwise it waited for a concurrent run.
     pub refreshed: bool,
-    /// How long it took.
+    /// How long the call took.
     pub took: Duration,
-    /// What was done, where this call did the work.
+    /// The counts, if this call did the work.
     pub report: Option<ReconcileReport>,
 }
 
-/// The job.
+/// The periodic job.
 pub(crate) fn job() -> Job {
     run(Arc::default())
 }
 
-/// The same, saying what it did.
+/// The job, storing its report in `done`.
 fn run(done: Arc<Mutex<Option<ReconcileReport>>>) -> Job {
     Job::new(RECONCILE, EVERY, move |app| {
         let done = Arc::clone(&done);
@@ -104,14 +104,14 @@ fn run(done: Arc<Mutex<Option<ReconcileReport>>>) -> Job {
     })
 }
 
-/// What became of one payment.
+/// The outcome for one payment.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Done {
     Completed,
     Expired,
     Cancelled,
     Refunded,
-    /// Another was faster, or nothing was to be done.
+    /// A concurrent run was faster, or there was nothing to do.
     Nothing,
     Left,
 }
@@ -131,12 +131,12 @@ impl From<Done> for ReconcileReport {
 }
 
 impl App {
-    /// Reconciles now, due or not. Of several who ask at once, in any process, one does the work, and the others wait for
-    /// it.
+    /// Reconciles now, whether or not the job is due. Of several concurrent calls in any processes one does the work,
+    /// and the others wait for it.
     ///
     /// # Errors
     ///
-    /// When the run fails or another's lasts too long, and when the database is not to be had.
+    /// If the run fails, a concurrent run takes too long, or the database is unavailable.
     pub async fn reconcile_purchases(self: &Arc<Self>) -> Result<PurchasesReconciled, StoreError> {
         let began = Instant::now();
         let done = Arc::default();
@@ -151,18 +151,19 @@ impl App {
         Ok(PurchasesReconciled { refreshed, took: began.elapsed(), report })
     }
 
-    /// Looks at every payment that is due, in portions, and finishes what can be. It may run beside itself, be stopped at
-    /// any time and begin again.
+    /// Checks all due payments in portions and settles those that can be settled. Several runs may overlap; a run may
+    /// be stopped at any time and started again.
     ///
     /// # Errors
     ///
-    /// When the database is not to be had. What the others of its portion came to is done.
+    /// If the database is unavailable. Settled payments of the portion stay settled.
     pub async fn reconcile(&self) -> Result<ReconcileReport, StoreError> {
         self.reconcile_at(&TaskContext::unwatched()).await.map_err(TaskFailure::into_store)
     }
 
-    /// [`App::reconcile`], at a pace. A rehearsal asks providers where payments stand, and asks them for nothing else: what
-    /// it would close counts as closed, what it would have given back as given back.
+    /// [`App::reconcile`] in the context of a maintenance task. A dry run only reads the state of payments from
+    /// providers: a checkout that would be closed counts as closed, a payment that would be refunded counts as
+    /// refunded.
     pub(crate) async fn reconcile_at(&self, pace: &TaskContext) -> Result<ReconcileReport, TaskFailure> {
         let by = self.now();
         let mut report = ReconcileReport::default();
@@ -221,17 +222,17 @@ impl App {
                     (true, false) => provider.close(begun.clone()).await,
                     (false, _) => provider.look_up(begun.clone()).await,
                     (true, true) => provider.look_up(begun.clone()).await.map(|state| match state {
-                        // What closing it would come to.
+                        // The state that closing would lead to.
                         PaymentState::Open => PaymentState::Ended,
                         PaymentState::Paid(_) | PaymentState::Ended | PaymentState::Refunded(_) => state,
                     }),
                 };
                 Some((provider.name(), begun, state))
             }
-            // Nobody was ever told where to pay it, or there is nobody to ask any more.
+            // No checkout was begun, or the provider is no longer configured.
             _ => None,
         };
-        let told = match asked {
+        let notice = match asked {
             Some((name, begun, Ok(PaymentState::Paid(money)))) => {
                 Some((name, self.found(&begun, NoticeKind::Paid, money), Done::Completed))
             }
@@ -243,7 +244,7 @@ impl App {
                 Some((name, self.found(&begun, NoticeKind::Cancelled, money), Done::Cancelled))
             }
             Some((_, _, Err(fault))) => {
-                log::warn!("the payment of purchase {} is not known: {fault}", purchase.id);
+                log::warn!("the payment of purchase {} is unknown: {fault}", purchase.id);
                 if !is_over || !expires_at.plus(GRACE).is_over(now) {
                     self.look_again(purchase.id, Some(now.plus(pause(payment.attempts))), pace).await?;
                     return Ok(Done::Left);
@@ -256,13 +257,13 @@ impl App {
             }
             Some((_, _, Ok(PaymentState::Open | PaymentState::Ended))) | None => None,
         };
-        if let Some((name, notice, done)) = told {
+        if let Some((name, notice, done)) = notice {
             return Ok(match self.take_notice_at(name, notice, pace).await? {
                 NoticeTaken::Applied => done,
                 NoticeTaken::Nothing | NoticeTaken::Before => Done::Nothing,
                 NoticeTaken::Mismatch(mismatch) => {
                     log::error!(
-                        "what the provider says of purchase {} does not fit: {mismatch}",
+                        "the provider's state of purchase {} does not match: {mismatch}",
                         purchase.id
                     );
                     self.look_again(purchase.id, Some(now.plus(PAUSES.1)), pace).await?;
@@ -296,7 +297,7 @@ impl App {
                 Ok(if given { Done::Refunded } else { Done::Nothing })
             }
             Err(fault) => {
-                log::error!("the payment of purchase {} was not given back: {fault}", purchase.id);
+                log::error!("the payment of purchase {} was not refunded: {fault}", purchase.id);
                 let pause = match fault {
                     ProviderFault::Passing(_) => pause(payment.attempts),
                     ProviderFault::Refused(_) => PAUSES.1,
@@ -321,7 +322,7 @@ fn pause(attempts: u32) -> Duration {
     PAUSES.0.saturating_mul(2_u32.saturating_pow(attempts.min(20))).min(PAUSES.1)
 }
 
-/// Notes when a payment is looked at again, unless it was settled meanwhile.
+/// Schedules the next check of a payment, unless it was settled in the meantime.
 struct LookAgain {
     purchase: PurchaseId,
     at: Option<Timestamp>,
@@ -344,7 +345,7 @@ impl Command for LookAgain {
     }
 }
 
-/// Notes that a payment was given back; says whether it was this that did.
+/// Records a refund; returns whether it was this command that recorded it.
 struct RefundGiven {
     purchase: PurchaseId,
 }

@@ -1,4 +1,4 @@
-//! How fans return what they have bought for money.
+//! Returns of purchases for money.
 
 use crate::App;
 use crate::packs::PackBook;
@@ -9,15 +9,15 @@ use std::sync::Arc;
 use terrace_kernel::{Ctx, Failure, Outcome, UserId};
 use terrace_packs::{PurchaseId, PurchaseState, UserPackState};
 
-/// Returns a purchase for money while none of its copies is opened: the copies are taken back, and the provider owes the
-/// refund. One that was refunded already stays as it is.
+/// Returns a purchase for money if none of its copies was opened: the copies are revoked and the provider owes the
+/// refund. No effect if it was refunded before.
 #[derive(Debug, Clone)]
 pub struct ReturnPurchase {
     /// The buyer.
     pub user: UserId,
     /// The purchase.
     pub purchase: PurchaseId,
-    /// The packs.
+    /// All packs and collectibles.
     pub book: Arc<PackBook>,
 }
 
@@ -28,7 +28,7 @@ pub enum ReturnPurchaseRefusal {
     UnknownPurchase,
     /// A copy was opened.
     Used,
-    /// The account was deleted or suspended meanwhile.
+    /// The account was deleted or suspended after the request was authenticated.
     NotActive,
 }
 
@@ -39,7 +39,7 @@ impl Command for ReturnPurchase {
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<(), ReturnPurchaseRefusal> {
         let refused = |refusal| Failure::Refused(refusal);
-        // An opening locks the account too, so that no copy is opened from here on.
+        // An opening locks the account as well, so no copy can be opened from here on.
         tx.lock_fan(self.user)?.ok_or(refused(ReturnPurchaseRefusal::NotActive))?;
         let unknown = || refused(ReturnPurchaseRefusal::UnknownPurchase);
         let purchase = tx.lock_purchase(self.purchase)?.filter(|purchase| purchase.user == self.user);
@@ -57,11 +57,11 @@ impl Command for ReturnPurchase {
 }
 
 impl App {
-    /// The command by which a fan returns what they have paid for.
+    /// Returns a purchase that the fan has paid for.
     ///
     /// # Errors
     ///
-    /// When the packs cannot be read.
+    /// If the packs cannot be read.
     pub async fn return_purchase(
         &self,
         user: UserId,

@@ -1,5 +1,6 @@
-//! A provider without money, so that the whole way of a payment runs on one machine: its buyers approve or decline on a
-//! page of this service, and it tells of that as a card provider would, by a signed message over the network.
+//! A payment provider without real money, for running the complete payment flow on one machine. Buyers approve or
+//! decline on a page of this service, and the sandbox reports the decision as a card provider would: by a signed
+//! message over the network.
 
 use crate::execute::execute_beside;
 use crate::payments::{
@@ -20,7 +21,7 @@ use terrace_kernel::Money;
 use terrace_kernel::{Clock, Ctx, CtxSeed, Entropy, Failure, Outcome, StoreError, Timestamp, UnknownName};
 use terrace_packs::PurchaseId;
 
-/// What the sandbox's secret is derived for.
+/// Derivation purpose of the sandbox's secret.
 const PURPOSE: &str = "terrace/sandbox payments/1";
 
 fn payment_state(checkout: &SandboxCheckout) -> PaymentState {
@@ -32,7 +33,7 @@ fn payment_state(checkout: &SandboxCheckout) -> PaymentState {
     }
 }
 
-/// What the sandbox tells of it; nothing while nobody has decided. Told again it is the same event.
+/// The notice for the checkout's state; `None` while it is open. Repeated notices have the same event id.
 fn notice(checkout: &SandboxCheckout) -> Option<PaymentNotice> {
     let kind = match checkout.state {
         SandboxState::Open => return None,
@@ -54,14 +55,14 @@ fn reference(purchase: PurchaseId) -> String {
     format!("sandbox_{}", purchase.as_uuid().simple())
 }
 
-/// What a buyer decides.
+/// A buyer's decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SandboxDecision {
-    /// To pay.
+    /// Pay.
     Approve,
-    /// Not to pay.
+    /// Do not pay.
     Decline,
-    /// To have back what was paid.
+    /// Refund the payment.
     Refund,
 }
 
@@ -78,24 +79,24 @@ impl FromStr for SandboxDecision {
     }
 }
 
-/// Why the sandbox does not do as a buyer decided.
+/// Why a decision was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SandboxRefusal {
-    /// It has no such checkout.
+    /// The sandbox has no such checkout.
     UnknownCheckout,
-    /// It is too late for that.
+    /// The checkout has expired, or a different decision was made before.
     TooLate,
 }
 
-/// Takes the sandbox's messages to this service over the network, as another provider's servers would.
+/// Delivers the sandbox's messages to this service over the network, as another provider's servers would.
 pub trait NoticePost: Send + Sync + 'static {
-    /// Posts a JSON text to where this service takes notices, signed with the secret as of `at`; an answer of 2xx is the
-    /// receipt.
+    /// Posts a JSON text to this service's notice endpoint, signed with the secret and the timestamp `at`. A 2xx
+    /// response is the receipt.
     fn post(&self, secret: &WebhookSecret, at: Timestamp, body: Vec<u8>)
     -> BoxFuture<'_, Result<(), String>>;
 }
 
-/// The message of the sandbox.
+/// The body of a sandbox message.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Message {
@@ -108,13 +109,13 @@ struct Message {
     occurred_at: String,
 }
 
-/// As much of a message as says whether it is one of a payment.
+/// The field that decides whether a message concerns a payment.
 #[derive(Deserialize)]
 struct Head {
     kind: String,
 }
 
-/// The provider without money.
+/// The sandbox provider.
 pub struct Sandbox {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
@@ -124,8 +125,8 @@ pub struct Sandbox {
 }
 
 impl App {
-    /// Gives it the sandbox in the place of a payment provider. `site` is the origin under which browsers reach the
-    /// service, such as `http://localhost:3004`; messages are signed with a secret that comes of the service's own.
+    /// Sets the sandbox as the payment provider. `site` is the origin under which browsers reach the service, such as
+    /// `http://localhost:3004`. Messages are signed with a secret derived from the service's secret key.
     #[must_use]
     pub fn with_sandbox(self, secret: &SecretKey, site: &str, post: Arc<dyn NoticePost>) -> Self {
         let sandbox = Arc::new(Sandbox {
@@ -139,17 +140,17 @@ impl App {
         Self { sandbox: Some(sandbox), ..self.with_payments(provider, site) }
     }
 
-    /// The sandbox, where it takes the place of a payment provider.
+    /// The sandbox, if it is the payment provider.
     pub fn sandbox(&self) -> Option<&Arc<Sandbox>> {
         self.sandbox.as_ref()
     }
 }
 
 impl Sandbox {
-    /// The provider's name.
+    /// Name of the provider.
     pub const NAME: &'static str = "sandbox";
 
-    /// What its messages are signed with, of a service with this secret.
+    /// The signing secret of the sandbox in a service with this secret key.
     pub fn secret(of: &SecretKey) -> WebhookSecret {
         WebhookSecret::derived(of, PURPOSE)
     }
@@ -172,17 +173,17 @@ impl Sandbox {
     ///
     /// # Errors
     ///
-    /// When the database is not to be had.
+    /// If the database is unavailable.
     pub async fn checkout(&self, purchase: PurchaseId) -> Result<Option<SandboxCheckout>, StoreError> {
         self.execute(FindCheckout { purchase }).await
     }
 
-    /// Does as the buyer decided, and tells the service of it. What was decided before is told again, and cannot be decided
-    /// otherwise. Where the message does not arrive, reconciliation asks later.
+    /// Applies the buyer's decision, and sends the notice to the service. Repeating a decision sends the notice
+    /// again; a different decision is refused. If the message is lost, reconciliation asks for the state later.
     ///
     /// # Errors
     ///
-    /// Refuses what there is no checkout for, and what it is too late for.
+    /// Refuses unknown checkouts and decisions that come too late.
     pub async fn decide(
         &self,
         purchase: PurchaseId,
@@ -192,13 +193,13 @@ impl Sandbox {
         if let Some(notice) = notice(&checkout) {
             let at = self.clock.now();
             if let Err(error) = self.post.post(&self.secret, at, Self::message(&notice)).await {
-                log::warn!("the sandbox could not tell of purchase {purchase}: {error}");
+                log::warn!("the sandbox could not send its notice for purchase {purchase}: {error}");
             }
         }
         Ok(checkout)
     }
 
-    /// A notice as the sandbox sends it.
+    /// Serializes a notice as the sandbox sends it.
     pub fn message(notice: &PaymentNotice) -> Vec<u8> {
         let message = Message {
             event_id: notice.event_id.clone(),
@@ -209,7 +210,7 @@ impl Sandbox {
             reference: notice.reference.clone(),
             occurred_at: notice.occurred_at.to_string(),
         };
-        // Strings and a number cannot fail.
+        // Serializing strings and a number cannot fail.
         serde_json::to_vec(&message).unwrap_or_default()
     }
 }
@@ -281,7 +282,7 @@ impl PaymentProvider for Sandbox {
             self.execute(Move { purchase: checkout.purchase, from, to })
                 .await
                 .map_err(|error| passing(&error))?;
-            // Whatever was paid by messages that the sandbox did not send, nobody has lost.
+            // If the checkout was paid by forged messages, no money was moved, so there is nothing to refund.
             Ok(())
         })
     }
@@ -340,7 +341,7 @@ impl Command for FindCheckout {
     }
 }
 
-/// Changes the state where one stands, and says what stands then.
+/// Changes the state if it is `from`, and returns the resulting checkout.
 struct Move {
     purchase: PurchaseId,
     from: SandboxState,
@@ -376,7 +377,7 @@ impl Command for Decide {
             SandboxDecision::Decline => (SandboxState::Open, SandboxState::Declined),
             SandboxDecision::Refund => (SandboxState::Approved, SandboxState::Refunded),
         };
-        // When it is over never changes, so that it can be looked at before the write.
+        // The expiry never changes, so it can be checked before the write.
         let is_over = from == SandboxState::Open && found.expires_at.is_over(ctx.now());
         if !is_over {
             tx.move_sandbox(self.purchase, from, to, ctx.now())?;
@@ -431,7 +432,7 @@ mod tests {
             assert!(matches!(read_message(wrong.as_bytes()), Err(NoticeFault::Malformed(_))), "{wrong}");
         }
         assert!(matches!(read_message(b"[]"), Err(NoticeFault::Malformed(_))));
-        // Kinds that nobody knows yet, and fields, are no fault.
+        // Unknown kinds and additional fields are accepted.
         assert_eq!(read_message(br#"{"kind":"disputed","whatever":1}"#), Ok(None));
         let more = good.replacen('{', "{\"more\":1,", 1);
         assert!(matches!(read_message(more.as_bytes()), Ok(Some(_))));

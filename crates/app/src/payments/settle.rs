@@ -1,5 +1,5 @@
-//! What becomes of a purchase for money, within the transaction of whoever decides it. The caller holds the fan and the
-//! purchase locked, in this order.
+//! State changes of purchases for money, within the caller's transaction. The caller has locked the fan and then the
+//! purchase.
 
 use crate::packs::{PackBook, SeedCipher, sealed_copies};
 use crate::payments::{Payment, RefundState};
@@ -11,7 +11,7 @@ use terrace_packs::{
     IllegalTransition, PackId, Purchase, PurchaseId, PurchaseState, StockChange, Transition, UserPackState,
 };
 
-/// How long after its start a purchase is first looked at, in case that the notice of its payment is lost.
+/// How long after its start reconciliation first checks a purchase, in case its payment notice is lost.
 pub(crate) const CLAIM: Duration = Duration::from_mins(2);
 
 fn defect(cause: impl std::fmt::Display) -> StoreError {
@@ -20,7 +20,7 @@ fn defect(cause: impl std::fmt::Display) -> StoreError {
 
 type Change = Result<Transition<PurchaseState>, IllegalTransition<PurchaseState>>;
 
-/// Tells of the state that a purchase has since.
+/// Appends the event for a purchase's new state.
 pub(crate) fn tell(
     tx: &mut dyn Tx,
     user: UserId,
@@ -39,7 +39,7 @@ pub(crate) fn tell(
     tx.append_told(&event, state.as_str(), at)
 }
 
-/// Takes a purchase that is locked from one state to another, and tells of it.
+/// Changes the state of a locked purchase, and appends the event.
 fn change(
     tx: &mut dyn Tx,
     ctx: &Ctx,
@@ -56,7 +56,7 @@ fn change(
     tell(tx, purchase.user, purchase.id, purchase.state, ctx.now())
 }
 
-/// It is paid: the money is the house's, and the copies are the fan's, each with a seed of its own.
+/// Completes a paid purchase: books the money as revenue, and creates the fan's copies, each with its own seed.
 pub(crate) fn complete(
     tx: &mut dyn Tx,
     ctx: &mut Ctx,
@@ -71,7 +71,7 @@ pub(crate) fn complete(
     close(tx, payment, None)
 }
 
-/// Nobody pays it in time: what it held can be bought by others.
+/// Expires a purchase that was not paid in time, and releases its stock.
 pub(crate) fn expire(
     tx: &mut dyn Tx,
     ctx: &mut Ctx,
@@ -82,7 +82,7 @@ pub(crate) fn expire(
     end(tx, ctx, purchase, payment, book, PurchaseState::expire)
 }
 
-/// Nobody will pay it: what it held can be bought by others.
+/// Cancels a purchase that will not be paid, and releases its stock.
 pub(crate) fn cancel(
     tx: &mut dyn Tx,
     ctx: &mut Ctx,
@@ -93,7 +93,7 @@ pub(crate) fn cancel(
     end(tx, ctx, purchase, payment, book, PurchaseState::cancel)
 }
 
-/// Ends a purchase that waits for its payment in this way.
+/// Ends a pending purchase by this transition.
 fn end(
     tx: &mut dyn Tx,
     ctx: &mut Ctx,
@@ -107,9 +107,9 @@ fn end(
     release(tx, purchase, book)
 }
 
-/// What was paid is given back: by the provider, who has done so already or is to be asked until it has. What came of a
-/// completed purchase is taken back, opened or not; serials that were given out are not used again, and what was never
-/// opened can be bought by others.
+/// Refunds a purchase. The provider has already refunded the payment, or owes the refund until it confirms it. The
+/// copies of a completed purchase are revoked, opened or not, with their collectibles. Serials already assigned are
+/// not reused; copies that were never opened return to the stock.
 pub(crate) fn refund(
     tx: &mut dyn Tx,
     ctx: &mut Ctx,
@@ -137,18 +137,18 @@ pub(crate) fn refund(
     Ok(())
 }
 
-/// Nothing of the payment is open any more, or something is due now.
+/// Schedules the next check of a payment; `None` if nothing remains to be done.
 fn close(tx: &mut dyn Tx, payment: &mut Payment, due_at: Option<Timestamp>) -> Result<(), StoreError> {
     payment.due_at = due_at;
     payment.attempts = 0;
     tx.put_payment(payment)
 }
 
-/// Takes all copies of a purchase back, with what they gave.
+/// Revokes all copies of a purchase, with their collectibles.
 fn revoke(tx: &mut dyn Tx, ctx: &Ctx, purchase: &Purchase, book: &PackBook) -> Result<(), StoreError> {
     let mut unsold = 0_i32;
     for copy in tx.copies_of(purchase.id)? {
-        // Read again under its lock: it may just be opened.
+        // Read again under its lock: it may be in the process of being opened.
         let Some((copy, _)) = tx.lock_copy(purchase.user, copy.id)? else {
             return Err(defect("a copy is gone"));
         };
@@ -167,12 +167,12 @@ fn revoke(tx: &mut dyn Tx, ctx: &Ctx, purchase: &Purchase, book: &PackBook) -> R
     count(tx, purchase.pack, change, book)
 }
 
-/// What a purchase that waited held can be bought by others.
+/// Returns the stock reserved by a pending purchase.
 fn release(tx: &mut dyn Tx, purchase: &Purchase, book: &PackBook) -> Result<(), StoreError> {
     count(tx, purchase.pack, StockChange::released(purchase.quantity), book)
 }
 
-/// Last of all: everybody waits for it who buys the pack.
+/// Updates the stock. Called last, because every buyer of the pack waits for this lock.
 fn count(tx: &mut dyn Tx, pack: PackId, change: StockChange, book: &PackBook) -> Result<(), StoreError> {
     let pack = book.pack(pack).ok_or_else(|| defect("its pack is unknown"))?;
     if pack.is_counted() && (change.sold, change.sealed) != (0, 0) {
@@ -181,12 +181,13 @@ fn count(tx: &mut dyn Tx, pack: PackId, change: StockChange, book: &PackBook) ->
     Ok(())
 }
 
-/// The money came in, if it had not. It is nobody's balance on its way: a fan pays elsewhere, and has nothing here.
+/// Books the incoming payment, unless it was booked before. The money never enters a fan's balance, because the fan
+/// pays at the provider.
 fn take_in(tx: &mut dyn Tx, ctx: &mut Ctx, purchase: &Purchase) -> Result<(), StoreError> {
     journal(tx, ctx, purchase, ("payment", "Payment"), (House::Payments, House::Revenue))
 }
 
-/// The money goes out again.
+/// Books the outgoing refund.
 fn give_back(tx: &mut dyn Tx, ctx: &mut Ctx, purchase: &Purchase) -> Result<(), StoreError> {
     journal(tx, ctx, purchase, ("refund", "Refund"), (House::Revenue, House::Payments))
 }

@@ -1,4 +1,4 @@
-//! What comes of what a payment provider tells.
+//! Applies the notices of payment providers.
 
 use crate::packs::{PackBook, SeedCipher};
 use crate::payments::{
@@ -12,34 +12,34 @@ use terrace_identity::AccountStatus;
 use terrace_kernel::{Ctx, Outcome, StoreError, UserId};
 use terrace_packs::Purchase;
 
-/// Takes a notice: once, whichever process is told, and in the transaction of what comes of it.
+/// Applies a notice at most once across all processes, in the transaction that also stores it.
 #[derive(Debug, Clone)]
 pub struct TakeNotice {
-    /// Who tells it.
+    /// Name of the provider.
     pub provider: &'static str,
-    /// What is told.
+    /// The notice.
     pub notice: PaymentNotice,
-    /// The packs.
+    /// All packs and collectibles.
     pub book: Arc<PackBook>,
-    /// What encrypts the seeds of copies.
+    /// Encrypts the seeds of copies.
     pub safe: Arc<SeedCipher>,
 }
 
-/// What came of a notice.
+/// The outcome of a notice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoticeTaken {
     /// The purchase changed.
     Applied,
-    /// It told nothing new.
+    /// No change was necessary.
     Nothing,
-    /// It was told before, and nothing was moved again.
+    /// The same notice was applied before; nothing changed.
     Before,
-    /// It does not fit what it names; that is kept, and nothing was moved.
+    /// It does not match the purchase that it names; it was stored, but nothing changed.
     Mismatch(Mismatch),
 }
 
 impl NoticeTaken {
-    /// The stable name, as figures hold it.
+    /// Stable name, as used in metrics.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Applied => "applied",
@@ -56,7 +56,8 @@ impl Command for TakeNotice {
     type Refusal = Infallible;
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<NoticeTaken, Infallible> {
-        // Whose it is never changes, and who buys is locked before what they buy.
+        // The buyer of a purchase never changes, so it can be read without a lock. The lock order is buyer, then
+        // purchase.
         let purchase = match tx.any_purchase(self.notice.purchase)? {
             Some(found) => {
                 let can_own = can_own(tx, found.user)?;
@@ -66,12 +67,12 @@ impl Command for TakeNotice {
         };
         let payment = tx.payment(self.notice.purchase)?;
         let (Some((mut purchase, can_own)), Some(mut payment)) = (purchase, payment) else {
-            let told = self.note(tx, ctx, Err(Mismatch::Purchase))?;
-            return Ok(told.unwrap_or(NoticeTaken::Mismatch(Mismatch::Purchase)));
+            let stored = self.note(tx, ctx, Err(Mismatch::Purchase))?;
+            return Ok(stored.unwrap_or(NoticeTaken::Mismatch(Mismatch::Purchase)));
         };
         let decision = decide(&self.notice, self.provider, &purchase, &payment);
-        if let Some(told) = self.note(tx, ctx, decision)? {
-            return Ok(told);
+        if let Some(outcome) = self.note(tx, ctx, decision)? {
+            return Ok(outcome);
         }
         let decision = match decision {
             Ok(Decision::Nothing) => return Ok(NoticeTaken::Nothing),
@@ -84,11 +85,11 @@ impl Command for TakeNotice {
             Decision::Complete if can_own => {
                 settle::complete(tx, ctx, &mut purchase, &mut payment, &self.safe)?;
             }
-            // Whoever bought it is gone: nothing comes to them any more.
+            // The buyer's account was deleted and cannot own copies.
             Decision::Complete => {
                 settle::refund(tx, ctx, &mut purchase, &mut payment, book, RefundState::Owed)?;
             }
-            // A provider gives checkouts up when their time is over, as reconciliation does here.
+            // A provider also cancels checkouts that expire, as reconciliation does here.
             Decision::Cancel if is_out_of_time(&self.notice, &purchase, ctx) => {
                 settle::expire(tx, ctx, &mut purchase, &mut payment, book)?;
             }
@@ -109,7 +110,7 @@ impl Command for TakeNotice {
 }
 
 impl TakeNotice {
-    /// Keeps the notice with what comes of it; what it came to where it was told before.
+    /// Stores the notice with its outcome; returns the outcome if it was stored before.
     fn note(
         &self,
         tx: &mut dyn Tx,
@@ -139,8 +140,8 @@ fn is_out_of_time(notice: &PaymentNotice, purchase: &Purchase, ctx: &Ctx) -> boo
     notice.kind == NoticeKind::Cancelled && purchase.expires_at.is_some_and(|at| at.is_over(ctx.now()))
 }
 
-/// Whether somebody can own something: an account that is set aside keeps what it has, one that is deleted has nothing.
-/// Locks the account.
+/// Whether the account can own copies: a suspended account keeps what it has, a deleted one owns nothing. Locks the
+/// account.
 fn can_own(tx: &mut dyn Tx, user: UserId) -> Result<bool, StoreError> {
     if tx.lock_fan(user)?.is_some() {
         return Ok(true);

@@ -7,28 +7,28 @@ use std::str::FromStr;
 use terrace_kernel::{Entropy, hex};
 use zeroize::Zeroize;
 
-/// The 32 random bytes that every process of a service shares and that are in no database: what must not be read from a
-/// stolen one is encrypted by keys that come from them. Not shown by `Debug`.
+/// 32 random bytes that all processes of a service share and that no database contains. Keys derived from them
+/// protect data that must stay secret if the database is stolen. Not shown by `Debug`.
 #[derive(Clone)]
 pub struct SecretKey([u8; 32]);
 
-/// The text is no secret key.
+/// The text is not a valid secret key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a secret key is 64 lower-case hexadecimal digits")]
 pub struct MalformedSecretKey;
 
 impl SecretKey {
-    /// Takes 32 bytes, which must be random.
+    /// Creates a key from 32 bytes, which must be random.
     pub const fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
 
-    /// A new one.
+    /// Generates a random key.
     pub fn draw(entropy: &dyn Entropy) -> Self {
         Self(entropy.seed())
     }
 
-    /// The bytes as 64 lower-case hexadecimal digits, for the file in which they are kept.
+    /// The key as 64 lower-case hexadecimal digits, for the file in which it is stored.
     pub fn reveal(&self) -> String {
         let mut text = String::new();
         // Writing to a string cannot fail.
@@ -36,7 +36,7 @@ impl SecretKey {
         text
     }
 
-    /// A key, or a mark, that is for one purpose and says nothing of the others (HMAC-SHA-256 as a PRF).
+    /// Derives a key or fingerprint for one purpose, which reveals nothing about the others (HMAC-SHA-256 as a PRF).
     pub(crate) fn derive(&self, purpose: &str) -> [u8; 32] {
         keyed(&self.0).chain_update(purpose).finalize().into_bytes().into()
     }
@@ -54,7 +54,7 @@ impl fmt::Debug for SecretKey {
     }
 }
 
-/// Reads [`SecretKey::reveal`]; blanks around it do not matter.
+/// Parses the output of [`SecretKey::reveal`]; surrounding whitespace is ignored.
 impl FromStr for SecretKey {
     type Err = MalformedSecretKey;
 
@@ -63,8 +63,8 @@ impl FromStr for SecretKey {
     }
 }
 
-/// HMAC-SHA256 under a key of any length: it is padded to a block, and one that is longer is hashed to 32 bytes first
-/// (RFC 2104). Given so, its length cannot be wrong.
+/// HMAC-SHA256 with a key of any length: it is padded to a block, and a longer one is first hashed to 32 bytes (RFC
+/// 2104). Passing the whole block makes the constructor infallible.
 pub(crate) fn keyed(key: &[u8]) -> Hmac<Sha256> {
     let mut block = [0_u8; 64];
     if key.len() > block.len() {

@@ -1,5 +1,5 @@
-//! Signed messages between this service and others: the one that sends puts, beside the body, when it was sent and an
-//! HMAC-SHA256 over that and the body, so that nobody else can make one, change one, or send an old one again.
+//! Signed webhook messages. The sender adds a timestamp and an HMAC-SHA256 over timestamp and body, so that no one
+//! else can forge, alter or replay a message.
 
 use crate::platform::{SecretKey, keyed};
 use hmac::{Hmac, Mac};
@@ -8,49 +8,49 @@ use std::fmt;
 use terrace_kernel::{Timestamp, hex};
 use zeroize::Zeroize;
 
-/// The header that carries a signature: `t=<seconds since 1970>,v1=<64 hexadecimal digits>`. The digits are
-/// HMAC-SHA256(secret, `<seconds>.<body>`); there may be several `v1`, of which one must be right, so that a secret can be
-/// changed without losing messages.
+/// The signature header: `t=<seconds since 1970>,v1=<64 hexadecimal digits>`. The digits are HMAC-SHA256(secret,
+/// `<seconds>.<body>`). There may be several `v1`, one of which must match, so that a secret can be rotated without
+/// losing messages.
 pub const SIGNATURE_HEADER: &str = "terrace-signature";
 
-/// By how many seconds the clocks of both sides may differ, the time on the way included.
+/// Maximum difference between the two clocks in seconds, including the transmission time.
 pub const TOLERANCE_SECONDS: i64 = 300;
 
-/// How many signatures of a header are looked at.
+/// Maximum number of signatures that are checked in a header.
 const MOST_SIGNATURES: usize = 8;
 
-/// What both sides know: 32 to 256 visible ASCII characters. Not shown by `Debug`.
+/// A shared secret: 32 to 256 visible ASCII characters. Not shown by `Debug`.
 #[derive(Clone)]
 pub struct WebhookSecret(String);
 
-/// The text is no secret of a webhook.
+/// The text is not a valid webhook secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a webhook's secret is 32 to 256 visible ASCII characters")]
 pub struct MalformedWebhookSecret;
 
-/// Why a signature is not taken.
+/// Why a signature is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SignatureFault {
-    /// It has not the form of one.
+    /// The header is malformed.
     #[error("the signature has not the form t=…,v1=…")]
     Malformed,
-    /// It is of another secret, another body or another time than it says.
+    /// The signature does not match secret, timestamp and body.
     #[error("the signature is not of this message")]
     Wrong,
-    /// It is right, and older or younger than [`TOLERANCE_SECONDS`].
+    /// The signature matches, but its timestamp differs from the current time by more than [`TOLERANCE_SECONDS`].
     #[error("the message was signed too long ago, or is of the future")]
     Stale,
 }
 
 impl WebhookSecret {
-    /// Takes a secret; blanks around it do not matter.
+    /// Validates a secret; surrounding whitespace is ignored.
     pub fn new(text: &str) -> Result<Self, MalformedWebhookSecret> {
         let text = text.trim();
         let is_one = (32..=256).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic());
         if is_one { Ok(Self(text.to_owned())) } else { Err(MalformedWebhookSecret) }
     }
 
-    /// The one for this purpose that comes of the service's own secret: every process of the service has the same.
+    /// Derives the secret for a purpose from the service's secret key, identically in every process of the service.
     pub fn derived(from: &SecretKey, purpose: &str) -> Self {
         let mut bytes = from.derive(purpose);
         let mut text = String::new();
@@ -69,8 +69,7 @@ impl WebhookSecret {
         format!("t={seconds},v1={digits}")
     }
 
-    /// Whether a header is the signature of this body, made about now. What is compared takes the same time however much of
-    /// it is right.
+    /// Checks that a header contains a current signature of this body. Signatures are compared in constant time.
     pub fn verify(&self, header: &str, body: &[u8], now: Timestamp) -> Result<(), SignatureFault> {
         let mut sent = None;
         let mut signatures = Vec::new();
@@ -80,7 +79,7 @@ impl WebhookSecret {
                 Some(("v1", digits)) if signatures.len() < MOST_SIGNATURES => {
                     signatures.push(hex::read_32(digits).ok_or(SignatureFault::Malformed)?);
                 }
-                // Schemes that are newer than this program stand beside the one that it knows.
+                // Schemes newer than this program may appear next to `v1`.
                 Some((scheme, _)) if scheme.starts_with('v') && scheme != "v1" => {}
                 _ => return Err(SignatureFault::Malformed),
             }
@@ -132,8 +131,8 @@ mod tests {
         WebhookSecret::new("whsec_0123456789abcdef0123456789").unwrap()
     }
 
-    /// Recomputed with another implementation:
-    /// `printf '1700000000.{"id":1}' | openssl dgst -sha256 -hmac whsec_0123456789abcdef0123456789`
+    /// Computed with another implementation: `printf '1700000000.{"id":1}' | openssl dgst -sha256 -hmac
+    /// whsec_0123456789abcdef0123456789`
     #[test]
     fn a_signature_is_what_others_compute_for_it() {
         assert_eq!(

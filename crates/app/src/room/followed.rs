@@ -1,15 +1,16 @@
-//! Feeds that are put together for one reader (spec §1 rule 6): of whom and what they follow, and of their own teams.
+//! Feeds assembled for one reader (spec §1 rule 6): of followed users and teams, and of the reader's own teams.
 
 use crate::room::PostPage;
 use crate::store::ReadTx;
 use terrace_kernel::{Limit, Page, StoreError, TimeKey, UserId};
 use terrace_social::Gathered;
 
-/// From so few places a page is gathered at once. Who follows more likely finds one among everybody's newest posts.
+/// Up to this many followed users and teams, a page is gathered from each of them. A reader who follows more is
+/// likely to find a full page among the newest posts of all.
 const FEW: u32 = 32;
 
-/// A page of what the reader follows, in at most four statements; none when it would be the first and they follow
-/// nobody. A reader who pages on stays in the feed that they began with, whatever they follow meanwhile.
+/// A page of the reader's followed feed, in at most four statements; `None` if it would be the first page and the
+/// reader follows no one. A reader who pages on stays in this feed, whatever they follow in the meantime.
 pub(crate) fn read_followed(
     tx: &mut dyn ReadTx,
     reader: UserId,
@@ -28,7 +29,7 @@ pub(crate) fn read_followed(
     fill(tx, reader, places).map(Some)
 }
 
-/// A page of the reader's own teams' rooms, in two statements.
+/// A page from the rooms of the reader's own teams, in two statements.
 pub(crate) fn read_own_teams(
     tx: &mut dyn ReadTx,
     reader: UserId,
