@@ -13,7 +13,7 @@ pub trait FollowImportWrite {
     /// ends.
     fn lock_active(&mut self, users: &[UserId]) -> Result<Vec<UserId>, StoreError>;
 
-    /// Creates those follows that do not exist yet, except between accounts of which one blocks the other; returns
+    /// Creates those follows that do not exist yet, except where either account blocks the other; returns
     /// the created ones. The caller has locked all accounts involved and updates their counters with
     /// [`Self::count_follows`].
     fn insert_follows(

@@ -227,7 +227,7 @@ pub trait LegacyMove {
     /// Locks the accounts of the import that are not closed, and returns their ids in ascending order.
     fn hold_moved(&mut self, import: ImportId) -> Result<Vec<UserId>, StoreError>;
 
-    /// Creates and counts follows of fans and of teams, except follows between fans of whom one blocks the other.
+    /// Creates and counts follows of fans and of teams, except follows where either fan blocks the other.
     /// Returns how many of each are new.
     fn move_follows(&mut self, import: ImportId) -> Result<(u64, u64), StoreError>;
 
