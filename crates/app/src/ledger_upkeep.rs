@@ -71,9 +71,9 @@ impl App {
         while let Some(portion) = into_infallible(self.query(LookAtLedger { after }).await)? {
             pace.go_on()?;
             report.count(portion.checked);
-            let told = |settled| report.settled(&settled, |fault: &LedgerFault| fault.check);
+            let on_settled = |settled| report.settled(&settled, |fault: &LedgerFault| fault.check);
             let command = |fans| SettleLedger { fans, mends };
-            pace.settle(self, &mut stride, &portion.suspects, command, told).await?;
+            pace.settle(self, &mut stride, &portion.suspects, command, on_settled).await?;
             pace.advance(portion.fans);
             after = Some(portion.last);
         }

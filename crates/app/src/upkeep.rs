@@ -160,10 +160,10 @@ impl App {
         while let Some(portion) = found {
             pace.go_on()?;
             report.count(portion.checked);
-            let told = |settled| report.settled(&settled, |fault: &Fault| fault.check);
+            let on_settled = |settled| report.settled(&settled, |fault: &Fault| fault.check);
             let command = |fans| SettlePoints { fans, mends };
             // Suspects are checked again under a lock, so the next portion may be read meanwhile.
-            let settled = pace.settle(self, &mut stride, &portion.suspects, command, told);
+            let settled = pace.settle(self, &mut stride, &portion.suspects, command, on_settled);
             let (settled, next) = tokio::join!(settled, look(Some(portion.last)));
             settled?;
             pace.advance(portion.fans);

@@ -17,7 +17,7 @@ use tokio::sync::watch;
 /// After a batch, the task pauses for this fraction of the batch's time, to let other writers proceed.
 const TURN: u32 = 10;
 /// Maximum time that a batch waits for publication of the events of the batch before the last.
-const TELLING: Duration = Duration::from_secs(10);
+const PUBLICATION_WAIT: Duration = Duration::from_secs(10);
 
 /// Why a task was not completed. Earlier batches remain committed.
 #[derive(Debug, thiserror::Error)]
@@ -95,7 +95,7 @@ struct Inner {
     /// Duration of the longest batch, in microseconds.
     longest: AtomicU64,
     /// The last event that was not yet published when the previous batch ended.
-    untold: Mutex<Option<i64>>,
+    pending: Mutex<Option<i64>>,
     observer: Arc<dyn Observer>,
 }
 
@@ -106,8 +106,8 @@ impl TaskContext {
 
     fn with(is_dry: bool, is_task: bool, stop: watch::Receiver<bool>, observer: Arc<dyn Observer>) -> Self {
         let (done, expected, longest) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
-        let (counts, untold) = (Mutex::default(), Mutex::default());
-        Self(Arc::new(Inner { is_dry, is_task, stop, counts, done, expected, longest, untold, observer }))
+        let (counts, pending) = (Mutex::default(), Mutex::default());
+        Self(Arc::new(Inner { is_dry, is_task, stop, counts, done, expected, longest, pending, observer }))
     }
 
     /// For work without an observer and without a stop signal.
@@ -188,7 +188,7 @@ impl TaskContext {
         stride: &mut AdaptiveBatch,
         suspects: &[T],
         command: impl Fn(Vec<T>) -> C,
-        mut told: impl FnMut(C::Output),
+        mut on_settled: impl FnMut(C::Output),
     ) -> Result<(), TaskFailure>
     where
         C: Command<Refusal = Infallible>,
@@ -197,7 +197,7 @@ impl TaskContext {
         while !rest.is_empty() {
             let (held, more) = stride.step(rest);
             let (outcome, took) = self.carry_out(app, command(held.to_vec())).await?;
-            told(match outcome {
+            on_settled(match outcome {
                 Ok(output) => output,
                 Err(never) => match never {},
             });
@@ -225,7 +225,7 @@ impl TaskContext {
         self.go_on()?;
         let begun = Arc::new(Mutex::new(Instant::now()));
         let command = Timed { command, begun: Arc::clone(&begun) };
-        let outcome = if self.is_dry() { rehearse(app, command).await } else { app.execute(command).await };
+        let outcome = if self.is_dry() { dry_run(app, command).await } else { app.execute(command).await };
         let took = begun.lock().unwrap_or_else(PoisonError::into_inner).elapsed();
         self.0.longest.fetch_max(u64::try_from(took.as_micros()).unwrap_or(u64::MAX), Ordering::Relaxed);
         if self.0.is_task {
@@ -248,10 +248,10 @@ impl TaskContext {
     async fn await_publication(&self, app: &App) -> Result<(), StoreError> {
         let last = app.unpublished().await?;
         let before =
-            std::mem::replace(&mut *self.0.untold.lock().unwrap_or_else(PoisonError::into_inner), last);
+            std::mem::replace(&mut *self.0.pending.lock().unwrap_or_else(PoisonError::into_inner), last);
         if let Some(before) = before {
-            let told = tokio::time::timeout(TELLING, app.until_published(before)).await;
-            told.unwrap_or(Ok(()))?;
+            let published = tokio::time::timeout(PUBLICATION_WAIT, app.until_published(before)).await;
+            published.unwrap_or(Ok(()))?;
         }
         Ok(())
     }
@@ -300,7 +300,7 @@ impl<C: Command> Command for Timed<C> {
 }
 
 /// Runs a command in a transaction that is rolled back, and returns its outcome.
-async fn rehearse<C: Command>(app: &App, command: C) -> Outcome<C::Output, C::Refusal> {
+async fn dry_run<C: Command>(app: &App, command: C) -> Outcome<C::Output, C::Refusal> {
     match app.execute(DryRun(command)).await {
         Ok(never) => match never {},
         Err(Failure::Refused(Ok(output))) => Ok(output),
@@ -400,8 +400,8 @@ impl Work {
     where
         C: Command<Output = Counts, Refusal = Infallible>,
     {
-        let told = |settled: Counts| settled.into_iter().for_each(|(kind, rows)| self.count(kind, rows));
-        self.pace.settle(&self.app, stride, suspects, command, told).await
+        let record = |settled: Counts| settled.into_iter().for_each(|(kind, rows)| self.count(kind, rows));
+        self.pace.settle(&self.app, stride, suspects, command, record).await
     }
 
     /// Same as [`Work::batch`], for a command that rules may refuse.

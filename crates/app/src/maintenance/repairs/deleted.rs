@@ -24,7 +24,7 @@ pub(in crate::maintenance) fn deleted_accounts() -> Task {
         loop {
             let left = work.ask(LeftByDeleted { after }).await?;
             for (user, rows) in left.accounts {
-                told(&work, &rows);
+                count_rows(&work, &rows);
                 while !work.is_dry() && !work.batch(EraseLeft { user }).await? {}
             }
             let Some(last) = left.last else { return Ok::<(), TaskFailure>(()) };
@@ -47,7 +47,7 @@ pub(in crate::maintenance) fn deleted_posts() -> Task {
             after = Some(*last);
             for (post, rows) in &posts {
                 work.count("posts", 1);
-                told(&work, rows);
+                count_rows(&work, rows);
                 while !work.is_dry() && !work.batch(RemovePost { post: *post }).await? {}
             }
             work.advance(tally(posts.len()));
@@ -57,7 +57,7 @@ pub(in crate::maintenance) fn deleted_posts() -> Task {
     .after(&["sweep-deleted-accounts"])
 }
 
-fn told(work: &Work, rows: &Counts) {
+fn count_rows(work: &Work, rows: &Counts) {
     for (kind, rows) in rows {
         work.count(kind, *rows);
     }

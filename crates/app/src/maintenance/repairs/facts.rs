@@ -79,7 +79,7 @@ struct Missing {
 }
 
 /// Locks the suspects and records what they lack, as found by `find`, whose result may include other fans.
-fn make_up_for(
+fn record_missing(
     tx: &mut dyn Tx,
     ctx: &mut Ctx,
     awards: &Awards,
@@ -130,7 +130,7 @@ impl Repair for QuestPoints {
     }
 
     fn settle(&self, tx: &mut dyn Tx, ctx: &mut Ctx, suspects: &[Uuid]) -> Result<Counts, StoreError> {
-        make_up_for(tx, ctx, &self.awards, suspects, |tx, held| {
+        record_missing(tx, ctx, &self.awards, suspects, |tx, held| {
             let facts = tx.unrecorded_of(&held.fans)?;
             Ok(facts.into_iter().map(Missing::from).collect())
         })
@@ -167,7 +167,7 @@ impl Repair for VisitPoints {
     }
 
     fn settle(&self, tx: &mut dyn Tx, ctx: &mut Ctx, suspects: &[Uuid]) -> Result<Counts, StoreError> {
-        make_up_for(tx, ctx, &self.awards, suspects, |tx, held| {
+        record_missing(tx, ctx, &self.awards, suspects, |tx, held| {
             let visits = tx.unrecorded_visits_between(held.first, held.last)?;
             Ok(visits.into_iter().filter_map(last_paid).collect())
         })

@@ -7,7 +7,7 @@ use terrace_kernel::StoreError;
 use tokio::sync::watch;
 
 /// The repairs to report, in addition to those of counters, points and balances, which are verified row by row.
-const TELLING: [&str; 5] = [
+const VERIFIED_BY_DRY_RUN: [&str; 5] = [
     "repair-step-order",
     "repair-quest-runs",
     "repair-purchases",
@@ -23,7 +23,7 @@ impl App {
     ///
     /// When the database is unavailable.
     pub async fn verify_rows(self: &Arc<Self>) -> Result<Vec<TaskRun>, StoreError> {
-        let wanted = Wanted::Named(TELLING.map(str::to_owned).into());
+        let wanted = Wanted::Named(VERIFIED_BY_DRY_RUN.map(str::to_owned).into());
         let plan = catalogue().plan(&wanted).map_err(|fault| StoreError::defect("verify rows", fault))?;
         let (_keep, stop) = watch::channel(false);
         let (by, arguments) = ("verify".to_owned(), String::new());
