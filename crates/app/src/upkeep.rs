@@ -218,8 +218,8 @@ pub(crate) fn books(tx: &mut dyn ReadTx) -> Result<Books, StoreError> {
 }
 
 /// Makes the derived rows of these fans, in ascending order of id, consistent with their records; returns for how
-/// many fans they were wrong. The caller holds the locks on their accounts. A record of a past season stays separate
-/// from the legacy entries of that season (scoring rule 7).
+/// many fans they were wrong. The caller holds the locks on their accounts. A record that was written for a past
+/// season has not updated the legacy entries of that season (scoring rule 7); they are corrected here.
 pub(crate) fn reconcile(
     tx: &mut dyn Tx,
     books: &Books,

@@ -16,7 +16,7 @@
 //!     Ok(())
 //! }
 //!
-//! let task = Task::new("repair-nothing", Category::Repair, "Mends nothing", work).after(&["seasons"]);
+//! let task = Task::new("repair-nothing", Category::Repair, "Repairs nothing", work).after(&["seasons"]);
 //! assert_eq!(task.name(), "repair-nothing");
 //! ```
 

@@ -93,8 +93,8 @@ fn tally(rows: usize) -> u64 {
 }
 
 async fn load(work: &Work, content: Content) -> Result<(), TaskFailure> {
-    let is_rehearsal = work.is_dry();
-    match work.attempt(Load { content, is_rehearsal }).await? {
+    let is_dry_run = work.is_dry();
+    match work.attempt(Load { content, is_dry_run }).await? {
         Ok(counts) => {
             for (kind, rows) in counts {
                 work.count(kind, rows);
@@ -116,7 +116,7 @@ enum Content {
 struct Load {
     content: Content,
     /// A dry run on an empty database lacks the rows that earlier tasks would have created.
-    is_rehearsal: bool,
+    is_dry_run: bool,
 }
 
 impl Command for Load {
@@ -127,7 +127,7 @@ impl Command for Load {
     type Refusal = String;
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Self::Output, String> {
-        if self.is_rehearsal && !matches!(self.content, Content::Teams(_)) {
+        if self.is_dry_run && !matches!(self.content, Content::Teams(_)) {
             let catalogue = Catalogue::embedded().map_err(|error| Failure::Refused(error.to_string()))?;
             catalogue.load(tx, ctx)?;
         }

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use terrace_kernel::{Ctx, Failure, Outcome, StoreError};
 use tokio::sync::watch;
 
-/// After a batch, the task pauses for this fraction of the batch's time, to let other writers proceed.
+/// After a batch, the task pauses for the batch's time divided by this, to let other writers proceed.
 const TURN: u32 = 10;
 /// Maximum time that a batch waits for publication of the events of the batch before the last.
 const PUBLICATION_WAIT: Duration = Duration::from_secs(10);

@@ -13,8 +13,8 @@
 //! events themselves. Its initial rows may contain changes beyond the loaded head, so it is not read before it has
 //! processed every event that was committed when the last row was read ([`LiveModel::EXACT`]).
 //!
-//! If events that a model needs were swept, or the log is a different one (a restored database), the model is loaded
-//! anew. The existing model continues to answer in the meantime.
+//! If events that a model needs were swept, or the log is a different one (a restored database), the model is
+//! reloaded. The existing model continues to answer in the meantime.
 
 use crate::App;
 use crate::platform::follower::Follower;

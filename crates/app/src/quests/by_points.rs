@@ -75,7 +75,7 @@ fn scores(events: &[Event]) -> Result<Scores, StoreError> {
     Ok(scores)
 }
 
-/// Returns the fans for whom the points of these events may complete something, each with their rank on the global
+/// Returns the fans who may complete something with the points of these events, each with their rank on the global
 /// board if a step requires it and they reach it.
 pub(super) fn brought_by_points(
     tx: &mut dyn Tx,

@@ -80,7 +80,7 @@ pub(crate) fn grant_achievements(
     Ok(granted)
 }
 
-/// Fans whom an event concerns by its kind alone.
+/// Fans affected by an event, according to its kind alone.
 fn concerned(book: &QuestBook, event: &Event) -> Vec<UserId> {
     let subject = event.what.subject;
     let has_check = |step: &Step| step.check.is_some();
@@ -107,7 +107,7 @@ fn concerned(book: &QuestBook, event: &Event) -> Vec<UserId> {
     }
 }
 
-/// Checks each fan whom these events concern, once.
+/// Checks each fan affected by these events, once.
 pub(crate) fn check_after(tx: &mut dyn Tx, ctx: &mut Ctx, events: &[Event]) -> Result<(), StoreError> {
     let book = QuestBook::new(tx.quests()?);
     let mut users: BTreeMap<UserId, Option<u64>> =

@@ -69,7 +69,7 @@ fn sync(done: Arc<Mutex<Option<QuestSweep>>>) -> Job {
     })
 }
 
-/// A fan for whom something may be due, with their rank if a step requires it.
+/// A fan with something that may be due, with their rank if a step requires it.
 type Suspect = (UserId, Option<u64>);
 
 impl App {
@@ -95,8 +95,8 @@ impl App {
         Ok(QuestsSynced { refreshed, took: began.elapsed(), sweep })
     }
 
-    /// Scans all accounts in ascending order of id, a portion per query, and checks fans for whom something may be
-    /// due. It relies on stored state only, so it may be stopped and restarted at any time.
+    /// Scans all accounts in ascending order of id, a portion per query, and checks fans with something that may
+    /// be due. It relies on stored state only, so it may be stopped and restarted at any time.
     pub(crate) async fn check_everybody(&self, pace: &TaskContext) -> Result<QuestSweep, TaskFailure> {
         let book = self.fresh_quest_book().await?;
         let mut sweep = QuestSweep::default();

@@ -48,7 +48,7 @@ use uuid::Builder;
 
 /// Rows that one transaction copies to the staging tables.
 const BATCH: usize = 1_000;
-/// After a batch, the import pauses for this fraction of the batch's time.
+/// After a batch, the import pauses for the batch's time divided by this.
 const TURN: u32 = 10;
 
 /// The file of a table.
