@@ -1,4 +1,4 @@
-//! Removes what is past its time.
+//! Removal of rows past their retention.
 
 use crate::App;
 use crate::maintenance::{TaskContext, TaskFailure};
@@ -10,21 +10,21 @@ use std::convert::Infallible;
 use std::time::Duration;
 use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp};
 
-/// Rows that one transaction removes at most.
+/// Maximum number of rows that one transaction removes.
 const PORTION: u32 = 500;
-/// How often what is past its time is looked for.
+/// Period of the jobs.
 const EVERY: Duration = Duration::from_mins(10);
-/// How long ended sessions stay, so that a refresh token that was copied is still known for one.
+/// Retention of ended sessions, so that the reuse of a copied refresh token is recognized.
 const ENDED_SESSIONS_STAY: Duration = Duration::from_hours(7 * 24);
-/// How long notices of payments stay, by which an event that is told again is known: longer than any provider tells of one,
-/// a disputed payment included.
+/// Retention of payment notices, by which a redelivered event is recognized: longer than any provider redelivers
+/// events, disputed payments included.
 const NOTICES_STAY: Duration = Duration::from_hours(400 * 24);
-/// How long what waits of an import stays for somebody to go on with it.
+/// Retention of an interrupted import, during which it can be resumed.
 const IMPORTS_WAIT: Duration = Duration::from_hours(7 * 24);
-/// How long all runs of maintenance stay: a year can be compared with the one before.
+/// Retention of maintenance runs: a year can be compared with the one before.
 const RUNS_STAY: Duration = Duration::from_hours(400 * 24);
 
-/// The jobs that keep house.
+/// The jobs that remove rows past their retention.
 pub(crate) fn jobs() -> Vec<Job> {
     let rows = [
         ("sweep-idempotency-keys", Retention::IdempotencyKeys),
@@ -55,7 +55,7 @@ pub(crate) fn jobs() -> Vec<Job> {
     rows.into_iter().chain([media]).collect()
 }
 
-/// How much was removed.
+/// Number of rows removed, by kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Swept {
     /// Idempotency keys with their answers.
@@ -64,24 +64,24 @@ pub struct Swept {
     pub sessions: u64,
     /// Events.
     pub events: u64,
-    /// Messages that the minter has taken.
+    /// Messages that the minter has accepted.
     pub minting: u64,
-    /// What payment providers told.
+    /// Notices of payment providers.
     pub notices: u64,
-    /// Rows of imports that nobody went on with.
+    /// Rows of imports that were abandoned.
     pub imports: u64,
     /// Runs of maintenance.
     pub runs: u64,
-    /// Uploads that no post took.
+    /// Uploads that expired without a post.
     pub uploads: u64,
-    /// Pictures that nothing referred to.
+    /// Pictures without references.
     pub pictures: u64,
-    /// Objects that no picture lay in.
+    /// Objects without a picture.
     pub objects: u64,
 }
 
 impl App {
-    /// Removes everything that is past its time, in small transactions.
+    /// Removes everything past its retention, in small transactions.
     pub async fn sweep(&self) -> Result<Swept, StoreError> {
         self.sweep_at(&TaskContext::unwatched()).await.map_err(TaskFailure::into_store)
     }
@@ -102,7 +102,7 @@ impl App {
         })
     }
 
-    /// Removes what is past its time of one kind; says how many rows.
+    /// Removes rows of one kind that are past their retention; returns how many.
     pub(crate) async fn sweep_all(&self, what: Retention, pace: &TaskContext) -> Result<u64, TaskFailure> {
         let before = self.now().minus(match what {
             Retention::IdempotencyKeys => self.config.idempotency_life,
@@ -112,7 +112,7 @@ impl App {
             Retention::Notices => NOTICES_STAY,
             Retention::Imports => IMPORTS_WAIT,
             Retention::Runs => RUNS_STAY,
-            // These go by `sweep_media`.
+            // Handled by `sweep_media`.
             Retention::Uploads | Retention::Pictures => return Ok(0),
         });
         if pace.is_task() {

@@ -1,6 +1,5 @@
-//! Keeps balances in order: what fans have is held against the journal, and spendable points against the records of
-//! points; as `upkeep` does it with boards, in portions, and what is suspected is looked at again while nobody else
-//! writes it.
+//! Repair of balances: balances are compared with the journal, and spendable points with the records of points. As in
+//! `upkeep`, accounts are scanned in portions, and suspects are checked again under a lock.
 
 use crate::App;
 use crate::maintenance::{AdaptiveBatch, TaskContext, TaskFailure};
@@ -14,40 +13,40 @@ use std::time::Duration;
 use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp, UserId};
 use terrace_ledger::{FanLedger, LedgerCheck, LedgerFault};
 
-/// The name of the job that does all of it, and how often: as often as boards are looked through.
+/// Name and period of the job; the period is that of the boards.
 const SYNC: &str = "sync-balances";
 const EVERY: Duration = Duration::from_hours(1);
 
-/// What a walk through the balances found.
+/// Result of a scan of balances.
 pub type LedgerReport = WalkReport<LedgerCheck>;
 
-/// The job that keeps balances in order.
+/// The job that verifies and repairs balances.
 pub(crate) fn job() -> Job {
     Job::new(SYNC, EVERY, |app| async move { app.keep_balances().await })
 }
 
 impl App {
-    /// Holds every balance against the journal. Writes nothing.
+    /// Compares every balance with the journal. Writes nothing.
     ///
     /// # Errors
     ///
-    /// When the database is not to be had.
+    /// When the database is unavailable.
     pub async fn verify_ledger(&self) -> Result<LedgerReport, StoreError> {
         self.walk_ledger(false, &TaskContext::unwatched()).await.map_err(TaskFailure::into_store)
     }
 
-    /// Makes balances what the journal says, and moves the points that records gave and the journal did not, or with
-    /// `dry_run` only says what is wrong. A journal that comes to less than nothing is reported and left as it is. It may
-    /// be stopped and run again at any time, also beside itself and while balances change.
+    /// Sets balances to the sums of the journal, and transfers points that are recorded but missing from the journal;
+    /// with `dry_run` only reports the differences. A journal with a negative sum is reported and left unchanged. May
+    /// be stopped and run again at any time, also concurrently with itself and with changes of balances.
     ///
     /// # Errors
     ///
-    /// When the database is not to be had.
+    /// When the database is unavailable.
     pub async fn repair_ledger(&self, dry_run: bool) -> Result<LedgerReport, StoreError> {
         self.walk_ledger(!dry_run, &TaskContext::unwatched()).await.map_err(TaskFailure::into_store)
     }
 
-    /// [`App::repair_ledger`], at a pace.
+    /// Same as [`App::repair_ledger`], as part of a maintenance task.
     pub(crate) async fn mend_ledger(&self, pace: &TaskContext) -> Result<LedgerReport, TaskFailure> {
         self.walk_ledger(!pace.is_dry(), pace).await
     }
@@ -61,7 +60,7 @@ impl App {
             metrics::counter!("terrace_balances_wrong_total", "check" => name).increment(found.wrong);
         }
         if report.wrong() > 0 {
-            log::warn!("{SYNC} mended the balances of {} fans", report.mended);
+            log::warn!("{SYNC} repaired the balances of {} fans", report.mended);
         }
         Ok(())
     }
@@ -72,9 +71,9 @@ impl App {
         while let Some(portion) = into_infallible(self.query(LookAtLedger { after }).await)? {
             pace.go_on()?;
             report.count(portion.checked);
-            let told = |settled| report.settled(&settled, |fault: &LedgerFault| fault.check);
+            let on_settled = |settled| report.settled(&settled, |fault: &LedgerFault| fault.check);
             let command = |fans| SettleLedger { fans, mends };
-            pace.settle(self, &mut stride, &portion.suspects, command, told).await?;
+            pace.settle(self, &mut stride, &portion.suspects, command, on_settled).await?;
             pace.advance(portion.fans);
             after = Some(portion.last);
         }
@@ -82,14 +81,14 @@ impl App {
     }
 }
 
-/// Looks at the next portion of accounts.
+/// Checks the next portion of accounts.
 struct LookAtLedger {
     after: Option<UserId>,
 }
 
 impl Query for LookAtLedger {
     const NAME: &'static str = "look_at_ledger";
-    /// Nothing behind the last account.
+    /// `None` after the last account.
     type Output = Option<Portion<LedgerCheck>>;
     type Refusal = Infallible;
 
@@ -111,9 +110,9 @@ impl Query for LookAtLedger {
     }
 }
 
-/// Looks at suspected accounts while nobody else writes what is theirs, and mends what is wrong if that is wanted.
+/// Checks suspects under a lock and, if requested, repairs them.
 struct SettleLedger {
-    /// In the order of their ids.
+    /// In ascending order of id.
     fans: Vec<UserId>,
     mends: bool,
 }
@@ -124,7 +123,7 @@ impl Command for SettleLedger {
     type Refusal = Infallible;
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Settled<LedgerFault>, Infallible> {
-        // Before anything is read: what is read now is what there is until the end.
+        // Before any read: the lock keeps the data from changing until the transaction ends.
         tx.hold_fans(&self.fans)?;
         let mut settled = Settled::default();
         for fan in held_ledgers(tx, &self.fans)? {
@@ -141,13 +140,13 @@ impl Command for SettleLedger {
     }
 }
 
-/// What these fans have, in the order of their ids, and what it comes from, with their balances held until the end of the
-/// transaction. The caller holds their accounts.
+/// Returns the balances of these fans with the data that they are derived from, in ascending order of id. The
+/// balances stay locked until the transaction ends. The caller holds the locks on the accounts.
 pub(crate) fn held_ledgers(tx: &mut dyn Tx, fans: &[UserId]) -> Result<Vec<FanLedger>, StoreError> {
     let (Some(first), Some(last)) = (fans.first(), fans.last()) else { return Ok(Vec::new()) };
     tx.hold_balances(fans)?;
     let mut ledgers = tx.ledger_between(*first, *last)?;
-    // Others may stand between them.
+    // The range of ids may include other fans.
     ledgers.retain(|fan| fans.binary_search(&fan.user).is_ok());
     Ok(ledgers)
 }

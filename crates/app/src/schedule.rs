@@ -9,7 +9,7 @@ use std::sync::Arc;
 use terrace_kernel::{EventKind, Position, StoreError};
 use tokio::sync::watch;
 
-/// Every consumer of this program.
+/// All consumers of this program.
 pub(crate) const CONSUMERS: &[Consumer] = &[
     Consumer {
         name: "remove-deleted-posts",
@@ -36,7 +36,7 @@ pub(crate) const CONSUMERS: &[Consumer] = &[
     },
 ];
 
-/// Every job of this program.
+/// All jobs of this program.
 pub fn jobs() -> Vec<Job> {
     let mut jobs = crate::housekeeping::jobs();
     jobs.push(crate::trends::refresh::job());
@@ -62,7 +62,7 @@ impl App {
         }
     }
 
-    /// Lets every consumer catch up with the events that are public now.
+    /// Runs every consumer until it has processed all events that are public now.
     pub async fn catch_up_consumers(&self) -> Result<(), StoreError> {
         for consumer in CONSUMERS {
             let mut seen = Position::START;
@@ -71,7 +71,7 @@ impl App {
         Ok(())
     }
 
-    /// Runs every job whenever it is due, until `stop` turns true; then gives back what it holds.
+    /// Runs every job whenever it is due, until `stop` turns true; then releases its leases.
     pub async fn run_jobs(self: Arc<Self>, stop: watch::Receiver<bool>) {
         let runs = jobs().into_iter().map(|job| {
             let (app, stop) = (Arc::clone(&self), stop.clone());

@@ -1,10 +1,10 @@
-//! Keeps the points in order: what stands beside the ledger is compared with it, and mended where it disagrees (spec,
+//! Repair of points: rows derived from the ledger are compared with it and repaired where they differ (spec,
 //! leaderboard scoring rules 2, 3 and 7).
 //!
-//! Accounts are walked in the order of their ids, a portion a query. What looks wrong there may be an award that came
-//! between two statements; so each account that is suspected is looked at again in a transaction that holds it, and
-//! only what is wrong then is reported, and mended if that is wanted. Nobody waits for more than the accounts of one such
-//! transaction.
+//! Accounts are scanned in ascending order of id, a portion per query. A difference found there may be an award that
+//! was committed between two statements. So each suspect is checked again in a transaction that holds the lock on the
+//! account, and only differences that remain are reported and, if requested, repaired. Other writers wait for the
+//! accounts of one such transaction at most.
 
 use crate::App;
 use crate::maintenance::{AdaptiveBatch, TaskContext, TaskFailure};
@@ -22,41 +22,41 @@ use terrace_scoring::{
     TotalsRepair,
 };
 
-/// The name of the job that does all of it, and how often.
+/// Name and period of the job that verifies and repairs all of it.
 const SYNC: &str = "sync-leaderboards";
 const EVERY: Duration = Duration::from_hours(1);
-/// The name of the job that turns seasons, and how often.
+/// Name and period of the job that opens and closes seasons.
 const TURN: &str = "turn-seasons";
 const TURN_EVERY: Duration = Duration::from_mins(1);
-/// How long who asks for it waits for a run that another has begun.
+/// How long a request waits for a run in progress.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What a walk through the points found.
+/// Result of a scan of points.
 pub type PointsReport = WalkReport<PointsCheck>;
 
 impl PointsReport {
-    /// How many boards kept a wrong number of fans.
+    /// Number of boards whose stored number of fans was wrong.
     pub(crate) fn counted(&self) -> u64 {
         self.checks.get(&PointsCheck::Counts).map_or(0, |counts| counts.wrong)
     }
 }
 
-/// What a wish for boards in order came to.
+/// Result of a request to synchronize the boards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BoardsSynced {
-    /// Whether this call did the work; if not, it waited for another that was at it.
+    /// Whether this call did the work; otherwise it waited for a run in progress.
     pub refreshed: bool,
-    /// How long it took.
+    /// Duration of the call.
     pub took: Duration,
-    /// How many fans' rows were mended, where this call did the work.
+    /// Number of fans whose rows were repaired, if this call did the work.
     pub mended: Option<u64>,
-    /// How many seasons began or ended, where this call did the work.
+    /// Number of seasons that started or ended, if this call did the work.
     pub seasons_turned: Option<u64>,
-    /// How many steps were completed by the ranks of fans, where this call did the work.
+    /// Number of steps completed by rank, if this call did the work.
     pub steps_completed: Option<u64>,
 }
 
-/// What one run of the job did.
+/// Result of one run of the job.
 #[derive(Debug, Clone, Copy)]
 struct Run {
     mended: u64,
@@ -64,13 +64,13 @@ struct Run {
     steps_completed: u64,
 }
 
-/// The jobs that keep boards in order.
+/// The jobs that maintain boards.
 pub(crate) fn jobs() -> [Job; 2] {
     let turn = Job::new(TURN, TURN_EVERY, |app| async move { app.turn_due_seasons().await.map(drop) });
     [turn, sync(Arc::default())]
 }
 
-/// The job that does everything, and says what it did.
+/// The job that does everything and stores its result in `done`.
 fn sync(done: Arc<Mutex<Option<Run>>>) -> Job {
     Job::new(SYNC, EVERY, move |app| {
         let done = Arc::clone(&done);
@@ -83,13 +83,13 @@ fn sync(done: Arc<Mutex<Option<Run>>>) -> Job {
 }
 
 impl App {
-    /// Turns the seasons that are due, mends what disagrees with the ledger and completes the steps of quests that ask for
-    /// a rank and whose fan has it, due or not. Of several who ask at once,
-    /// in any process, one does the work, and the others wait for it.
+    /// Opens and closes seasons that are due, repairs rows that differ from the ledger, and completes the quest steps
+    /// that require a rank which their fan has reached, whether or not the job is due. Of concurrent calls, in any
+    /// process, one does the work and the others wait for it.
     ///
     /// # Errors
     ///
-    /// When the run fails or another's lasts too long, and when the database is not to be had.
+    /// When the run fails, when another run lasts too long, and when the database is unavailable.
     pub async fn sync_leaderboards(self: &Arc<Self>) -> Result<BoardsSynced, StoreError> {
         let began = Instant::now();
         let done = Arc::default();
@@ -110,12 +110,12 @@ impl App {
         })
     }
 
-    /// Compares everything that stands beside the ledger with it, and the ranks of the active season with a sort by the
+    /// Compares all rows derived from the ledger with it, and the ranks of the active season with a sort by the
     /// database. Writes nothing.
     ///
     /// # Errors
     ///
-    /// When the database is not to be had.
+    /// When the database is unavailable.
     pub async fn verify_points(&self) -> Result<PointsReport, StoreError> {
         let pace = TaskContext::unwatched();
         let mut report = self.walk_points(false, &pace).await.map_err(TaskFailure::into_store)?;
@@ -131,17 +131,17 @@ impl App {
         Ok(report)
     }
 
-    /// Mends what disagrees with the ledger, or with `dry_run` only says what that is. It may be stopped and run again
-    /// at any time, also beside itself and while points are given.
+    /// Repairs rows that differ from the ledger, or with `dry_run` only reports them. May be stopped and run again at
+    /// any time, also concurrently with itself and with awards.
     ///
     /// # Errors
     ///
-    /// When the database is not to be had.
+    /// When the database is unavailable.
     pub async fn repair_points(&self, dry_run: bool) -> Result<PointsReport, StoreError> {
         self.settle_points(!dry_run, &TaskContext::unwatched()).await.map_err(TaskFailure::into_store)
     }
 
-    /// [`App::repair_points`], at a pace.
+    /// Same as [`App::repair_points`], as part of a maintenance task.
     pub(crate) async fn mend_points(&self, pace: &TaskContext) -> Result<PointsReport, TaskFailure> {
         self.settle_points(!pace.is_dry(), pace).await
     }
@@ -160,10 +160,10 @@ impl App {
         while let Some(portion) = found {
             pace.go_on()?;
             report.count(portion.checked);
-            let told = |settled| report.settled(&settled, |fault: &Fault| fault.check);
+            let on_settled = |settled| report.settled(&settled, |fault: &Fault| fault.check);
             let command = |fans| SettlePoints { fans, mends };
-            // What is suspected is looked at again while it is held: the next may be looked at meanwhile.
-            let settled = pace.settle(self, &mut stride, &portion.suspects, command, told);
+            // Suspects are checked again under a lock, so the next portion may be read meanwhile.
+            let settled = pace.settle(self, &mut stride, &portion.suspects, command, on_settled);
             let (settled, next) = tokio::join!(settled, look(Some(portion.last)));
             settled?;
             pace.advance(portion.fans);
@@ -195,10 +195,10 @@ impl App {
         let report = self.repair_points(false).await?;
         for (check, found) in report.checks.iter().filter(|(_, found)| found.wrong > 0) {
             let (name, example) = (check.as_str(), found.examples.first().map_or("", String::as_str));
-            log::warn!("{SYNC} mended {} of {} {name}: {example}", found.wrong, found.checked);
+            log::warn!("{SYNC} repaired {} of {} {name}: {example}", found.wrong, found.checked);
             metrics::counter!("terrace_points_mended_total", "check" => name).increment(found.wrong);
         }
-        // Last: ranks are those of boards that are right.
+        // Last: ranks require boards that are correct.
         let ranked = self.check_ranks().await?;
         Ok(Run { mended: report.mended, seasons_turned, steps_completed: ranked.steps })
     }
@@ -212,14 +212,14 @@ impl App {
     }
 }
 
-/// What fans' rows are held against.
+/// The reference data for comparing fans' rows.
 pub(crate) fn books(tx: &mut dyn ReadTx) -> Result<Books, StoreError> {
     Ok(Books::new(tx.seasons()?, &tx.every_board()?))
 }
 
-/// Makes what stands beside the records of these fans, in the order of their ids, what their records say; says of how many it
-/// was something else. The caller holds their accounts. A record of a season that is over leaves the legacy entries of that
-/// season behind (scoring rule 7).
+/// Makes the derived rows of these fans, in ascending order of id, consistent with their records; returns for how
+/// many fans they were wrong. The caller holds the locks on their accounts. A record that was written for a past
+/// season has not updated the legacy entries of that season (scoring rule 7); they are corrected here.
 pub(crate) fn reconcile(
     tx: &mut dyn Tx,
     books: &Books,
@@ -231,7 +231,7 @@ pub(crate) fn reconcile(
     Ok(settled.mended)
 }
 
-/// What is wrong with fans who are held, and what makes it right.
+/// Compares the rows of locked fans; returns the faults and the repairs.
 fn compare(
     tx: &mut dyn Tx,
     books: &Books,
@@ -248,14 +248,14 @@ fn compare(
     Ok((settled, mends))
 }
 
-/// Looks at the next portion of accounts.
+/// Checks the next portion of accounts.
 struct LookAtPoints {
     after: Option<UserId>,
 }
 
 impl Query for LookAtPoints {
     const NAME: &'static str = "look_at_points";
-    /// Nothing behind the last account.
+    /// `None` after the last account.
     type Output = Option<Portion<PointsCheck>>;
     type Refusal = Infallible;
 
@@ -279,9 +279,9 @@ impl Query for LookAtPoints {
     }
 }
 
-/// Looks at suspected accounts while nobody else writes what is theirs, and mends what is wrong if that is wanted.
+/// Checks suspects under a lock and, if requested, repairs them.
 struct SettlePoints {
-    /// In the order of their ids.
+    /// In ascending order of id.
     fans: Vec<UserId>,
     mends: bool,
 }
@@ -293,7 +293,7 @@ impl Command for SettlePoints {
     const AFFECTS_LEADERBOARD: bool = true;
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Settled<Fault>, Infallible> {
-        // Before anything is read: what is read now is what there is until the end.
+        // Before any read: the lock keeps the data from changing until the transaction ends.
         tx.hold_fans(&self.fans)?;
         let books = books(tx)?;
         let (settled, mends) = compare(tx, &books, &self.fans, ctx.now())?;
@@ -319,7 +319,7 @@ impl Query for ActiveBoards {
     }
 }
 
-/// Reads a board as the database sorts it.
+/// Reads a board in the sort order of the database.
 struct SortedBoard {
     season: SeasonId,
     board: BoardId,
@@ -335,13 +335,13 @@ impl Query for SortedBoard {
     }
 }
 
-/// What a look at the counts of boards came to.
+/// Result of checking the counts of boards.
 struct Counted {
     boards: u64,
     wrong: Vec<BoardCount>,
 }
 
-/// Counts the fans of every board.
+/// Compares the stored number of fans of every board with the actual number.
 struct CountBoards;
 
 impl Query for CountBoards {
@@ -355,7 +355,7 @@ impl Query for CountBoards {
     }
 }
 
-/// Counts the fans of every board anew, and keeps what there is.
+/// Recounts the fans of every board and stores the result.
 struct RecountBoards;
 
 impl Command for RecountBoards {
@@ -373,7 +373,7 @@ impl Command for RecountBoards {
     }
 }
 
-/// Where the index that boards are served from puts somebody elsewhere than the database does.
+/// Compares places and ranks of the served index with those of the database.
 fn misplaced(board: BoardId, lines: &[RankLine]) -> Vec<Fault> {
     let total = |line: &RankLine| {
         let total = Total { points: line.key.points, reached_at: line.key.reached_at, version: 1 };

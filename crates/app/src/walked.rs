@@ -1,57 +1,57 @@
-//! What the walks through accounts have in common, that of points (`upkeep`) and that of balances (`ledger_upkeep`): how much
-//! they look at and hold at a time, and what they come to.
+//! Shared parts of the scans through accounts, of points (`upkeep`) and of balances (`ledger_upkeep`): portion sizes
+//! and reports.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use terrace_kernel::UserId;
 
-/// Accounts that one query looks at.
+/// Accounts that one query checks.
 pub(crate) const PORTION: u32 = 2_000;
-/// Accounts that one transaction holds at most.
+/// Maximum number of accounts that one transaction locks.
 pub(crate) const HELD: usize = 200;
-/// Disagreements of a kind that a report shows.
+/// Maximum number of faults of a kind that a report contains.
 const EXAMPLES: usize = 10;
 
-/// What one check of points or balances found.
+/// Result of one check of points or balances.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CheckReport {
-    /// How many rows it looked at.
+    /// Number of rows checked.
     pub checked: u64,
-    /// How many of them are wrong, or missing.
+    /// Number of rows that are wrong or missing.
     pub wrong: u64,
-    /// Up to ten of those, in words.
+    /// Descriptions of up to ten of these rows.
     pub examples: Vec<String>,
 }
 
-/// What a walk found.
+/// Result of a scan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WalkReport<C: Ord> {
-    /// What each check found.
+    /// Result of each check.
     pub checks: BTreeMap<C, CheckReport>,
-    /// How many fans' rows were made right, or would be.
+    /// Number of fans whose rows were repaired, or would be.
     pub mended: u64,
 }
 
 impl<C: Ord> WalkReport<C> {
-    /// One in which these checks stand, whatever they find.
+    /// Creates a report that lists these checks, even if they find nothing.
     pub(crate) fn of(checks: impl IntoIterator<Item = C>) -> Self {
         let checks = checks.into_iter().map(|check| (check, CheckReport::default())).collect();
         Self { checks, mended: 0 }
     }
 
-    /// How much is wrong, or was before it was mended.
+    /// Number of wrong rows, before any repair.
     pub fn wrong(&self) -> u64 {
         self.checks.values().map(|checked| checked.wrong).sum()
     }
 
-    /// So many rows more were looked at.
+    /// Adds to the number of rows checked.
     pub(crate) fn count(&mut self, checked: BTreeMap<C, u64>) {
         for (check, count) in checked {
             self.checks.entry(check).or_default().checked += count;
         }
     }
 
-    /// One of them is wrong.
+    /// Adds a fault.
     pub(crate) fn note(&mut self, check: C, fault: &impl Display) {
         let checked = self.checks.entry(check).or_default();
         checked.wrong += 1;
@@ -60,7 +60,7 @@ impl<C: Ord> WalkReport<C> {
         }
     }
 
-    /// Those who were suspected were looked at while they were held.
+    /// Adds the result of checking suspects under a lock.
     pub(crate) fn settled<F: Display>(&mut self, settled: &Settled<F>, check: impl Fn(&F) -> C) {
         self.mended += settled.mended;
         for fault in &settled.faults {
@@ -69,26 +69,25 @@ impl<C: Ord> WalkReport<C> {
     }
 }
 
-/// What one look at the next accounts came to.
+/// Result of checking the next accounts.
 pub(crate) struct Portion<C> {
-    /// How many rows each check looked at.
+    /// Number of rows checked, by check.
     pub(crate) checked: BTreeMap<C, u64>,
-    /// How many accounts.
+    /// Number of accounts.
     pub(crate) fans: u64,
-    /// Those with which something seems wrong, in the order of their ids.
+    /// Accounts with a suspected fault, in ascending order of id.
     pub(crate) suspects: Vec<UserId>,
-    /// The last account: the next look begins behind it.
+    /// The last account: the next portion starts after it.
     pub(crate) last: UserId,
 }
 
-/// What is wrong indeed with accounts that were held.
+/// Confirmed faults of locked accounts.
 pub(crate) struct Settled<F> {
     pub(crate) faults: Vec<F>,
-    /// Of how many fans it was, or would be, made right.
+    /// Number of fans who were repaired, or would be.
     pub(crate) mended: u64,
 }
 
-/// Of nobody.
 impl<F> Default for Settled<F> {
     fn default() -> Self {
         Self { faults: Vec::new(), mended: 0 }

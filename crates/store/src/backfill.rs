@@ -1,27 +1,28 @@
-//! How far backfills of existing rows are.
+//! Progress of backfills of existing rows.
 
 use terrace_kernel::{StoreError, TimeKey, Timestamp};
 
-/// How far a backfill is.
+/// Progress of a backfill.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Backfill {
-    /// The last row that it has dealt with; none at its beginning.
+    /// Last row that was processed; `None` at the beginning.
     pub reached: Option<TimeKey>,
-    /// When it came to its end.
+    /// Time at which the backfill finished.
     pub finished_at: Option<Timestamp>,
 }
 
-/// Reads how far backfills are.
+/// Reads the progress of backfills.
 pub trait BackfillRead {
-    /// How far the backfill `name` is; nothing before it was begun.
+    /// Returns the progress of the backfill `name`; `None` before it was started.
     fn backfill(&mut self, name: &str) -> Result<Option<Backfill>, StoreError>;
 }
 
-/// Moves backfills on.
+/// Advances backfills.
 pub trait BackfillWrite: BackfillRead {
-    /// How far the backfill `name` is, locked until the transaction ends, so that nobody does a portion twice.
+    /// Returns the progress of the backfill `name` and locks it until the transaction ends, so that no portion is
+    /// processed twice.
     fn lock_backfill(&mut self, name: &str) -> Result<Backfill, StoreError>;
 
-    /// Notes how far a backfill that is locked has come.
+    /// Stores the progress of a locked backfill.
     fn set_backfill(&mut self, name: &str, backfill: &Backfill) -> Result<(), StoreError>;
 }

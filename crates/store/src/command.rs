@@ -1,53 +1,53 @@
-//! Commands and queries: what runs in one transaction.
+//! Commands and queries: units that run in one transaction.
 
 use crate::{ReadTx, Tx};
 use std::convert::Infallible;
 use terrace_kernel::{Ctx, Failure, Outcome, StoreError, Timestamp};
 
-/// Something that is to be done, in one transaction. Its body takes time, ids and randomness from `ctx` only,
-/// and does nothing that a rollback does not undo, because it may run more than once.
+/// A change that runs in one transaction. Its body takes time, ids and randomness from `ctx` only, and has no effect
+/// that a rollback does not undo, because it may run more than once.
 pub trait Command: Send + 'static {
-    /// What it is called in metrics and logs.
+    /// Name in metrics and logs.
     const NAME: &'static str;
-    /// What it comes to when it is done.
+    /// Result of a successful run.
     type Output: Send + 'static;
-    /// The rules that can say no.
+    /// Refusals by rules of the domain.
     type Refusal: Send + 'static;
-    /// Whether who is told of its outcome finds something of it on boards: it waits until they show it, so that readers
-    /// need not.
+    /// Whether the outcome is visible on leaderboards. If so, the result is returned only after the boards show the
+    /// change, so that readers need not wait for it.
     const AFFECTS_LEADERBOARD: bool = false;
 
-    /// The body: the rule of the specification, top to bottom.
+    /// The body: follows the rule of the specification from top to bottom.
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Self::Output, Self::Refusal>;
 }
 
-/// Something that is to be found out.
+/// A read that runs in one transaction.
 pub trait Query: Send + 'static {
-    /// What it is called in metrics and logs.
+    /// Name in metrics and logs.
     const NAME: &'static str;
-    /// Whether the answer may be old, so that a replica can give it: nothing that carries a stream's position, no
-    /// session, nobody's own data.
+    /// Whether the answer may be stale, so that a replica can serve it. Must be false for answers that carry a stream
+    /// position, a session or the caller's own data.
     const ALLOW_STALE: bool = false;
-    /// Whether all its statements have to see one state of the database. On PostgreSQL that costs two round trips.
+    /// Whether all statements must see the same state of the database. Costs two round trips on PostgreSQL.
     const CONSISTENT_SNAPSHOT: bool = false;
-    /// Whether all committed events are given their public positions in the transaction of the query, so that the rows
-    /// that it reads are those as of the head of the log. On PostgreSQL it holds the relay up meanwhile: only for what
-    /// has waited for positions in vain.
+    /// Whether all committed events are assigned public positions in the transaction of the query, so that the rows
+    /// that it reads correspond to the head of the log. On PostgreSQL this blocks the relay meanwhile: use it only
+    /// after waiting for positions has failed.
     const PUBLISHES: bool = false;
-    /// What is found.
+    /// Result of a successful query.
     type Output: Send + 'static;
-    /// The rules that can say no.
+    /// Refusals by rules of the domain.
     type Refusal: Send + 'static;
 
-    /// The body.
+    /// The body of the query.
     fn run(&self, tx: &mut dyn ReadTx, now: Timestamp) -> Outcome<Self::Output, Self::Refusal>;
 }
 
-/// The outcome of something that no rule can refuse.
+/// Converts the outcome of an operation that no rule can refuse.
 ///
 /// # Errors
 ///
-/// When the store is broken.
+/// When the store fails.
 pub fn into_infallible<T>(outcome: Outcome<T, Infallible>) -> Result<T, StoreError> {
     outcome.map_err(|failure| match failure {
         Failure::Refused(never) => match never {},

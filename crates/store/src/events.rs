@@ -1,37 +1,41 @@
-//! Reading the log of events, the offsets of its consumers, and marks of secrets.
+//! Access to the event log, the offsets of its consumers, and marks of secrets.
 
 use terrace_kernel::{Event, Position, StoreError};
 
 /// Reads events in their public order.
 pub trait EventRead {
-    /// The position of the newest public event; [`Position::START`] when there never was one. Read before a
-    /// list in the same query, it is the list's `streamPosition`: what is not in the list comes after it.
+    /// Returns the position of the newest public event; [`Position::START`] if there has never been one. If it is
+    /// read before a list in the same query, it is the list's `streamPosition`: every change that is missing from the
+    /// list comes after it.
     fn head(&mut self) -> Result<Position, StoreError>;
 
-    /// Up to `limit` events after `after`, in order.
+    /// Returns up to `limit` events after `after`, in order.
     fn events_after(&mut self, after: Position, limit: u32) -> Result<Vec<Event>, StoreError>;
 
-    /// The last that was appended and committed and has no public position yet; nothing where everything has one.
+    /// Returns the last committed event that has no public position yet; `None` if all have one.
     fn unpublished(&mut self) -> Result<Option<i64>, StoreError>;
 
-    /// Whether something up to what [`EventRead::unpublished`] said still has none.
+    /// Returns whether any event up to `up_to`, a value from [`EventRead::unpublished`], still has no public
+    /// position.
     fn is_unpublished(&mut self, up_to: i64) -> Result<bool, StoreError>;
 
-    /// Where the durable consumer `name` stands: it has dealt with every event up to here.
+    /// Returns the offset of the durable consumer `name`: it has processed every event up to this position.
     fn consumer_position(&mut self, name: &str) -> Result<Position, StoreError>;
 }
 
 /// Moves the stored offsets of durable consumers.
 pub trait ConsumerWrite: EventRead {
-    /// Where the consumer stands, locked until the transaction ends, so that two processes do each event once.
+    /// Returns the consumer's offset and locks it until the transaction ends, so that concurrent processes do not
+    /// process an event twice.
     fn lock_consumer(&mut self, name: &str) -> Result<Position, StoreError>;
 
-    /// Notes that the consumer has dealt with every event up to `position`.
+    /// Records that the consumer has processed every event up to `position`.
     fn set_consumer_position(&mut self, name: &str, position: Position) -> Result<(), StoreError>;
 }
 
-/// Keeps marks of secrets, which say nothing of them: by these processes find out that they hold the same ones.
+/// Stores marks of secrets. A mark reveals nothing about its secret; processes compare marks to check that they use
+/// the same secret.
 pub trait SecretMarks {
-    /// The mark that is kept under this name: the one that is given, unless another came first.
+    /// Returns the mark stored under this name: `mark`, unless another one was stored first.
     fn keep_mark(&mut self, name: &str, mark: &[u8]) -> Result<Vec<u8>, StoreError>;
 }

@@ -3,23 +3,25 @@
 use terrace_identity::ports::NewAccount;
 use terrace_kernel::{StoreError, Timestamp, UserId};
 
-/// Brings in fans who cannot sign in yet, and their follows, many at a time.
+/// Imports fans who cannot sign in yet, and their follows, in bulk.
 pub trait FollowImportWrite {
-    /// Creates those of the accounts whose ids and names are free, as of people who were seen at the time of their
-    /// creation; says which.
+    /// Creates those accounts whose ids and names are free, with their creation time as the time they were last seen;
+    /// returns the created ids.
     fn insert_accounts(&mut self, accounts: &[NewAccount]) -> Result<Vec<UserId>, StoreError>;
 
-    /// Those of these accounts that are active, locked in the order of their ids until the transaction ends.
+    /// Returns the subset of these accounts that are active, locked in ascending order of id until the transaction
+    /// ends.
     fn lock_active(&mut self, users: &[UserId]) -> Result<Vec<UserId>, StoreError>;
 
-    /// Creates those of these follows that there are not, but none beside a block; says which. The caller has locked
-    /// everybody concerned and counts them with [`Self::count_follows`].
+    /// Creates those follows that do not exist yet, except where either account blocks the other; returns
+    /// the created ones. The caller has locked all accounts involved and updates their counters with
+    /// [`Self::count_follows`].
     fn insert_follows(
         &mut self,
         follows: &[(UserId, UserId)],
         at: Timestamp,
     ) -> Result<Vec<(UserId, UserId)>, StoreError>;
 
-    /// Counts these follows, which the caller has inserted, on both sides.
+    /// Updates the counters of both sides for these follows, which the caller has inserted.
     fn count_follows(&mut self, follows: &[(UserId, UserId)]) -> Result<(), StoreError>;
 }

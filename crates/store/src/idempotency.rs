@@ -1,42 +1,42 @@
-//! Idempotency keys, and the answers that are kept under them.
+//! Idempotency keys and their stored answers.
 
 use terrace_kernel::{StoreError, Timestamp, UserId};
 
-/// Whose idempotency key it is, and what it was sent to. Two accounts, or two routes, never share one.
+/// Scope of an idempotency key. Keys of different accounts or different routes are independent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdempotencyScope {
-    /// The account; none where there is no session yet (registration).
+    /// Account of the caller; `None` where there is no session yet (registration).
     pub account: Option<UserId>,
-    /// The route's template, with its method: `POST /api/locker-room`.
+    /// Route template with its method: `POST /api/locker-room`.
     pub route: &'static str,
 }
 
-/// An answer as it was given, so that it can be given again.
+/// An answer as it was returned, so that it can be returned again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredAnswer {
     /// The HTTP status, 200 to 299.
     pub status: u16,
-    /// The `Location` header, when there was one.
+    /// The `Location` header, if there was one.
     pub location: Option<String>,
-    /// The body.
+    /// Response body.
     pub body: String,
 }
 
-/// An idempotency key that an account used, without the answer.
+/// An idempotency key that an account used, without its answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeptKey {
-    /// What tells it from the account's others: where it was used, then the key itself.
+    /// Unique place of the key: the scope in which it was used, then the key itself.
     pub place: KeyPlace,
-    /// When it was used.
+    /// Time at which it was used.
     pub created_at: Timestamp,
 }
 
-/// What tells an idempotency key from all others.
+/// Identifies an idempotency key uniquely.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyPlace {
-    /// Account and route, as the store writes them.
+    /// Account and route, as the store encodes them.
     pub scope: String,
-    /// The key.
+    /// The key that the client sent.
     pub key: String,
 }
 
@@ -49,7 +49,7 @@ impl KeyPlace {
 
 /// Reads idempotency keys.
 pub trait IdempotencyRead {
-    /// Up to `limit` of the keys whose answers concern the account, in an order that never changes, after `after`.
+    /// Returns up to `limit` keys whose answers concern the account, after `after`, in a stable order.
     fn keys_of(
         &mut self,
         account: UserId,
@@ -58,23 +58,23 @@ pub trait IdempotencyRead {
     ) -> Result<Vec<KeptKey>, StoreError>;
 }
 
-/// What became of the attempt to claim a key.
+/// Result of claiming a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeyClaim {
-    /// It was free, or its record was too old: it is ours now, until the transaction ends.
+    /// The key was free, or its record had expired: this transaction holds it until it ends.
     Fresh,
-    /// It was used before.
+    /// The key was used before.
     Used {
-        /// What it was used for.
+        /// Fingerprint of the request that used it.
         fingerprint: [u8; 32],
-        /// What was answered then.
+        /// Answer to that request.
         answer: StoredAnswer,
     },
 }
 
-/// Keeps idempotency keys with their answers, in the transaction of their effect.
+/// Stores idempotency keys with their answers, in the transaction of the effect.
 pub trait IdempotencyWrite {
-    /// Claims `key` in `scope`, waiting for a transaction that claims it at the same time. A record made at or
+    /// Claims `key` in `scope`; waits for a concurrent transaction that claims the same key. A record created at or
     /// before `expired` counts as free.
     fn claim_key(
         &mut self,
@@ -85,8 +85,8 @@ pub trait IdempotencyWrite {
         expired: Timestamp,
     ) -> Result<KeyClaim, StoreError>;
 
-    /// Stores the answer under a key that this transaction claimed. `account` is whom the answer concerns, so
-    /// that it goes when the account goes.
+    /// Stores the answer under a key that this transaction claimed. `account` is the account that the answer
+    /// concerns: the record is removed when that account is deleted.
     fn store_answer(
         &mut self,
         scope: &IdempotencyScope,
@@ -95,6 +95,6 @@ pub trait IdempotencyWrite {
         answer: &StoredAnswer,
     ) -> Result<(), StoreError>;
 
-    /// Removes up to `limit` keys whose answers concern the account; says how many.
+    /// Removes up to `limit` keys whose answers concern the account; returns how many.
     fn remove_keys_of(&mut self, account: UserId, limit: u32) -> Result<u64, StoreError>;
 }

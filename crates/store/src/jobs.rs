@@ -2,25 +2,25 @@
 
 use terrace_kernel::{StoreError, Timestamp};
 
-/// What is stored of a job.
+/// Stored state of a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobRecord {
-    /// Its stable name.
+    /// Stable name of the job.
     pub name: String,
-    /// When the next run is due.
+    /// Time at which the next run is due.
     pub due_at: Timestamp,
-    /// When the last run began.
+    /// Start of the last run.
     pub started_at: Option<Timestamp>,
-    /// When the last run that came to an end did so, well or not.
+    /// End of the last run that ended, successful or not.
     pub finished_at: Option<Timestamp>,
-    /// When the last run that did its work ended.
+    /// End of the last successful run.
     pub succeeded_at: Option<Timestamp>,
-    /// How many runs in a row have failed.
+    /// Number of consecutive failed runs.
     pub failures: u32,
 }
 
 impl JobRecord {
-    /// The record of a job that has not run, due at `now`.
+    /// Creates the record of a job that has not run, due at `now`.
     pub fn new(name: &str, now: Timestamp) -> Self {
         Self {
             name: name.to_owned(),
@@ -33,17 +33,17 @@ impl JobRecord {
     }
 }
 
-/// Reads what is stored of jobs.
+/// Reads job records.
 pub trait JobRead {
-    /// What is stored of the job `name`; nothing before its first run.
+    /// Returns the record of the job `name`; `None` before its first run.
     fn job(&mut self, name: &str) -> Result<Option<JobRecord>, StoreError>;
 
-    /// What is stored of every job, by name; jobs that later versions dropped are among them.
+    /// Returns the records of all jobs, ordered by name, including jobs that later versions removed.
     fn jobs(&mut self) -> Result<Vec<JobRecord>, StoreError>;
 }
 
-/// Stores what became of jobs. Only who holds the job's lease writes.
+/// Writes job records. Only the holder of the job's lease may write.
 pub trait JobWrite: JobRead {
-    /// Stores the record in place of the one before it.
+    /// Stores the record in place of the previous one.
     fn save_job(&mut self, record: &JobRecord) -> Result<(), StoreError>;
 }

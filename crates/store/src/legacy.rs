@@ -1,4 +1,4 @@
-//! What is read of an older system's tables, as it waits to be moved, and what a store does with it.
+//! Rows read from the tables of an older system while they are staged for the move, and the store operations on them.
 
 use std::collections::BTreeMap;
 use terrace_identity::{PasswordHash, TimeZone, Username};
@@ -9,136 +9,136 @@ use terrace_scoring::{Points, RecordId, SeasonId, SourceKey};
 use uuid::Uuid;
 
 typed_ids! {
-    /// An import: its id is made of what its files hold.
+    /// Id of an import, derived from the contents of its files.
     ImportId;
 }
 
-/// A fan, who has no password until an operator gives them one.
+/// A fan. The account has no password until an operator sets one.
 #[derive(Debug, Clone)]
 pub struct LegacyUser {
-    /// The id here.
+    /// Account id in this database.
     pub id: UserId,
-    /// The name.
+    /// Username of the account.
     pub username: Username,
-    /// The name to show.
+    /// Display name.
     pub display_name: String,
-    /// The biography.
+    /// Biography.
     pub bio: String,
-    /// The favourite team.
+    /// Favourite team, if any.
     pub favorite_team: Option<TeamId>,
-    /// The zone whose days count.
+    /// Time zone that defines the fan's calendar days.
     pub time_zone: TimeZone,
-    /// When they registered.
+    /// Time of registration.
     pub created_at: Timestamp,
 }
 
 /// A record of points.
 #[derive(Debug, Clone)]
 pub struct LegacyPoints {
-    /// The id here.
+    /// Record id in this database.
     pub id: RecordId,
-    /// Whose.
+    /// Fan who earned the points.
     pub user: UserId,
-    /// How many.
+    /// Number of points.
     pub amount: Points,
-    /// What for, in words.
+    /// Reason as readable text.
     pub reason: String,
-    /// What for: the old row, or a quest.
+    /// Source of the points: the old row, or a quest.
     pub source: SourceKey,
-    /// The season that it counts in.
+    /// Season in which the points count, if any.
     pub season: Option<SeasonId>,
-    /// The team on whose board it counts.
+    /// Team on whose board the points count, if any.
     pub team: Option<TeamId>,
-    /// When.
+    /// Time of the award.
     pub at: Timestamp,
 }
 
-/// A fan's way through a quest.
+/// A fan's run through a quest.
 #[derive(Debug, Clone)]
 pub struct LegacyRun {
-    /// Whose.
+    /// Fan of the run.
     pub user: UserId,
-    /// The quest.
+    /// Quest of the run.
     pub quest: QuestId,
-    /// Which of their ways.
+    /// Period of the run: distinguishes the fan's runs through the same quest.
     pub period: Period,
-    /// When it began.
+    /// Time at which the run started.
     pub started_at: Timestamp,
-    /// When it was complete, if it is.
+    /// Time at which the run was completed, if it was.
     pub completed_at: Option<Timestamp>,
 }
 
 /// A step that a fan completed.
 #[derive(Debug, Clone)]
 pub struct LegacyStep {
-    /// Whose.
+    /// Fan who completed the step.
     pub user: UserId,
-    /// The quest.
+    /// Quest that the step belongs to.
     pub quest: QuestId,
-    /// The step.
+    /// The completed step.
     pub step: StepId,
-    /// Which of their ways through the quest.
+    /// Period of the run that the step belongs to.
     pub period: Period,
-    /// When.
+    /// Time of completion.
     pub at: Timestamp,
 }
 
-/// That a fan is on a board.
+/// A fan's entry on a board.
 #[derive(Debug, Clone)]
 pub struct LegacyEntry {
-    /// Who.
+    /// Fan of the entry.
     pub user: UserId,
-    /// The team or season whose board it is.
+    /// Team or season that the board belongs to.
     pub scope: Uuid,
-    /// The points that the entry had there, for comparison.
+    /// Points of the entry in the old system, for comparison.
     pub points: Points,
-    /// Since when.
+    /// Time at which the entry was created.
     pub at: Timestamp,
 }
 
-/// That a fan follows another.
+/// A follow between two fans.
 #[derive(Debug, Clone)]
 pub struct LegacyFollow {
-    /// Who follows.
+    /// Fan who follows.
     pub follower: UserId,
-    /// Whom.
+    /// Fan who is followed.
     pub followee: UserId,
-    /// Since when.
+    /// Time at which the follow was created.
     pub at: Timestamp,
 }
 
-/// That a fan follows a team.
+/// A fan's follow of a team.
 #[derive(Debug, Clone)]
 pub struct LegacyTeamFollow {
-    /// Who follows.
+    /// Fan who follows.
     pub user: UserId,
-    /// Which team.
+    /// Team that is followed.
     pub team: TeamId,
-    /// Since when.
+    /// Time at which the follow was created.
     pub at: Timestamp,
 }
 
-/// A row that waits to be moved.
+/// A staged row.
 #[derive(Debug, Clone)]
 pub enum LegacyRow {
     /// A fan.
     User(LegacyUser),
     /// A record of points.
     Points(LegacyPoints),
-    /// A way through a quest.
+    /// A run through a quest.
     Run(LegacyRun),
     /// A completed step.
     Step(LegacyStep),
-    /// An entry of a board.
+    /// An entry on a board.
     Entry(LegacyEntry),
-    /// A follow.
+    /// A follow between fans.
     Follow(LegacyFollow),
     /// A follow of a team.
     TeamFollow(LegacyTeamFollow),
 }
 
 impl LegacyRow {
-    /// The table here to which it is moved.
+    /// The table of this database that the row is moved to.
     pub const fn table(&self) -> &'static str {
         match self {
             Self::User(_) => "users",
@@ -152,48 +152,49 @@ impl LegacyRow {
     }
 }
 
-/// So many rows, and what their points come to.
+/// A number of rows and the sum of their points.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RowSum {
-    /// Rows.
+    /// Number of rows.
     pub rows: u64,
-    /// The sum of their points.
+    /// Sum of the points of these rows.
     pub points: i64,
 }
 
-/// What waits of an import, and what the tables hold of it.
+/// Counts of the staged rows of an import, and of the corresponding rows in the tables.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LegacyTally {
-    /// Rows that wait, by their table here.
+    /// Staged rows, by target table.
     pub staged: BTreeMap<&'static str, u64>,
-    /// Old records of points that wait, by season.
+    /// Staged records of points from the old system, by season.
     pub points_in: BTreeMap<Option<SeasonId>, RowSum>,
-    /// Those of them that the ledger has, by season.
+    /// The subset of these records that the ledger holds, by season.
     pub points_out: BTreeMap<Option<SeasonId>, RowSum>,
-    /// Those of them that the ledger does not have, because the account was closed here.
+    /// The subset that the ledger does not hold because the account was closed in this database.
     pub points_left: RowSum,
-    /// Those of them that the ledger has with another amount, time, season or board.
+    /// Number of these records that the ledger holds with a different amount, time, season or board.
     pub points_changed: u64,
-    /// Entries of boards that wait.
+    /// Staged entries of boards.
     pub entries_in: RowSum,
-    /// Those of them that there are, with the points that the ledger says.
+    /// The subset of these entries that exist, with their points according to the ledger.
     pub entries_out: RowSum,
 }
 
-/// Keeps rows of imports where nobody sees them.
+/// Reads staged rows of imports. Staged rows are not visible to users.
 pub trait LegacyStaging {
-    /// Which of these username keys belong to accounts of other ids.
+    /// Returns those of these username keys that belong to accounts with other ids.
     fn names_taken(&mut self, names: &[(UserId, String)]) -> Result<Vec<String>, StoreError>;
 }
 
-/// Brings rows of imports to where nobody sees them.
+/// Stages rows of imports.
 pub trait LegacyStagingWrite: LegacyStaging {
-    /// Begins the import, or goes on with one that was not finished; says how many rows of it wait. What waits of other
-    /// imports is given up.
+    /// Starts the import, or resumes one that was not finished; returns how many rows of it are staged. Staged rows
+    /// of all other imports are discarded.
     fn begin_import(&mut self, import: ImportId, at: Timestamp) -> Result<u64, StoreError>;
 
-    /// Adds rows behind the first `from`, at `at`; `false`, and nothing, where there are more or fewer: somebody else is at
-    /// it, or it was given up. Those that wait already are passed over.
+    /// Appends rows after the first `from`, at time `at`. Returns `false` and writes nothing if the number of staged
+    /// rows is not `from`: another process is staging this import, or the import was discarded. Rows that are already
+    /// staged are skipped.
     fn stage(
         &mut self,
         import: ImportId,
@@ -202,42 +203,45 @@ pub trait LegacyStagingWrite: LegacyStaging {
         at: Timestamp,
     ) -> Result<bool, StoreError>;
 
-    /// Removes what waits of the import and notes that it is finished.
+    /// Removes the staged rows of the import and marks it as finished.
     fn finish_import(&mut self, import: ImportId, at: Timestamp) -> Result<(), StoreError>;
 
-    /// Gives up imports that nobody has begun or gone on with since before `before`: removes up to `limit` rows that wait of
-    /// them, and at last the imports; says how many rows, imports among them. Whoever goes on with one begins anew.
+    /// Discards imports that were last started or resumed before `before`: removes up to `limit` of their staged
+    /// rows, and finally the imports themselves. Returns how many rows were removed, imports included. Resuming a
+    /// discarded import starts it from the beginning.
     fn sweep_imports(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 }
 
-/// Moves rows of imports to where they belong, all in one transaction, in the order of these calls. What is there stays as it
-/// is. Accounts that were closed here get nothing.
+/// Moves the staged rows of an import to their tables, in one transaction, in the order of these methods. Existing
+/// rows are not changed. Accounts that were closed in this database receive nothing.
 pub trait LegacyMove {
-    /// Lets the statements of this transaction take as long as they take.
+    /// Lifts the time limit of statements for this transaction.
     fn take_time(&mut self) -> Result<(), StoreError>;
 
-    /// Up to twenty usernames that wait and belong to other accounts.
+    /// Returns up to twenty staged usernames that belong to other accounts.
     fn names_in_the_way(&mut self, import: ImportId) -> Result<Vec<String>, StoreError>;
 
-    /// Creates the accounts; says how many are new.
+    /// Creates the accounts, with `nothing` as their password hash; returns how many are new.
     fn move_users(&mut self, import: ImportId, nothing: &PasswordHash) -> Result<u64, StoreError>;
 
-    /// Holds the accounts of the import that are not closed, in the order of their ids, which it gives.
+    /// Locks the accounts of the import that are not closed, and returns their ids in ascending order.
     fn hold_moved(&mut self, import: ImportId) -> Result<Vec<UserId>, StoreError>;
 
-    /// Creates and counts follows of fans, and of teams, but no follow beside a block; says how many of each are new.
+    /// Creates and counts follows of fans and of teams, except follows where either fan blocks the other.
+    /// Returns how many of each are new.
     fn move_follows(&mut self, import: ImportId) -> Result<(u64, u64), StoreError>;
 
-    /// Writes the records of points; says how many are new. The boards that they name must be there.
+    /// Writes the records of points; returns how many are new. The boards that they name must exist.
     fn move_points(&mut self, import: ImportId) -> Result<u64, StoreError>;
 
-    /// Writes ways through quests, and steps; says how many of each are new.
+    /// Writes runs through quests, and completed steps; returns how many of each are new.
     fn move_progress(&mut self, import: ImportId) -> Result<(u64, u64), StoreError>;
 
-    /// Writes entries of boards, without points; says how many are new.
+    /// Writes entries of boards without points; returns how many are new.
     fn move_entries(&mut self, import: ImportId) -> Result<u64, StoreError>;
 
-    /// Gives a fan who is held the points to spend that new records came to, or takes what is left of them.
+    /// Issues to a locked fan the spendable points of newly written records; a negative amount takes back what
+    /// remains.
     fn issue_for_the_past(
         &mut self,
         user: UserId,
@@ -246,6 +250,6 @@ pub trait LegacyMove {
         at: Timestamp,
     ) -> Result<(), StoreError>;
 
-    /// Counts and sums of what waits, and of what is there by now.
+    /// Counts and sums the staged rows and the rows that already exist in the tables.
     fn legacy_tally(&mut self, import: ImportId) -> Result<LegacyTally, StoreError>;
 }

@@ -1,10 +1,10 @@
-//! The store as use cases see it: transactions that offer every port, and a way to hand work to them.
+//! Store interface for use cases: transactions that expose every port, and a way to submit work to them.
 //!
-//! A command is a function of `(tx, ctx, command)`. [`Store::submit`] runs it in one transaction and commits
-//! it, or rolls it back, whole. Its body may run more than once (after a deadlock, or because the group that
-//! it shared a commit with failed), so it does nothing that a rollback does not undo.
+//! A command is a function of `(tx, ctx, command)`. [`Store::submit`] runs it in one transaction, which is committed
+//! or rolled back as a whole. The body may run more than once (after a deadlock, or because the group that it shared
+//! a commit with failed), so it must have no effect that a rollback does not undo.
 //!
-//! The ports of a domain lie in its crate; those that span domains or belong to none lie here.
+//! The ports of a domain are in its crate; ports that span domains or belong to none are in this crate.
 
 mod backfill;
 mod command;

@@ -1,25 +1,25 @@
-//! The journal of maintenance.
+//! The maintenance journal.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
 use terrace_kernel::{StoreError, Timestamp};
 use uuid::Uuid;
 
-/// How a run of a task stands, as it is kept.
+/// Outcome of a task's run, as stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunOutcome {
-    /// Nobody has said how it ended.
+    /// No outcome has been recorded.
     Running,
-    /// It did its work.
+    /// The run completed its work.
     Succeeded,
-    /// It broke, or was refused.
+    /// The run failed or was refused.
     Failed,
-    /// Somebody stopped it between two batches.
+    /// An operator stopped the run between two batches.
     Stopped,
 }
 
 impl RunOutcome {
-    /// The stable name, as the journal holds it.
+    /// The stable name, as stored in the journal.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Running => "running",
@@ -30,7 +30,7 @@ impl RunOutcome {
     }
 }
 
-/// No outcome has this name.
+/// The text does not name an outcome.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is no outcome of a run")]
 pub struct UnknownOutcome(String);
@@ -47,58 +47,58 @@ impl FromStr for RunOutcome {
 /// One run of one task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunRecord {
-    /// Its id; ids follow the time.
+    /// Id of the run; ids sort by time.
     pub id: Uuid,
-    /// The command that it was part of, whose lease it ran under.
+    /// Id of the command that the run is part of, which holds the lease.
     pub holder: Uuid,
-    /// The task.
+    /// Name of the task.
     pub task: String,
-    /// Who ran it, in their own words.
+    /// Name of the operator who ran it, in free text.
     pub started_by: String,
-    /// What was asked for, as it could be typed again.
+    /// Arguments of the command, in a form that can be typed again.
     pub arguments: String,
-    /// When it began.
+    /// Start time.
     pub started_at: Timestamp,
-    /// When it ended, however.
+    /// End time, whatever the outcome.
     pub finished_at: Option<Timestamp>,
-    /// What it came to.
+    /// Outcome of the run.
     pub outcome: RunOutcome,
-    /// How many rows of which kind it wrote.
+    /// Number of rows written, by kind.
     pub counts: BTreeMap<String, u64>,
-    /// Why it failed.
+    /// Reason of the failure.
     pub failure: Option<String>,
 }
 
-/// Rows that tasks go through, all of them.
+/// Row sets that tasks scan in full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
-    /// Accounts, whatever their state.
+    /// All accounts, regardless of their state.
     Accounts,
-    /// Posts, deleted ones included.
+    /// All posts, deleted ones included.
     Posts,
 }
 
 /// Reads the journal.
 pub trait MaintenanceRead {
-    /// How many rows there are, for an estimate of how long it takes to go through them.
+    /// Returns the number of rows, as the basis of a time estimate.
     fn extent(&mut self, of: Extent) -> Result<u64, StoreError>;
 
-    /// The newest `limit` runs, the newest first.
+    /// Returns the newest `limit` runs, newest first.
     fn maintenance_runs(&mut self, limit: u32) -> Result<Vec<RunRecord>, StoreError>;
 
-    /// The runs under a lease, the oldest first.
+    /// Returns the runs of a command's lease, oldest first.
     fn maintenance_runs_of(&mut self, holder: Uuid) -> Result<Vec<RunRecord>, StoreError>;
 
-    /// When each task that ever did its work did so last, by name.
+    /// Returns the time of the last successful run of each task that has one, by name.
     fn maintenance_successes(&mut self) -> Result<BTreeMap<String, Timestamp>, StoreError>;
 }
 
 /// Writes the journal.
 pub trait MaintenanceWrite: MaintenanceRead {
-    /// Notes a run that begins.
+    /// Records the start of a run.
     fn begin_maintenance(&mut self, run: &RunRecord) -> Result<(), StoreError>;
 
-    /// Notes how the run of this id ended, if nobody has yet.
+    /// Records the end of the run `id`, unless one is recorded.
     fn end_maintenance(
         &mut self,
         id: Uuid,
@@ -108,7 +108,7 @@ pub trait MaintenanceWrite: MaintenanceRead {
         failure: Option<&str>,
     ) -> Result<(), StoreError>;
 
-    /// Removes up to `limit` of the runs that began before `before`; says how many. Of each task the last of those stays,
-    /// and the last of those that did its work, by which it is known that it ever has.
+    /// Removes up to `limit` of the runs that started before `before`; returns how many. Each task keeps the last
+    /// such run, and the last successful one, which shows that the task has ever succeeded.
     fn sweep_maintenance(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 }

@@ -1,4 +1,4 @@
-//! What the database knows of pictures. A picture is referred to by profiles, by posts that are not deleted, and by
+//! Database records of pictures. A picture may be referenced by profiles, by posts that are not deleted, and by
 //! uploads that wait for a post.
 
 use crate::objects::ObjectKey;
@@ -6,7 +6,7 @@ use std::fmt;
 use std::str::FromStr;
 use terrace_kernel::{MediaHash, MediaId, StoreError, Timestamp, UnknownName, UserId};
 
-/// The types of pictures that are taken and served.
+/// Types of pictures that are accepted and served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ImageType {
     /// `image/png`.
@@ -21,7 +21,7 @@ impl ImageType {
     /// Every type.
     pub const ALL: [Self; 3] = [Self::Png, Self::Jpeg, Self::WebP];
 
-    /// The media type, as headers and tables hold it.
+    /// The media type, as used in headers and stored in tables.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Png => "image/png",
@@ -45,94 +45,94 @@ impl FromStr for ImageType {
     }
 }
 
-/// A picture whose object was put.
+/// A picture whose object has been stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewMedia {
-    /// The object that holds its bytes.
+    /// Object that holds the bytes.
     pub object: ObjectKey,
-    /// Its type.
+    /// Media type.
     pub kind: ImageType,
-    /// How many bytes it has.
+    /// Size in bytes.
     pub size: u64,
-    /// Its width in pixels.
+    /// Width in pixels.
     pub width: u32,
-    /// Its height in pixels.
+    /// Height in pixels.
     pub height: u32,
-    /// Who uploaded it first.
+    /// Account that uploaded it first.
     pub uploader: UserId,
 }
 
-/// A picture that waits for a post of its uploader.
+/// An uploaded picture that waits for a post of its uploader.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewUpload {
-    /// Its id.
+    /// Id of the upload.
     pub id: MediaId,
-    /// The picture.
+    /// Hash of the picture.
     pub hash: MediaHash,
-    /// Who uploaded it.
+    /// Account that uploaded it.
     pub uploader: UserId,
-    /// When.
+    /// Time of the upload.
     pub created_at: Timestamp,
-    /// Until when a post may take it.
+    /// Time until which a post may use it.
     pub expires_at: Timestamp,
 }
 
-/// How much of an account may wait for posts.
+/// Limits for uploads of one account that wait for posts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UploadQuota {
-    /// Pictures.
+    /// Number of pictures.
     pub count: u32,
-    /// Bytes of all of them.
+    /// Total size in bytes.
     pub bytes: u64,
 }
 
-/// What waits for posts of an account.
+/// Uploads of one account that wait for posts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct WaitingUploads {
-    /// Pictures.
+    /// Number of pictures.
     pub count: u32,
-    /// Bytes of all of them.
+    /// Total size in bytes.
     pub bytes: u64,
 }
 
-/// A picture that is there.
+/// A picture that exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StoredMedia {
-    /// The object that holds its bytes.
+    /// Object that holds the bytes.
     pub object: ObjectKey,
-    /// Its type.
+    /// Media type.
     pub kind: ImageType,
-    /// How many bytes it has.
+    /// Size in bytes.
     pub size: u64,
 }
 
-/// Reads what is known of pictures.
+/// Reads picture records.
 pub trait MediaRead {
-    /// The picture, if something refers to it at `now`.
+    /// Returns the picture if anything references it at `now`.
     fn media(&mut self, hash: MediaHash, now: Timestamp) -> Result<Option<StoredMedia>, StoreError>;
 
-    /// Those of the objects that a picture lies in.
+    /// Returns the subset of these objects that hold a picture.
     fn known_objects(&mut self, objects: &[ObjectKey]) -> Result<Vec<ObjectKey>, StoreError>;
 
-    /// The uploads of an account that no post has taken and that have not been swept.
+    /// Returns the uploads of an account that were neither used by a post nor swept.
     fn waiting_uploads(&mut self, uploader: UserId) -> Result<WaitingUploads, StoreError>;
 }
 
-/// Writes what is known of pictures.
+/// Writes picture records.
 pub trait MediaWrite: MediaRead {
-    /// Keeps a known picture from being removed, until the transaction that is about to refer to it has done so;
-    /// `false` when it is not known.
+    /// Locks a picture record until the transaction ends, so that it is not removed before the transaction references
+    /// it; returns `false` if there is no such record.
     fn hold_media(&mut self, hash: MediaHash) -> Result<bool, StoreError>;
 
-    /// Notes a picture. One that is known already is held, and stays in the object that it lies in.
+    /// Inserts a picture record. An existing record is locked instead, and keeps its object.
     fn insert_media(&mut self, media: &NewMedia, at: Timestamp) -> Result<(), StoreError>;
 
-    /// Writes an upload unless the account would exceed the quota; `false` where it would. The picture is held, and
-    /// the uploader's account is locked.
+    /// Inserts an upload unless the account would exceed the quota; returns `false` if it would. Locks the picture
+    /// record and the uploader's account.
     fn insert_upload(&mut self, upload: &NewUpload, quota: UploadQuota) -> Result<bool, StoreError>;
 
-    /// Takes a waiting picture away for a post; `None` when `uploader` has none of this id that is still good.
-    /// Of two that take it at once, one gets it.
+    /// Consumes an upload for a post; returns `None` if `uploader` has no unexpired upload with this id. Of two
+    /// concurrent calls, one succeeds.
     fn take_upload(
         &mut self,
         id: MediaId,
@@ -140,20 +140,21 @@ pub trait MediaWrite: MediaRead {
         now: Timestamp,
     ) -> Result<Option<MediaHash>, StoreError>;
 
-    /// Removes every upload of an account that goes; says how many. What it shows is let go where it is shown.
+    /// Removes all uploads of an account that is being deleted; returns how many. References from its profile and
+    /// posts are removed elsewhere.
     fn remove_uploads_of(&mut self, uploader: UserId) -> Result<u64, StoreError>;
 
-    /// Removes up to `limit` uploads that waited until `before` or less; says how many.
+    /// Removes up to `limit` uploads that expired at or before `before`; returns how many.
     fn sweep_uploads(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
-    /// Notes pictures that nothing refers to, and that were not noted yet, as seen so at `now`; says how many. It
-    /// looks at those whose hash begins with the byte `shard`, so that no call looks at all.
+    /// Marks unreferenced pictures that are not marked yet as unused since `now`; returns how many. It scans only
+    /// hashes whose first byte is `shard`, so that no call scans the whole table.
     fn mark_unused_media(&mut self, shard: u8, now: Timestamp) -> Result<u64, StoreError>;
 
-    /// Takes that note from up to `limit` pictures that are referred to again; says how many.
+    /// Clears this mark on up to `limit` pictures that are referenced again; returns how many.
     fn unmark_used_media(&mut self, limit: u32) -> Result<u64, StoreError>;
 
-    /// Removes up to `limit` pictures that were noted at `before` or earlier and that nothing refers to; says in
-    /// which objects they lie.
+    /// Removes up to `limit` pictures that were marked at or before `before` and are unreferenced; returns their
+    /// objects.
     fn remove_unused_media(&mut self, before: Timestamp, limit: u32) -> Result<Vec<ObjectKey>, StoreError>;
 }

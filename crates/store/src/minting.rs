@@ -1,5 +1,5 @@
-//! What the outbox of minting needs from a store. One call is one round trip to the database, or a few on SQLite, which has
-//! none to make.
+//! Store operations of the minting outbox. Each call is one round trip to the database on PostgreSQL; on SQLite,
+//! which has no round trips, it may be several statements.
 
 use serde_json::json;
 use std::fmt;
@@ -11,9 +11,9 @@ use uuid::Uuid;
 /// What happened to a collectible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MintKind {
-    /// It became a fan's.
+    /// A fan received it.
     Minted,
-    /// It was taken back. Only told of what was told to be minted.
+    /// It was revoked. Sent only for collectibles whose minting was sent before.
     Revoked,
 }
 
@@ -21,7 +21,7 @@ impl MintKind {
     /// Every kind.
     pub const ALL: [Self; 2] = [Self::Minted, Self::Revoked];
 
-    /// The stable name, as rows and messages hold it.
+    /// The stable name, as stored in rows and sent in messages.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Minted => "minted",
@@ -48,36 +48,36 @@ impl FromStr for MintKind {
 /// One message to the minter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MintNotice {
-    /// Its place: of two messages about the same fan the later one has the higher number.
+    /// Sequence number: of two messages about the same fan, the later one has the higher number.
     pub sequence: i64,
     /// What happened.
     pub kind: MintKind,
-    /// The copy of the collectible.
+    /// Id of the owned copy of the collectible.
     pub owned: OwnedId,
-    /// Whose it is, or was.
+    /// Fan who owns or owned it.
     pub user: UserId,
-    /// What it is a copy of.
+    /// Collectible that it is a copy of.
     pub collectible: CollectibleId,
     /// The collectible's stable key.
     pub key: CollectibleKey,
-    /// Its number within a limited edition, from 1; none of an open one.
+    /// Serial number within a limited edition, from 1; `None` for an open edition.
     pub serial: Option<u32>,
-    /// The copy of the pack that gave it.
+    /// Opened copy of the pack that yielded it.
     pub copy: UserPackId,
-    /// Which slot of the pack, from 0.
+    /// Slot of the pack, from 0.
     pub slot: u32,
-    /// When it happened.
+    /// Time of the event.
     pub at: Timestamp,
 }
 
 impl MintNotice {
-    /// What the receiver knows a repeat by: the same however often, by whichever process and after whatever was restored the
-    /// message is sent. Visible ASCII.
+    /// Deduplication key for the receiver: identical for every delivery of the message, across attempts, processes
+    /// and database restores. Visible ASCII.
     pub fn id(&self) -> String {
         format!("{}:{}", self.kind, self.owned)
     }
 
-    /// The message as JSON, the same at each attempt.
+    /// The message as JSON, identical for every attempt.
     pub fn body(&self) -> Vec<u8> {
         let body = json!({
             "id": self.id(),
@@ -95,48 +95,49 @@ impl MintNotice {
     }
 }
 
-/// How the outbox stands.
+/// State of the outbox.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MintingStanding {
-    /// Messages that wait, those included that are on their way.
+    /// Number of pending messages, including those being delivered.
     pub pending: u64,
-    /// When that happened of which the oldest of these tells.
+    /// Event time of the oldest pending message.
     pub oldest: Option<Timestamp>,
-    /// Messages that were set aside.
+    /// Number of messages set aside as failed.
     pub failed: u64,
-    /// Why the oldest of those was, in the minter's words.
+    /// Error that the minter returned for the oldest failed message.
     pub fault: Option<String>,
 }
 
-/// What became of the attempts at a message so far.
+/// Failed delivery attempts of a message so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MintTries {
-    /// How often it was sent in vain.
+    /// Number of failed attempts.
     pub attempts: u32,
-    /// How often of those it was refused as wrong.
+    /// Number of these attempts that the minter rejected as invalid.
     pub refusals: u32,
 }
 
-/// Looks at the outbox.
+/// Reads the outbox.
 pub trait MintingRead {
-    /// Whether the messages of any fan may be sent now.
+    /// Returns whether any fan's messages may be sent now.
     fn is_minting_due(&mut self, now: Timestamp) -> Result<bool, StoreError>;
 
-    /// How many messages wait and how many were set aside. Reads the index of all that do.
+    /// Returns the number of pending and of failed messages. Reads the index of all pending ones.
     fn minting_standing(&mut self) -> Result<MintingStanding, StoreError>;
 
-    /// The next fans, by their ids, who own something that no minter was told of.
+    /// Returns the next fans, in ascending order of id, who own a collectible for which no message was written.
     fn fans_not_told(&mut self, after: Option<UserId>, limit: u32) -> Result<Vec<UserId>, StoreError>;
 }
 
-/// Writes messages to the outbox, in the transaction of what they tell. Hold the account of the fan: that makes the order of
-/// their messages the order in which things happened. That something was taken back is written by
-/// `OpeningWrite::revoke_owned` itself, for what the minter was told of.
+/// Writes messages to the outbox, in the transaction of the event that they report. The caller must hold the lock on
+/// the fan's account: it makes the order of the fan's messages the order of events. Revocations are written by
+/// `OpeningWrite::revoke_owned` itself, for collectibles whose minting was reported.
 pub trait MintingWrite: MintingRead {
-    /// What a copy has just given, by slot; says how many messages that makes.
+    /// Writes messages for the collectibles that a copy has just yielded, in slot order; returns how many.
     fn hand_to_minter(&mut self, copy: UserPackId, now: Timestamp) -> Result<u64, StoreError>;
 
-    /// Up to `limit` of the collectibles of these fans of which no minter was told, each fan's oldest first; says how many.
+    /// Writes messages for up to `limit` collectibles of these fans that have none yet, each fan's oldest first;
+    /// returns how many.
     fn hand_earlier_to_minter(
         &mut self,
         fans: &[UserId],
@@ -145,10 +146,11 @@ pub trait MintingWrite: MintingRead {
     ) -> Result<u64, StoreError>;
 }
 
-/// Takes messages out. A fan's messages are a lane: who holds it sends them, until it is ready for others again.
+/// Delivers messages. The messages of one fan form a lane; the holder of a lane sends its messages until it releases
+/// the lane.
 pub trait MintingDelivery: MintingRead {
-    /// Makes `holder` the holder of up to `limit` lanes that are ready, until `until`, and says whose these are; those that
-    /// others are just taking are left out.
+    /// Assigns up to `limit` ready lanes to `holder` until `until` and returns their fans. Lanes that another
+    /// transaction is assigning are skipped.
     fn take_lanes(
         &mut self,
         holder: Uuid,
@@ -157,17 +159,18 @@ pub trait MintingDelivery: MintingRead {
         limit: u32,
     ) -> Result<Vec<UserId>, StoreError>;
 
-    /// Locks a fan's lane until the transaction ends: who adds a message to it waits. Whether it is the holder's still.
+    /// Locks a fan's lane until the transaction ends, which blocks writers that add messages to it. Returns whether
+    /// `holder` still holds the lane.
     fn lock_lane(&mut self, user: UserId, holder: Uuid) -> Result<bool, StoreError>;
 
-    /// The fan's first message that waits.
+    /// Returns the fan's first pending message.
     fn next_notice(&mut self, user: UserId) -> Result<Option<MintNotice>, StoreError>;
 
-    /// Notes that there is a receipt for a message.
+    /// Marks a message as delivered.
     fn note_receipt(&mut self, sequence: i64, now: Timestamp) -> Result<(), StoreError>;
 
-    /// Notes that a message that waits was sent in vain, and why; says how often it was, by now. Nothing where it does not
-    /// wait any more.
+    /// Records a failed attempt of a pending message with its error; returns the attempts so far. `None` if the
+    /// message is no longer pending.
     fn note_fault(
         &mut self,
         sequence: i64,
@@ -175,28 +178,28 @@ pub trait MintingDelivery: MintingRead {
         words: &str,
     ) -> Result<Option<MintTries>, StoreError>;
 
-    /// Sets a message aside that waits.
+    /// Sets a pending message aside as failed.
     fn set_aside(&mut self, sequence: i64, now: Timestamp) -> Result<(), StoreError>;
 
-    /// Keeps a locked lane for its holder until then.
+    /// Extends the holder's claim on a locked lane until `until`.
     fn keep_lane(&mut self, user: UserId, until: Timestamp) -> Result<(), StoreError>;
 
-    /// Gives a locked lane back, ready from then on.
+    /// Releases a locked lane, which becomes ready at `ready_at`.
     fn leave_lane(&mut self, user: UserId, ready_at: Timestamp) -> Result<(), StoreError>;
 
-    /// Removes a locked lane that has no messages any more.
+    /// Deletes a locked lane that has no messages left.
     fn close_lane(&mut self, user: UserId) -> Result<(), StoreError>;
 }
 
-/// Looks after the outbox, in bounded portions.
+/// Maintains the outbox, in bounded batches.
 pub trait MintingUpkeep: MintingRead {
-    /// Lets up to `limit` messages that were set aside wait again, as if they had never been sent; says how many.
+    /// Makes up to `limit` failed messages pending again, with their attempts reset; returns how many.
     fn retry_set_aside(&mut self, now: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
-    /// Makes up to `limit` lanes ready now that pause; says how many.
+    /// Makes up to `limit` paused lanes ready now; returns how many.
     fn hasten_lanes(&mut self, now: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
-    /// Removes up to `limit` messages whose receipt is from before `before`; says how many.
+    /// Removes up to `limit` messages that were delivered before `before`; returns how many.
     fn sweep_minting(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 }
 

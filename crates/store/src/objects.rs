@@ -1,4 +1,4 @@
-//! Where the bytes of pictures lie.
+//! Storage of picture bytes.
 
 use crate::BoxFuture;
 use bytes::Bytes;
@@ -9,27 +9,27 @@ use std::str::FromStr;
 use terrace_kernel::{MalformedHash, MediaHash, StoreError, Timestamp};
 use uuid::Uuid;
 
-/// Bytes as they are read.
+/// A stream of bytes.
 pub type ByteStream = Pin<Box<dyn Stream<Item = Result<Bytes, StoreError>> + Send>>;
 
-/// The name of one upload's object: `ab/abcd…-0190…`, after the hash and an id of the time of the upload. The
+/// Name of an upload's object: `ab/abcd…-0190…`, made of the hash and an id that contains the time of the upload. The
 /// folder keeps listings short.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectKey {
     /// The SHA-256 of the bytes.
     pub hash: MediaHash,
-    /// Tells the object from others of the same bytes; a `UUIDv7`.
+    /// Distinguishes objects with the same bytes; a `UUIDv7`.
     pub id: Uuid,
 }
 
 impl ObjectKey {
-    /// The folder that the object lies in: the first byte of its hash.
+    /// Folder of the object: the first byte of its hash.
     pub fn shard(&self) -> u8 {
         let [first, ..] = *self.hash.as_bytes();
         first
     }
 
-    /// When it was put, as far as its name tells; `None` for a name that no upload has given.
+    /// Time at which the object was stored, according to its name; `None` if the id contains no time.
     pub fn put_at(&self) -> Option<Timestamp> {
         let (seconds, nanos) = self.id.get_timestamp()?.to_unix();
         let micros = i64::try_from(seconds).ok()?.checked_mul(1_000_000)?;
@@ -54,18 +54,18 @@ impl FromStr for ObjectKey {
     }
 }
 
-/// Keeps the bytes of pictures: a folder, or a bucket.
+/// Stores the bytes of pictures, in a folder or a bucket.
 pub trait MediaStore: Send + Sync + 'static {
-    /// Puts an object, durably and whole or not at all.
+    /// Stores an object durably and atomically.
     fn put(&self, key: ObjectKey, bytes: Bytes) -> BoxFuture<'_, Result<(), StoreError>>;
 
-    /// Opens an object; `None` when there is none.
+    /// Opens an object; `None` if it does not exist.
     fn get(&self, key: ObjectKey) -> BoxFuture<'_, Result<Option<ByteStream>, StoreError>>;
 
-    /// Removes an object; one that is not there is removed.
+    /// Removes an object; succeeds if it does not exist.
     fn delete(&self, key: ObjectKey) -> BoxFuture<'_, Result<(), StoreError>>;
 
-    /// The objects whose hash begins with this byte. What else lies there is passed over.
+    /// Lists the objects whose hash begins with this byte. Files with other names are skipped.
     fn list(&self, shard: u8) -> BoxFuture<'_, Result<Vec<ObjectKey>, StoreError>>;
 }
 

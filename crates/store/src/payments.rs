@@ -1,20 +1,20 @@
-//! What payments need from a store. One call is one round trip to the database.
+//! Store operations of payments. Each call is one round trip to the database.
 
 use std::fmt;
 use std::str::FromStr;
 use terrace_kernel::{Money, StoreError, Timestamp, UnknownName};
 use terrace_packs::{Purchase, PurchaseId};
 
-/// What happened to a payment.
+/// Kind of change that a provider reports for a payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum NoticeKind {
-    /// It was paid.
+    /// The payment succeeded.
     Paid,
-    /// It was tried, and came to nothing.
+    /// A payment attempt failed.
     Failed,
-    /// It was given up, or out of time.
+    /// The checkout was cancelled or expired.
     Cancelled,
-    /// All of it was given back.
+    /// The full amount was refunded.
     Refunded,
 }
 
@@ -22,7 +22,7 @@ impl NoticeKind {
     /// Every kind.
     pub const ALL: [Self; 4] = [Self::Paid, Self::Failed, Self::Cancelled, Self::Refunded];
 
-    /// The stable name, as tables and messages hold it.
+    /// The stable name, as stored in tables and sent in messages.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Paid => "paid",
@@ -47,39 +47,41 @@ impl FromStr for NoticeKind {
     }
 }
 
-/// What a provider tells of a payment, in nobody's own words. It may come more than once, late, and in any order.
+/// A provider's report about a payment, in a form common to all providers. It may arrive more than once, late, and in
+/// any order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PaymentNotice {
-    /// The provider's name for the event: 1 to 255 visible ASCII characters; the same for one that is told again.
+    /// Id that the provider assigns to the event: 1 to 255 visible ASCII characters; a redelivery carries the same
+    /// id.
     pub event_id: String,
-    /// The purchase that it says it is about.
+    /// Purchase that the notice refers to.
     pub purchase: PurchaseId,
-    /// What happened.
+    /// Kind of change.
     pub kind: NoticeKind,
-    /// How much was, or would have been, moved.
+    /// Amount that was, or would have been, moved.
     pub money: Money,
-    /// The provider's name for the checkout: 1 to 255 visible ASCII characters.
+    /// Id that the provider assigns to the checkout: 1 to 255 visible ASCII characters.
     pub reference: String,
-    /// When it happened there.
+    /// Time of the event at the provider.
     pub occurred_at: Timestamp,
 }
 
 impl PaymentNotice {
-    /// Whether two tell the same, whenever they were told.
+    /// Returns whether both notices have the same content, ignoring event id and time.
     pub fn says_the_same(&self, other: &Self) -> bool {
         let said = |notice: &Self| (notice.purchase, notice.kind, notice.money);
         said(self) == said(other) && self.reference == other.reference
     }
 }
 
-/// What came of a notice, as it is kept.
+/// Result of processing a notice, as stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoticeOutcome {
-    /// It changed something.
+    /// The notice changed the state of the payment.
     Applied,
-    /// It told nothing new.
+    /// The notice carried no new information.
     Nothing,
-    /// It does not fit what it names; nothing was moved.
+    /// The notice contradicts the purchase that it names; nothing was changed.
     Mismatch,
 }
 
@@ -87,7 +89,7 @@ impl NoticeOutcome {
     /// Every outcome.
     pub const ALL: [Self; 3] = [Self::Applied, Self::Nothing, Self::Mismatch];
 
-    /// The stable name, as tables hold it.
+    /// The stable name, as stored in tables.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Applied => "applied",
@@ -106,18 +108,18 @@ impl FromStr for NoticeOutcome {
     }
 }
 
-/// Where a checkout of the sandbox stands.
+/// State of a sandbox checkout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SandboxState {
-    /// The buyer has not decided.
+    /// The buyer has not decided yet.
     Open,
     /// The buyer has paid.
     Approved,
-    /// The buyer does not want to.
+    /// The buyer has declined.
     Declined,
-    /// It cannot be paid any more.
+    /// It can no longer be paid.
     Closed,
-    /// The buyer has the money back.
+    /// The buyer has been refunded.
     Refunded,
 }
 
@@ -125,7 +127,7 @@ impl SandboxState {
     /// Every state.
     pub const ALL: [Self; 5] = [Self::Open, Self::Approved, Self::Declined, Self::Closed, Self::Refunded];
 
-    /// The stable name, as tables hold it.
+    /// The stable name, as stored in tables.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Open => "open",
@@ -151,34 +153,34 @@ impl FromStr for SandboxState {
     }
 }
 
-/// A checkout of the sandbox.
+/// A checkout of the sandbox provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SandboxCheckout {
-    /// The purchase.
+    /// Purchase that is to be paid.
     pub purchase: PurchaseId,
-    /// What is to be paid.
+    /// Amount to be paid.
     pub price: Money,
-    /// What the buyer reads of it.
+    /// Description shown to the buyer.
     pub description: String,
-    /// The first instant at which it cannot be paid any more.
+    /// First instant at which it can no longer be paid.
     pub expires_at: Timestamp,
-    /// Where it stands.
+    /// Current state.
     pub state: SandboxState,
-    /// When it last went from one state to another.
+    /// Time of the last state change.
     pub changed_at: Timestamp,
 }
 
-/// Where the giving back of money stands.
+/// State of a refund.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RefundState {
-    /// The provider is to be asked, until it has.
+    /// Requested from the provider, with retries, until the provider confirms it.
     Owed,
-    /// The provider has given it back.
+    /// Confirmed by the provider.
     Given,
 }
 
 impl RefundState {
-    /// The stable name, as tables hold it.
+    /// The stable name, as stored in tables.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Owed => "owed",
@@ -196,32 +198,32 @@ impl FromStr for RefundState {
     }
 }
 
-/// What stands between a purchase for money and whoever takes it.
+/// The payment of a purchase: its state at the provider that takes the money.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Payment {
-    /// The purchase.
+    /// Purchase that is paid for.
     pub purchase: PurchaseId,
-    /// Who takes the money, by their name.
+    /// Name of the provider.
     pub provider: String,
-    /// The provider's name for the checkout, once it was begun.
+    /// Id that the provider assigned to the checkout; `None` until the checkout was started.
     pub reference: Option<String>,
-    /// Whether the money is given back.
+    /// State of the refund; `None` if the money is not refunded.
     pub refund: Option<RefundState>,
-    /// When it is looked at again; nothing where nothing is open any more.
+    /// Time of the next processing attempt; `None` once nothing is open.
     pub due_at: Option<Timestamp>,
-    /// How often it was looked at since it last changed.
+    /// Number of processing attempts since the last change.
     pub attempts: u32,
 }
 
 /// Reads payments.
 pub trait PaymentRead {
-    /// What stands between a purchase and whoever takes its money; nothing where it costs none.
+    /// Returns the payment of a purchase; `None` for a purchase that costs no money.
     fn payment(&mut self, purchase: PurchaseId) -> Result<Option<Payment>, StoreError>;
 
-    /// A purchase, whoever's.
+    /// Returns a purchase, regardless of its owner.
     fn any_purchase(&mut self, id: PurchaseId) -> Result<Option<Purchase>, StoreError>;
 
-    /// Up to `limit` of what is to be looked at by then, behind the place of another, the longest due first.
+    /// Returns up to `limit` payments that are due at or before `by`, after the given key, in order of due time.
     fn due_payments(
         &mut self,
         by: Timestamp,
@@ -229,7 +231,7 @@ pub trait PaymentRead {
         after: Option<(Timestamp, PurchaseId)>,
     ) -> Result<Vec<(Purchase, Payment)>, StoreError>;
 
-    /// A notice that was told before, and what came of it.
+    /// Returns a notice that was received before, with the result of its processing.
     fn notice(
         &mut self,
         provider: &str,
@@ -237,18 +239,18 @@ pub trait PaymentRead {
     ) -> Result<Option<(PaymentNotice, NoticeOutcome)>, StoreError>;
 }
 
-/// Writes payments. Whoever writes what stands of one holds its purchase locked.
+/// Writes payments. The caller holds the lock on the purchase.
 pub trait PaymentWrite: PaymentRead {
-    /// Writes what stands between a new purchase and whoever takes its money.
+    /// Inserts the payment of a new purchase.
     fn insert_payment(&mut self, payment: &Payment) -> Result<(), StoreError>;
 
-    /// Writes it over what stood there.
+    /// Overwrites the payment of a purchase.
     fn put_payment(&mut self, payment: &Payment) -> Result<(), StoreError>;
 
-    /// Notes where a purchase is paid, unless that is known or it waits for nothing any more; says whether it took.
+    /// Sets the checkout URL of a purchase if it is pending and has none; returns whether it was set.
     fn set_checkout(&mut self, purchase: PurchaseId, url: &str) -> Result<bool, StoreError>;
 
-    /// Notes what a provider told and what comes of it; `false` where the event was told before.
+    /// Stores a notice and its outcome; returns `false` if the event was stored before.
     fn insert_notice(
         &mut self,
         provider: &str,
@@ -258,15 +260,15 @@ pub trait PaymentWrite: PaymentRead {
     ) -> Result<bool, StoreError>;
 }
 
-/// What the sandbox keeps: no use case looks at it but the sandbox's own.
+/// Storage of the sandbox provider. Only the use cases of the sandbox access it.
 pub trait SandboxWrite {
-    /// Writes a checkout, unless there is one for its purchase; says whether it took.
+    /// Inserts a checkout unless its purchase already has one; returns whether it was inserted.
     fn insert_sandbox(&mut self, checkout: &SandboxCheckout) -> Result<bool, StoreError>;
 
-    /// The checkout of a purchase.
+    /// Returns the checkout of a purchase.
     fn sandbox_checkout(&mut self, purchase: PurchaseId) -> Result<Option<SandboxCheckout>, StoreError>;
 
-    /// Changes the state of a checkout; `false` where another one stands.
+    /// Changes the state of a checkout from `from` to `to`; returns `false` if its state is not `from`.
     fn move_sandbox(
         &mut self,
         purchase: PurchaseId,

@@ -1,5 +1,6 @@
-//! What the tasks of maintenance need from a store, beside the ports of the domains. One call is a few statements at most.
-//! What is read without a lock is a suspicion: whoever writes has locked first and has looked again.
+//! Store operations of the maintenance tasks, in addition to the ports of the domains. Each call executes a few
+//! statements at most. Rows that are read without a lock are only suspects: a write must lock them first and check
+//! them again.
 
 use std::collections::BTreeMap;
 use terrace_kernel::{PostId, StoreError, TeamId, Timestamp, UserId};
@@ -8,102 +9,103 @@ use terrace_quests::{Period, QuestId, StepId, Visits};
 use terrace_scoring::{FavoriteAsOf, SourceKey, TeamBoardId};
 use uuid::Uuid;
 
-/// How many rows of which kind.
+/// Number of rows by kind.
 pub type Counts = BTreeMap<&'static str, u64>;
 
-/// Something that a fan completed and that has no record of points.
+/// A completed step or quest that has no record of points.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unrecorded {
-    /// Who.
+    /// Fan who completed it.
     pub user: UserId,
-    /// The fact, as the record would name it.
+    /// Source key that the record would carry.
     pub source: SourceKey,
-    /// What it pays.
+    /// Points that it pays.
     pub points: i64,
-    /// The title of the step or quest.
+    /// Title of the step or quest.
     pub title: String,
-    /// The quest's team.
+    /// Team of the quest, if any.
     pub team: Option<TeamId>,
-    /// When it was completed.
+    /// Time of completion.
     pub at: Timestamp,
 }
 
 /// A fan's visits whose last paid date has no record of points.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnrecordedVisit {
-    /// Who.
+    /// Fan who visited.
     pub user: UserId,
-    /// Their visits.
+    /// The stored visits.
     pub visits: Visits,
-    /// Since when there is the account.
+    /// Time at which the account was created.
     pub registered_at: Timestamp,
 }
 
-/// A record of points of a season that names no board.
+/// A record of points that has a season but names no board.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnassignedAward {
-    /// Whose.
+    /// Fan who earned the points.
     pub user: UserId,
-    /// What it is for.
+    /// Source of the points.
     pub source: SourceKey,
-    /// When that happened.
+    /// Time of the award.
     pub at: Timestamp,
 }
 
-/// Steps that a fan did in a run that there is not.
+/// Completed steps of a fan that belong to a run that does not exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OrphanProgress {
-    /// Who.
+    /// Fan who completed the steps.
     pub user: UserId,
-    /// Of which quest.
+    /// Quest that the steps belong to.
     pub quest: QuestId,
-    /// Which run of it.
+    /// Period of the missing run.
     pub period: Period,
-    /// The first of the steps.
+    /// Completion time of the first of these steps.
     pub first_at: Timestamp,
 }
 
-/// Looks for facts without a record, and records without a board, of the accounts from `first` to `last`, both included.
+/// Finds facts without a record, and records without a board, for the accounts from `first` to `last` inclusive.
 pub trait FactsAudit {
-    /// Steps that pay and quests that are completed without a record. Each comparison is one statement: what is
-    /// committed beside it is not among it. Nor is what was completed up to the last record that was brought in for the
-    /// fan from elsewhere (`import:PointsHistory/…`): such records do not say what they are for, and have paid it.
+    /// Returns steps that pay and completed quests that have no record. Each comparison is one statement; rows
+    /// committed while it runs are not included. Also excluded is everything that was completed before or at the time
+    /// of the fan's last imported record (`import:PointsHistory/…`): imported records do not name their source, and
+    /// may already have paid for it.
     fn unrecorded_between(&mut self, first: UserId, last: UserId) -> Result<Vec<Unrecorded>, StoreError>;
 
-    /// The same of a few hundred accounts at most, and of nobody between them.
+    /// Same as [`FactsAudit::unrecorded_between`], for exactly these accounts: a few hundred at most.
     fn unrecorded_of(&mut self, fans: &[UserId]) -> Result<Vec<Unrecorded>, StoreError>;
 
-    /// Visits whose last paid date has no record.
+    /// Returns visits whose last paid date has no record.
     fn unrecorded_visits_between(
         &mut self,
         first: UserId,
         last: UserId,
     ) -> Result<Vec<UnrecordedVisit>, StoreError>;
 
-    /// Records that have a season and no board.
+    /// Returns records that have a season and no board.
     fn boardless_between(&mut self, first: UserId, last: UserId) -> Result<Vec<UnassignedAward>, StoreError>;
 
-    /// What is known of the favourite teams that these fans had.
+    /// Returns what is known about the past favourite teams of these fans.
     fn favorites_between(
         &mut self,
         first: UserId,
         last: UserId,
     ) -> Result<Vec<(UserId, FavoriteAsOf)>, StoreError>;
 
-    /// The teams of quests by the ids of the quests and of their steps, retired or not.
+    /// Returns the team of each quest by the ids of the quest and of its steps, retired ones included.
     fn teams_of_quests(&mut self) -> Result<Vec<(Uuid, Option<TeamId>)>, StoreError>;
 
-    /// Steps without a run.
+    /// Returns steps without a run.
     fn runless_between(&mut self, first: UserId, last: UserId) -> Result<Vec<OrphanProgress>, StoreError>;
 
-    /// The places of the steps that are not retired, by quest, in the order of a quest.
+    /// Returns the positions of all steps that are not retired, by quest, in quest order.
     fn step_places(&mut self) -> Result<Vec<(QuestId, StepId, u32)>, StoreError>;
 }
 
-/// Mends facts and records.
+/// Repairs facts and records.
 pub trait FactsRepair: FactsAudit {
-    /// Has a record without a board name this one; `false` where it names one. The caller holds the account and brings the
-    /// totals in line.
+    /// Sets the board of a record that has none; returns `false` if the record already names a board. The caller
+    /// holds the lock on the account and reconciles the totals.
     fn name_board(
         &mut self,
         user: UserId,
@@ -111,45 +113,46 @@ pub trait FactsRepair: FactsAudit {
         board: TeamBoardId,
     ) -> Result<bool, StoreError>;
 
-    /// Gives a step another place, unless it has another one than `from` by now; says whether it took.
+    /// Moves a step from position `from` to position `to`; returns `false` and changes nothing if its position is no
+    /// longer `from`.
     fn move_step(&mut self, step: StepId, from: u32, to: u32) -> Result<bool, StoreError>;
 }
 
-/// What carries counters.
+/// Kind of row that carries counters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Carrier {
-    /// Posts that are not deleted: their comments, and their reactions by kind.
+    /// Posts that are not deleted: number of comments, and reactions by kind.
     Posts,
-    /// Fans: who follows them, and whom they follow.
+    /// Fans: number of followers, and of fans they follow.
     Users,
-    /// Teams: who follows them.
+    /// Teams: number of followers.
     Teams,
 }
 
-/// Rows that were looked at.
+/// A page of checked rows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LookedAt {
-    /// How many.
+    /// Number of rows checked.
     pub rows: u64,
-    /// The last of them.
+    /// Last row checked; `None` if there was none.
     pub last: Option<Uuid>,
-    /// Those that look wrong, in the order of their ids.
+    /// Rows that appear to be wrong, in ascending order of id.
     pub suspects: Vec<Uuid>,
 }
 
-/// Deleted accounts that were looked at.
+/// A page of checked deleted accounts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LeftBehind {
-    /// Those that have left something, and how much of it by table.
+    /// Accounts that still own rows, with the number of rows by table.
     pub accounts: Vec<(UserId, Counts)>,
-    /// The last that was looked at.
+    /// Last account checked; `None` if there was none.
     pub last: Option<UserId>,
 }
 
-/// Looks for rows that nothing should have left, and for counters that are off. Lists are in the order of ids and begin after
-/// `after`.
+/// Finds rows that should have been removed, and counters that are wrong. Lists are in ascending order of id and
+/// start after `after`.
 pub trait RowsAudit {
-    /// Looks at up to `limit` carriers: those of which any counter is another number than there are rows.
+    /// Checks up to `limit` rows; suspects are those with any counter that differs from the number of rows it counts.
     fn miscounted(
         &mut self,
         carrier: Carrier,
@@ -157,17 +160,19 @@ pub trait RowsAudit {
         limit: u32,
     ) -> Result<LookedAt, StoreError>;
 
-    /// Up to `limit` fans who block somebody with whom there is a follow, in either direction.
+    /// Returns up to `limit` fans who block an account while a follow exists between the two, in either direction.
     fn blockers_with_follows(&mut self, after: Option<UserId>, limit: u32)
     -> Result<Vec<UserId>, StoreError>;
 
-    /// The follows between these fans and those whom they block: who follows whom.
+    /// Returns the follows, in either direction, between these fans and the accounts they block, as (follower,
+    /// followee).
     fn follows_beside_blocks(&mut self, blockers: &[UserId]) -> Result<Vec<(UserId, UserId)>, StoreError>;
 
-    /// Looks at up to `limit` accounts that are deleted, and says what each has left.
+    /// Checks up to `limit` deleted accounts and returns what each of them still owns.
     fn left_by_deleted(&mut self, after: Option<UserId>, limit: u32) -> Result<LeftBehind, StoreError>;
 
-    /// Up to `limit` posts that were deleted before `before` and are still there, each with what belongs to it, by table.
+    /// Returns up to `limit` posts that were deleted before `before` and still exist, each with its dependent rows by
+    /// table.
     fn deleted_posts(
         &mut self,
         before: Timestamp,
@@ -175,46 +180,47 @@ pub trait RowsAudit {
         limit: u32,
     ) -> Result<Vec<(PostId, Counts)>, StoreError>;
 
-    /// Up to `limit` fans who have messages to the minter that wait, and no lane on which they would go out.
+    /// Returns up to `limit` fans who have pending messages to the minter but no lane to send them on.
     fn fans_without_lane(&mut self, after: Option<UserId>, limit: u32) -> Result<Vec<UserId>, StoreError>;
 }
 
-/// Removes and mends such rows.
+/// Removes and repairs such rows.
 pub trait RowsRepair: RowsAudit {
-    /// Locks carriers in the order of their ids, counts again what they carry, and says how often which counter was off.
+    /// Locks the rows in ascending order of id, recounts their counters, and returns how often each counter was
+    /// wrong.
     fn recount(&mut self, carrier: Carrier, ids: &[Uuid]) -> Result<Counts, StoreError>;
 
-    /// Removes up to `limit` notices of payments from before `before`, but those of payments of which something is open; says
-    /// how many.
+    /// Removes up to `limit` notices of payments from before `before`, except those of payments that are still open;
+    /// returns how many.
     fn sweep_notices(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
-    /// Opens lanes for those of these fans who have messages that wait, where there are none; says how many. The caller
-    /// holds the accounts, so that nobody adds a message meanwhile.
+    /// Opens the missing lanes of those of these fans who have pending messages; returns how many. The caller holds
+    /// the locks on the accounts, so that no message is added concurrently.
     fn open_missing_lanes(&mut self, fans: &[UserId], now: Timestamp) -> Result<u64, StoreError>;
 }
 
-/// Looks at purchases as a whole, with their copies, and with what the journal says of their payment.
+/// Checks purchases together with their copies and with the payment history in the journal.
 pub trait PacksAudit {
-    /// The ids of up to `limit` purchases after `after`.
+    /// Returns the ids of up to `limit` purchases after `after`.
     fn purchases_after(
         &mut self,
         after: Option<PurchaseId>,
         limit: u32,
     ) -> Result<Vec<PurchaseId>, StoreError>;
 
-    /// How these purchases stand.
+    /// Returns the state of these purchases.
     fn standings_of(&mut self, purchases: &[PurchaseId]) -> Result<Vec<PurchaseStanding>, StoreError>;
 
-    /// Of the counted packs, those whose stock is another one than their purchases and copies come to.
+    /// Returns counted packs whose stock does not match their purchases and copies.
     fn misstocked(&mut self) -> Result<Vec<PackId>, StoreError>;
 
-    /// Limited collectibles of which fewer are said to be minted than the highest serial that was given.
+    /// Returns limited collectibles whose minted count is lower than the highest serial that was assigned.
     fn underminted(&mut self) -> Result<Vec<CollectibleId>, StoreError>;
 }
 
-/// Mends purchases and copies. Whoever writes has locked the fan and the purchase.
+/// Repairs purchases and copies. Before a write, the caller has locked the fan and the purchase.
 pub trait PacksRepair: PacksAudit {
-    /// Writes the state of a purchase over the one that stands, and forgets its checkout.
+    /// Overwrites the state of a purchase and clears its checkout URL.
     fn put_purchase_state(
         &mut self,
         purchase: PurchaseId,
@@ -222,7 +228,7 @@ pub trait PacksRepair: PacksAudit {
         at: Timestamp,
     ) -> Result<(), StoreError>;
 
-    /// Notes that a sealed copy was opened, then, and forgets its seed; `false` where it is not sealed.
+    /// Marks a sealed copy as opened at `opened_at` and removes its seed; returns `false` if the copy is not sealed.
     fn put_copy_opened(
         &mut self,
         copy: UserPackId,
@@ -230,28 +236,28 @@ pub trait PacksRepair: PacksAudit {
         at: Timestamp,
     ) -> Result<bool, StoreError>;
 
-    /// The serials of a limited collectible that were given and that nobody has, the lowest first.
+    /// Returns the serials of a limited collectible, up to its minted count, that no fan owns, in ascending order.
     fn lost_serials(&mut self, collectible: CollectibleId) -> Result<Vec<u32>, StoreError>;
 
-    /// Writes a collectible that an opened copy gave; `false` where the slot of the copy has one.
+    /// Inserts a collectible that an opened copy yielded; returns `false` if the slot of the copy already has one.
     fn insert_owned(&mut self, owned: &terrace_packs::Owned) -> Result<bool, StoreError>;
 
-    /// Locks the stock of a counted pack and makes it what purchases and copies come to; says whether it was another.
+    /// Locks the stock of a counted pack and recomputes it from purchases and copies; returns whether it changed.
     fn restock(&mut self, pack: PackId) -> Result<bool, StoreError>;
 
-    /// Makes as many of a limited collectible minted as the highest serial says; says whether there were fewer.
+    /// Raises the minted count of a limited collectible to its highest serial; returns whether it was lower.
     fn raise_minted(&mut self, collectible: CollectibleId) -> Result<bool, StoreError>;
 
-    /// Has a payment that is open looked at now, which nobody was to look at; says whether it was so.
+    /// Schedules an open payment that has no due time for processing at `at`; returns whether there was one.
     fn wake_payment(&mut self, purchase: PurchaseId, at: Timestamp) -> Result<bool, StoreError>;
 }
 
-/// All that the tasks that mend may look at.
+/// Everything that repair tasks may read.
 pub trait RepairRead: FactsAudit + RowsAudit + PacksAudit {}
 
 impl<T: FactsAudit + RowsAudit + PacksAudit> RepairRead for T {}
 
-/// All that they may do.
+/// Everything that repair tasks may write.
 pub trait RepairWrite: FactsRepair + RowsRepair + PacksRepair {}
 
 impl<T: FactsRepair + RowsRepair + PacksRepair> RepairWrite for T {}

@@ -1,4 +1,4 @@
-//! Every port of the store, put together: what a query may read and what a command may write.
+//! Combines every port of the store: what a query may read and what a command may write.
 
 use crate::legacy::{LegacyMove, LegacyStaging, LegacyStagingWrite};
 use crate::maintenance::{MaintenanceRead, MaintenanceWrite};
@@ -25,7 +25,7 @@ use terrace_social::{
     SuggestionRead, TeamFollowRead, TeamFollowWrite, TopicWrite, TrendRead, TrendWrite,
 };
 
-/// Everything that a query may ask.
+/// Every port that a query may read through.
 pub trait ReadTx:
     AccountRead
     + SessionRead
@@ -108,7 +108,7 @@ impl<T> ReadTx for T where
 {
 }
 
-/// Everything that a command may do. It commits whole or not at all.
+/// Every port that a command may use. The transaction is committed as a whole or not at all.
 pub trait Tx:
     ReadTx
     + AccountWrite

@@ -1,33 +1,33 @@
-//! What keeps a store in order: leases on jobs, what is past its time, and counters that are counted again.
+//! Store maintenance: leases of jobs, rows past their retention, and verification of counters.
 
 use std::time::Duration;
 use terrace_kernel::{StoreError, Timestamp};
 use uuid::Uuid;
 
-/// Who does a job, and until when it is theirs if they say nothing more.
+/// The holder of a job's lease, and the time at which the lease expires unless it is prolonged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lease {
-    /// Whoever has it.
+    /// Process that holds the lease.
     pub holder: Uuid,
-    /// From when on others may take it.
+    /// Time from which others may take it.
     pub expires_at: Timestamp,
 }
 
 /// Reads leases.
 pub trait LeaseRead {
-    /// The lease `name`; none when it was given back, or never taken.
+    /// Returns the lease `name`; `None` if it was released or never taken.
     fn lease(&mut self, name: &str) -> Result<Option<Lease>, StoreError>;
 }
 
-/// By how much no clock is thought to be wrong: what was to end or to come later than it could by this much was written
-/// by one that was, and would be waited for in vain.
+/// Maximum clock error that is assumed. A stored time that is later than possible by more than this was written by a
+/// process with a wrong clock; waiting for it would be in vain.
 pub const MAX_CLOCK_SKEW: Duration = Duration::from_hours(1);
 
-/// Gives out leases, so that of many processes one does a job.
+/// Grants leases, so that only one of several processes runs a job.
 pub trait LeaseWrite {
-    /// Takes or prolongs the lease `name` for `holder` until `until`, if it is free, over at `now`, or
-    /// already theirs; `false` when another holds it. One that lasts for more than [`MAX_CLOCK_SKEW`] beyond `until` counts as
-    /// free: whoever took it had a clock that was wrong.
+    /// Takes or prolongs the lease `name` for `holder` until `until`, if it is free, expired at `now`, or already
+    /// held by `holder`; returns `false` if another process holds it. A lease that expires more than
+    /// [`MAX_CLOCK_SKEW`] after `until` counts as free, because the clock of its holder was wrong.
     fn take_lease(
         &mut self,
         name: &str,
@@ -36,82 +36,83 @@ pub trait LeaseWrite {
         until: Timestamp,
     ) -> Result<bool, StoreError>;
 
-    /// Prolongs the lease until `until`, over or not, if `holder` still has it; `false` when another took it since,
-    /// or it was given back.
+    /// Prolongs the lease until `until`, even if it has expired, provided that `holder` still holds it; returns
+    /// `false` if it was taken by another process or released.
     fn prolong_lease(&mut self, name: &str, holder: Uuid, until: Timestamp) -> Result<bool, StoreError>;
 
-    /// Gives the lease back if `holder` has it.
+    /// Releases the lease if `holder` holds it.
     fn release_lease(&mut self, name: &str, holder: Uuid) -> Result<(), StoreError>;
 }
 
-/// Rows that end by themselves, and pictures that nothing shows any more.
+/// Kinds of rows with a limited retention, and unreferenced pictures. Each is evaluated at a given instant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Retention {
-    /// Idempotency keys made at or before an instant.
+    /// Idempotency keys created at or before the instant.
     IdempotencyKeys,
-    /// Sessions and tokens that ended before it.
+    /// Sessions and tokens that ended before the instant.
     Sessions,
-    /// The oldest events, from before it, that every durable consumer has dealt with.
+    /// The oldest events, from before the instant, that every durable consumer has processed.
     Events,
-    /// Messages to the minter whose receipt is from before it.
+    /// Messages to the minter that were delivered before the instant.
     Minting,
-    /// What payment providers told before it, but for payments of which something is open.
+    /// Notices of payment providers from before the instant, except those of payments that are still open.
     Notices,
-    /// What waits of imports that nobody has begun or gone on with since before it, and those imports.
+    /// Imports that were last started or resumed before the instant, with their staged rows.
     Imports,
-    /// Runs of maintenance that began before it, but of each task the last of those, and the last that did its work.
+    /// Maintenance runs that started before the instant, except each task's last such run and its last successful
+    /// one.
     Runs,
-    /// Uploads that no post took until it.
+    /// Uploads that expired, unused, by the instant.
     Uploads,
-    /// Pictures that were noted as unused at or before it and that nothing refers to.
+    /// Pictures that were marked as unused at or before the instant and that nothing references.
     Pictures,
 }
 
-/// Counts what is past its time.
+/// Counts rows past their retention.
 pub trait SweepRead {
-    /// How many rows of this kind would be removed, in as many portions as that takes, with this instant.
+    /// Returns how many rows of this kind a complete sweep at this instant would remove.
     fn past_its_time(&mut self, what: Retention, before: Timestamp) -> Result<u64, StoreError>;
 }
 
-/// Removes what is past its time, in bounded portions.
+/// Removes rows past their retention, in bounded batches.
 pub trait SweepWrite {
-    /// Removes up to `limit` idempotency records made at or before `before`; says how many.
+    /// Removes up to `limit` idempotency records created at or before `before`; returns how many.
     fn sweep_idempotency(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
-    /// Removes up to `limit` of the oldest events from before `before` that every durable consumer has dealt
-    /// with; says how many.
+    /// Removes up to `limit` of the oldest events from before `before` that every durable consumer has processed;
+    /// returns how many.
     fn sweep_events(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 }
 
-/// Looks at the store as a whole.
+/// Checks the store as a whole.
 pub trait Audit {
-    /// Whether any account exists, deleted ones included.
+    /// Returns whether any account exists, deleted ones included.
     fn any_account(&mut self) -> Result<bool, StoreError>;
 
     /// Compares every counter with the rows that it counts.
     fn audit_counters(&mut self) -> Result<Vec<CounterCheck>, StoreError>;
 }
 
-/// What one comparison of counters with rows found.
+/// Result of comparing one counter with the rows that it counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CounterCheck {
     /// The counter, as `table.column`.
     pub counter: &'static str,
-    /// How many rows carry it.
+    /// Number of rows that carry the counter.
     pub checked: u64,
-    /// How many of them disagree with what they count.
+    /// Number of these rows whose counter is wrong.
     pub wrong: u64,
-    /// Up to ten that disagree.
+    /// Up to ten rows whose counter is wrong.
     pub examples: Vec<CounterMismatch>,
 }
 
 /// One counter that disagrees with the rows that it counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CounterMismatch {
-    /// The row that carries the counter.
+    /// Row that carries the counter.
     pub row: Uuid,
-    /// What the counter says.
+    /// Stored value of the counter.
     pub stored: i64,
-    /// What there is.
+    /// Number of rows counted.
     pub counted: i64,
 }

@@ -1,9 +1,8 @@
-//! Lines of a file, read one at a time and never kept longer than a bound, so that a file may be of any size and hold
-//! anything.
+//! Lines of a file, read one at a time and bounded in size, so that a file may have any size and content.
 
 use std::io::{self, BufRead};
 
-/// Reads lines. Whatever they hold, memory is bounded by the longest one that is kept.
+/// A reader of lines. Memory is bounded by the maximum length, whatever the lines contain.
 #[derive(Debug)]
 pub(super) struct BoundedLines<R> {
     input: R,
@@ -13,37 +12,37 @@ pub(super) struct BoundedLines<R> {
     line: Vec<u8>,
 }
 
-/// A line was there.
+/// Result of reading a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kept {
-    /// It is [`BoundedLines::line`].
+    /// The complete line is in [`BoundedLines::line`].
     Whole,
-    /// It was longer than the bound, and only looked for its end.
+    /// The line exceeded the maximum length; its content was discarded.
     TooLong,
 }
 
 impl<R: BufRead> BoundedLines<R> {
-    /// Lines of up to `longest` bytes.
+    /// Reads lines of up to `longest` bytes.
     pub(super) fn new(input: R, longest: usize) -> Self {
         Self { input, longest, number: 0, bytes: 0, line: Vec::new() }
     }
 
-    /// How many bytes were read so far.
+    /// Number of bytes read so far.
     pub(super) const fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Which line was read last, from 1.
+    /// Number of the last line read, from 1.
     pub(super) const fn number(&self) -> u64 {
         self.number
     }
 
-    /// The line that was read last, without its end.
+    /// The last line read, without its line break.
     pub(super) fn line(&self) -> &[u8] {
         &self.line
     }
 
-    /// Reads a line; nothing at the end.
+    /// Reads a line; `None` at the end.
     pub(super) fn read(&mut self) -> io::Result<Option<Kept>> {
         self.line.clear();
         let (mut kept, mut is_begun) = (Kept::Whole, false);
@@ -71,7 +70,7 @@ impl<R: BufRead> BoundedLines<R> {
         }
     }
 
-    /// Reads on to a line that is not blank.
+    /// Reads the next line that is not blank.
     pub(super) fn read_words(&mut self) -> io::Result<Option<Kept>> {
         loop {
             let kept = self.read()?;

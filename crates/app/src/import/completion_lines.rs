@@ -1,4 +1,4 @@
-//! The lines of old completions: one JSON object a line.
+//! Lines of a completion list: one JSON object per line.
 
 use crate::import::bounded::{BoundedLines, Kept};
 use serde::Deserialize;
@@ -6,53 +6,53 @@ use std::io::{self, BufRead};
 use terrace_kernel::Timestamp;
 use terrace_scoring::Points;
 
-/// The longest line that is looked at, in bytes.
+/// Maximum length of a line in bytes.
 const LONGEST: usize = 8_192;
-/// How much of what is wrong is told, in characters: it may repeat what the line holds.
-const TOLD: usize = 200;
+/// Maximum length of an error message in characters; it may quote the line.
+const SHOWN: usize = 200;
 
-/// A step that a fan completed elsewhere, long ago.
+/// A step that a fan completed in an earlier system.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Completion {
-    /// The fan: a name however it is written, or an id.
+    /// Fan: a name in any spelling, or an id.
     pub user: String,
-    /// The quest: its key or its title. None where the step alone says what is meant.
+    /// Quest: its key or title. `None` if the step alone is unambiguous.
     pub quest: Option<String>,
-    /// The step: its key or its title.
+    /// Step: its key or title.
     pub step: String,
-    /// When it was completed.
+    /// Time of completion.
     pub completed_at: Timestamp,
-    /// What it paid then, 0 to [`Points::MAX_AWARD`].
+    /// Points paid at that time, 0 to [`Points::MAX_AWARD`].
     pub points: i64,
 }
 
-/// One line of old completions.
+/// One line of a completion list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CompletionLine {
-    /// Which one, from 1.
+    /// Line number, from 1.
     pub number: u64,
-    /// What it holds, or in words what is wrong with it.
+    /// The content, or a description of the error.
     pub completion: Result<Completion, String>,
 }
 
-/// Reads old completions. A file may be of any size and hold anything.
+/// A reader of a completion list. The file may have any size and content.
 #[derive(Debug)]
 pub struct CompletionList<R> {
     lines: BoundedLines<R>,
 }
 
 impl<R: BufRead> CompletionList<R> {
-    /// Begins with the first line.
+    /// Starts at the first line.
     pub fn new(input: R) -> Self {
         Self { lines: BoundedLines::new(input, LONGEST) }
     }
 
-    /// How many bytes were read so far.
+    /// Number of bytes read so far.
     pub const fn bytes(&self) -> u64 {
         self.lines.bytes()
     }
 
-    /// The next line that is not empty; none at the end.
+    /// Returns the next line that is not blank; `None` at the end.
     ///
     /// # Errors
     ///
@@ -78,9 +78,9 @@ struct Entry {
 }
 
 fn completion(line: &[u8]) -> Result<Completion, String> {
-    // What some programs put before the first line of a text.
+    // Some programs write a byte order mark before the first line.
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
-    // An array of the values in their order would do for the parser, too.
+    // The parser would also accept an array of the values in order.
     if !line.trim_ascii_start().starts_with(b"{") {
         return Err("not a JSON object".to_owned());
     }
@@ -94,16 +94,16 @@ fn completion(line: &[u8]) -> Result<Completion, String> {
     Ok(Completion { user: entry.user, quest: entry.quest, step: entry.step, completed_at, points })
 }
 
-/// The parser's words, without its count of lines, which knows of one only.
+/// The parser's message without its line number, which is always 1.
 fn wrong(error: &serde_json::Error) -> String {
     let words = error.to_string();
     let words = words.rsplit_once(" at line ").map_or(words.as_str(), |(what, _)| what);
     format!("{}, at column {}", told(words), error.column())
 }
 
-/// Words that may hold what the file holds, fit for a terminal.
+/// Makes text that may quote the file safe for a terminal.
 pub(super) fn told(words: &str) -> String {
-    words.chars().take(TOLD).map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
+    words.chars().take(SHOWN).map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
 #[cfg(test)]
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     fn lines(text: &[u8]) -> Vec<CompletionLine> {
-        // A small buffer, so that lines are put together of pieces.
+        // A small buffer, so that lines span several reads.
         let mut list = CompletionList::new(io::BufReader::with_capacity(7, text));
         let mut lines = Vec::new();
         while let Some(line) = list.next_line().unwrap() {
@@ -172,7 +172,7 @@ mod tests {
             let [one] = &lines(line.as_bytes())[..] else { panic!("one line: {line}") };
             let words = one.completion.as_ref().unwrap_err();
             assert!(words.starts_with(why), "{line}: {words}");
-            assert!(words.chars().count() < TOLD + 30, "{words}");
+            assert!(words.chars().count() < SHOWN + 30, "{words}");
         }
         let found = lines(b"\xff\xfe\n{\"user\":\"\xff\"}\n\n{}\n");
         assert_eq!(

@@ -1,16 +1,16 @@
-//! Brings in what fans completed of quests elsewhere, before this service kept it (spec §1 rule 13).
+//! Import of quest steps that fans completed before this service recorded them (spec §1 rule 13).
 //!
-//! What is there stays as it is: a line that is brought in again changes nothing, and one whose step the fan has done here
-//! neither moves nor pays it. A file can be brought in again, or go on where a process that was killed left off.
+//! Existing rows are not changed: importing a line again has no effect, and a line whose step the fan has completed
+//! here neither moves nor pays it. A file may be imported again, or resumed after a process was killed.
 //!
-//! - The step is noted with the time of the line, and the run begins with the earliest. Windows, prerequisites and the
-//!   order of steps do not matter: what happened has happened.
-//! - What the line paid is the record of the step, under the key that a completion here would have, in the season of that
-//!   time whatever became of it; on the board of the quest's team, or on none.
-//! - A quest whose required steps are done by it is complete since the last of them, and pays nothing for that: its record
-//!   is one of zero points, so that fans find the quest among those that they completed.
+//! - The step is stored with the time of the line, and the run starts with the earliest step. Windows, prerequisites
+//!   and the order of steps are not checked, because the completion has already happened.
+//! - The points of the line become the record of the step, under the key that a completion here would have, in the
+//!   season of that time regardless of its status; on the board of the quest's team, or on none.
+//! - A quest whose required steps are then done is completed as of the last of them, without a bonus: its record has
+//!   zero points, so that the quest appears among the fan's completed quests.
 //!
-//! Nobody is told of each: boards hear of points, and that is all.
+//! No events are published for single lines; only the boards receive the points.
 
 use crate::App;
 use crate::accounts::find_named;
@@ -24,27 +24,29 @@ use terrace_kernel::{Ctx, Failure, Outcome, StoreError, TeamId, Timestamp, UserI
 use terrace_quests::{Cadence, Mismatch, Period, Quest, Run, Step, StepDone, find_step, today};
 use terrace_scoring::{NewAward, Points, SourceKey};
 
-/// Lines that one transaction brings in. It holds the accounts of all of them, and other writes wait meanwhile.
+/// Maximum number of lines that one transaction imports. It locks the accounts of all of them; other writers wait
+/// meanwhile.
 pub const COMPLETIONS_BATCH: usize = 200;
-/// Days around a local date in which the same instant may have been another zone's date: zones are up to 26 hours apart.
+/// Number of days around a local date on which the same instant may fall in another time zone: zones differ by up to
+/// 26 hours.
 const DAYS_APART: i64 = 2;
 
-/// What lines came to.
+/// Result of importing lines.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CompletionsImported {
-    /// Lines that brought something new.
+    /// Lines that added something.
     pub recorded: u64,
-    /// Lines of which everything was there.
+    /// Lines that added nothing because everything existed.
     pub before: u64,
-    /// Steps that are new.
+    /// Number of new steps.
     pub steps: u64,
-    /// Quests that are complete by them.
+    /// Number of quests completed by them.
     pub quests: u64,
-    /// Records of points for steps that are new.
+    /// Number of records of points for new steps.
     pub records: u64,
-    /// The points in them.
+    /// Sum of the points of these records.
     pub points: i64,
-    /// Lines that were left out, by their numbers.
+    /// Lines that were skipped, with their numbers.
     pub not_matched: Vec<NotMatched>,
 }
 
@@ -60,41 +62,41 @@ impl std::ops::AddAssign for CompletionsImported {
     }
 }
 
-/// A line that was left out.
+/// A skipped line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotMatched {
-    /// Its number.
+    /// Line number.
     pub line: u64,
-    /// Why.
+    /// Reason.
     pub why: WhyNotMatched,
-    /// What it is about: a name, a key, a title or a time, as the line has it.
+    /// What the reason refers to: a name, a key, a title or a time, as in the line.
     pub about: String,
 }
 
-/// Why a line is left out.
+/// Why a line was skipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, thiserror::Error)]
 pub enum WhyNotMatched {
     /// No account has this name, or it was deleted.
     #[error("no fan has this name")]
     UnknownFan,
-    /// There is no account, or it was suspended or deleted.
+    /// The account does not exist, or it was suspended or deleted.
     #[error("no such account is active")]
     NotActive,
-    /// Nobody can say which step it means.
+    /// The step is unknown or ambiguous.
     #[error(transparent)]
     Step(#[from] Mismatch),
-    /// Its time has not come.
+    /// The time of completion is in the future.
     #[error("completed in the future")]
     Future,
 }
 
 impl App {
-    /// Brings in completions, up to [`COMPLETIONS_BATCH`] of them with the numbers of their lines, in one transaction.
-    /// `dry_run`: says what would come of it, and writes nothing.
+    /// Imports up to [`COMPLETIONS_BATCH`] completions with their line numbers, in one transaction. With `dry_run`,
+    /// returns the result without writing anything.
     ///
     /// # Errors
     ///
-    /// When the store is not to be had; then nothing of them was written.
+    /// When the store is unavailable; nothing of the batch was written then.
     pub async fn import_completions(
         &self,
         lines: Vec<(u64, Completion)>,
@@ -113,7 +115,7 @@ struct ImportCompletions {
     awards: Awards,
 }
 
-/// What would have been brought in. As a refusal it takes everything back.
+/// The result of a dry run. Returned as a refusal, so that the transaction is rolled back.
 struct DryRun(CompletionsImported);
 
 impl Command for ImportCompletions {
@@ -126,7 +128,7 @@ impl Command for ImportCompletions {
         let fans = self.find_fans(tx)?;
         let ids: Vec<UserId> =
             fans.values().flatten().copied().collect::<BTreeSet<_>>().into_iter().collect();
-        // Held: whatever is done in quests or paid meanwhile waits, and nobody takes the account away.
+        // Locked: progress and awards of these fans wait meanwhile, and the accounts cannot be deleted.
         let active: BTreeSet<UserId> = tx.lock_active(&ids)?.into_iter().collect();
         let quests = tx.quests()?;
         let mut imported = CompletionsImported::default();
@@ -167,7 +169,7 @@ impl Command for ImportCompletions {
     }
 }
 
-/// A line of which everything is known.
+/// A line with its fan, quest and step resolved.
 struct Done<'a> {
     user: UserId,
     quest: &'a Quest,
@@ -176,13 +178,13 @@ struct Done<'a> {
 }
 
 impl ImportCompletions {
-    /// Whom the lines mean: nobody where no account has the name.
+    /// Resolves the fans that the lines name; `None` if no account has the name.
     fn find_fans(&self, tx: &mut dyn Tx) -> Result<BTreeMap<&str, Option<UserId>>, StoreError> {
         let named: BTreeSet<&str> = self.lines.iter().map(|(_, line)| line.user.as_str()).collect();
         let mut fans = BTreeMap::new();
         for user in named {
             let fan = match user.parse() {
-                // No name is as long as an id.
+                // Names are shorter than ids.
                 Ok(id) => Some(id),
                 Err(_) => find_named(tx, user)?.map(|found| found.user_id),
             };
@@ -191,7 +193,7 @@ impl ImportCompletions {
         Ok(fans)
     }
 
-    /// Notes the step and what it paid, and completes the quest by it; says whether anything of that is new.
+    /// Stores the step and its points, and completes the quest if possible; returns whether anything is new.
     fn bring_in(
         &self,
         tx: &mut dyn Tx,
@@ -210,7 +212,8 @@ impl ImportCompletions {
         let date = period.local_date();
         let is_new = tx.complete_step(user, step.id, period, at)?;
         let mut has_paid = false;
-        // Also of nothing, where the step pays now: it was not to pay then, and nobody makes up for it.
+        // Also record zero points if the step pays today: it did not pay at that time, and no backfill must pay it
+        // later.
         if points > 0 || (is_new && step.points > 0) {
             let source = SourceKey::quest_step(step.id.as_uuid(), date);
             let is_recorded =
@@ -239,7 +242,7 @@ impl ImportCompletions {
         Ok(true)
     }
 
-    /// Writes a record as of then; `false` where the fact has one.
+    /// Writes a record as of the time of the award; `false` if there is a record already.
     fn record(
         &self,
         tx: &mut dyn Tx,
@@ -251,7 +254,7 @@ impl ImportCompletions {
             Ok(AwardResult::Now { .. }) => Ok(true),
             Ok(AwardResult::Before) => Ok(false),
             Err(Failure::Broken(error)) => Err(Failure::Broken(error)),
-            // The account is held, the amount was looked at, and no team of a quest goes away.
+            // The account is locked, the amount was validated, and the teams of quests are never removed.
             Err(Failure::Refused(
                 refusal @ (AwardPointsRefusal::Rule(_)
                 | AwardPointsRefusal::NotActive
@@ -261,13 +264,14 @@ impl ImportCompletions {
     }
 }
 
-/// The points of a line, or of the quest that it completes.
+/// The award of a line, or of the quest that it completes.
 fn award(line: &Done<'_>, points: i64, words: &str, source: SourceKey, at: Timestamp) -> NewAward {
     NewAward { user: line.user, amount: Points::new(points), reason: words.to_owned(), source, at }
 }
 
-/// The run that a line belongs to: of a daily quest that of the date which the fan's zone had. Where the fan has done the
-/// step at that very instant it is the run in which they did: the zone may have been another one when it was noted.
+/// The run that a line belongs to. For a daily quest, it is the run of the local date in the fan's time zone. If the
+/// fan completed the step at exactly this instant, it is the run that contains it: the time zone may have been a
+/// different one then.
 fn period(tx: &mut dyn Tx, line: &Done<'_>) -> Result<Period, StoreError> {
     let &Done { user, quest, step, line: &Completion { completed_at: at, .. } } = line;
     if quest.cadence == Cadence::Once {

@@ -1,4 +1,4 @@
-//! Edge lists and old completions may be files of anything: each line is read, or told of by its number.
+//! Edge lists and completion lists may contain anything: each line is either read or reported by its number.
 
 use crate::hostile::{file, is_fit, samples};
 use crate::import::{CompletionList, EdgeList, EdgeListError};
@@ -21,7 +21,7 @@ const ENTRIES: [&str; 9] = [
     "\\ud800",
 ];
 
-/// Reads all of it; lines come in their order, and what is said of them can be shown.
+/// Reads the whole file; checks that lines are in order and that errors can be displayed.
 fn edges(bytes: &[u8], buffer: usize) {
     let mut list = match EdgeList::new(BufReader::with_capacity(buffer, bytes)) {
         Ok(list) => list,

@@ -1,33 +1,33 @@
-//! The lines of an edge list: `from,to` in numbers, below a header.
+//! Lines of an edge list: `from,to` as numbers, after a header.
 
 use crate::import::bounded::{BoundedLines, Kept};
 use std::fmt;
 use std::io::{self, BufRead};
 
-/// The longest line that is looked at, in bytes.
+/// Maximum length of a line in bytes.
 const LONGEST: usize = 256;
-/// Numbers that fit into an identifier.
+/// Greatest number that fits into an id.
 const GREATEST: u64 = (1 << 62) - 1;
 
 /// One line of an edge list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
-    /// Which one, from 1; the header is the first.
+    /// Line number, from 1; the header is line 1.
     pub number: u64,
-    /// The two numbers, or what is wrong with it.
+    /// The two numbers, or the error.
     pub edge: Result<(u64, u64), BadLine>,
 }
 
-/// What is wrong with a line.
+/// Why a line was rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BadLine {
-    /// It is too long to be looked at.
+    /// The line exceeds the maximum length.
     TooLong,
-    /// It is no text.
+    /// The line is not UTF-8.
     NotText,
-    /// It has other than two fields.
+    /// The line does not have two fields.
     NotTwo,
-    /// A field is no number.
+    /// A field is not a number.
     NotNumber,
     /// A number is too great.
     TooGreat,
@@ -45,32 +45,32 @@ impl fmt::Display for BadLine {
     }
 }
 
-/// Why an edge list cannot be read at all.
+/// Why an edge list was rejected as a whole.
 #[derive(Debug, thiserror::Error)]
 pub enum EdgeListError {
     /// The file cannot be read.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// There is not even a header.
+    /// The file is empty and so lacks a header.
     #[error("the file is empty: it has to begin with a header line such as from,to")]
     Empty,
-    /// The first line is no header.
+    /// The first line is not a header.
     #[error("line 1: a header line with two names is expected, such as from,to")]
     NoHeader,
 }
 
-/// Reads an edge list.
+/// A reader of an edge list.
 #[derive(Debug)]
 pub struct EdgeList<R> {
     lines: BoundedLines<R>,
 }
 
 impl<R: BufRead> EdgeList<R> {
-    /// Begins behind the header.
+    /// Reads the header.
     ///
     /// # Errors
     ///
-    /// When there is none, or the file cannot be read.
+    /// When there is no header, or the file cannot be read.
     pub fn new(input: R) -> Result<Self, EdgeListError> {
         let mut lines = BoundedLines::new(input, LONGEST);
         let kept = lines.read()?.ok_or(EdgeListError::Empty)?;
@@ -84,12 +84,12 @@ impl<R: BufRead> EdgeList<R> {
         }
     }
 
-    /// How many bytes were read so far.
+    /// Number of bytes read so far.
     pub const fn bytes(&self) -> u64 {
         self.lines.bytes()
     }
 
-    /// The next line that is not empty; none at the end.
+    /// Returns the next line that is not blank; `None` at the end.
     ///
     /// # Errors
     ///
@@ -104,7 +104,7 @@ impl<R: BufRead> EdgeList<R> {
     }
 }
 
-/// A field without what may stand around it.
+/// A field without surrounding whitespace and quotes.
 fn bare(field: &str) -> &str {
     let field = field.trim();
     field.strip_prefix('"').and_then(|inner| inner.strip_suffix('"')).unwrap_or(field)
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     fn lines(text: &[u8]) -> Vec<Line> {
-        // A small buffer, so that lines are put together of pieces.
+        // A small buffer, so that lines span several reads.
         let mut list = EdgeList::new(io::BufReader::with_capacity(7, text)).unwrap();
         let mut lines = Vec::new();
         while let Some(line) = list.next_line().unwrap() {

@@ -1,9 +1,9 @@
-//! Brings a follow graph in from an edge list: fans who are known by a number, and mutual follows between them.
+//! Import of a follow graph from an edge list: fans identified by number, and mutual follows between them.
 //!
-//! A fan's identifier and name come from the number, and what is there already is left as it is: a list can be brought
-//! in again, or go on where a process that was killed left off, and in the end everything is there once. Of each batch
-//! one event tells that much has changed, not each follow: a million events would bury what happens in the stands, and
-//! whoever keeps the graph in memory reads it faster as a whole.
+//! A fan's id and name are derived from the number, and existing rows are not changed: a list may be imported again,
+//! or resumed after a process was killed, and every row is created once. Each batch appends one event for all of its
+//! changes instead of one for each follow: a million events would crowd out all others, and processes that keep the
+//! graph in memory reload it faster as a whole.
 
 mod bounded;
 mod completion_lines;
@@ -27,26 +27,27 @@ use terrace_identity::{PasswordHash, Role, TimeZone, Username};
 use terrace_kernel::{Ctx, EventKind, NewEvent, Outcome, StoreError, Topic, UserId};
 use uuid::Builder;
 
-/// Edges that one transaction brings in. Other writes wait meanwhile, half a second or so; smaller ones would write the
-/// same pages of the database again and again.
+/// Maximum number of edges that one transaction imports. Other writes wait for about half a second meanwhile; smaller
+/// batches would write the same database pages repeatedly.
 pub const IMPORT_BATCH: usize = 10_000;
 
-/// 2020-01-01T00:00:00Z in milliseconds: identifiers of fans who were brought in carry this time, which lies before the
-/// service's own, so that nobody else has one of them.
+/// 2020-01-01T00:00:00Z in milliseconds. Ids of imported fans contain this time, which is before the service existed,
+/// so they cannot collide with other ids.
 const BEFORE_ALL: u64 = 1_577_836_800_000;
 
-/// What one batch came to.
+/// Result of importing one batch.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Imported {
-    /// Fans who are new.
+    /// Number of new fans.
     pub fans: u64,
-    /// Follows that are new: two for an edge, one for each direction.
+    /// Number of new follows: two for each edge, one per direction.
     pub follows: u64,
-    /// Edges that brought nothing new: they were there, in the list or before it, or one of the two blocks the other.
+    /// Edges that added nothing: duplicates in the list, existing follows, or pairs where either fan blocks the
+    /// other.
     pub duplicates: u64,
-    /// Edges of a number with itself.
+    /// Edges from a number to itself.
     pub selves: u64,
-    /// Edges that cannot be: the name of one of the two belongs to another account, or one was deleted or suspended.
+    /// Rejected edges: one of the two names belongs to another account, or an account was deleted or suspended.
     pub left_out: u64,
 }
 
@@ -61,16 +62,15 @@ impl std::ops::AddAssign for Imported {
 }
 
 impl App {
-    /// Brings in a batch of edges between numbered fans, up to [`IMPORT_BATCH`] of them, each as a follow in either
-    /// direction.
+    /// Imports up to [`IMPORT_BATCH`] edges between numbered fans; each edge becomes a follow in both directions.
     pub async fn import_follows(&self, edges: Vec<(u64, u64)>) -> Result<Imported, StoreError> {
         into_infallible(self.execute(ImportFollows { edges }).await)
     }
 }
 
-/// The identifier of the fan with this number.
+/// Id of the fan with this number.
 fn fan_id(number: u64) -> UserId {
-    // The last 62 bits are free; two in front of them are the variant's.
+    // The last 62 bits are free; the two bits before them are the UUID variant.
     let mut bits = [0; 10];
     let (_, last) = bits.split_at_mut(2);
     last.copy_from_slice(&number.to_be_bytes());
@@ -123,7 +123,7 @@ impl Command for ImportFollows {
     }
 }
 
-/// Tells that many follows came at once, one of them by `follower`.
+/// The event of a bulk import of follows; `follower` is one of the followers.
 pub(crate) fn follows_imported(follower: UserId) -> NewEvent {
     NewEvent {
         topic: Topic::Graph,
@@ -135,7 +135,7 @@ pub(crate) fn follows_imported(follower: UserId) -> NewEvent {
     }
 }
 
-/// The fan with this number. Nobody signs in as one before an operator gave the account a password.
+/// The account of the fan with this number. It cannot sign in before an operator sets a password.
 fn account(number: u64, ctx: &Ctx) -> Result<NewAccount, StoreError> {
     let username = Username::parse(&format!("fan-{number}"))
         .map_err(|error| StoreError::defect("name a fan who is brought in", error))?;

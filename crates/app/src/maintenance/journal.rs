@@ -1,4 +1,5 @@
-//! The journal of maintenance: who ran what, when, and what it came to; and the lease by which one is at it at a time.
+//! The maintenance journal: who ran what, when, and with which result; and the lease that allows only one run at a
+//! time.
 
 use crate::store::maintenance::{Extent, RunOutcome, RunRecord};
 use crate::store::{Command, Query};
@@ -10,21 +11,22 @@ use std::time::Duration;
 use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp};
 use uuid::Uuid;
 
-/// The lease of whoever maintains. One for all tasks: their order would be none if two went at once.
+/// Name of the maintenance lease. All tasks share one: concurrent runs would break their order.
 const LEASE: &str = "maintenance";
 
-/// How a run stands.
+/// State of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunState {
-    /// Somebody is at it.
+    /// The run is in progress.
     Running,
-    /// It did its work.
+    /// The run completed its work.
     Succeeded,
-    /// It broke, or was refused.
+    /// The run failed or was refused.
     Failed,
-    /// Somebody stopped it between two batches.
+    /// An operator stopped the run between two batches.
     Stopped,
-    /// Whoever was at it is gone without a word. What its batches wrote is there; run again, it does the rest.
+    /// The process of the run ended without recording an outcome. Committed batches remain; another run does the
+    /// rest.
     Interrupted,
 }
 
@@ -54,21 +56,21 @@ impl fmt::Display for RunState {
     }
 }
 
-/// Who is at maintenance.
+/// A maintenance run in progress.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Busy {
-    /// Who, in their own words.
+    /// Name of its operator, in free text.
     pub by: String,
-    /// Since when.
+    /// Start time.
     pub since: Timestamp,
-    /// At which task.
+    /// Name of its current task.
     pub task: String,
 }
 
 /// Reads the newest runs.
 #[derive(Debug, Clone, Copy)]
 pub struct MaintenanceHistory {
-    /// How many.
+    /// Maximum number of runs.
     pub limit: u32,
 }
 
@@ -79,7 +81,7 @@ impl Query for MaintenanceHistory {
     type Refusal = Infallible;
 
     fn run(&self, tx: &mut dyn ReadTx, now: Timestamp) -> Outcome<Self::Output, Infallible> {
-        // In this order: a run that ends in between has told the journal before it gave the lease back.
+        // In this order: a run that ends in between has written the journal before it released the lease.
         let lease = tx.lease(LEASE)?;
         let runs = tx.maintenance_runs(self.limit)?;
         let state = |run: &RunRecord| RunState::of(run, lease, now);
@@ -87,7 +89,7 @@ impl Query for MaintenanceHistory {
     }
 }
 
-/// Counts rows that a task goes through.
+/// Counts the rows that a task scans.
 #[derive(Debug, Clone, Copy)]
 pub struct CountRows(pub Extent);
 
@@ -101,7 +103,7 @@ impl Query for CountRows {
     }
 }
 
-/// Finds which tasks ever did their work.
+/// Finds the tasks that have ever succeeded.
 pub(super) struct Successes;
 
 impl Query for Successes {
@@ -114,7 +116,7 @@ impl Query for Successes {
     }
 }
 
-/// Takes or keeps the lease and notes that a task begins, or says who is at it.
+/// Takes or prolongs the lease and records the start of a task, or returns the run that holds the lease.
 pub(super) struct BeginRun {
     pub(super) holder: Uuid,
     pub(super) life: Duration,
@@ -125,7 +127,7 @@ pub(super) struct BeginRun {
 
 impl Command for BeginRun {
     const NAME: &'static str = "begin_maintenance";
-    /// The run's id, or who else is at it.
+    /// Id of the run, or the run that holds the lease.
     type Output = Result<Uuid, Busy>;
     type Refusal = Infallible;
 
@@ -160,12 +162,12 @@ fn busy(tx: &mut dyn Tx, now: Timestamp) -> Result<Busy, StoreError> {
         (Some(first), Some(last)) => {
             Busy { by: first.started_by.clone(), since: first.started_at, task: last.task.clone() }
         }
-        // It was given back between the two statements.
+        // The lease was released between the two statements.
         _ => Busy { by: "somebody".to_owned(), since: now, task: "another task".to_owned() },
     })
 }
 
-/// Prolongs the lease; false when another had it since.
+/// Prolongs the lease; false if another process has held it since.
 pub(super) struct ProlongRun {
     pub(super) holder: Uuid,
     pub(super) life: Duration,
@@ -181,7 +183,7 @@ impl Command for ProlongRun {
     }
 }
 
-/// Notes how a run ended.
+/// Records the end of a run.
 pub(super) struct EndRun {
     pub(super) id: Uuid,
     pub(super) outcome: RunOutcome,
@@ -199,7 +201,7 @@ impl Command for EndRun {
     }
 }
 
-/// Gives the lease back.
+/// Releases the lease.
 pub(super) struct ReleaseRun {
     pub(super) holder: Uuid,
 }

@@ -1,11 +1,11 @@
-//! Maintenance as one catalogue (spec §1 rules 12 and 13): every chore that operators do to data is a [`Task`] with a name,
-//! a category and the tasks that must have run before it. Tasks are rehearsed, run in order, noted in a journal, and may
-//! be stopped and run again at any time, beside servers.
+//! Maintenance as one catalogue (spec §1 rules 12 and 13): every maintenance operation on data is a [`Task`] with a
+//! name, a category and the tasks that must run before it. Tasks can be run as a dry run, run in order, are recorded
+//! in a journal, and may be stopped and run again at any time, while servers are running.
 //!
 //! # Adding a task
 //!
-//! A constructor in a file of its own, one line in [`catalogue`]. Its work goes through [`Work::batch`]; what it counts is
-//! what it wrote, so that the second of two runs counts nothing:
+//! Add a constructor in a file of its own and one line in [`catalogue`]. The task writes through [`Work::batch`]; its
+//! counts are the rows that it wrote, so the second of two runs counts nothing:
 //!
 //! ```
 //! use terrace_app::maintenance::{Category, Task, TaskFailure, Work};
@@ -16,7 +16,7 @@
 //!     Ok(())
 //! }
 //!
-//! let task = Task::new("repair-nothing", Category::Repair, "Mends nothing", work).after(&["seasons"]);
+//! let task = Task::new("repair-nothing", Category::Repair, "Repairs nothing", work).after(&["seasons"]);
 //! assert_eq!(task.name(), "repair-nothing");
 //! ```
 
@@ -49,16 +49,16 @@ use crate::store::BoxFuture;
 use std::fmt;
 use std::sync::Arc;
 
-/// What kind of work a task does.
+/// Kind of work that a task does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Category {
-    /// Puts there what the service needs to begin.
+    /// Creates what the service needs to start.
     SetUp,
-    /// Fills in what older rows lack.
+    /// Fills in data that older rows lack.
     Backfill,
-    /// Removes what is past its time, or there twice.
+    /// Removes rows past their retention, and duplicates.
     CleanUp,
-    /// Makes right what drifted apart.
+    /// Repairs data that has become inconsistent.
     Repair,
 }
 
@@ -73,21 +73,21 @@ impl fmt::Display for Category {
     }
 }
 
-/// What a task needs beside the database. Whoever runs tasks gives the use cases what the tasks of the run need; one whose
-/// need is not met is left out where nobody named it.
+/// What a task needs in addition to the database. The program that runs tasks configures the use cases for the tasks
+/// of the run; a task whose need is not met is skipped unless it was requested by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Need {
-    /// The place for pictures.
+    /// Storage of pictures.
     Media,
-    /// The service's secret, and whoever takes money.
+    /// The service's secret and the payment provider.
     Payments,
-    /// Somebody who is told of what fans come to own.
+    /// A minter that receives changes of owned collectibles.
     Minter,
 }
 
 type Doing = Arc<dyn Fn(Work) -> BoxFuture<'static, Result<(), TaskFailure>> + Send + Sync>;
 
-/// One entry of the catalogue.
+/// An entry of the catalogue.
 #[derive(Clone)]
 pub struct Task {
     name: &'static str,
@@ -100,8 +100,8 @@ pub struct Task {
 }
 
 impl Task {
-    /// A task that does `work`. It may be stopped between any two batches, also for good by a crash, and then runs from its
-    /// beginning: it goes by what is there and not by what it remembers. `about` is a sentence without its full stop.
+    /// Creates a task that does `work`. A run may be stopped between any two batches, also by a crash, and then
+    /// starts over: it must rely on stored state and not on memory. `about` is a sentence without its full stop.
     pub fn new<F>(
         name: &'static str,
         category: Category,
@@ -115,50 +115,50 @@ impl Task {
         Self { name, category, about, after: &[], needs: None, is_by_name_only: false, work }
     }
 
-    /// The same, to run only after these.
+    /// Makes the task run only after these.
     #[must_use]
     pub fn after(self, names: &'static [&'static str]) -> Self {
         Self { after: names, ..self }
     }
 
-    /// The same, which needs something beside the database.
+    /// Declares a need in addition to the database.
     #[must_use]
     pub fn needs(self, need: Need) -> Self {
         Self { needs: Some(need), ..self }
     }
 
-    /// The same, never a part of `--all`: what it does is not for every service.
+    /// Excludes the task from `--all`, because its effect does not suit every service.
     #[must_use]
     pub fn by_name_only(self) -> Self {
         Self { is_by_name_only: true, ..self }
     }
 
-    /// Its stable name.
+    /// Stable name of the task.
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// Its category.
+    /// Category of the task.
     pub fn category(&self) -> Category {
         self.category
     }
 
-    /// What it does.
+    /// Description of what the task does.
     pub fn about(&self) -> &'static str {
         self.about
     }
 
-    /// What must have run before it.
+    /// Names of the tasks that must run before it.
     pub fn comes_after(&self) -> &'static [&'static str] {
         self.after
     }
 
-    /// Whether it runs only where it is named.
+    /// Whether the task runs only if it is requested by name.
     pub fn is_by_name_only(&self) -> bool {
         self.is_by_name_only
     }
 
-    /// Why it cannot run with these use cases, if it cannot.
+    /// Why the task cannot run with these use cases; `None` if it can.
     fn unfit(&self, app: &App) -> Option<&'static str> {
         match self.needs {
             Some(Need::Minter) if app.minter.is_none() => {
@@ -182,14 +182,14 @@ impl fmt::Debug for Task {
     }
 }
 
-/// The tasks that there are.
+/// A list of tasks.
 #[derive(Debug, Clone, Default)]
 pub struct TaskList {
     tasks: Vec<Task>,
 }
 
-/// Every task of this program that needs no file of its machine, in the order in which it is shown. What could stand in
-/// either order runs in this one.
+/// Returns every task of this program that needs no local file, in display order. Tasks without a dependency between
+/// them run in this order.
 pub fn catalogue() -> TaskList {
     TaskList {
         tasks: vec![
@@ -232,18 +232,18 @@ pub fn catalogue() -> TaskList {
     }
 }
 
-/// Which tasks are wanted.
+/// Selection of tasks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wanted {
-    /// All but those that run only by name.
+    /// All tasks except those that run only by name.
     All,
-    /// Those of a category, but for those that run only by name.
+    /// The tasks of a category, except those that run only by name.
     Of(Category),
-    /// Those of these names.
+    /// The tasks with these names.
     Named(Vec<String>),
 }
 
-/// Tasks in the order in which they run.
+/// Tasks in execution order.
 #[derive(Debug, Clone)]
 pub struct Plan {
     steps: Vec<Step>,
@@ -254,24 +254,24 @@ pub struct Plan {
 pub struct Step {
     /// The task.
     pub task: Task,
-    /// Whether it was asked for; if not, something that was asked for comes after it.
+    /// Whether it was requested; otherwise, a requested task depends on it.
     pub is_asked: bool,
-    /// Whether it may be left out where what it needs is not there: nobody named it.
+    /// Whether it may be skipped if its needs are not met, because it was not requested by name.
     is_optional: bool,
 }
 
 impl Plan {
-    /// The tasks, in order.
+    /// The tasks, in execution order.
     pub fn steps(&self) -> &[Step] {
         &self.steps
     }
 
-    /// Whether a task of it needs this.
+    /// Whether any task of the plan has this need.
     pub fn needs(&self, need: Need) -> bool {
         self.steps.iter().any(|step| step.task.needs == Some(need))
     }
 
-    /// The same without what nobody asked for.
+    /// Removes the tasks that were not requested.
     #[must_use]
     pub fn only_asked(mut self) -> Self {
         self.steps.retain(|step| step.is_asked);
@@ -279,20 +279,20 @@ impl Plan {
     }
 }
 
-/// Why there is no plan.
+/// Why no plan was made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlanFault {
-    /// A task that there is not.
+    /// No task has this name.
     #[error("there is no task {name:?}; {}", meant(*.nearest, .known))]
     Unknown {
-        /// As it was typed.
+        /// Name as it was typed.
         name: String,
-        /// What may have been meant.
+        /// Most similar name, if there is one.
         nearest: Option<&'static str>,
-        /// What there is.
+        /// Names of all tasks.
         known: Vec<&'static str>,
     },
-    /// What is declared has no order.
+    /// The declared dependencies have no valid order.
     #[error(transparent)]
     Order(#[from] OrderFault),
 }
@@ -302,29 +302,29 @@ fn meant(nearest: Option<&str>, known: &[&str]) -> String {
 }
 
 impl TaskList {
-    /// A list of these tasks.
+    /// Creates a list of these tasks.
     pub fn new(tasks: impl IntoIterator<Item = Task>) -> Self {
         Self { tasks: tasks.into_iter().collect() }
     }
 
-    /// The same with one more.
+    /// Adds a task.
     #[must_use]
     pub fn with(mut self, task: Task) -> Self {
         self.tasks.push(task);
         self
     }
 
-    /// The tasks, as they are declared.
+    /// The tasks, in the order of declaration.
     pub fn tasks(&self) -> &[Task] {
         &self.tasks
     }
 
-    /// What is wanted and all that it comes after, in order.
+    /// Returns the selected tasks and all tasks that they depend on, in execution order.
     ///
     /// # Errors
     ///
-    /// Names a task that there is not, with what may have been meant; or a defect of the list: tasks that come after
-    /// themselves or after none that there is.
+    /// An unknown task name, with a suggestion; or a defect of the list: a cycle, or a dependency on a task that does
+    /// not exist.
     pub fn plan(&self, wanted: &Wanted) -> Result<Plan, PlanFault> {
         let known: Vec<&'static str> = self.tasks.iter().map(Task::name).collect();
         let is_usual = |task: &&Task| !task.is_by_name_only;

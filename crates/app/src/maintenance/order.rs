@@ -1,36 +1,37 @@
-//! In which order tasks run: what each comes after is before it, whatever was asked for. No database, no clock.
+//! Execution order of tasks: dependencies run first, regardless of the order in which tasks were requested. Pure,
+//! without database and clock.
 
 use std::collections::BTreeMap;
 
-/// A task as its order sees it: its name, and the names of those that must have run before it.
+/// A task with its name and the names of the tasks that it depends on.
 pub(super) type Entry = (&'static str, &'static [&'static str]);
 
-/// Why there is no order.
+/// Why there is no valid order.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OrderFault {
-    /// A task comes after itself, by this way.
+    /// The tasks depend on each other in a cycle, listed here.
     #[error("tasks that come after themselves: {}", .0.join(" after "))]
     Cycle(Vec<&'static str>),
-    /// A task comes after one that there is not.
+    /// A task depends on one that does not exist.
     #[error("the task {task} comes after {after}, and there is no such task")]
     NoSuchTask {
-        /// The task.
+        /// Name of the task.
         task: &'static str,
-        /// What it comes after.
+        /// Name of the missing task.
         after: &'static str,
     },
-    /// Two tasks have one name.
+    /// Two tasks have the same name.
     #[error("there are two tasks {0}")]
     Twice(&'static str),
 }
 
-/// The tasks that are wanted with everything that they come after, each once and behind what it comes after. What could
-/// stand either way stands as it is declared, so that two runs of the same tasks are in the same order.
+/// Returns the selected tasks with all their dependencies, each once and after its dependencies. Independent tasks
+/// keep the order of declaration, so that the order is deterministic.
 ///
 /// # Errors
 ///
-/// When what is declared has no order, also where nothing of that is wanted: it is a defect of the catalogue. Names that
-/// are wanted and not declared are left out.
+/// When the declared tasks have no valid order, even if none of those involved is selected: it is a defect of the
+/// catalogue. Selected names that are not declared are ignored.
 pub(super) fn in_order(declared: &[Entry], wanted: &[&str]) -> Result<Vec<&'static str>, OrderFault> {
     let mut places = BTreeMap::new();
     for (place, (name, _)) in declared.iter().enumerate() {
@@ -38,7 +39,7 @@ pub(super) fn in_order(declared: &[Entry], wanted: &[&str]) -> Result<Vec<&'stat
             return Err(OrderFault::Twice(name));
         }
     }
-    // All of it, wanted or not: what is wrong with the catalogue shows at once.
+    // All declared tasks, selected or not, so that a defect of the catalogue is found at once.
     let mut walk = Walk { declared, places: &places, way: Vec::new(), done: Vec::new() };
     for (name, _) in declared {
         walk.visit(name, name)?;
@@ -50,13 +51,13 @@ pub(super) fn in_order(declared: &[Entry], wanted: &[&str]) -> Result<Vec<&'stat
     Ok(walk.done)
 }
 
-/// A walk from tasks to what they come after.
+/// A depth-first traversal from tasks to their dependencies.
 struct Walk<'a> {
     declared: &'a [Entry],
     places: &'a BTreeMap<&'static str, usize>,
-    /// From what is wanted down to where it is.
+    /// Path from the selected task to the current one.
     way: Vec<&'static str>,
-    /// What has its place in the order.
+    /// Tasks that already have a place in the order.
     done: Vec<&'static str>,
 }
 
@@ -85,8 +86,7 @@ impl Walk<'_> {
     }
 }
 
-/// The one of these names that somebody who typed `word` may have meant: it begins with it or holds it, or is two slips
-/// of the finger away.
+/// Returns the name most similar to `word`: one that contains it, or one within an edit distance of two.
 pub(super) fn nearest(names: &[&'static str], word: &str) -> Option<&'static str> {
     let word = word.to_lowercase();
     let holds = |name: &&&'static str| !word.is_empty() && name.contains(word.as_str());
@@ -95,7 +95,7 @@ pub(super) fn nearest(names: &[&'static str], word: &str) -> Option<&'static str
     names.iter().find(holds).copied().or_else(|| close().map(|(_, name)| name))
 }
 
-/// How many letters must be put, taken or changed to make one word of another.
+/// Edit distance (Levenshtein) between two words.
 fn slips(one: &str, other: &str) -> usize {
     let other: Vec<char> = other.chars().collect();
     let mut row: Vec<usize> = (0..=other.len()).collect();

@@ -1,5 +1,5 @@
-//! How tasks run: one after the other, each noted when it begins and when it ends, under a lease that lasts as long as
-//! the whole of them does.
+//! Execution of tasks: one after the other, each recorded at its start and end, under one lease that covers all of
+//! them.
 
 use crate::App;
 use crate::maintenance::journal::{BeginRun, EndRun, ProlongRun, ReleaseRun, Successes};
@@ -13,101 +13,101 @@ use terrace_kernel::StoreError;
 use tokio::sync::watch;
 use uuid::Uuid;
 
-/// What is to be run.
+/// A request to run tasks.
 #[derive(Debug, Clone)]
 pub struct Round {
-    /// The tasks.
+    /// Tasks to run.
     pub plan: Plan,
-    /// Whether everything is rolled back: nothing is written then, no journal either.
+    /// Whether all transactions are rolled back; the journal is not written either.
     pub is_dry: bool,
-    /// Whether what was not asked for is left out; it must have run before.
+    /// Whether tasks that were not requested are skipped; they must have run before.
     pub only: bool,
-    /// Who runs it, in their own words.
+    /// Name of the operator, in free text.
     pub by: String,
-    /// What was asked for, as it could be typed again.
+    /// Arguments of the command, in a form that can be typed again.
     pub arguments: String,
 }
 
-/// What became of one task.
+/// Result of one task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskRun {
-    /// The task.
+    /// Name of the task.
     pub task: &'static str,
-    /// How it ended.
+    /// Outcome of the run.
     pub outcome: RunOutcome,
-    /// How many rows of which kind it wrote, or in a rehearsal would have; none of zero.
+    /// Number of rows written by kind, or that a dry run would have written; without zeros.
     pub counts: BTreeMap<&'static str, u64>,
-    /// How long it took.
+    /// Duration.
     pub took: Duration,
-    /// How long the longest of its batches took, each of which is one transaction, once that had begun: so long others waited
-    /// at most for what it held. Nothing where it did none.
+    /// Duration of its longest batch, from the start of the transaction: the longest time for which it may have
+    /// blocked others. `None` if there was no batch.
     pub longest_batch: Option<Duration>,
-    /// Why it did not do its work.
+    /// Reason of the failure.
     pub failure: Option<String>,
 }
 
-/// A task that was wanted as one of many and left out.
+/// A task that was selected as one of many and skipped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Left {
-    /// The task.
+    /// Name of the task.
     pub task: &'static str,
-    /// Why.
+    /// Reason why it was skipped.
     pub why: String,
 }
 
-/// What became of a round. It ends with the first task that does not do its work: others may come after that one.
+/// Result of a request. It ends with the first task that does not succeed, because later tasks may depend on it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RoundReport {
-    /// The tasks that ran, in their order.
+    /// The tasks that ran, in order.
     pub ran: Vec<TaskRun>,
-    /// Those that were left out.
+    /// The tasks that were skipped.
     pub left: Vec<Left>,
-    /// Whether it was stopped.
+    /// Whether the run was stopped.
     pub is_stopped: bool,
 }
 
 impl RoundReport {
-    /// Whether everything did its work.
+    /// Whether all tasks succeeded.
     pub fn is_well(&self) -> bool {
         !self.is_stopped && self.ran.iter().all(|ran| ran.outcome == RunOutcome::Succeeded)
     }
 
-    /// How many rows of this kind the tasks wrote.
+    /// Number of rows of this kind that the tasks wrote.
     pub fn count(&self, kind: &str) -> u64 {
         self.ran.iter().filter_map(|ran| ran.counts.get(kind)).sum()
     }
 
-    /// How many rows of any kind.
+    /// Number of rows of all kinds.
     pub fn rows(&self) -> u64 {
         self.ran.iter().flat_map(|ran| ran.counts.values()).sum()
     }
 }
 
-/// Why nothing was run, or no more.
+/// Why no task, or no further task, was run.
 #[derive(Debug, thiserror::Error)]
 pub enum RoundFailure {
-    /// Another is at it.
+    /// Another command is running maintenance.
     #[error("{} runs maintenance since {}, now at {}", .0.by, .0.since, .0.task)]
     Busy(Busy),
-    /// What must have run before never did its work here.
+    /// A required task has never succeeded on this database.
     #[error(
         "{task} comes after {after}, which never ran to its end here: run it first, or leave --only away"
     )]
     Missing {
-        /// What was asked for.
+        /// Task that was requested.
         task: &'static str,
-        /// What it comes after.
+        /// Task that it depends on.
         after: &'static str,
     },
-    /// A task that was asked for cannot run here.
+    /// A requested task cannot run in this configuration.
     #[error("{}: {}", .0.task, .0.why)]
     Unfit(Left),
-    /// The database is not to be had.
+    /// The database is unavailable.
     #[error(transparent)]
     Broken(#[from] StoreError),
 }
 
-/// Whose lease it is, and what is written into the journal.
+/// Holder of the lease and the data for the journal.
 struct Command {
     holder: Uuid,
     by: String,
@@ -116,14 +116,14 @@ struct Command {
 }
 
 impl App {
-    /// Runs tasks in their order until `stop` turns true, which ends it between two batches. One command does that at a
-    /// time, in any process; rehearsals write nothing and may go beside it. What a task wrote before it was stopped or
-    /// killed stays, and the next run does the rest.
+    /// Runs tasks in order until `stop` turns true, which ends the run between two batches. Only one command runs at
+    /// a time, across all processes; dry runs write nothing and may run concurrently. Changes of a task that was
+    /// stopped or killed remain, and the next run does the rest.
     ///
     /// # Errors
     ///
-    /// When another is at it, when something that must have run before has not, and when the database is not to be had. A
-    /// task that fails is no error: the report says so.
+    /// When another command is running, when a required task has not run, and when the database is unavailable. A
+    /// failed task is not an error: it is part of the report.
     pub async fn maintain(
         self: &Arc<Self>,
         round: Round,
@@ -142,9 +142,9 @@ impl App {
         if is_dry || matches!(ended, Err(RoundFailure::Busy(_))) {
             return ended.map(|()| report);
         }
-        // Others need not wait until it is over.
+        // Release the lease at once, so that others need not wait for it to expire.
         let released = into_infallible(self.execute(ReleaseRun { holder: command.holder }).await);
-        // What broke first says more.
+        // The first failure is more informative.
         ended?;
         released?;
         Ok(report)
@@ -191,7 +191,7 @@ impl App {
         Ok(())
     }
 
-    /// What was asked for alone, once all that it comes after is known to have run.
+    /// Returns the requested tasks alone, after checking that all tasks they depend on have succeeded before.
     async fn with_all_before(&self, plan: Plan) -> Result<Plan, RoundFailure> {
         let done = into_infallible(self.query(Successes).await)?;
         let only = plan.only_asked();
@@ -205,7 +205,8 @@ impl App {
         Ok(only)
     }
 
-    /// The tasks that can run here. What cannot and was not named is left out, with what comes after it.
+    /// Returns the tasks that can run here. A task that cannot and was not requested by name is skipped, as are its
+    /// dependents.
     fn fit(&self, plan: &Plan, left: &mut Vec<Left>) -> Result<Vec<Task>, RoundFailure> {
         let mut tasks = Vec::new();
         for step in plan.steps() {
@@ -245,7 +246,7 @@ impl App {
         into_infallible(self.execute(end).await)
     }
 
-    /// Does a task's work to its end, keeping the lease meanwhile, where there is one.
+    /// Runs a task's work to completion while prolonging the lease, if there is one.
     async fn see_task(
         self: &Arc<Self>,
         task: &Task,
@@ -253,7 +254,7 @@ impl App {
         holder: Option<Uuid>,
     ) -> Result<(), TaskFailure> {
         let life = self.config.job_lease;
-        // A task of its own, so that a panic is a failure of this run only.
+        // In a separate task, so that a panic fails only this run.
         let mut run = tokio::spawn((task.work)(Work::new(Arc::clone(self), pace)));
         loop {
             tokio::select! {
@@ -265,14 +266,14 @@ impl App {
                     match into_infallible(self.execute(ProlongRun { holder, life }).await) {
                         Ok(true) => {}
                         Ok(false) => break,
-                        // It may still be ours: the next attempt shows.
+                        // The lease may still be held: the next attempt decides.
                         Err(error) => log::warn!("the lease of maintenance was not prolonged: {error}"),
                     }
                 }
             }
         }
         run.abort();
-        // Until it has stopped it may still hand in commands.
+        // It may submit commands until it has actually stopped.
         let _ = run.await;
         Err(TaskFailure::Refused(
             "another took maintenance over: this one was silent for too long".to_owned(),

@@ -1,14 +1,14 @@
-//! How much one transaction of maintenance holds.
+//! Size of maintenance transactions.
 
 use std::time::Duration;
 
-/// How long others may wait for a transaction: far less than what a reader notices, so that a slow moment of the disk does
-/// not make it that.
+/// Target duration of a transaction: far below what a reader notices, so that a slow disk does not make it
+/// noticeable.
 const WANTED: Duration = Duration::from_millis(50);
-/// What the first transaction holds.
+/// Size of the first transaction.
 const FIRST: usize = 25;
 
-/// A number of suspects that one transaction settles in about the time wanted, whatever the machine and the database.
+/// Adapts the number of suspects per transaction to the target duration on any machine and database.
 #[derive(Debug)]
 pub(crate) struct AdaptiveBatch {
     most: usize,
@@ -16,17 +16,17 @@ pub(crate) struct AdaptiveBatch {
 }
 
 impl AdaptiveBatch {
-    /// Never more than `most`.
+    /// Creates a batch size of at most `most`.
     pub(crate) const fn up_to(most: usize) -> Self {
         Self { most, now: if FIRST < most { FIRST } else { most } }
     }
 
-    /// The next of these, and the rest.
+    /// Splits off the next batch.
     pub(crate) fn step<'a, T>(&self, of: &'a [T]) -> (&'a [T], &'a [T]) {
         of.split_at(self.now.clamp(1, of.len().max(1)).min(of.len()))
     }
 
-    /// A transaction took so long.
+    /// Adapts the size to the duration of a transaction.
     pub(crate) fn took(&mut self, took: Duration) {
         if took > WANTED {
             self.now = (self.now / 2).max(1);

@@ -1,4 +1,4 @@
-//! Tasks that put there what the service needs to begin: seasons, and the content that comes with the program.
+//! Tasks that create what the service needs to start: seasons and the embedded content.
 
 use crate::boards::FoundSeasons;
 use crate::demo::DemoOutcome;
@@ -16,7 +16,6 @@ use terrace_kernel::{Ctx, Failure, Limit, Outcome, StoreError};
 use terrace_packs::{Collectible, Pack};
 use terrace_quests::Quest;
 
-/// The first seasons.
 pub(super) fn seasons() -> Task {
     let about = "Makes the first seasons, where there are none";
     Task::new("seasons", Category::SetUp, about, |work| async move {
@@ -26,7 +25,6 @@ pub(super) fn seasons() -> Task {
     })
 }
 
-/// Leagues and teams.
 pub(super) fn teams() -> Task {
     let about = "Loads the leagues and teams that come with the program, by their keys; removes none";
     Task::new("teams", Category::SetUp, about, |work| async move {
@@ -35,7 +33,6 @@ pub(super) fn teams() -> Task {
     })
 }
 
-/// Quests.
 pub(super) fn quests() -> Task {
     let about = "Loads the quests that come with the program, by their keys; others are retired";
     Task::new("quests", Category::SetUp, about, |work| async move {
@@ -44,11 +41,10 @@ pub(super) fn quests() -> Task {
         work.app().forget_quest_book();
         loaded
     })
-    // A quest of a team names one that there is.
+    // Team quests refer to existing teams.
     .after(&["teams"])
 }
 
-/// Packs and collectibles.
 pub(super) fn packs() -> Task {
     let about =
         "Loads the packs and collectibles that come with the program, by their keys; other packs are retired";
@@ -58,11 +54,11 @@ pub(super) fn packs() -> Task {
         work.app().forget_pack_book();
         loaded
     })
-    // A collectible of a team names one that there is.
+    // Team collectibles refer to existing teams.
     .after(&["teams"])
 }
 
-/// Demo content, whose accounts let everybody in.
+/// Loads the demo content, whose accounts have a published password.
 pub(super) fn demo() -> Task {
     let about = "Loads the demo content, unless it is there; everybody knows the password of its fans";
     Task::new("demo", Category::SetUp, about, |work| async move {
@@ -83,7 +79,7 @@ pub(super) fn demo() -> Task {
         }
         Ok(())
     })
-    // Awards are of the season that is on.
+    // Awards need an active season.
     .after(&["seasons", "quests", "packs"])
     .by_name_only()
 }
@@ -97,8 +93,8 @@ fn tally(rows: usize) -> u64 {
 }
 
 async fn load(work: &Work, content: Content) -> Result<(), TaskFailure> {
-    let is_rehearsal = work.is_dry();
-    match work.attempt(Load { content, is_rehearsal }).await? {
+    let is_dry_run = work.is_dry();
+    match work.attempt(Load { content, is_dry_run }).await? {
         Ok(counts) => {
             for (kind, rows) in counts {
                 work.count(kind, rows);
@@ -109,29 +105,29 @@ async fn load(work: &Work, content: Content) -> Result<(), TaskFailure> {
     }
 }
 
-/// What comes with the program, of one kind.
+/// Embedded content of one kind.
 enum Content {
     Teams(Catalogue),
     Quests(QuestContent),
     Packs(PackContent),
 }
 
-/// Loads it, and says how much of it is other than before.
+/// Loads the content and counts the changed rows.
 struct Load {
     content: Content,
-    /// Of a rehearsal that begins with an empty database what came before it is not there.
-    is_rehearsal: bool,
+    /// A dry run on an empty database lacks the rows that earlier tasks would have created.
+    is_dry_run: bool,
 }
 
 impl Command for Load {
     const NAME: &'static str = "set_up_content";
-    /// Rows by kind.
+    /// Number of rows by kind.
     type Output = Vec<(&'static str, u64)>;
-    /// What is wrong with the content.
+    /// Description of the error in the content.
     type Refusal = String;
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Self::Output, String> {
-        if self.is_rehearsal && !matches!(self.content, Content::Teams(_)) {
+        if self.is_dry_run && !matches!(self.content, Content::Teams(_)) {
             let catalogue = Catalogue::embedded().map_err(|error| Failure::Refused(error.to_string()))?;
             catalogue.load(tx, ctx)?;
         }
@@ -162,7 +158,7 @@ impl Command for Load {
     }
 }
 
-/// How many rows are new or other than before.
+/// Counts rows that are new or changed.
 fn changed<T: PartialEq, I: Eq + Hash>(before: Vec<T>, after: &[T], id: impl Fn(&T) -> I) -> u64 {
     let known: HashMap<I, T> = before.into_iter().map(|row| (id(&row), row)).collect();
     tally(after.iter().filter(|row| known.get(&id(row)) != Some(*row)).count())

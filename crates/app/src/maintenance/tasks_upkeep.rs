@@ -1,11 +1,11 @@
-//! Tasks that fill in what older rows lack and make right what drifted apart.
+//! Tasks that fill in data that older rows lack and repair inconsistent data.
 
 use crate::boards::TurnSeasons;
 use crate::maintenance::{Category, CountRows, Extent, Need, Task, Work};
 use crate::payments::ReconcileReport;
 use crate::walked::CheckReport;
 
-/// Seasons whose time has come.
+/// Opens and closes seasons that are due.
 pub(super) fn turn_seasons() -> Task {
     let about = "Closes the seasons whose end has come and begins those whose start has";
     Task::new("turn-seasons", Category::Repair, about, |work| async move {
@@ -19,7 +19,7 @@ pub(super) fn turn_seasons() -> Task {
     .after(&["seasons"])
 }
 
-/// Topics of posts from before topics were kept.
+/// Finds the topics of posts that were written before topics were stored.
 pub(super) fn backfill_topics() -> Task {
     let about = "Looks for the topics of every post again";
     Task::new("backfill-topics", Category::Backfill, about, |work| async move {
@@ -31,7 +31,7 @@ pub(super) fn backfill_topics() -> Task {
     })
 }
 
-/// Skeletons of names that were registered before skeletons were stored, or imported.
+/// Stores skeletons of names that were registered before skeletons were stored, or imported.
 pub(super) fn name_skeletons() -> Task {
     let about = "Stores what usernames look like, so that no new name looks like an older one";
     Task::new(crate::accounts::NAME, Category::Backfill, about, |work| async move {
@@ -44,7 +44,7 @@ pub(super) fn name_skeletons() -> Task {
     })
 }
 
-/// What boards show.
+/// Repairs the derived rows of leaderboards.
 pub(super) fn repair_points() -> Task {
     let about = "Makes totals, listings, entries and counts of boards what the ledger of points says";
     Task::new("repair-points", Category::Repair, about, |work| async move {
@@ -66,11 +66,11 @@ pub(super) fn repair_points() -> Task {
         work.tell(&if work.is_dry() { would } else { format!("mended {what}") });
         Ok(())
     })
-    // What is no part of a season yet is of the one that begins.
+    // Awards that are not part of a season yet belong to the one that starts.
     .after(&["turn-seasons"])
 }
 
-/// What fans have.
+/// Repairs balances.
 pub(super) fn repair_balances() -> Task {
     let about =
         "Makes balances what the journal of transfers says, and the journal what the records of points say";
@@ -97,7 +97,7 @@ fn tell(work: &Work, check: &str, found: &CheckReport) {
     }
 }
 
-/// Purchases that stopped half-way.
+/// Completes interrupted purchases.
 pub(super) fn reconcile_purchases() -> Task {
     let about = "Finishes what stopped half-way of purchases for money: completes, ends or has given back";
     Task::new("reconcile-purchases", Category::Repair, about, |work| async move {
@@ -116,7 +116,7 @@ pub(super) fn reconcile_purchases() -> Task {
     .needs(Need::Payments)
 }
 
-/// What fans have come to without anybody's having checked.
+/// Completes steps and achievements that no check has found yet.
 pub(super) fn sync_quests() -> Task {
     let about =
         "Completes the steps that fans have fulfilled and grants the achievements that they have come to";
@@ -129,8 +129,8 @@ pub(super) fn sync_quests() -> Task {
         work.count("achievements", sweep.achievements);
         Ok(())
     })
-    // Ranks are those of boards that are right, followers are counted rightly, points reach thresholds, and who is in no
-    // quest completes none.
+    // Ranks require correct boards, follower goals require correct counters, point goals require complete records,
+    // and a fan without a run cannot complete a quest.
     .after(&[
         "repair-counters",
         "backfill-onboarding",
@@ -141,7 +141,7 @@ pub(super) fn sync_quests() -> Task {
     ])
 }
 
-/// What was minted before there was a minter.
+/// Reports to the minter what was opened before a minter was configured.
 pub(super) fn mint_earlier() -> Task {
     let about = "Hands over to the minter what was opened before there was one";
     Task::new("mint-earlier", Category::Backfill, about, |work| async move {

@@ -1,4 +1,4 @@
-//! What a task works with: batches that a rehearsal rolls back, counts of what was written, and how far it is.
+//! The environment of a task: batches that a dry run rolls back, counts of written rows, and progress.
 
 use crate::App;
 use crate::maintenance::stride::AdaptiveBatch;
@@ -14,27 +14,27 @@ use std::time::{Duration, Instant};
 use terrace_kernel::{Ctx, Failure, Outcome, StoreError};
 use tokio::sync::watch;
 
-/// The share of a batch's time for which others get their turn after it.
+/// After a batch, the task pauses for the batch's time divided by this, to let other writers proceed.
 const TURN: u32 = 10;
-/// How long a batch waits at most for the events of the one before the last to be told.
-const TELLING: Duration = Duration::from_secs(10);
+/// Maximum time that a batch waits for publication of the events of the batch before the last.
+const PUBLICATION_WAIT: Duration = Duration::from_secs(10);
 
-/// Why a task did not come to its end. What its batches wrote before stays.
+/// Why a task was not completed. Earlier batches remain committed.
 #[derive(Debug, thiserror::Error)]
 pub enum TaskFailure {
-    /// Somebody wanted it to stop. Run again, it does the rest.
+    /// The run was stopped. Another run does the rest.
     #[error("stopped between two batches")]
     Stopped,
-    /// Something broke.
+    /// The store failed.
     #[error(transparent)]
     Broken(#[from] StoreError),
-    /// It cannot be done as things are; the words say why.
+    /// The task is impossible in the current state; the text gives the reason.
     #[error("{0}")]
     Refused(String),
 }
 
 impl TaskFailure {
-    /// The same for those who know of no tasks, and whom nobody stops.
+    /// Converts the failure for callers that are not tasks and cannot be stopped.
     pub(crate) fn into_store(self) -> StoreError {
         match self {
             Self::Broken(error) => error,
@@ -43,14 +43,14 @@ impl TaskFailure {
     }
 }
 
-/// Who is told how maintenance comes along. Calls come from within the work and must not wait.
+/// Receives progress of maintenance. Methods are called from within the work and must not block.
 pub trait Observer: Send + Sync + 'static {
-    /// A task begins.
+    /// A task starts.
     fn began(&self, task: &Task) {
         let _ = task;
     }
 
-    /// So many of what the task goes through are done, of how many, where that is known.
+    /// Number of items processed so far, and the total if it is known.
     fn moved(&self, done: u64, of: Option<u64>) {
         let _ = (done, of);
     }
@@ -60,42 +60,42 @@ pub trait Observer: Send + Sync + 'static {
         let _ = line;
     }
 
-    /// The task that began has ended.
+    /// The task that started last has ended.
     fn ended(&self, ran: &TaskRun) {
         let _ = ran;
     }
 
-    /// A task is left out.
+    /// A task is skipped.
     fn left(&self, left: &Left) {
         let _ = left;
     }
 }
 
-/// Nobody looks.
+/// An observer that ignores everything.
 #[derive(Debug, Clone, Copy)]
 pub struct Unwatched;
 
 impl Observer for Unwatched {}
 
-/// How work is done that goes in batches: whether it only rehearses, who hears of it, whether it is to stop. Shared by the
-/// parts of one task.
+/// How batched work runs: whether it is a dry run, its observer, and its stop signal. Shared by the parts of one
+/// task.
 #[derive(Clone)]
 pub(crate) struct TaskContext(Arc<Inner>);
 
 struct Inner {
     is_dry: bool,
-    /// Whether somebody at a terminal runs it: servers get their turn between batches then.
+    /// Whether it is a task of the catalogue, run by an operator: it then yields to servers between batches.
     is_task: bool,
     stop: watch::Receiver<bool>,
-    /// Rows by kind.
+    /// Number of rows by kind.
     counts: Mutex<BTreeMap<&'static str, u64>>,
     done: AtomicU64,
-    /// Nothing where nobody knows.
+    /// Total number of items; zero if unknown.
     expected: AtomicU64,
-    /// How long the longest batch took, in microseconds.
+    /// Duration of the longest batch, in microseconds.
     longest: AtomicU64,
-    /// The last event that nobody could be told of yet when the batch before ended.
-    untold: Mutex<Option<i64>>,
+    /// The last event that was not yet published when the previous batch ended.
+    pending: Mutex<Option<i64>>,
     observer: Arc<dyn Observer>,
 }
 
@@ -106,32 +106,32 @@ impl TaskContext {
 
     fn with(is_dry: bool, is_task: bool, stop: watch::Receiver<bool>, observer: Arc<dyn Observer>) -> Self {
         let (done, expected, longest) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
-        let (counts, untold) = (Mutex::default(), Mutex::default());
-        Self(Arc::new(Inner { is_dry, is_task, stop, counts, done, expected, longest, untold, observer }))
+        let (counts, pending) = (Mutex::default(), Mutex::default());
+        Self(Arc::new(Inner { is_dry, is_task, stop, counts, done, expected, longest, pending, observer }))
     }
 
-    /// For work that nobody looks at and nobody stops.
+    /// For work without an observer and without a stop signal.
     pub(crate) fn unwatched() -> Self {
         let (_, stop) = watch::channel(false);
         Self::with(false, false, stop, Arc::new(Unwatched))
     }
 
-    /// Whether everything is rolled back.
+    /// Whether all transactions are rolled back.
     pub(crate) fn is_dry(&self) -> bool {
         self.0.is_dry
     }
 
-    /// Whether it is a task of the catalogue, of which somebody wants to know how far it is.
+    /// Whether it is a task of the catalogue, which reports its progress.
     pub(crate) fn is_task(&self) -> bool {
         self.0.is_task
     }
 
-    /// Fails where it is to stop.
+    /// Fails if a stop was requested.
     pub(crate) fn go_on(&self) -> Result<(), TaskFailure> {
         if *self.0.stop.borrow() { Err(TaskFailure::Stopped) } else { Ok(()) }
     }
 
-    /// Counts rows that were written, or in a rehearsal would have been.
+    /// Counts rows that were written, or would have been in a dry run.
     pub(crate) fn count(&self, kind: &'static str, rows: u64) {
         if rows > 0 {
             let mut counts = self.0.counts.lock().unwrap_or_else(PoisonError::into_inner);
@@ -144,8 +144,8 @@ impl TaskContext {
         self.0.counts.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// How long the longest batch took so far, from when its transaction had begun to its commit: so long others waited for
-    /// it at most. Nothing where there was none.
+    /// Duration of the longest batch so far, from the start of its transaction to its commit: the longest time for
+    /// which it may have blocked others. `None` if there was no batch.
     pub(super) fn longest_batch(&self) -> Option<Duration> {
         let micros = self.0.longest.load(Ordering::Relaxed);
         (micros > 0).then(|| Duration::from_micros(micros))
@@ -181,14 +181,14 @@ impl TaskContext {
         })
     }
 
-    /// Settles suspects in batches, as many in each as others can bear, and tells what each came to.
+    /// Processes suspects in batches of adaptive size and passes the output of each batch to a callback.
     pub(crate) async fn settle<T: Clone, C>(
         &self,
         app: &App,
         stride: &mut AdaptiveBatch,
         suspects: &[T],
         command: impl Fn(Vec<T>) -> C,
-        mut told: impl FnMut(C::Output),
+        mut on_settled: impl FnMut(C::Output),
     ) -> Result<(), TaskFailure>
     where
         C: Command<Refusal = Infallible>,
@@ -197,7 +197,7 @@ impl TaskContext {
         while !rest.is_empty() {
             let (held, more) = stride.step(rest);
             let (outcome, took) = self.carry_out(app, command(held.to_vec())).await?;
-            told(match outcome {
+            on_settled(match outcome {
                 Ok(output) => output,
                 Err(never) => match never {},
             });
@@ -216,7 +216,7 @@ impl TaskContext {
         self.carry_out(app, command).await.map(|(outcome, _)| outcome)
     }
 
-    /// One transaction, and how long it took once it had begun: what others held before is not its own.
+    /// Runs one transaction and measures it from its start: time spent waiting for locks before that is excluded.
     async fn carry_out<C: Command>(
         &self,
         app: &App,
@@ -225,11 +225,11 @@ impl TaskContext {
         self.go_on()?;
         let begun = Arc::new(Mutex::new(Instant::now()));
         let command = Timed { command, begun: Arc::clone(&begun) };
-        let outcome = if self.is_dry() { rehearse(app, command).await } else { app.execute(command).await };
+        let outcome = if self.is_dry() { dry_run(app, command).await } else { app.execute(command).await };
         let took = begun.lock().unwrap_or_else(PoisonError::into_inner).elapsed();
         self.0.longest.fetch_max(u64::try_from(took.as_micros()).unwrap_or(u64::MAX), Ordering::Relaxed);
         if self.0.is_task {
-            // A server on the same embedded database looks only now and then whether it may write.
+            // A server on the same embedded database only polls for its turn to write.
             tokio::time::sleep(took / TURN).await;
             if !self.is_dry() {
                 self.await_publication(app).await?;
@@ -242,16 +242,16 @@ impl TaskContext {
         }
     }
 
-    /// Waits until what was written before the last batch is told: servers show a board only as far as they were told of it,
-    /// and turn readers away where they hear of changes much later than those are in the tables. Where nobody tells of
-    /// anything, nobody shows it either.
+    /// Waits until the events of the batch before the last are published: servers show boards only up to the events
+    /// that they have processed, and reject readers if events arrive much later than the rows change. If no process
+    /// publishes events, no server shows boards either, and the wait ends after a timeout.
     async fn await_publication(&self, app: &App) -> Result<(), StoreError> {
         let last = app.unpublished().await?;
         let before =
-            std::mem::replace(&mut *self.0.untold.lock().unwrap_or_else(PoisonError::into_inner), last);
+            std::mem::replace(&mut *self.0.pending.lock().unwrap_or_else(PoisonError::into_inner), last);
         if let Some(before) = before {
-            let told = tokio::time::timeout(TELLING, app.until_published(before)).await;
-            told.unwrap_or(Ok(()))?;
+            let published = tokio::time::timeout(PUBLICATION_WAIT, app.until_published(before)).await;
+            published.unwrap_or(Ok(()))?;
         }
         Ok(())
     }
@@ -281,7 +281,7 @@ impl TaskContext {
     }
 }
 
-/// A command that notes when its transaction had begun; the last time, where it had to begin anew.
+/// A command that records the start time of its transaction; of the last attempt, if it was retried.
 struct Timed<C> {
     command: C,
     begun: Arc<Mutex<Instant>>,
@@ -299,8 +299,8 @@ impl<C: Command> Command for Timed<C> {
     }
 }
 
-/// Runs a command in a transaction that is rolled back, and says what it would have come to.
-async fn rehearse<C: Command>(app: &App, command: C) -> Outcome<C::Output, C::Refusal> {
+/// Runs a command in a transaction that is rolled back, and returns its outcome.
+async fn dry_run<C: Command>(app: &App, command: C) -> Outcome<C::Output, C::Refusal> {
     match app.execute(DryRun(command)).await {
         Ok(never) => match never {},
         Err(Failure::Refused(Ok(output))) => Ok(output),
@@ -309,7 +309,7 @@ async fn rehearse<C: Command>(app: &App, command: C) -> Outcome<C::Output, C::Re
     }
 }
 
-/// A command that does all that another does and then refuses, so that nothing of it is kept.
+/// A command that runs another one and then refuses, so that its changes are rolled back.
 struct DryRun<C>(C);
 
 impl<C: Command> Command for DryRun<C> {
@@ -325,7 +325,7 @@ impl<C: Command> Command for DryRun<C> {
     }
 }
 
-/// A command that takes portions off until there is none, in one transaction.
+/// A command that removes portions until none is left, in one transaction.
 struct Emptied<C> {
     command: C,
     portion: u32,
@@ -349,8 +349,8 @@ impl<C: Command<Output = u64, Refusal = Infallible>> Command for Emptied<C> {
     }
 }
 
-/// What a task works with: the use cases, whether it only rehearses, whom it tells of its counts, whether it is to stop.
-/// A clone is of the same run.
+/// The environment of a task: the use cases, dry-run flag, counts, observer and stop signal. Clones belong to the
+/// same run.
 #[derive(Clone)]
 pub struct Work {
     app: Arc<App>,
@@ -367,22 +367,22 @@ impl Work {
         &self.app
     }
 
-    /// Whether nothing is to be written: what goes through [`Work::batch`] sees to that, and whatever else the task does
-    /// (a call to somebody else, a file) it must leave out.
+    /// Whether nothing may be written: [`Work::batch`] rolls back by itself; any other effect of the task (a call to
+    /// another service, a file) must be skipped by the task.
     pub fn is_dry(&self) -> bool {
         self.pace.is_dry()
     }
 
-    /// Does one batch, which is one transaction; in a rehearsal the very same transaction is rolled back, and what it came
-    /// to is told all the same, so that a rehearsal counts exactly what the run does. It stops before the batch where that
-    /// is wanted.
+    /// Runs one batch, which is one transaction. In a dry run the same transaction is rolled back and its output is
+    /// returned all the same, so that a dry run counts exactly what the run would. If a stop was requested, it fails
+    /// before the batch.
     ///
-    /// A rehearsal leaves everything where it is: a task whose batches take from the front of what is left would meet the
-    /// same front for ever. Such a task goes by keys, or through [`Work::drain`].
+    /// A dry run changes nothing: a task whose batches take items from the front of a queue would see the same items
+    /// forever. Such a task must page by key, or use [`Work::drain`].
     ///
     /// # Errors
     ///
-    /// When it is to stop, and when the database is not to be had.
+    /// When a stop was requested, and when the database is unavailable.
     pub async fn batch<C: Command<Refusal = Infallible>>(
         &self,
         command: C,
@@ -390,7 +390,7 @@ impl Work {
         self.pace.batch(&self.app, command).await
     }
 
-    /// Settles suspects in batches, as many in each as others can bear, and counts the rows that each wrote.
+    /// Processes suspects in batches of adaptive size and counts the rows that each batch wrote.
     pub(super) async fn settle<T: Clone, C>(
         &self,
         stride: &mut AdaptiveBatch,
@@ -400,15 +400,15 @@ impl Work {
     where
         C: Command<Output = Counts, Refusal = Infallible>,
     {
-        let told = |settled: Counts| settled.into_iter().for_each(|(kind, rows)| self.count(kind, rows));
-        self.pace.settle(&self.app, stride, suspects, command, told).await
+        let record = |settled: Counts| settled.into_iter().for_each(|(kind, rows)| self.count(kind, rows));
+        self.pace.settle(&self.app, stride, suspects, command, record).await
     }
 
-    /// [`Work::batch`] of a command that rules may refuse.
+    /// Same as [`Work::batch`], for a command that rules may refuse.
     ///
     /// # Errors
     ///
-    /// When it is to stop, and when the database is not to be had; a refusal is none of these.
+    /// When a stop was requested, and when the database is unavailable; a refusal is part of the result.
     pub async fn attempt<C: Command>(
         &self,
         command: C,
@@ -416,13 +416,13 @@ impl Work {
         self.pace.attempt(&self.app, command).await
     }
 
-    /// Does commands that each take up to `portion` rows off what is left and say how many, until one finds less. Says how
-    /// many all were. A rehearsal does all of it in one transaction, so that no portion comes twice: of what may be much
-    /// beside servers that run, go by keys.
+    /// Runs commands that each remove up to `portion` rows and return how many, until one removes fewer. Returns the
+    /// total. A dry run does everything in one transaction, so that no portion is counted twice; for large amounts on
+    /// a live system, page by key instead.
     ///
     /// # Errors
     ///
-    /// When it is to stop, and when the database is not to be had.
+    /// When a stop was requested, and when the database is unavailable.
     pub async fn drain<C>(&self, portion: u32, command: impl Fn() -> C) -> Result<u64, TaskFailure>
     where
         C: Command<Output = u64, Refusal = Infallible>,
@@ -430,28 +430,28 @@ impl Work {
         self.pace.drain(&self.app, portion, command).await
     }
 
-    /// Asks something that nothing can refuse. It stops before that where it is wanted.
+    /// Runs a query that no rule can refuse. If a stop was requested, it fails before the query.
     ///
     /// # Errors
     ///
-    /// When it is to stop, and when the database is not to be had.
+    /// When a stop was requested, and when the database is unavailable.
     pub async fn ask<Q: Query<Refusal = Infallible>>(&self, query: Q) -> Result<Q::Output, TaskFailure> {
         self.go_on()?;
         Ok(into_infallible(self.app.query(query).await)?)
     }
 
-    /// Counts rows that were written, by kind, for the report and the journal. In a rehearsal, those that would have been.
-    /// What was only looked at is no count: the second of two runs counts nothing.
+    /// Counts written rows by kind, for the report and the journal; in a dry run, the rows that would have been
+    /// written. Rows that were only read must not be counted: the second of two runs counts nothing.
     pub fn count(&self, kind: &'static str, rows: u64) {
         self.pace.count(kind, rows);
     }
 
-    /// Says how much there is to go through, for the bar and the estimate; what several parts say adds up.
+    /// Adds to the total number of items, for the progress bar and the time estimate.
     pub fn expect(&self, total: u64) {
         self.pace.expect(total);
     }
 
-    /// Says that so much more of it is done.
+    /// Adds to the number of processed items.
     pub fn advance(&self, done: u64) {
         self.pace.advance(done);
     }
@@ -461,7 +461,7 @@ impl Work {
         self.pace.tell(line);
     }
 
-    /// Fails where somebody wants the run to stop: to be asked between batches. [`Work::batch`] asks by itself.
+    /// Fails if a stop was requested; call it between batches. [`Work::batch`] checks by itself.
     ///
     /// # Errors
     ///

@@ -1,5 +1,5 @@
-//! Work that must follow an event: durable consumers, each with a stored offset that moves in the transaction
-//! of the work, so that every event is dealt with exactly once, whatever is killed in between.
+//! Work that must follow an event: durable consumers. Each consumer's stored offset moves in the transaction of its
+//! work, so every event is processed exactly once, even if a process is killed at any point.
 
 use crate::App;
 use crate::platform::follower::Follower;
@@ -11,49 +11,49 @@ use std::time::Duration;
 use terrace_kernel::{Ctx, Event, EventKind, Outcome, Position, StoreError, Timestamp};
 use tokio::sync::watch;
 
-/// Whether an event is dealt with.
+/// Whether an event has been processed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
-    /// Whole.
+    /// Completely.
     Done,
-    /// In part: the next transaction goes on with the same event.
+    /// Partly: the next transaction continues with the same event.
     More,
 }
 
 /// A durable consumer.
 #[derive(Debug, Clone, Copy)]
 pub struct Consumer {
-    /// Its stable name: its offset is stored under it.
+    /// Stable name, under which the offset is stored.
     pub name: &'static str,
-    /// The events that it follows; it passes over the others.
+    /// Kinds of events that it processes; it skips the others.
     pub follows: &'static [EventKind],
-    /// What it does, in a transaction of bounded size.
+    /// Its work, in a transaction of bounded size.
     pub handle: Handle,
 }
 
-/// How a consumer deals with events.
+/// How a consumer processes events.
 #[derive(Debug, Clone, Copy)]
 pub enum Handle {
-    /// One by one: each may take several transactions.
+    /// One at a time; an event may take several transactions.
     One(fn(&mut dyn Tx, &mut Ctx, &Event) -> Result<Progress, StoreError>),
     /// Some dozens in one transaction.
     Many(fn(&mut dyn Tx, &mut Ctx, &[Event]) -> Result<(), StoreError>),
 }
 
-/// Rows that one transaction removes at most.
+/// Maximum number of rows that one transaction removes.
 pub(crate) const PORTION: u32 = 500;
-/// Events that a consumer deals with in one transaction at most.
+/// Maximum number of events that a consumer processes in one transaction.
 const TOGETHER: usize = 64;
-/// Events that are looked at in one go.
+/// Maximum number of events that one query reads.
 const BATCH: u32 = 256;
-/// An offset is written down when it lags this far behind the events that were passed over: writing it for
-/// each of them would double the writes of a busy evening.
+/// The offset is stored when it lags this far behind the skipped events: storing it for each of them would double the
+/// writes under load.
 const PASSED_OVER: i64 = 1000;
-/// How often to look without being rung.
+/// Poll interval without a notification.
 const SLOW_POLL: Duration = Duration::from_secs(5);
 
 impl App {
-    /// Runs one durable consumer until `stop` turns true. Several processes may run it at once.
+    /// Runs one durable consumer until `stop` turns true. Several processes may run it concurrently.
     pub async fn run_consumer(self: Arc<Self>, consumer: Consumer, mut stop: watch::Receiver<bool>) {
         let mut follower = Follower::new(self.store.bell());
         let mut seen = Position::START;
@@ -62,7 +62,7 @@ impl App {
                 Ok(true) => Duration::ZERO,
                 Ok(false) => SLOW_POLL,
                 Err(error) => {
-                    log::warn!("consumer {} will try again: {error}", consumer.name);
+                    log::warn!("consumer {} will retry: {error}", consumer.name);
                     Duration::from_secs(1)
                 }
             };
@@ -78,9 +78,9 @@ impl App {
         }
     }
 
-    /// One step: looks at the next events and deals with those that the consumer follows; says whether there
-    /// is more to do. `seen` is how far this process has looked. Once `stop` is true it ends after the transaction that it
-    /// is in.
+    /// Reads the next events and processes those that the consumer follows; returns whether there is more to do.
+    /// `seen` is the position up to which this process has read. Once `stop` is true, it returns after the current
+    /// transaction.
     pub(crate) async fn advance(
         &self,
         consumer: Consumer,
@@ -90,19 +90,19 @@ impl App {
         let ahead = into_infallible(self.query(LookAhead { consumer, seen: *seen }).await)?;
         if ahead.relevant || ahead.last.get() - ahead.stored.get() >= PASSED_OVER {
             while into_infallible(self.execute_background(Consume { consumer }).await)? {
-                // What waits may be a million events, and whoever stops does not wait for all of them.
+                // There may be a million pending events; a shutdown does not wait for all of them.
                 if stop.is_some_and(|stop| *stop.borrow()) {
                     return Ok(true);
                 }
             }
         }
-        // Only now: after a failure the same events are looked at again.
+        // Only now: after a failure, the same events are read again.
         *seen = ahead.last;
         Ok(ahead.full)
     }
 }
 
-/// Looks, without writing, whether anything is there to be done.
+/// Checks, without a write, whether there is work to do.
 struct LookAhead {
     consumer: Consumer,
     seen: Position,
@@ -133,7 +133,7 @@ impl Query for LookAhead {
     }
 }
 
-/// Deals with the next events, and moves the offset with them.
+/// Processes the next events and moves the offset in the same transaction.
 struct Consume {
     consumer: Consumer,
 }

@@ -1,16 +1,16 @@
-//! How a reader of the event log waits for more of it.
+//! How a reader of the event log waits for new events.
 
 use std::time::Duration;
 use terrace_kernel::Position;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until};
 
-/// What comes within this time of a look is looked at together: the bell rings with every commit, some hundred times
-/// a second on a busy evening, and every look is a statement or three.
+/// Events that arrive within this time of a read are read together: the notification fires with every commit, some
+/// hundred times a second under load, and every read takes up to three statements.
 const GATHER: Duration = Duration::from_millis(50);
 
-/// The bell, as a reader of the log hears it: the first ring after a quiet while at once, and at most one in each
-/// [`GATHER`].
+/// Rate-limited notifications for a reader of the log: the first one after an idle period arrives at once, and at
+/// most one in each [`GATHER`].
 pub(crate) struct Follower {
     bell: watch::Receiver<Position>,
     looked: Instant,
@@ -22,17 +22,18 @@ impl Follower {
         Self::gathering(bell, GATHER)
     }
 
-    /// One that gathers for another time than most.
+    /// Uses another interval than [`GATHER`].
     pub(crate) fn gathering(bell: watch::Receiver<Position>, gather: Duration) -> Self {
         Self { bell, looked: Instant::now(), gather }
     }
 
-    /// How far this process has heard that the log goes.
+    /// Newest position that this process has been notified of.
     pub(crate) fn heard(&self) -> Position {
         *self.bell.borrow()
     }
 
-    /// Waits for the next look, `at_most` so long where nobody rings; false where nobody is left who could.
+    /// Waits for the time of the next read, at most `at_most` if there is no notification; false if the sender is
+    /// gone.
     pub(crate) async fn wait(&mut self, at_most: Duration) -> bool {
         tokio::select! {
             rung = self.bell.changed() => if rung.is_err() { return false },
@@ -43,9 +44,9 @@ impl Follower {
         true
     }
 
-    /// A look is taken now.
+    /// Marks the start of a read.
     pub(crate) fn look(&mut self) {
-        // Before the look: what is rung for from here on may not be in it.
+        // Before the read: events that are notified from now on may be missing from it.
         self.bell.borrow_and_update();
         self.looked = Instant::now();
     }
@@ -55,7 +56,7 @@ impl Follower {
 mod tests {
     use super::*;
 
-    /// Long enough that only a bell ends it.
+    /// Long enough that only a notification ends it.
     const LONG: Duration = Duration::from_hours(1);
 
     #[tokio::test]

@@ -1,7 +1,7 @@
-//! The job schedule: work that falls due by the clock. Of all processes on one database, one does each run.
+//! The job schedule: work that is due at intervals. Of all processes that share a database, one executes each run.
 //!
-//! Whoever runs a job holds its lease and prolongs it while the run lasts; a process that dies lets it run out.
-//! When the next run is due is stored, so that a restart neither repeats nor forgets one.
+//! The process that runs a job holds its lease and prolongs it during the run; if the process dies, the lease
+//! expires. The time of the next run is stored, so that a restart neither repeats nor skips a run.
 
 mod at_once;
 
@@ -18,17 +18,17 @@ use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp};
 use tokio::sync::watch;
 use uuid::Uuid;
 
-/// How often a process looks whether another has run what it waits for, or left it undone.
+/// How often a process checks whether another process has completed or abandoned the run that it waits for.
 const LOOK: Duration = Duration::from_secs(30);
-/// How long a job that failed waits before it is tried again; each further failure doubles it, up to the period.
+/// Delay before a failed job is retried; it doubles with each further failure, up to the period.
 const FIRST_PAUSE: Duration = Duration::from_secs(5);
 
-/// Whether a run is due at `now` of a job that is due once in each `period`.
+/// Returns whether a job with this period is due at `now`.
 fn is_due(record: &JobRecord, now: Timestamp, period: Duration) -> bool {
     record.due_at.is_over(now) || record.due_at > now.plus(period.saturating_add(MAX_CLOCK_SKEW))
 }
 
-/// The record after a run that ended at `now`.
+/// Returns the record after a run that ended at `now`.
 fn after(record: JobRecord, end: End, period: Duration, now: Timestamp) -> JobRecord {
     let started = record.started_at.unwrap_or(now);
     match end {
@@ -48,7 +48,7 @@ fn after(record: JobRecord, end: End, period: Duration, now: Timestamp) -> JobRe
                 ..record
             }
         }
-        // Nobody's fault: whoever is there next does it.
+        // Not a failure: the next available process runs it.
         End::Interrupted => JobRecord { due_at: now, ..record },
     }
 }
@@ -70,8 +70,8 @@ pub struct Job {
 }
 
 impl Job {
-    /// A job that does `work` once in each `period`. It may be stopped between any two commands, and after a
-    /// failure it begins again, so that it goes by what is there and not by what it remembers.
+    /// Creates a job that does `work` once in each `period`. The work may be stopped between any two commands and
+    /// starts over after a failure, so it must rely on stored state and not on memory.
     pub fn new<F>(
         name: &'static str,
         period: Duration,
@@ -83,18 +83,18 @@ impl Job {
         Self { name, period, every: None, work: Arc::new(move |app| Box::pin(work(app))) }
     }
 
-    /// The same as often as the configuration says.
+    /// Takes the period from the configuration instead.
     #[must_use]
     pub fn every(self, period: fn(&AppConfig) -> Duration) -> Self {
         Self { every: Some(period), ..self }
     }
 
-    /// Its stable name.
+    /// Stable name of the job.
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// How often it is due where `config` is the configuration.
+    /// The period under the given configuration.
     pub fn period(&self, config: &AppConfig) -> Duration {
         self.every.map_or(self.period, |every| every(config))
     }
@@ -106,24 +106,24 @@ impl fmt::Debug for Job {
     }
 }
 
-/// What became of an attempt to run a job.
+/// Result of an attempt to run a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Turn {
-    /// It did its work.
+    /// The run succeeded.
     Done,
-    /// It failed and will be tried again.
+    /// The run failed and will be retried.
     Failed,
-    /// It was stopped, and whoever is there next begins it again.
+    /// The run was stopped; the next available process starts it again.
     Interrupted,
-    /// It lasted so long without a word to the database that another process took it over.
+    /// The lease was not prolonged in time and another process took it.
     TakenOver,
-    /// Another process is at it.
+    /// Another process is running the job.
     HeldElsewhere,
     /// It is not due yet.
     NotDue(Timestamp),
 }
 
-/// How a run ended.
+/// Outcome of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     Succeeded,
@@ -136,26 +136,26 @@ impl App {
         loop {
             let wait = match self.try_job(job, &mut stop).await {
                 Ok(Turn::NotDue(due)) => due.since(self.now()).min(LOOK),
-                // The record says when it is due again.
+                // The record holds the next due time.
                 Ok(Turn::Done | Turn::Failed) => Duration::ZERO,
                 Ok(Turn::Interrupted | Turn::TakenOver | Turn::HeldElsewhere) => LOOK,
                 Err(error) => {
-                    log::warn!("job {} will try again: {error}", job.name);
+                    log::warn!("job {} will retry: {error}", job.name);
                     FIRST_PAUSE
                 }
             };
             tokio::select! {
-                () = told(&mut stop) => return,
+                () = stop_requested(&mut stop) => return,
                 () = tokio::time::sleep(wait) => {}
             }
         }
     }
 
-    /// Runs `job` if it is due and nobody else is at it. Gives it up when `stop` turns true.
+    /// Runs `job` if it is due and no other process is running it. Aborts the run when `stop` turns true.
     ///
     /// # Errors
     ///
-    /// When the database cannot be asked or told. A run that fails is no error: it is noted, and tried again.
+    /// When the database is unavailable. A failed run is not an error: it is recorded and retried.
     pub async fn try_job(
         self: &Arc<Self>,
         job: &Job,
@@ -166,7 +166,7 @@ impl App {
             metrics::gauge!("terrace_job_last_success_age_seconds", "job" => job.name)
                 .set(self.now().since(succeeded).as_secs_f64());
         }
-        // Most looks end here, without a write.
+        // Most checks end here, without a write.
         let (now, period) = (self.now(), job.period(&self.config));
         if let Some(record) = known.filter(|record| !is_due(record, now, period)) {
             return Ok(Turn::NotDue(record.due_at));
@@ -174,14 +174,14 @@ impl App {
         self.attempt(job, stop, false).await
     }
 
-    /// Runs `job` if nobody else is at it and it is due, or `early`.
+    /// Runs `job` if no other process is running it and it is due or `early` is set.
     async fn attempt(
         self: &Arc<Self>,
         job: &Job,
         stop: &mut watch::Receiver<bool>,
         early: bool,
     ) -> Result<Turn, StoreError> {
-        // Of this run alone: two attempts in one process are as far apart as in two.
+        // Unique to this run: two attempts in one process are as independent as in two processes.
         let holder = self.seed().open().new_id();
         let (life, period) = (self.config.job_lease, job.period(&self.config));
         let begun = BeginJob { name: job.name, holder, life, period, early };
@@ -191,7 +191,7 @@ impl App {
             Begun::NotDue(due) => return Ok(Turn::NotDue(due)),
         }
         let started = Instant::now();
-        let end = self.see_through(job, holder, stop).await;
+        let end = self.run_to_end(job, holder, stop).await;
         let took = started.elapsed();
         let (turn, outcome) = match end {
             Some(End::Succeeded) => (Turn::Done, "done"),
@@ -210,14 +210,14 @@ impl App {
         Ok(turn)
     }
 
-    /// Runs the job's work to its end, prolonging the lease; `None` when the lease was lost.
-    async fn see_through(
+    /// Runs the job's work to completion while prolonging the lease; `None` if the lease was lost.
+    async fn run_to_end(
         self: &Arc<Self>,
         job: &Job,
         holder: Uuid,
         stop: &mut watch::Receiver<bool>,
     ) -> Option<End> {
-        // A task of its own, so that a panic is a failure of this run only.
+        // In a separate task, so that a panic fails only this run.
         let mut run = tokio::spawn((job.work)(Arc::clone(self)));
         let end = loop {
             tokio::select! {
@@ -234,28 +234,28 @@ impl App {
                         }
                     });
                 }
-                () = told(stop) => break Some(End::Interrupted),
+                () = stop_requested(stop) => break Some(End::Interrupted),
                 () = tokio::time::sleep(self.config.job_lease / 3) => {
                     let renewed = ProlongJob { name: job.name, holder, life: self.config.job_lease };
                     match into_infallible(self.execute(renewed).await) {
                         Ok(true) => {}
                         Ok(false) => break None,
-                        // It may still be ours: the next attempt shows.
+                        // The lease may still be held: the next attempt decides.
                         Err(error) => log::warn!("the lease of job {} was not prolonged: {error}", job.name),
                     }
                 }
             }
         };
         run.abort();
-        // Until it has stopped it may still hand in commands.
+        // It may submit commands until it has actually stopped.
         let _ = run.await;
         end
     }
 }
 
-/// Comes about when `stop` turns true, or when nobody is left who could turn it.
-async fn told(stop: &mut watch::Receiver<bool>) {
-    // The error says the latter.
+/// Completes when `stop` turns true, or when its sender is dropped.
+async fn stop_requested(stop: &mut watch::Receiver<bool>) {
+    // An error means that the sender was dropped.
     let _ = stop.wait_for(|stop| *stop).await;
 }
 
@@ -277,7 +277,7 @@ impl Query for FindJob {
     }
 }
 
-/// Takes a job's lease, if the job is due, or wanted `early`.
+/// Takes a job's lease if the job is due or `early` is set.
 struct BeginJob {
     name: &'static str,
     holder: Uuid,
@@ -303,7 +303,7 @@ impl Command for BeginJob {
             return Ok(Begun::HeldElsewhere);
         }
         let record = tx.job(self.name)?.unwrap_or_else(|| JobRecord::new(self.name, now));
-        // Another process may have run it since we looked.
+        // Another process may have run it since the previous check.
         if !self.early && !is_due(&record, now, self.period) {
             tx.release_lease(&lease(self.name), self.holder)?;
             return Ok(Begun::NotDue(record.due_at));
@@ -313,7 +313,7 @@ impl Command for BeginJob {
     }
 }
 
-/// Prolongs a job's lease; false when another had it since.
+/// Prolongs a job's lease; false if another process has held it since.
 struct ProlongJob {
     name: &'static str,
     holder: Uuid,
@@ -330,7 +330,7 @@ impl Command for ProlongJob {
     }
 }
 
-/// Notes how a run ended and gives the lease back.
+/// Records how a run ended and releases the lease.
 struct EndJob {
     name: &'static str,
     holder: Uuid,
@@ -345,7 +345,7 @@ impl Command for EndJob {
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<(), Infallible> {
         let now = ctx.now();
-        // Who let it run out and lost it to another has no say any more.
+        // A process whose lease expired and was taken by another must not record anything.
         if !tx.prolong_lease(&lease(self.name), self.holder, now)? {
             return Ok(());
         }

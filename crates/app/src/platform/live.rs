@@ -1,20 +1,20 @@
-//! Live read models: what is kept in memory of the rows, and follows the event log.
+//! Live read models: in-memory copies of database rows that follow the event log.
 //!
-//! # What holds
+//! # Guarantees
 //!
-//! A model is loaded by reading the head of the log first and the rows then, and follows the events after that head.
-//! An event says only what it concerns; what counts is the row as it is when the event is dealt with. So a change that
-//! is in the rows already is dealt with once more and changes nothing, one that is committed while the rows are read
-//! is told by an event after the head, and whatever order changes are met in, the last look comes after the last of
-//! them: the model is what the rows are, as of some moment not long ago. Every process has models of its own and hears
-//! of what all of them write.
+//! Loading a model reads the head of the log first and the rows second; the model then follows the events after that
+//! head. An event only identifies what it concerns; the row as it is when the event is processed decides. A change
+//! that the loaded rows already contain is therefore processed again without effect; a change that is committed while
+//! the rows are read has an event after the head; and in whatever order changes are processed, the last read comes
+//! after the last change. So the model equals the rows as of a recent moment. Each process has its own models and
+//! receives the events of all processes.
 //!
-//! A model that has to be right as of a place in the log, and not merely of late, is told what became of each thing by
-//! the events themselves. The rows that it is loaded from hold more than the log told by then, so nobody reads it before
-//! it has dealt with everything that was committed when the last row was read ([`LiveModel::EXACT`]).
+//! A model that must be exact as of a log position, and not merely recent, takes the new state of each row from the
+//! events themselves. Its initial rows may contain changes beyond the loaded head, so it is not read before it has
+//! processed every event that was committed when the last row was read ([`LiveModel::EXACT`]).
 //!
-//! Where events that a model needs were swept, or the log is not the one that it followed (a database that was
-//! restored), it is loaded anew. While it is, the one that there is goes on answering.
+//! If events that a model needs were swept, or the log is a different one (a restored database), the model is
+//! reloaded. The existing model continues to answer in the meantime.
 
 use crate::App;
 use crate::platform::follower::Follower;
@@ -30,90 +30,93 @@ use terrace_kernel::{Event, EventKind, Outcome, Position, StoreError, Timestamp}
 use tokio::sync::{Notify, watch};
 use tokio::task::spawn_blocking;
 
-/// Events that are dealt with in one go.
+/// Maximum number of events processed at once.
 const BATCH: u32 = 256;
-/// How often to look without being rung.
+/// Poll interval without a notification.
 const SLOW_POLL: Duration = Duration::from_secs(5);
-/// How long to wait after a failure.
+/// Delay after a failure.
 const PAUSE: Duration = Duration::from_secs(1);
-/// How often to look whether what was committed is public.
+/// Poll interval while waiting for committed events to become public.
 const PUBLISHING: Duration = Duration::from_millis(5);
-/// A model that is to be loaded again and again is loaded for at most one part of the time in so many.
+/// A model that needs repeated reloads spends at most one part in this many of the time on loading.
 const SHARE: u32 = 5;
 
-/// What is kept in memory of some rows.
+/// An in-memory copy of some rows.
 pub(crate) trait LiveModel: Send + Sync + Sized + 'static {
-    /// What it is called in metrics and logs.
+    /// Name in metrics and logs.
     const NAME: &'static str;
-    /// Whether it is what the log told up to its position, and nothing beyond: its changes are made of events alone.
+    /// Whether the model must equal the log up to its position and contain nothing beyond it: its changes come from
+    /// events alone.
     const EXACT: bool;
-    /// In how many lanes its rows are read at once; each has a connection.
+    /// Number of lanes that load rows in parallel; each uses a connection.
     const LANES: usize = 1;
-    /// The events that concern it.
+    /// Kinds of events that concern the model.
     const FOLLOWS: &'static [EventKind];
-    /// The model while it is loaded.
+    /// The model during loading.
     type Draft: Default + Send + Sync + 'static;
-    /// What became of that which events concern.
+    /// New state of whatever the events concern.
     type Changes: Send + 'static;
 
     /// Reads the next portion of a lane's rows into the draft.
     fn load(draft: &Self::Draft, lane: usize, tx: &mut dyn ReadTx) -> Result<Loading, StoreError>;
 
-    /// Makes the model of all rows, and leaves nothing in the draft.
+    /// Builds the model from all rows and empties the draft.
     fn finish(draft: &Self::Draft) -> Self;
 
-    /// Reads what these events concern as it is now; they are some of those that it follows, in their order.
+    /// Reads the current state of whatever these events concern. The events are a subset of those that the model
+    /// follows, in order.
     fn look_up(tx: &mut dyn ReadTx, events: &[Event]) -> Result<Looked<Self::Changes>, StoreError>;
 
-    /// Brings the model up to what was looked up. The same may be told again, or something that the model knows.
+    /// Applies changes. Must be idempotent: the same change, or one that the model already contains, may be applied
+    /// again.
     fn apply(&mut self, changes: Self::Changes);
 
-    /// Every event up to here is dealt with, for the first time.
+    /// Called once, when the model has processed every event up to its first position.
     fn begins_at(&mut self, _position: Position) {}
 }
 
-/// How far the loading is.
+/// Progress of loading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Loading {
     /// There are more rows.
     More,
-    /// Every row was read.
+    /// Every row has been read.
     Whole,
 }
 
-/// What was looked up.
+/// Result of looking up events.
 #[derive(Debug)]
 pub(crate) struct Looked<C> {
-    /// What is to be applied.
+    /// Changes to apply.
     pub(crate) changes: C,
-    /// Whether so much else changed that everything has to be read anew.
+    /// Whether so much else changed that the model must be reloaded.
     pub(crate) reload: bool,
 }
 
-/// How a model is.
+/// State of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// Nobody has begun to load it.
+    /// Loading has not started.
     Absent,
-    /// It is loaded for the first time.
+    /// The first load is in progress.
     Loading,
-    /// It knows of every event up to here.
+    /// The model has processed every event up to this position.
     UpTo(Position),
 }
 
-/// A model that lives.
+/// A model together with its state.
 pub(crate) struct Live<M> {
     model: RwLock<Option<M>>,
     state: watch::Sender<State>,
-    /// Rings when somebody waits for the model to come further.
+    /// Notified when a caller waits for the model to advance.
     hurry: Notify,
-    /// The last position as of which answers were given in the model's place.
+    /// Highest position as of which answers were served from elsewhere instead of the model.
     floor: AtomicI64,
-    /// Whether a model is about to be there, so that no answers are given in its place.
+    /// Whether the model is about to become available, so that no more answers are served instead of it.
     closed: AtomicBool,
 }
 
-/// Keeps answers in the model's place from being given, until it is dropped.
+/// Guard: while it exists, no answers are served instead of the model.
 struct Closing<'a>(&'a AtomicBool);
 
 impl Drop for Closing<'_> {
@@ -135,14 +138,15 @@ impl<M> Default for Live<M> {
 }
 
 impl<M: LiveModel> Live<M> {
-    /// Asks the model. Waits while changes are applied, some milliseconds at most, so not on an async thread.
+    /// Runs `ask` on the model. Blocks while changes are applied, for some milliseconds at most, so do not call it on
+    /// an async thread.
     pub(crate) fn read<T>(&self, ask: impl FnOnce(&M) -> T) -> Option<T> {
         self.model.read().unwrap_or_else(PoisonError::into_inner).as_ref().map(ask)
     }
 
-    /// Whether an answer from elsewhere that is right as of `position` may be given in place of the model: not where the
-    /// model can answer, or is about to. A model that is loaded later knows of everything up to `position` from its
-    /// first moment on, so that answers do not go back.
+    /// Whether an answer from elsewhere that is correct as of `position` may be served instead of the model's: not if
+    /// the model can answer or is about to. A model that is loaded later has processed everything up to `position`
+    /// before it first answers, so answers never go back in time.
     pub(crate) fn is_replaced_at(&self, position: Position, answers: impl FnOnce(&M) -> bool) -> bool {
         let model = self.model.read().unwrap_or_else(PoisonError::into_inner);
         let is_free = !model.as_ref().is_some_and(answers) && !self.closed.load(Ordering::Acquire);
@@ -152,26 +156,26 @@ impl<M: LiveModel> Live<M> {
         is_free
     }
 
-    /// The last position as of which answers were given in the model's place.
+    /// The highest position as of which answers were served instead of the model.
     pub(crate) fn floor(&self) -> Position {
         Position::new(self.floor.load(Ordering::Acquire)).unwrap_or(Position::START)
     }
 
-    /// From now on no answers are given in the model's place.
+    /// From now on, no answers are served instead of the model.
     fn close(&self) -> Closing<'_> {
         self.closed.store(true, Ordering::Release);
-        // Those that are being given hold the lock.
+        // Calls in progress hold the lock.
         drop(self.model.write().unwrap_or_else(PoisonError::into_inner));
         Closing(&self.closed)
     }
 
-    /// Waits until the model becomes another one or comes further, at most for `patience`.
+    /// Waits until the model is replaced or advances, for at most `patience`.
     pub(crate) async fn changes_within(&self, patience: Duration) {
         let mut state = self.state.subscribe();
         let _ = tokio::time::timeout(patience, state.changed()).await;
     }
 
-    /// Waits until there is a model, if one is being loaded; says whether there is.
+    /// Waits until loading has finished, if it is in progress; returns whether there is a model.
     pub(crate) async fn is_there(&self, patience: Duration) -> bool {
         let mut state = self.state.subscribe();
         let settled = state.wait_for(|state| *state != State::Loading);
@@ -181,7 +185,7 @@ impl<M: LiveModel> Live<M> {
         }
     }
 
-    /// Up to where the model knows of every event; nothing where there is none that answers.
+    /// Position up to which the model has processed every event; `None` if there is no model that can answer.
     pub(crate) fn known(&self) -> Option<Position> {
         match *self.state.borrow() {
             State::UpTo(known) => Some(known),
@@ -189,7 +193,7 @@ impl<M: LiveModel> Live<M> {
         }
     }
 
-    /// Has the model come up to `position` soon; says whether it did within `patience`.
+    /// Requests that the model advances to `position`; returns whether it did within `patience`.
     pub(crate) async fn comes_up_to(&self, position: Position, patience: Duration) -> bool {
         match self.known() {
             None => false,
@@ -201,10 +205,10 @@ impl<M: LiveModel> Live<M> {
         }
     }
 
-    /// Waits until the model knows of every event up to `position`.
+    /// Waits until the model has processed every event up to `position`.
     async fn reaches(&self, position: Position) {
         let known = |state: &State| matches!(state, State::UpTo(known) if *known >= position);
-        // The error says that nobody is left who could tell, which cannot be while we are here.
+        // An error would mean that the sender is gone, which is impossible while `self` exists.
         let _ = self.state.subscribe().wait_for(known).await;
     }
 
@@ -213,7 +217,7 @@ impl<M: LiveModel> Live<M> {
         let old = std::mem::replace(&mut *place, model);
         drop(place);
         self.state.send_replace(state);
-        // Behind the lock: millions of edges take a while to be given back.
+        // Outside the lock: dropping millions of edges takes a while.
         drop(old);
     }
 
@@ -226,13 +230,13 @@ impl<M: LiveModel> Live<M> {
 }
 
 impl App {
-    /// Loads the live read models and keeps them current until `stop` turns true. Then they are gone.
+    /// Loads the live read models and keeps them current until `stop` turns true. The models are then dropped.
     pub async fn run_live_models(self: Arc<Self>, stop: watch::Receiver<bool>) {
         let (graph, ranks) = (Arc::clone(&self.graph), Arc::clone(&self.ranks));
         tokio::join!(self.keep_live(graph, stop.clone()), self.keep_live(ranks, stop));
     }
 
-    /// Waits until the live read models know of every event up to `position`.
+    /// Waits until the live read models have processed every event up to `position`.
     pub async fn live_models_reach(&self, position: Position) {
         tokio::join!(self.graph.reaches(position), self.ranks.reaches(position));
     }
@@ -240,18 +244,18 @@ impl App {
     async fn keep_live<M: LiveModel>(&self, live: Arc<Live<M>>, mut stop: watch::Receiver<bool>) {
         live.state.send_replace(State::Loading);
         tokio::select! {
-            // The error says that nobody is left who could turn it.
+            // An error means that the sender is gone.
             _ = stop.wait_for(|stop| *stop) => {}
             () = self.follow(&live) => {}
         }
-        // Whoever asks now is told at once that there is none.
+        // Callers that are waiting learn at once that there is no model.
         drop(spawn_blocking(move || live.replace(None, State::Absent)).await);
     }
 
     async fn follow<M: LiveModel>(&self, live: &Arc<Live<M>>) {
         let mut follower = Follower::new(self.store.bell());
         let mut known = None;
-        // When the model is to be read anew, and when that may be.
+        // When the model needs a reload, and the earliest time at which that may start.
         let mut due: Option<Instant> = Some(Instant::now());
         let mut rest = Instant::now();
         loop {
@@ -278,14 +282,14 @@ impl App {
                             rest.map_or(SLOW_POLL, |rest| rest.min(SLOW_POLL))
                         }
                         Next::Lost => {
-                            log::info!("live model {} lost the log and is read anew", M::NAME);
+                            log::info!("live model {} lost its place in the log and is reloaded", M::NAME);
                             known = None;
                             Duration::ZERO
                         }
                     }
                 }
                 Err(error) => {
-                    log::warn!("live model {} will try again: {error}", M::NAME);
+                    log::warn!("live model {} will retry: {error}", M::NAME);
                     PAUSE
                 }
             };
@@ -298,10 +302,10 @@ impl App {
         }
     }
 
-    /// Reads everything, and puts a new model into the place of the one that there is.
+    /// Reads all rows and replaces the existing model with a new one.
     async fn load<M: LiveModel>(&self, live: &Arc<Live<M>>) -> Result<Step, StoreError> {
         let begun = Instant::now();
-        // Before the first row: what is committed from now on is told after this.
+        // Before the first row: whatever is committed from now on has an event after this position.
         let head = into_infallible(self.query(Head).await)?;
         let draft: Arc<M::Draft> = Arc::default();
         let lanes = (0..M::LANES).map(|lane| self.load_lane::<M>(Arc::clone(&draft), lane));
@@ -312,7 +316,7 @@ impl App {
         let mut closing = None;
         if M::EXACT {
             let mut end = self.published().await?;
-            // Twice: answers that are given while it catches up raise the floor, until that is closed.
+            // Twice: answers served during the first pass raise the floor, until they are closed off.
             for is_last in [false, true] {
                 while reached < end {
                     let ahead = self.query(LookUp::<M> { known: reached, model: PhantomData }).await;
@@ -335,7 +339,7 @@ impl App {
         drop(closing);
         let took = begun.elapsed();
         metrics::histogram!("terrace_live_load_seconds", "model" => M::NAME).record(took.as_secs_f64());
-        log::info!("live model {} was read in {took:.1?}", M::NAME);
+        log::info!("live model {} was loaded in {took:.1?}", M::NAME);
         Ok(Step { reached, next: Next::Loaded })
     }
 
@@ -345,7 +349,7 @@ impl App {
         Ok(())
     }
 
-    /// Waits until everything that is committed by now has its public position, and says the last of them.
+    /// Waits until everything committed by now has a public position, and returns the head of the log.
     async fn published(&self) -> Result<Position, StoreError> {
         if let Some(last) = self.unpublished().await? {
             self.until_published(last).await?;
@@ -358,7 +362,7 @@ impl App {
         into_infallible(self.query(Unpublished).await)
     }
 
-    /// Waits until everything up to this event has its public position.
+    /// Waits until every event up to this one has a public position.
     pub(crate) async fn until_published(&self, last: i64) -> Result<(), StoreError> {
         while into_infallible(self.query(IsUnpublished(last)).await)? {
             tokio::time::sleep(PUBLISHING).await;
@@ -366,7 +370,7 @@ impl App {
         Ok(())
     }
 
-    /// Deals with the next events.
+    /// Processes the next events.
     async fn catch_up<M: LiveModel>(&self, live: &Arc<Live<M>>, known: Position) -> Result<Step, StoreError> {
         let ahead = into_infallible(self.query(LookUp::<M> { known, model: PhantomData }).await)?;
         let Some(Ahead { reached, looked, full }) = ahead else {
@@ -374,7 +378,7 @@ impl App {
         };
         let reload = looked.as_ref().is_some_and(|looked| looked.reload);
         if reload && M::EXACT {
-            // What it holds is not what is asked for any more; the tables are asked until it is there again.
+            // The model no longer covers what readers ask for; the tables answer until it is reloaded.
             let live = Arc::clone(live);
             let gone = spawn_blocking(move || live.replace(None, State::Loading));
             gone.await.map_err(|error| StoreError::defect(M::NAME, error))?;
@@ -382,7 +386,8 @@ impl App {
         }
         if let Some(Looked { changes, .. }) = looked {
             if M::EXACT {
-                // Nobody asks it for long: some microseconds here spare whoever waits for this a change of threads.
+                // No reader holds the lock for long: blocking some microseconds here saves the waiting readers a
+                // thread switch.
                 live.apply(changes, reached);
             } else {
                 let live = Arc::clone(live);
@@ -397,21 +402,21 @@ impl App {
     }
 }
 
-/// What one step came to.
+/// Result of one step.
 struct Step {
-    /// Every event up to here is known.
+    /// Every event up to this position has been processed.
     reached: Position,
     next: Next,
 }
 
 enum Next {
-    /// Everything was read.
+    /// The model was loaded.
     Loaded,
     /// There may be more events.
     More { reload: bool },
-    /// There were no more.
+    /// There are no more events.
     UpToDate { reload: bool },
-    /// Events that are needed are not there.
+    /// Required events are missing.
     Lost,
 }
 
@@ -427,7 +432,7 @@ impl Query for Head {
     }
 }
 
-/// Reads the next portion of the rows. A draft whose reading failed is thrown away.
+/// Reads the next portion of rows. If a read fails, its draft is discarded.
 struct Portion<M: LiveModel> {
     draft: Arc<M::Draft>,
     lane: usize,
@@ -456,7 +461,7 @@ impl Query for Unpublished {
     }
 }
 
-/// Finds whether an event up to this one is not public yet.
+/// Finds whether any event up to this one is not public yet.
 struct IsUnpublished(i64);
 
 impl Query for IsUnpublished {
@@ -469,7 +474,7 @@ impl Query for IsUnpublished {
     }
 }
 
-/// Reads the next events, and what those of them that concern the model concern.
+/// Reads the next events and the current state of whatever the relevant ones concern.
 struct LookUp<M> {
     known: Position,
     model: PhantomData<fn() -> M>,
@@ -477,13 +482,13 @@ struct LookUp<M> {
 
 struct Ahead<C> {
     reached: Position,
-    /// Nothing where no event concerns the model.
+    /// `None` if none of the events concerns the model.
     looked: Option<Looked<C>>,
     full: bool,
 }
 
 impl<C> Ahead<C> {
-    /// Whether the model can go on with what was looked up.
+    /// Whether the model can apply the result, so that no reload is needed.
     fn goes_on(&self) -> bool {
         self.looked.as_ref().is_none_or(|looked| !looked.reload)
     }
@@ -491,12 +496,12 @@ impl<C> Ahead<C> {
 
 impl<M: LiveModel> Query for LookUp<M> {
     const NAME: &'static str = "live_look_up";
-    /// Nothing when events after what is known are gone.
+    /// `None` if events after the known position are missing.
     type Output = Option<Ahead<M::Changes>>;
     type Refusal = Infallible;
 
     fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
-        // Before the events: what was public when it was read is among them, or gone.
+        // Before the events: whatever was public at this read is among them, or has been swept.
         let head = tx.head()?;
         let events = tx.events_after(self.known, BATCH)?;
         let is_next = |event: &Event| event.position.get() == self.known.get() + 1;

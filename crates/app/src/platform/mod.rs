@@ -1,4 +1,4 @@
-//! What every area uses: consumers of events, jobs, models in memory, sealed cursors and bounded workers.
+//! Shared by all areas: event consumers, jobs, in-memory models, sealed cursors and bounded workers.
 
 mod consumers;
 mod count_expired;

@@ -1,4 +1,4 @@
-//! What an operator wants to know of the work that goes on by itself.
+//! Overview of background work for operators.
 
 use crate::demo::DEMO_FAN;
 use crate::minting::MintingStanding;
@@ -10,22 +10,22 @@ use std::convert::Infallible;
 use terrace_identity::Username;
 use terrace_kernel::{Outcome, Position, Timestamp};
 
-/// Looks at what goes on by itself.
+/// Reads the state of background work.
 #[derive(Debug, Clone)]
 pub struct Overview;
 
-/// What goes on by itself.
+/// State of background work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OverviewOf {
-    /// The newest public event.
+    /// Position of the newest public event.
     pub head: Position,
-    /// Each durable consumer, and the last event that it has dealt with.
+    /// Each durable consumer with the last event that it has processed.
     pub consumers: Vec<(&'static str, Position)>,
-    /// What is stored of the jobs.
+    /// Records of the jobs.
     pub jobs: Vec<JobRecord>,
-    /// Whether the account is there whose password is published with the demo content.
+    /// Whether the demo account exists, whose password is published with the demo content.
     pub demo_fan: bool,
-    /// What waits for the minter.
+    /// State of the minting outbox.
     pub minting: MintingStanding,
 }
 

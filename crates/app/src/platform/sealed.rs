@@ -1,4 +1,4 @@
-//! Bytes that a client carries for the service and cannot read or change.
+//! Opaque bytes that a client carries for the service and can neither read nor change.
 
 use crate::platform::{SecretKey, keyed};
 use chacha20poly1305::aead::{Aead, Payload};
@@ -7,19 +7,19 @@ use hmac::Mac;
 use std::fmt;
 use zeroize::Zeroize;
 
-/// The bytes of a nonce.
+/// Length of a nonce in bytes.
 const NONCE: usize = 24;
 
-/// Encrypts and authenticates cursors: XChaCha20-Poly1305 under keys that every process with the service's secret
-/// derives. The nonce is a MAC of what is sealed, so that one place in one list has one cursor in every process, and
-/// equal pages have equal tags.
+/// Encrypts and authenticates cursors: XChaCha20-Poly1305 under keys that every process derives from the service's
+/// secret. The nonce is a MAC of the plaintext, so that a place in a list has the same cursor in every process, and
+/// equal pages have equal entity tags.
 pub struct CursorSeal {
     cipher: XChaCha20Poly1305,
     nonces: [u8; 32],
 }
 
 impl CursorSeal {
-    /// The seal of a secret.
+    /// Derives the keys from a secret.
     pub fn new(secret: &SecretKey) -> Self {
         let mut key = secret.derive("terrace/cursors/1");
         let cipher = XChaCha20Poly1305::new(&key.into());
@@ -27,18 +27,18 @@ impl CursorSeal {
         Self { cipher, nonces: secret.derive("terrace/nonces of cursors/1") }
     }
 
-    /// Seals `values` for what `context` names.
+    /// Seals `values` for the purpose that `context` names.
     pub fn seal(&self, context: &[u8], values: &[u8]) -> Vec<u8> {
         let length = u64::try_from(context.len()).unwrap_or(u64::MAX).to_be_bytes();
         let mac = keyed(&self.nonces).chain_update(length).chain_update(context).chain_update(values);
         let mac: [u8; 32] = mac.finalize().into_bytes().into();
         let nonce = mac.first_chunk::<NONCE>().copied().unwrap_or_default();
-        // The cipher refuses only what is larger than any memory; then the cursor is one that nobody can open.
+        // The cipher fails only on input larger than any memory; the resulting cursor cannot be opened.
         let sealed = self.cipher.encrypt(&nonce.into(), Payload { msg: values, aad: context });
         [nonce.as_slice(), &sealed.unwrap_or_default()].concat()
     }
 
-    /// Opens what [`CursorSeal::seal`] made for the same context by the same secret.
+    /// Opens the output of [`CursorSeal::seal`] for the same context and secret.
     pub fn open(&self, context: &[u8], sealed: &[u8]) -> Option<Vec<u8>> {
         let (nonce, msg) = sealed.split_first_chunk::<NONCE>()?;
         self.cipher.decrypt(&(*nonce).into(), Payload { msg, aad: context }).ok()

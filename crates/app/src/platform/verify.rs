@@ -1,11 +1,11 @@
-//! Compares what is derived with what it is derived from.
+//! Compares derived data with its source.
 
 use crate::store::Query;
 use crate::store::{CounterCheck, ReadTx};
 use std::convert::Infallible;
 use terrace_kernel::{Outcome, Timestamp};
 
-/// Compares every counter with the rows that it counts. It reads whole tables.
+/// Compares every counter with the rows that it counts. Reads whole tables.
 #[derive(Debug, Clone)]
 pub struct Verify;
 

@@ -1,30 +1,30 @@
-//! Work for the processor, off the async threads and bounded: however much is handed in at once, a fixed number
-//! is done at a time, a fixed number waits, and the rest is told to come later.
+//! Bounded execution of CPU-bound work off the async threads: a fixed number of tasks runs at a time, a fixed number
+//! waits, and further ones are rejected.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::Semaphore;
 
-/// Why work came to nothing.
+/// Why work was not completed.
 #[derive(Debug)]
 pub(crate) enum NotDone {
-    /// Too much waits already.
+    /// The queue is full.
     Busy,
-    /// It panicked.
+    /// The work panicked.
     Panicked(tokio::task::JoinError),
 }
 
-/// A bounded number of places for one kind of work.
+/// A bounded pool for one kind of work.
 pub(crate) struct Workers {
     running: Arc<Semaphore>,
     waiting: AtomicUsize,
     most_waiting: usize,
-    /// The gauge that shows how many wait.
+    /// Gauge of the queue length.
     gauge: &'static str,
 }
 
 impl Workers {
-    /// At most `workers` pieces of work at a time, at most `queue` more waiting.
+    /// At most `workers` tasks run at a time, and at most `queue` more wait.
     pub(crate) fn new(gauge: &'static str, workers: usize, queue: usize) -> Self {
         Self {
             running: Arc::new(Semaphore::new(workers.max(1))),
@@ -34,7 +34,7 @@ impl Workers {
         }
     }
 
-    /// Does `work` when its turn comes.
+    /// Runs `work` when a worker is free.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
@@ -46,7 +46,8 @@ impl Workers {
             Arc::clone(&self.running).acquire_owned().await.map_err(|_| NotDone::Busy)?
         };
         let done = tokio::task::spawn_blocking(move || {
-            // The permit goes with the work: a client that hangs up frees no place before its work is done.
+            // The permit moves with the work: a client that disconnects does not free a worker before its work is
+            // done.
             let _permit = permit;
             work()
         });
@@ -63,7 +64,7 @@ impl Workers {
     }
 }
 
-/// A place in the queue, given back when its holder is served or hangs up.
+/// A place in the queue, released when the work starts or its caller disconnects.
 struct Place<'p>(&'p AtomicUsize);
 
 impl Drop for Place<'_> {

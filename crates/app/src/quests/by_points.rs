@@ -1,5 +1,6 @@
-//! Whom points bring forward. Of the many who get some, only those are checked who come to a step or an achievement by
-//! them: what the events say of their totals is held beside what they have not done yet, in a few statements for all.
+//! Selects the fans whose new points may complete a step or an achievement. Of the many fans who receive points, only
+//! these are checked: the totals in the events are compared with the fans' open steps and missing achievements, in a
+//! few statements for all of them.
 
 use crate::quests::QuestBook;
 use crate::store::Tx;
@@ -9,15 +10,15 @@ use terrace_kernel::{Ctx, Event, EventKind, StoreError, UserId};
 use terrace_quests::{Check, Goal, Step, StepId};
 use terrace_scoring::{BoardId, SeasonId, TotalChange, TotalChanges};
 
-/// Runs of a day that began before are over, in whatever zone.
+/// Daily runs that started before this are over, in every time zone.
 const LONGEST_DAY: Duration = Duration::from_hours(72);
 
-/// What events say of a fan's totals.
+/// Totals of a fan according to events.
 #[derive(Default)]
 struct Score {
-    /// The most points on any board.
+    /// Highest total on any board.
     highest: i64,
-    /// The last total of each board.
+    /// Last total on each board.
     totals: BTreeMap<BoardId, TotalChange>,
 }
 
@@ -27,11 +28,11 @@ impl Score {
         self.totals.insert(change.board, change);
     }
 
-    /// Whether these points may fulfil a check. The fan's own facts decide.
+    /// Whether these totals may fulfil a check. The fan's stored facts decide.
     fn may_meet(&self, check: Check) -> bool {
         match check {
             Check::PointsThreshold { points } => self.highest >= points,
-            // Points for a team put a fan on its board.
+            // Points for a team put the fan on the team's board.
             Check::JoinLeaderboard => self.totals.len() > 1,
             Check::RankThreshold { .. } => true,
             Check::FollowUser { .. }
@@ -42,7 +43,7 @@ impl Score {
         }
     }
 
-    /// The same of an achievement.
+    /// Whether these totals may reach an achievement's goal.
     fn may_reach(&self, goal: Goal) -> bool {
         match goal {
             Goal::SeasonPoints(points) => self.highest >= points,
@@ -74,8 +75,8 @@ fn scores(events: &[Event]) -> Result<Scores, StoreError> {
     Ok(scores)
 }
 
-/// The fans whom the points of these events may bring forward, each with their rank on the global board where a step asks
-/// for it and they reach it.
+/// Returns the fans who may complete something with the points of these events, each with their rank on the global
+/// board if a step requires it and they reach it.
 pub(super) fn brought_by_points(
     tx: &mut dyn Tx,
     ctx: &Ctx,
@@ -113,7 +114,7 @@ pub(super) fn brought_by_points(
     Ok(brought)
 }
 
-/// Steps of open quests that points may fulfil and these fans have not done.
+/// Steps of open quests that points may fulfil and that these fans have not completed.
 fn undone(
     tx: &mut dyn Tx,
     ctx: &Ctx,
@@ -132,7 +133,7 @@ fn undone(
     tx.undone_among(&users, &steps, ctx.now().minus(LONGEST_DAY))
 }
 
-/// The fans who may come to an achievement that they do not have.
+/// Fans who may have reached an achievement that they do not have.
 fn unachieved(tx: &mut dyn Tx, book: &QuestBook, scores: &Scores) -> Result<BTreeSet<UserId>, StoreError> {
     let mut reached = Vec::new();
     for one in book.achievements() {
@@ -152,7 +153,7 @@ fn global_board(tx: &mut dyn Tx) -> Result<Option<(SeasonId, BoardId)>, StoreErr
     Ok(tx.global_board(season)?.map(|board| (season, board.id)))
 }
 
-/// A fan's rank, where it is `lowest` or better.
+/// A fan's rank, if it is `lowest` or better.
 fn rank_of(
     tx: &mut dyn Tx,
     (season, board): (SeasonId, BoardId),

@@ -1,4 +1,5 @@
-//! Progress checks: steps whose condition holds are completed, whoever or whatever brought it about (spec §1 rule 5).
+//! Progress checks: a step whose condition holds is completed, whatever caused the condition to hold (spec §1 rule
+//! 5).
 
 use crate::boards::Awards;
 use crate::quests::by_points::brought_by_points;
@@ -9,8 +10,8 @@ use std::collections::BTreeMap;
 use terrace_kernel::{Ctx, Event, EventKind, Failure, NewEvent, Outcome, StoreError, Topic, UserId};
 use terrace_quests::{Achievement, Facts, QuestId, Step, StepId, is_due, met_steps, today};
 
-/// Completes what a fan has fulfilled in the quests that they are in, and grants the achievements that they have come to.
-/// What they fulfil by that itself is seen, too: points may reach a threshold.
+/// Completes the steps and quests whose conditions a fan meets, and grants achievements that the fan has reached.
+/// Repeats until nothing changes, because awarded points may reach another threshold.
 pub(crate) fn check_fan(
     tx: &mut dyn Tx,
     ctx: &mut Ctx,
@@ -19,7 +20,7 @@ pub(crate) fn check_fan(
     (user, rank): (UserId, Option<u64>),
 ) -> Outcome<Checked, NotActive> {
     let mut checked = Checked::default();
-    // Locked: what is completed below is paid below, and nobody takes the account away in between.
+    // Locked: the account cannot be deleted between completing a step and paying it.
     let Some((zone, visits)) = tx.lock_fan(user)? else { return Err(Failure::Refused(NotActive)) };
     let today = today(zone, visits.as_ref(), ctx.now());
     loop {
@@ -30,7 +31,7 @@ pub(crate) fn check_fan(
             if !is_due(quest, &run, &done, &facts, ctx.now()) {
                 continue;
             }
-            // Locked, and looked at again: somebody else may be at it.
+            // Locked and read again, because of concurrent transactions.
             let Some((run, done)) = tx.lock_run(user, run.quest, run.period)? else { continue };
             let mut progress = Progress { user, quest, run, done };
             let met = met_steps(quest, &progress.run, &progress.done, &facts, ctx.now());
@@ -49,7 +50,7 @@ pub(crate) fn check_fan(
     Ok(checked)
 }
 
-/// Grants the achievements that a fan has come to and does not have; says how many.
+/// Grants the achievements that a fan has reached and does not have; returns how many.
 pub(crate) fn grant_achievements(
     tx: &mut dyn Tx,
     ctx: &mut Ctx,
@@ -79,7 +80,7 @@ pub(crate) fn grant_achievements(
     Ok(granted)
 }
 
-/// Whom an event concerns whatever else is known of them.
+/// Fans affected by an event, according to its kind alone.
 fn concerned(book: &QuestBook, event: &Event) -> Vec<UserId> {
     let subject = event.what.subject;
     let has_check = |step: &Step| step.check.is_some();
@@ -87,7 +88,7 @@ fn concerned(book: &QuestBook, event: &Event) -> Vec<UserId> {
         (EventKind::UserFollowed, Some(actor)) => vec![actor, UserId::from_uuid(subject)],
         (EventKind::ProfileChanged | EventKind::AccountRestored, _) => vec![UserId::from_uuid(subject)],
         (EventKind::ScoreChanged, Some(actor)) => vec![actor],
-        // What held before counts from the start.
+        // A condition that held before the start counts from the start.
         (EventKind::QuestStarted, Some(actor)) => {
             let quest = book.quest(QuestId::from_uuid(subject));
             if quest.is_some_and(|quest| quest.steps.iter().any(has_check)) {
@@ -96,7 +97,7 @@ fn concerned(book: &QuestBook, event: &Event) -> Vec<UserId> {
                 Vec::new()
             }
         }
-        // The next step may be one whose condition holds already.
+        // The next step may have a condition that already holds.
         (EventKind::StepCompleted, Some(actor)) => {
             let quest = book.step(StepId::from_uuid(subject)).map(|(quest, _)| quest);
             let opens = quest.is_some_and(|quest| quest.is_sequential && quest.steps.iter().any(has_check));
@@ -106,7 +107,7 @@ fn concerned(book: &QuestBook, event: &Event) -> Vec<UserId> {
     }
 }
 
-/// Checks the fans whom these events concern, once each.
+/// Checks each fan affected by these events, once.
 pub(crate) fn check_after(tx: &mut dyn Tx, ctx: &mut Ctx, events: &[Event]) -> Result<(), StoreError> {
     let book = QuestBook::new(tx.quests()?);
     let mut users: BTreeMap<UserId, Option<u64>> =

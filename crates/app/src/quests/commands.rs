@@ -1,4 +1,4 @@
-//! What fans do in quests, and how quests come into the database.
+//! Commands of fans in quests, and loading of quest content.
 
 use crate::boards::Awards;
 use crate::quests::{
@@ -18,7 +18,7 @@ use terrace_quests::{
 };
 use terrace_scoring::{NewAward, Points, SourceKey, Writer};
 
-/// Loads quests by their keys. A quest or step whose key was there keeps its id, and with it what fans did in it.
+/// Loads quests by their keys. A quest or step whose key exists keeps its id, and so the progress of fans.
 pub(crate) struct LoadQuests {
     pub(crate) content: QuestContent,
 }
@@ -47,25 +47,25 @@ impl Command for LoadQuests {
     }
 }
 
-/// Starts a quest for a fan; who is in it, or through it, stays so.
+/// Starts a quest for a fan. If the fan has a current run of it, completed or not, nothing changes.
 #[derive(Debug, Clone)]
 pub struct StartQuest {
-    /// The fan.
+    /// Fan who starts the quest.
     pub user: UserId,
-    /// Which quest.
+    /// Quest to start.
     pub quest: QuestId,
-    /// The quests.
+    /// All quests.
     pub book: Arc<QuestBook>,
 }
 
-/// Why a quest is not started.
+/// Why a quest was not started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StartQuestRefusal {
     /// There is no such quest.
     UnknownQuest,
-    /// A rule says no.
+    /// A rule refuses it.
     Rule(StartRefusal),
-    /// The account was deleted or suspended meanwhile.
+    /// The account was deleted or suspended in the meantime.
     NotActive,
 }
 
@@ -92,40 +92,40 @@ impl Command for StartQuest {
     }
 }
 
-/// Completes a step of a quest, and pays it.
+/// Completes a step of a quest and awards its points.
 #[derive(Debug, Clone)]
 pub struct CompleteStep {
-    /// The fan.
+    /// Fan who completes the step.
     pub user: UserId,
-    /// Which step.
+    /// Step to complete.
     pub step: StepId,
-    /// The quests.
+    /// All quests.
     pub book: Arc<QuestBook>,
-    /// The fan's rank on the global board.
+    /// The fan's rank on the global board, if it is known.
     pub rank: Option<u64>,
-    /// What stamps awards.
+    /// Writes the awards.
     pub awards: Awards,
 }
 
-/// What became of a step.
+/// Result of completing a step.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StepCompleted {
-    /// The points that were paid now, the quest's bonus included.
+    /// Points awarded by this call, including the quest's bonus.
     pub points: i64,
-    /// Whether the quest was completed with it.
+    /// Whether it completed the quest.
     pub completes_quest: bool,
-    /// The fan's run of the quest as it is now, with the steps done in it.
+    /// The fan's run of the quest after the call, with its completed steps.
     pub run: Option<(Run, Vec<StepDone>)>,
 }
 
-/// Why a step is not completed.
+/// Why a step was not completed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CompleteStepRefusal {
     /// There is no such step.
     UnknownStep,
-    /// A rule says no.
+    /// A rule refuses it.
     Rule(StepRefusal),
-    /// The account was deleted or suspended meanwhile.
+    /// The account was deleted or suspended in the meantime.
     NotActive,
 }
 
@@ -168,7 +168,7 @@ impl Command for CompleteStep {
     }
 }
 
-/// Completes what a fan has fulfilled.
+/// Completes the steps and quests whose conditions a fan meets.
 pub(crate) struct CheckProgress {
     pub(crate) user: UserId,
     pub(crate) book: Arc<QuestBook>,
@@ -187,25 +187,25 @@ impl Command for CheckProgress {
     }
 }
 
-/// Visits the dashboard: the first visit of each of the fan's dates pays.
+/// Records a visit to the dashboard: the first visit on each of the fan's calendar dates pays.
 #[derive(Debug, Clone)]
 pub struct VisitDaily {
-    /// The fan.
+    /// Fan who visits.
     pub user: UserId,
-    /// What stamps awards.
+    /// Writes the award.
     pub awards: Awards,
 }
 
-/// What a visit came to.
+/// Result of a visit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DailyVisit {
     /// Whether the date was paid before.
     pub already_completed: bool,
-    /// The points that were paid now.
+    /// Points awarded by this call.
     pub points: i64,
-    /// On how many dates in a row the fan has visited.
+    /// Number of consecutive dates with a visit.
     pub streak: u32,
-    /// The first instant at which a visit pays again.
+    /// First instant at which a visit pays again.
     pub next_visit_at: Timestamp,
 }
 
@@ -231,7 +231,7 @@ impl Command for VisitDaily {
             }
         };
         if !tx.put_visits(self.user, &state, before)? {
-            // The account is locked, so nobody can have been faster.
+            // The account is locked, so there is no concurrent writer.
             return Err(Failure::Broken(terrace_kernel::StoreError::defect(
                 "visit",
                 "visits changed under a lock",
@@ -265,7 +265,7 @@ impl Command for VisitDaily {
     }
 }
 
-/// Gives the coins of a milestone, once for the date that reached it.
+/// Pays the coins of a milestone, once for the date on which it was reached.
 fn give_coins(
     tx: &mut dyn Tx,
     ctx: &mut Ctx,
@@ -273,7 +273,7 @@ fn give_coins(
     (date, streak): (NaiveDate, u32),
     coins: i64,
 ) -> Result<(), StoreError> {
-    // A milestone may give none.
+    // A milestone may pay no coins.
     let Ok(amount) = Amount::new(coins) else { return Ok(()) };
     tx.transfer(&Transfer {
         id: ctx.new_id(),

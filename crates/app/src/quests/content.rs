@@ -1,4 +1,4 @@
-//! Quests and achievements as content: read from TOML, checked whole, loaded by their stable keys.
+//! Quests and achievements as content: parsed from TOML, validated as a whole, loaded by their stable keys.
 
 use crate::content::{instant, line_of};
 use serde::Deserialize;
@@ -7,33 +7,33 @@ use terrace_quests::{
     Achievement, AchievementDraft, CheckDraft, ContentError, QuestDraft, StepDraft, plan_achievements,
 };
 
-/// Quests as a file describes them. Whether they go with what there is shows when they are loaded.
+/// Quests as a file describes them. Whether they are consistent with existing teams is checked when they are loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QuestContent {
     pub(crate) drafts: Vec<QuestDraft>,
-    /// The line on which each quest begins.
+    /// Line on which each quest starts.
     pub(crate) lines: Vec<usize>,
 }
 
-/// What is wrong with quests.
+/// Why quest content was rejected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum QuestContentError {
-    /// The text is no TOML of the expected form; the message names line and column.
+    /// The text is not TOML of the expected form; the message contains line and column.
     #[error("quests: {0}")]
     Malformed(String),
-    /// Values break rules: each with the line on which its quest begins.
+    /// Values violate rules; each message contains the line on which its quest starts.
     #[error("{}", .0.join("\n"))]
     Invalid(Vec<String>),
 }
 
-/// What became of quests that were loaded.
+/// Result of loading quests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct QuestSummary {
-    /// How many quests the content has.
+    /// Number of quests in the content.
     pub quests: usize,
-    /// How many steps.
+    /// Number of steps in the content.
     pub steps: usize,
-    /// How many quests are retired by it.
+    /// Number of quests that were retired.
     pub retired: u64,
 }
 
@@ -93,20 +93,20 @@ const fn yes() -> bool {
 }
 
 impl QuestContent {
-    /// The quests that come with the program.
+    /// Returns the embedded quests.
     ///
     /// # Errors
     ///
-    /// When they are not well formed.
+    /// When the content is malformed.
     pub fn embedded() -> Result<Self, QuestContentError> {
         Self::parse(include_str!("../../content/quests.toml"))
     }
 
-    /// Reads quests.
+    /// Parses quests.
     ///
     /// # Errors
     ///
-    /// Says what is wrong, with the line where it stands.
+    /// Describes what is wrong, with line numbers.
     pub fn parse(text: &str) -> Result<Self, QuestContentError> {
         let file: QuestFile =
             toml::from_str(text).map_err(|error| QuestContentError::Malformed(error.to_string()))?;
@@ -126,7 +126,7 @@ impl QuestContent {
         if wrong.is_empty() { Ok(content) } else { Err(QuestContentError::Invalid(wrong)) }
     }
 
-    /// What is wrong, with the lines.
+    /// Adds line numbers to errors.
     pub(crate) fn located(&self, errors: &[ContentError]) -> QuestContentError {
         let line = |error: &ContentError| self.lines.get(error.place).copied().unwrap_or_default();
         let located = |error: &ContentError| format!("quests, line {}: {error}", line(error));
@@ -181,7 +181,7 @@ struct AchievementEntry {
     goal: String,
 }
 
-/// The achievements that come with the program; a test holds that they are well formed.
+/// The embedded achievements; a test ensures that they are well formed.
 pub(super) fn achievements() -> &'static [Achievement] {
     static READ: LazyLock<Vec<Achievement>> = LazyLock::new(|| read_achievements().unwrap_or_default());
     &READ

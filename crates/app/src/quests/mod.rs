@@ -1,5 +1,5 @@
-//! Quests: their content, and what fans do in them. The rules are in `terrace-quests`; here they meet points, boards and
-//! the event log.
+//! Quests: content, and the progress of fans. The rules are in `terrace-quests`; this module connects them to points,
+//! boards and the event log.
 
 mod by_points;
 mod checks;
@@ -34,7 +34,7 @@ use std::sync::Arc;
 use terrace_kernel::{Failure, Outcome, StoreError, UserId};
 use terrace_quests::{Achievement, Check, Quest, QuestId, Step, StepId};
 
-/// Every quest, and every achievement.
+/// All quests and achievements.
 #[derive(Debug, Clone, Default)]
 pub struct QuestBook {
     quests: Vec<Quest>,
@@ -45,46 +45,46 @@ impl QuestBook {
         Self { quests }
     }
 
-    /// Every quest, in the order of the content; retired ones included.
+    /// All quests, in the order of the content, retired ones included.
     pub fn quests(&self) -> &[Quest] {
         &self.quests
     }
 
-    /// A quest.
+    /// The quest with this id.
     pub fn quest(&self, id: QuestId) -> Option<&Quest> {
         self.quests.iter().find(|quest| quest.id == id)
     }
 
-    /// A step and its quest.
+    /// The step with this id, with its quest.
     pub fn step(&self, id: StepId) -> Option<(&Quest, &Step)> {
         self.quests.iter().find_map(|quest| Some((quest, quest.step(id)?)))
     }
 
-    /// The achievements, which come with the program.
+    /// All achievements. They are embedded in the program.
     pub fn achievements(&self) -> &'static [Achievement] {
         content::achievements()
     }
 }
 
-/// What a check of a fan's progress came to.
+/// Result of a progress check.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Checked {
-    /// The steps that were completed by it.
+    /// Steps completed.
     pub steps: Vec<StepId>,
-    /// The quests that were.
+    /// Quests completed.
     pub quests: Vec<QuestId>,
-    /// The points that they paid.
+    /// Points awarded.
     pub points: i64,
-    /// How many achievements were granted.
+    /// Number of achievements granted.
     pub achievements: u64,
 }
 
-/// Why a fan's progress is not checked: the account was deleted or suspended meanwhile.
+/// Why a fan's progress was not checked: the account was deleted or suspended in the meantime.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotActive;
 
 impl App {
-    /// The quests as they were within the last second, or are now where this process has changed them.
+    /// Returns the quests from a cache with a lifetime of one second, which changes by this process invalidate.
     pub async fn quest_book(&self) -> Result<Arc<QuestBook>, StoreError> {
         if let Some(book) = self.quest_books.get(&()) {
             return Ok(book);
@@ -94,23 +94,23 @@ impl App {
         Ok(book)
     }
 
-    /// Has the quests read anew.
+    /// Invalidates the cache of quests.
     pub(crate) fn forget_quest_book(&self) {
         self.quest_books.invalidate_all();
     }
 
-    /// Loads quests by their keys; those that are not among them any more are retired.
+    /// Loads quests by their keys; quests that the content no longer contains are retired.
     ///
     /// # Errors
     ///
-    /// Refuses content that does not go with the teams that there are, and changes nothing.
+    /// Refuses content that is inconsistent with the existing teams, and changes nothing.
     pub async fn load_quests(&self, content: QuestContent) -> Outcome<QuestSummary, QuestContentError> {
         let loaded = self.execute(LoadQuests { content }).await;
         self.forget_quest_book();
         loaded
     }
 
-    /// Completes a step for a fan; says of which quests.
+    /// Completes a step for a fan; also returns the quests that it was checked against.
     pub async fn complete_step(
         &self,
         user: UserId,
@@ -125,7 +125,7 @@ impl App {
         Ok((book, completed))
     }
 
-    /// Completes what a fan has fulfilled in the quests that they are in. Where nothing is new, nothing is written.
+    /// Completes the steps and quests whose conditions a fan meets. If nothing is due, nothing is written.
     pub async fn check_progress(&self, user: UserId) -> Outcome<Checked, NotActive> {
         let book = self.quest_book().await.map_err(Failure::Broken)?;
         let standing =

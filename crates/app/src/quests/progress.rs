@@ -1,4 +1,4 @@
-//! What a step and a quest pay, in the transaction that completes them.
+//! Points of steps and quests, awarded in the transaction that completes them.
 
 use crate::boards::{AwardPointsRefusal, Awards};
 use crate::quests::Checked;
@@ -8,7 +8,7 @@ use terrace_quests::{Quest, Run, RunStatus, Step, StepDone, is_left_complete};
 use terrace_scoring::{NewAward, Points, SourceKey, Writer};
 use uuid::Uuid;
 
-/// A fan's run of a quest while it is advanced.
+/// A fan's run of a quest while it advances.
 pub(crate) struct Progress<'a> {
     pub(crate) user: UserId,
     pub(crate) quest: &'a Quest,
@@ -16,8 +16,8 @@ pub(crate) struct Progress<'a> {
     pub(crate) done: Vec<StepDone>,
 }
 
-/// Completes a step that the rules let be completed, and the quest with its last required one; each pays now
-/// (`docs/spec.md` §3 rules 2 and 3). Nothing happens where the step had been completed meanwhile.
+/// Completes a step that the rules permit, and the quest with its last required step; each is paid now
+/// (`docs/spec.md` §3 rules 2 and 3). Does nothing if the step was completed in the meantime.
 pub(crate) fn pay_step(
     tx: &mut dyn Tx,
     ctx: &mut Ctx,
@@ -42,7 +42,7 @@ pub(crate) fn pay_step(
     pay_quest(tx, ctx, awards, progress, checked)
 }
 
-/// Completes a quest if its required steps are all done and it is not complete yet, and pays its bonus.
+/// Completes a quest, unless it is complete, if all its required steps are done, and pays its bonus.
 pub(crate) fn pay_quest(
     tx: &mut dyn Tx,
     ctx: &mut Ctx,
@@ -56,7 +56,7 @@ pub(crate) fn pay_quest(
         run.completed_at = Some(ctx.now());
         checked.quests.push(quest.id);
         tell(tx, ctx.now(), EventKind::QuestCompleted, *user, quest.id.as_uuid())?;
-        // Also when it is nothing: completed quests are read from the records.
+        // Also for a bonus of zero: completed quests are read from the records.
         let source = SourceKey::quest(quest.id.as_uuid(), run.period.local_date());
         checked.points += give(tx, ctx, awards, *user, quest, (quest.bonus, &quest.title, source))?;
     }
@@ -79,7 +79,7 @@ fn give(
     }
 }
 
-/// Appends the event of what a fan did in a quest.
+/// Appends an event about a fan's progress in quests.
 pub(crate) fn tell(
     tx: &mut dyn Tx,
     now: Timestamp,
@@ -91,7 +91,7 @@ pub(crate) fn tell(
     tx.append(&event, now)
 }
 
-/// An award that fails here is either nobody's any more, or of a team that was removed, which no rule lets be.
+/// Maps a failed award: the account is no longer active, or the quest's team is missing, which no rule permits.
 pub(crate) fn not_given<R>(failure: Failure<AwardPointsRefusal>, gone: R) -> Failure<R> {
     match failure {
         Failure::Broken(error) => Failure::Broken(error),

@@ -1,4 +1,4 @@
-//! Quests as fans see them.
+//! Queries for the quests of fans.
 
 use crate::quests::QuestBook;
 use crate::store::Query;
@@ -13,7 +13,7 @@ use terrace_quests::{
 };
 use terrace_scoring::{PointsRecord, SourceKey};
 
-/// Reads every quest.
+/// Reads all quests.
 pub(crate) struct ReadQuestBook;
 
 impl Query for ReadQuestBook {
@@ -26,14 +26,14 @@ impl Query for ReadQuestBook {
     }
 }
 
-/// Reads how far a fan is in the quests of today.
+/// Reads a fan's current runs.
 #[derive(Debug, Clone)]
 pub struct ReadOwnRuns {
-    /// The fan.
+    /// Fan whose runs are read.
     pub user: UserId,
 }
 
-/// A fan's runs by quest.
+/// A fan's runs, by quest.
 pub type OwnRuns = HashMap<QuestId, (Run, Vec<StepDone>)>;
 
 impl Query for ReadOwnRuns {
@@ -48,7 +48,7 @@ impl Query for ReadOwnRuns {
     }
 }
 
-/// Reads how far a fan whose account is active is, in three statements.
+/// Reads the progress of a fan whose account is active, in three statements.
 pub(crate) struct ReadStandingInQuests {
     pub(crate) user: UserId,
 }
@@ -66,17 +66,17 @@ impl Query for ReadStandingInQuests {
     }
 }
 
-/// Reads how far the next portion of accounts is.
+/// Reads the progress of the next portion of accounts.
 pub(crate) struct ReadStandings {
-    /// After whom.
+    /// Account after which the portion starts.
     pub(crate) after: Option<UserId>,
-    /// How many.
+    /// Maximum number of accounts.
     pub(crate) limit: u32,
 }
 
-/// How far a portion of accounts is.
+/// Progress of a portion of accounts.
 pub(crate) struct StandingsPortion {
-    /// Those that are active.
+    /// The active accounts of the portion.
     pub(crate) fans: Vec<FanStanding>,
     /// The last account of the portion.
     pub(crate) last: UserId,
@@ -84,7 +84,7 @@ pub(crate) struct StandingsPortion {
 
 impl Query for ReadStandings {
     const NAME: &'static str = "read_standings_in_quests";
-    /// Nothing behind the last account.
+    /// `None` after the last account.
     type Output = Option<StandingsPortion>;
     type Refusal = Infallible;
 
@@ -96,20 +96,20 @@ impl Query for ReadStandings {
     }
 }
 
-/// How far the active accounts from one to another are, in what they may be at now.
+/// Reads the progress of the active accounts from `first` to `last`, in their current runs.
 pub(crate) fn portion_of_standings(
     tx: &mut dyn ReadTx,
     (first, last): (UserId, UserId),
     now: Timestamp,
 ) -> Result<Vec<FanStanding>, StoreError> {
-    // Whatever the zone, it is one of three dates there.
+    // In any time zone, the local date is one of these three.
     let here = local_date(chrono_tz::UTC, now);
     let dates: Vec<NaiveDate> =
         [here.pred_opt(), Some(here), here.succ_opt()].into_iter().flatten().collect();
     tx.standings_between(first, last, &dates)
 }
 
-/// Finds those of these fans who are in one of these quests and have not completed it.
+/// Finds the fans among these who have started one of these quests and not completed it.
 pub(crate) struct ActiveAmong {
     pub(crate) users: Vec<UserId>,
     pub(crate) quests: Vec<QuestId>,
@@ -128,16 +128,16 @@ impl Query for ActiveAmong {
 /// Reads a fan's achievements.
 #[derive(Debug, Clone)]
 pub struct ReadAchievements {
-    /// The fan.
+    /// Fan whose achievements are read.
     pub user: UserId,
 }
 
-/// What is known of a fan, and since when they have what.
+/// A fan's achievements with the facts that they depend on.
 #[derive(Debug, Clone)]
 pub struct OwnAchievements {
-    /// What achievements go by.
+    /// Facts on which achievements depend.
     pub known: AchievementFacts,
-    /// Those that they have.
+    /// Unlocked achievements with the time of each.
     pub unlocked: Vec<(AchievementKey, Timestamp)>,
 }
 
@@ -152,29 +152,29 @@ impl Query for ReadAchievements {
     }
 }
 
-/// Reads the quests that a fan completed, from the records of points, the newest first.
+/// Reads the quests that a fan completed, from the records of points, newest first.
 #[derive(Debug, Clone)]
 pub struct ReadCompletedQuests {
-    /// The fan.
+    /// Fan whose quests are read.
     pub user: UserId,
-    /// How many.
+    /// Maximum number of quests.
     pub limit: Limit,
-    /// After which.
+    /// Key after which the page starts.
     pub after: Option<TimeKey>,
-    /// The quests.
+    /// All quests.
     pub book: Arc<QuestBook>,
 }
 
-/// A quest that was completed.
+/// A completed quest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CompletedQuest {
-    /// Which.
+    /// Id of the quest.
     pub quest: QuestId,
-    /// Its title as it is now, or as it was when it was completed.
+    /// Current title, or the title at completion if the quest no longer exists.
     pub title: String,
-    /// What it paid, steps and bonus.
+    /// Points of its steps and its bonus.
     pub points: i64,
-    /// When.
+    /// Time of completion.
     pub at: Timestamp,
 }
 

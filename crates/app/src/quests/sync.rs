@@ -1,5 +1,5 @@
-//! Quests kept up with everybody: what fans have come to without anybody's having checked. Windows open and close by the
-//! clock, content changes, achievements are added, ranks move with other people's points (spec §1 rules 5 and 12).
+//! Periodic progress checks for all fans. They find what no event triggers: windows open and close by the clock,
+//! content changes, achievements are added, ranks move with the points of other fans (spec §1 rules 5 and 12).
 
 use crate::App;
 use crate::boards::{BoardChoice, ReadBoard};
@@ -14,49 +14,49 @@ use terrace_kernel::{Failure, Limit, StoreError, Timestamp, UserId};
 use terrace_quests::{Check, FanStanding, Quest, QuestId};
 use terrace_scoring::RankKey;
 
-/// Accounts that one query looks at.
+/// Accounts that one query reads.
 const PORTION: u32 = 500;
-/// Fans who are brought forward at once, each in a transaction of their own: they share commits, and leave the queue
-/// to everybody else.
+/// Number of fans who are checked concurrently, each in a transaction of their own: these share commits, and leave
+/// room in the queue for other commands.
 const TOGETHER: usize = 16;
-/// The name of the job, and how often.
+/// Name and period of the job.
 const SYNC: &str = "sync-quests";
 const EVERY: Duration = Duration::from_hours(1);
-/// How long who asks for it waits for a run that another has begun.
+/// How long a request waits for a run in progress.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What fans had come to.
+/// Result of checking all fans.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct QuestSweep {
-    /// How many fans were looked at.
+    /// Number of fans checked.
     pub fans: u64,
-    /// How many steps were completed.
+    /// Number of steps completed.
     pub steps: u64,
-    /// How many quests were.
+    /// Number of quests completed.
     pub quests: u64,
-    /// The points that they paid.
+    /// Points awarded.
     pub points: i64,
-    /// How many achievements were granted.
+    /// Number of achievements granted.
     pub achievements: u64,
 }
 
-/// What a wish for quests up to date came to.
+/// Result of a request to check all fans.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QuestsSynced {
-    /// Whether this call did the work; if not, it waited for another that was at it.
+    /// Whether this call did the work; otherwise it waited for a run in progress.
     pub refreshed: bool,
-    /// How long it took.
+    /// Duration of the call.
     pub took: Duration,
-    /// What fans had come to, where this call did the work.
+    /// Result of the check, if this call did the work.
     pub sweep: Option<QuestSweep>,
 }
 
-/// The job that looks at everybody.
+/// The job that checks all fans.
 pub(crate) fn job() -> Job {
     sync(Arc::default())
 }
 
-/// The same, saying what it did.
+/// The same job, which stores its result in `done`.
 fn sync(done: Arc<Mutex<Option<QuestSweep>>>) -> Job {
     Job::new(SYNC, EVERY, move |app| {
         let done = Arc::clone(&done);
@@ -69,16 +69,16 @@ fn sync(done: Arc<Mutex<Option<QuestSweep>>>) -> Job {
     })
 }
 
-/// Somebody for whom something may be new, with their rank where it matters.
+/// A fan with something that may be due, with their rank if a step requires it.
 type Suspect = (UserId, Option<u64>);
 
 impl App {
-    /// Completes what fans have fulfilled and grants the achievements that they have come to, due or not. Of several who
-    /// ask at once, in any process, one does the work, and the others wait for it.
+    /// Completes steps and quests whose conditions fans meet and grants the achievements they have reached, whether
+    /// or not the job is due. Of concurrent calls, in any process, one does the work and the others wait for it.
     ///
     /// # Errors
     ///
-    /// When the run fails or another's lasts too long, and when the database is not to be had.
+    /// When the run fails, when another run lasts too long, and when the database is unavailable.
     pub async fn sync_quests(self: &Arc<Self>) -> Result<QuestsSynced, StoreError> {
         let began = Instant::now();
         let done = Arc::default();
@@ -95,8 +95,8 @@ impl App {
         Ok(QuestsSynced { refreshed, took: began.elapsed(), sweep })
     }
 
-    /// Walks through all accounts in the order of their ids, a portion a query, and brings forward whom something is new
-    /// for. It goes by what is there, and so may be stopped and begun again at any time.
+    /// Scans all accounts in ascending order of id, a portion per query, and checks fans with something that may
+    /// be due. It relies on stored state only, so it may be stopped and restarted at any time.
     pub(crate) async fn check_everybody(&self, pace: &TaskContext) -> Result<QuestSweep, TaskFailure> {
         let book = self.fresh_quest_book().await?;
         let mut sweep = QuestSweep::default();
@@ -118,8 +118,8 @@ impl App {
         failed.map_or(Ok(sweep), Err)
     }
 
-    /// Completes the steps that ask for a rank which their fan has: whoever stands on the global board, from its top down
-    /// to the lowest rank that a step asks for.
+    /// Completes steps that require a rank which their fan has reached: reads the global board from the top down to
+    /// the lowest required rank.
     pub(crate) async fn check_ranks(&self) -> Result<QuestSweep, StoreError> {
         let book = self.fresh_quest_book().await?;
         let mut sweep = QuestSweep::default();
@@ -150,8 +150,8 @@ impl App {
         }
     }
 
-    /// The next page of the global board of the active season: who stands there with which rank, and after which line the
-    /// page after it begins. Nobody where no season is active.
+    /// Returns the next page of the global board of the active season as fans with ranks, and the key of the page
+    /// after it. Empty if no season is active.
     async fn global_ranks(
         &self,
         after: Option<RankKey>,
@@ -173,7 +173,7 @@ impl App {
         Ok((page.lines.iter().filter_map(line).collect(), page.next))
     }
 
-    /// Whether something may be new for a fan; their rank is looked up where it matters.
+    /// Returns the fan if something may be due; looks up the rank if a step requires it.
     async fn suspect(&self, book: &QuestBook, standing: &FanStanding) -> Result<Option<Suspect>, StoreError> {
         let now = self.now();
         let rank = if standing.asks_rank(book.quests(), now) {
@@ -185,8 +185,7 @@ impl App {
         Ok(has_news.then_some((standing.user, rank)))
     }
 
-    /// Completes what these fans have fulfilled, each in a transaction. One who fails does not keep the others waiting; of
-    /// those the first failure is kept.
+    /// Checks these fans, each in a transaction. A failure does not stop the others; the first failure is kept.
     async fn bring_forward(
         &self,
         book: &Arc<QuestBook>,
@@ -209,27 +208,27 @@ impl App {
                     sweep.points = sweep.points.saturating_add(checked.points);
                     sweep.achievements += checked.achievements;
                 }
-                // Deleted or suspended meanwhile.
+                // Deleted or suspended in the meantime.
                 Ok(Err(crate::quests::NotActive)) => {}
                 Err(stopped @ TaskFailure::Stopped) => {
                     failed.get_or_insert(stopped);
                 }
                 Err(error @ (TaskFailure::Broken(_) | TaskFailure::Refused(_))) => {
-                    log::error!("{SYNC} could not bring account {user} forward: {error}");
+                    log::error!("{SYNC} could not check account {user}: {error}");
                     failed.get_or_insert(error);
                 }
             }
         }
     }
 
-    /// The quests as they are now.
+    /// Reads the quests, bypassing the cache.
     pub(crate) async fn fresh_quest_book(&self) -> Result<Arc<QuestBook>, StoreError> {
         self.forget_quest_book();
         self.quest_book().await
     }
 }
 
-/// The lowest rank that an open quest asks for, and the quests that ask for one; none where none does.
+/// The lowest rank that an open quest requires, and the quests that require one; `None` if there are none.
 fn asked_ranks(book: &QuestBook, now: Timestamp) -> Option<(u64, Vec<QuestId>)> {
     let asked = |quest: &Quest| {
         let ranks = quest.steps.iter().filter_map(|step| match step.check {

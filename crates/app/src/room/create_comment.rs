@@ -6,32 +6,32 @@ use terrace_identity::AuthorCard;
 use terrace_kernel::{Ctx, EventKind, Failure, NewEvent, Outcome, PostId, Topic, UserId};
 use terrace_social::{Comment, NewComment};
 
-/// Creates a comment and counts it, together.
+/// Creates a comment and increments the post's counter, in one transaction.
 #[derive(Debug, Clone)]
 pub struct CreateComment {
-    /// Who writes it.
+    /// Author of the comment.
     pub author: UserId,
-    /// The post that it is a child of.
+    /// Post that the comment belongs to.
     pub post: PostId,
-    /// Its text, checked by `terrace_social::comment_body`.
+    /// Text, validated by `terrace_social::comment_body`.
     pub body: String,
 }
 
-/// A comment that was created.
+/// Result of creating a comment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommentCreated {
-    /// The comment.
+    /// The created comment.
     pub comment: Comment<AuthorCard>,
-    /// How many comments the post has now.
+    /// Number of comments of the post, including this one.
     pub comment_count: i64,
 }
 
 /// Why a comment was not created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CreateCommentRefusal {
-    /// There is no such post (any more).
+    /// The post does not exist, or no longer exists.
     PostNotFound,
-    /// The author's account was deleted or suspended meanwhile.
+    /// The author's account was deleted or suspended in the meantime.
     NotActive,
 }
 
@@ -63,7 +63,7 @@ impl Command for CreateComment {
             },
             ctx.now(),
         )?;
-        // The row holds the author's account since it was inserted: that it is shown says that the account is active.
+        // The insert locked the author's account; the row is visible only if the account is active.
         let comment = tx
             .comment(self.post, comment.id, Some(self.author))?
             .ok_or(Failure::Refused(CreateCommentRefusal::NotActive))?;

@@ -6,16 +6,16 @@ use terrace_identity::AuthorCard;
 use terrace_kernel::{Ctx, EventKind, Failure, MediaId, NewEvent, Outcome, TeamId, Topic, UserId};
 use terrace_social::{NewPost, PostView};
 
-/// Creates a post in everybody's room or in a team's.
+/// Creates a post in the general room or in a team's room.
 #[derive(Debug, Clone)]
 pub struct CreatePost {
-    /// Who writes it.
+    /// Author of the post.
     pub author: UserId,
-    /// The team whose room it is for.
+    /// Team whose room it is posted in; `None` for the general room.
     pub team: Option<TeamId>,
-    /// Its text, checked by `terrace_social::post_body`.
+    /// Text, validated by `terrace_social::post_body`.
     pub body: String,
-    /// An uploaded picture of the author's that goes with it, and with no other.
+    /// Upload of the author to attach. An upload can be used by one post only.
     pub media: Option<MediaId>,
 }
 
@@ -24,9 +24,9 @@ pub struct CreatePost {
 pub enum CreatePostRefusal {
     /// No team has this id.
     UnknownTeam,
-    /// The author has no upload of this id, or a post took it, or it waited too long.
+    /// The author has no upload with this id, or it was used or has expired.
     UnknownMedia,
-    /// The author's account was deleted or suspended meanwhile.
+    /// The author's account was deleted or suspended in the meantime.
     NotActive,
 }
 
@@ -69,7 +69,7 @@ impl Command for CreatePost {
             },
             ctx.now(),
         )?;
-        // The row holds the author's account since it was inserted: that it is shown says that the account is active.
+        // The insert locked the author's account; the row is visible only if the account is active.
         tx.post(post.id, Some(self.author))?.ok_or(Failure::Refused(CreatePostRefusal::NotActive))
     }
 }

@@ -1,26 +1,26 @@
-//! Deletes one's own comment.
+//! Deletion of a comment by its author.
 
 use crate::store::Command;
 use crate::store::Tx;
 use terrace_kernel::{CommentId, Ctx, EventKind, Failure, NewEvent, Outcome, PostId, Topic, UserId};
 
-/// Removes a comment and lowers the post's counter, together.
+/// Removes a comment and decrements the post's counter, in one transaction.
 #[derive(Debug, Clone)]
 pub struct DeleteComment {
-    /// Who asks.
+    /// Account that requests the deletion.
     pub user: UserId,
-    /// The post that the comment belongs to.
+    /// Post that the comment belongs to.
     pub post: PostId,
-    /// The comment.
+    /// Comment to delete.
     pub comment: CommentId,
 }
 
 /// Why a comment was not deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeleteCommentRefusal {
-    /// There is no such post or comment (any more).
+    /// The post or comment does not exist, or no longer exists.
     NotFound,
-    /// Somebody else wrote it.
+    /// Another account wrote it.
     NotYours,
 }
 
@@ -31,7 +31,7 @@ impl Command for DeleteComment {
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<(), DeleteCommentRefusal> {
         let missing = || Failure::Refused(DeleteCommentRefusal::NotFound);
-        // One's own words can be taken back also where one no longer sees the post.
+        // Authors may delete their comments even if they can no longer see the post.
         let post = tx.lock_post(self.post, None)?.ok_or_else(missing)?;
         let comment = tx.comment(post.id, self.comment, Some(self.user))?.ok_or_else(missing)?;
         if comment.author.id != self.user {

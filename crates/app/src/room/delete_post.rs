@@ -1,25 +1,25 @@
-//! Deletes one's own post.
+//! Deletion of a post by its author.
 
 use crate::platform::{PORTION, Progress};
 use crate::store::{Command, Tx};
 use terrace_kernel::{Ctx, Event, EventKind, Failure, NewEvent, Outcome, PostId, StoreError, Topic, UserId};
 
-/// Deletes a post: it is hidden at once, and its comments and reactions are removed after the commit by the
-/// consumer that follows `post.deleted`, in portions, so that a popular post's end holds up nobody.
+/// Deletes a post: it is hidden at once; after the commit, the consumer of `post.deleted` removes its comments and
+/// reactions in portions, so that deleting a popular post does not block other writers.
 #[derive(Debug, Clone)]
 pub struct DeletePost {
-    /// Who asks.
+    /// Account that requests the deletion.
     pub user: UserId,
-    /// The post.
+    /// Post to delete.
     pub post: PostId,
 }
 
 /// Why a post was not deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeletePostRefusal {
-    /// There is no such post (any more).
+    /// The post does not exist, or no longer exists.
     NotFound,
-    /// Somebody else wrote it.
+    /// Another account wrote it.
     NotYours,
 }
 

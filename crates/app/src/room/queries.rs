@@ -1,4 +1,4 @@
-//! The feed, posts and comments.
+//! Queries for feeds, posts and comments.
 
 use crate::accounts::NotFound;
 use crate::room::followed;
@@ -11,27 +11,27 @@ use terrace_kernel::{
 };
 use terrace_social::{Comment, FeedFilter, PostView, SeenBy};
 
-/// Posts as one reader sees them.
+/// A page of posts as one reader sees them.
 pub type PostPage = Page<PostView<AuthorCard>>;
 
-/// Which part of the locker room is read.
+/// Part of the locker room to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FeedScope {
-    /// Everybody's posts.
+    /// Posts of all rooms.
     All,
-    /// The room of one team.
+    /// Posts in the room of one team.
     Team(TeamId),
-    /// The rooms of the reader's own teams: those that they follow, and their favourite.
+    /// Posts in the rooms of the reader's own teams: followed teams and the favourite.
     OwnTeams,
-    /// Posts of the people and in the rooms of the teams that the reader follows, and their own; everybody's to who
-    /// follows nobody.
+    /// Posts by fans and in rooms of teams that the reader follows, and the reader's own posts; posts of all rooms if
+    /// the reader follows nothing.
     Following,
-    /// The later pages of what [`FeedScope::Following`] began with for who follows nobody: everybody's posts.
+    /// Later pages of [`FeedScope::Following`] for a reader who follows nothing: posts of all rooms.
     InsteadOfFollowing,
 }
 
 impl FeedScope {
-    /// Whether it takes a reader who is signed in.
+    /// Whether the scope requires a signed-in reader.
     pub const fn is_personal(self) -> bool {
         match self {
             Self::All | Self::Team(_) => false,
@@ -40,36 +40,36 @@ impl FeedScope {
     }
 }
 
-/// Reads a page of the feed, newest first: two statements for what everybody sees (one more for an empty room), three
-/// for `OwnTeams`, at most five for `Following`.
+/// Reads a page of the feed, newest first. Takes two statements for shared scopes (one more for an empty room), three
+/// for `OwnTeams`, and at most five for `Following`.
 #[derive(Debug, Clone)]
 pub struct ReadFeed {
-    /// Which part.
+    /// Part to read.
     pub scope: FeedScope,
-    /// Who reads.
+    /// Reader, if signed in.
     pub reader: Option<UserId>,
-    /// How many posts.
+    /// Maximum number of posts.
     pub limit: Limit,
-    /// After which post.
+    /// Key after which the page starts.
     pub after: Option<TimeKey>,
 }
 
 /// A page of the feed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FeedPage {
-    /// Which part it is of: another than was asked for where that is [`FeedScope::Following`] and the reader follows
-    /// nobody. The next page is to be asked for under this one.
+    /// Scope of the page. It differs from the requested scope if that is [`FeedScope::Following`] and the reader
+    /// follows nothing. Request the next page with this scope.
     pub scope: FeedScope,
-    /// The posts.
+    /// Posts of the page.
     pub page: PostPage,
-    /// Where the stream goes on: what happened after it may not be in the page.
+    /// Position from which to follow the stream: later changes may be missing from the page.
     pub position: Position,
 }
 
 /// Why a feed was not read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FeedRefusal {
-    /// Only who is signed in has teams of their own, and follows anybody.
+    /// The scope requires a signed-in reader.
     SignInFirst,
     /// No team has this id.
     UnknownTeam,
@@ -81,7 +81,8 @@ impl Query for ReadFeed {
     type Refusal = FeedRefusal;
 
     fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<FeedPage, FeedRefusal> {
-        // Before the list: what commits between the two comes in the list and in the stream, never in neither.
+        // Before the list: a change that commits in between is in the list as well as in the stream, never in
+        // neither.
         let position = tx.head()?;
         let (mut scope, limit, after) = (self.scope, self.limit, self.after);
         let page = match scope {
@@ -116,14 +117,14 @@ impl ReadFeed {
     }
 }
 
-/// Finds what one reader sees otherwise than others of a page that was read for nobody in particular, in one statement.
+/// Finds the reader-specific parts of a page that was read without a reader, in one statement.
 #[derive(Debug, Clone)]
 pub struct SeenByReader {
-    /// Who.
+    /// Reader of the page.
     pub reader: UserId,
-    /// The page's posts.
+    /// Posts of the page.
     pub posts: Vec<PostId>,
-    /// Who wrote them.
+    /// Authors of these posts.
     pub authors: Vec<UserId>,
 }
 
@@ -140,9 +141,9 @@ impl Query for SeenByReader {
 /// Finds a post.
 #[derive(Debug, Clone)]
 pub struct GetPost {
-    /// Which.
+    /// Post to find.
     pub post: PostId,
-    /// Who reads.
+    /// Reader, if signed in.
     pub reader: Option<UserId>,
 }
 
@@ -159,13 +160,13 @@ impl Query for GetPost {
 /// Reads a page of a post's comments, oldest first.
 #[derive(Debug, Clone)]
 pub struct ListComments {
-    /// Of which post.
+    /// Post whose comments are read.
     pub post: PostId,
-    /// Who reads.
+    /// Reader, if signed in.
     pub reader: Option<UserId>,
-    /// How many comments.
+    /// Maximum number of comments.
     pub limit: Limit,
-    /// After which comment.
+    /// Key after which the page starts.
     pub after: Option<TimeKey>,
 }
 
@@ -183,11 +184,11 @@ impl Query for ListComments {
 /// Finds a comment.
 #[derive(Debug, Clone)]
 pub struct GetComment {
-    /// On which post.
+    /// Post that the comment belongs to.
     pub post: PostId,
-    /// Which.
+    /// Comment to find.
     pub comment: CommentId,
-    /// Who reads.
+    /// Reader, if signed in.
     pub reader: Option<UserId>,
 }
 
@@ -197,7 +198,7 @@ impl Query for GetComment {
     type Refusal = NotFound;
 
     fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, NotFound> {
-        // A comment is not seen where its post is not.
+        // A comment is visible only if its post is.
         tx.post(self.post, self.reader)?.ok_or(Failure::Refused(NotFound))?;
         tx.comment(self.post, self.comment, self.reader)?.ok_or(Failure::Refused(NotFound))
     }

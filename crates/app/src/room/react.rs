@@ -1,4 +1,4 @@
-//! Reacts to a post, or takes a reaction back (spec §1 rule 2).
+//! Reactions to posts (spec §1 rule 2).
 
 use crate::store::Command;
 use crate::store::Tx;
@@ -6,23 +6,24 @@ use terrace_identity::AuthorCard;
 use terrace_kernel::{Ctx, EventKind, Failure, NewEvent, Outcome, PostId, Topic, UserId};
 use terrace_social::{PostView, ReactionCounts, ReactionKind};
 
-/// Sets a fan's one reaction to a post. The kind that they have already changes nothing; another replaces it.
+/// Sets or removes a fan's reaction to a post. A fan has at most one: the same kind changes nothing, another kind
+/// replaces it.
 #[derive(Debug, Clone)]
 pub struct React {
-    /// Who reacts.
+    /// Fan who reacts.
     pub fan: UserId,
-    /// The post.
+    /// Post that is reacted to.
     pub post: PostId,
-    /// What they feel now; none takes the reaction back.
+    /// New kind of reaction; `None` removes the reaction.
     pub kind: Option<ReactionKind>,
 }
 
 /// Why a reaction was not set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReactRefusal {
-    /// There is no such post (any more).
+    /// The post does not exist, or no longer exists.
     PostNotFound,
-    /// The fan's account was deleted or suspended meanwhile.
+    /// The fan's account was deleted or suspended in the meantime.
     NotActive,
 }
 
@@ -52,7 +53,7 @@ impl Command for React {
                 ctx.now(),
             )?;
         }
-        // Its author may have gone since it was locked.
+        // The author's account may have been deleted since the lock.
         tx.post(post.id, Some(self.fan))?.ok_or(Failure::Refused(ReactRefusal::PostNotFound))
     }
 }

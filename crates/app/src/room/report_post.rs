@@ -1,24 +1,24 @@
-//! Reports a post to the people who run the service.
+//! Reports of posts to moderators.
 
 use crate::store::Command;
 use crate::store::Tx;
 use terrace_kernel::{Ctx, Failure, Outcome, PostId, UserId};
 
-/// Notes that a fan finds a post wrong, once per fan and post: the first reason stays.
+/// Stores a report, one per fan and post: the first reason is kept.
 #[derive(Debug, Clone)]
 pub struct ReportPost {
-    /// Who reports.
+    /// Fan who reports.
     pub fan: UserId,
-    /// The post.
+    /// Reported post.
     pub post: PostId,
-    /// Why, checked by `terrace_social::report_reason`.
+    /// Reason, validated by `terrace_social::report_reason`.
     pub reason: String,
 }
 
-/// Why a report was not noted.
+/// Why a report was not stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReportPostRefusal {
-    /// There is no such post (any more).
+    /// The post does not exist, or no longer exists.
     PostNotFound,
 }
 
@@ -28,7 +28,7 @@ impl Command for ReportPost {
     type Refusal = ReportPostRefusal;
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<(), ReportPostRefusal> {
-        // Locked, so that a post that is being removed does not get a new child in the middle of it.
+        // Locked, so that a post does not get a report while its rows are being removed.
         let post = tx
             .lock_post(self.post, Some(self.fan))?
             .ok_or(Failure::Refused(ReportPostRefusal::PostNotFound))?;

@@ -1,4 +1,4 @@
-//! Reads a part of the log, and what its events concern as it is now.
+//! Reads a part of the log and the current state of whatever its events concern.
 
 use crate::quests::QuestBook;
 use crate::store::Query;
@@ -18,19 +18,19 @@ use terrace_quests::{QuestId, StepId};
 use terrace_scoring::{BoardId, Points, PointsRecord, RecordId, SeasonId, Total, TotalChanges};
 use terrace_social::{Comment, PostView};
 
-/// Which part.
+/// The part of the log to read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Asked {
     pub(super) after: Position,
-    /// Not beyond this.
+    /// Last position to read.
     pub(super) up_to: Position,
-    /// Events that are read.
+    /// Maximum number of events to read.
     pub(super) limit: u32,
-    /// Events that are wanted, of those that are read.
+    /// Maximum number of wanted events among those.
     pub(super) most_told: usize,
 }
 
-/// The newest change of a fan's total on a board in this part.
+/// The newest change of a fan's total on a board within this part.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Score {
     pub(super) position: Position,
@@ -42,14 +42,14 @@ pub(super) struct Score {
     is_listed: bool,
 }
 
-/// What was found. Scores want ranks, and what happened in quests wants their titles.
+/// The result. Scores still lack ranks, and quest events still lack titles.
 #[derive(Default)]
 pub(super) struct Looked {
     pub(super) batch: StreamBatch,
     pub(super) scores: Vec<Score>,
     pub(super) quests: Vec<Event>,
     pub(super) resets: Vec<Event>,
-    /// The last event that boards show.
+    /// Position of the last event that affects leaderboards.
     pub(super) boards_up_to: Option<Position>,
 }
 
@@ -66,7 +66,7 @@ impl Query for Head {
     }
 }
 
-/// Finds the position before the oldest event after one.
+/// Finds the position before the oldest event after the given one.
 pub(super) struct OldestAfter(pub(super) Position);
 
 impl Query for OldestAfter {
@@ -88,14 +88,14 @@ pub(super) struct LookUp {
 
 impl Query for LookUp {
     const NAME: &'static str = "stream_look_up";
-    /// Nothing where events after what is known are gone, or never were.
+    /// `None` if events after the given position are gone, or never existed.
     type Output = Option<Looked>;
     type Refusal = Infallible;
 
     fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
         let Asked { after, up_to, limit, most_told } = self.asked;
         self.audience.begins();
-        // Before the events: what was public when it was read is among them, or gone.
+        // Before the events: whatever was public at this read is among them, or has been swept.
         let head = tx.head()?;
         let mut events = tx.events_after(after, limit)?;
         let is_next = |event: &Event| event.position.get() == after.get() + 1;
@@ -129,7 +129,7 @@ impl Query for LookUp {
     }
 }
 
-/// What is wanted of events.
+/// Wanted events, by the data they need.
 #[derive(Default)]
 struct Wants {
     count: usize,
@@ -207,7 +207,7 @@ fn told(event: &Event, what: StreamWhat) -> StreamEvent {
     StreamEvent { position: event.position, at: event.at, what }
 }
 
-/// What became of a purchase: the event says all of it.
+/// The new state of a purchase, which the event contains completely.
 fn purchase(event: &Event) -> Result<Option<StreamEvent>, StoreError> {
     let (EventKind::PurchaseChanged, Some(fan)) = (event.what.kind, event.what.actor) else {
         return Ok(None);
@@ -218,7 +218,7 @@ fn purchase(event: &Event) -> Result<Option<StreamEvent>, StoreError> {
     Ok(Some(told(event, StreamWhat::PurchaseChanged(fan, purchase, state))))
 }
 
-/// What happened in the locker room: two statements, whatever happened.
+/// Events of the locker room, in two statements regardless of their number.
 fn room(tx: &mut dyn ReadTx, events: &[Event]) -> Result<Vec<StreamEvent>, StoreError> {
     let mut posts: Vec<PostId> = events
         .iter()
@@ -233,7 +233,7 @@ fn room(tx: &mut dyn ReadTx, events: &[Event]) -> Result<Vec<StreamEvent>, Store
         .filter_map(|event| event.what.object.map(CommentId::from_uuid))
         .collect();
     let comments = if comments.is_empty() { Vec::new() } else { tx.comments_among(&comments)? };
-    // After the comments: a comment that was read is counted.
+    // After the comments: a comment that was read is included in the count.
     let posts = if posts.is_empty() { Vec::new() } else { tx.posts_among(&posts)? };
     let posts: HashMap<PostId, PostView<AuthorCard>> =
         posts.into_iter().map(|view| (view.post.id, view)).collect();
@@ -266,7 +266,7 @@ fn room(tx: &mut dyn ReadTx, events: &[Event]) -> Result<Vec<StreamEvent>, Store
     Ok(events.iter().filter_map(|event| Some(told(event, what(event)?))).collect())
 }
 
-/// What happened in a quest, as it is called; nothing where the content does not know it any more.
+/// A quest event with titles; `None` if the content no longer contains the quest.
 pub(super) fn quest_told(book: &QuestBook, event: &Event) -> Option<StreamEvent> {
     let fan = event.what.actor?;
     let what = match (event.what.kind, event.detail.as_deref()) {
@@ -294,7 +294,7 @@ pub(super) fn quest_told(book: &QuestBook, event: &Event) -> Option<StreamEvent>
     Some(told(event, what))
 }
 
-/// Ranks scores by the tables, where the boards in memory are not there.
+/// Ranks scores from the tables, for when the in-memory boards are not available.
 pub(super) struct RankScores(pub(super) Vec<Score>);
 
 impl Query for RankScores {

@@ -1,7 +1,8 @@
-//! What streams tell: the event log, event by event, with what each event concerns as it is now.
+//! Content of streams: the event log, event by event, with the current state of whatever each event concerns.
 //!
-//! [`StreamFeed`] follows the log for a process; [`App::told_after`] reads a part of it again for one reader who comes
-//! back. Both read through the same statements and so tell the same. Nothing here knows how it is told.
+//! [`StreamFeed`] follows the log for a process; [`App::told_after`] reads a part of it again for one reader who
+//! reconnects. Both use the same statements and so produce the same events. This module is independent of the wire
+//! format.
 
 mod look_up;
 mod readers;
@@ -24,65 +25,66 @@ use terrace_quests::{Achievement, Quest, QuestId, StepId};
 use terrace_scoring::{BoardId, Points, PointsRecord, SeasonId};
 use terrace_social::{Comment, PostView, ReactionCounts};
 
-/// What is committed within this time of a look is told together.
+/// Events committed within this time of a read are published together.
 const GATHER: Duration = Duration::from_millis(15);
-/// How often to look without being rung.
+/// Poll interval without a notification.
 const SLOW_POLL: Duration = Duration::from_secs(1);
-/// How long a score waits for the boards in memory before its rank is read from the tables.
+/// How long a score waits for the in-memory boards before its rank is read from the tables.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// Events that are read in one go.
+/// Maximum number of events that one query reads.
 const BATCH: u32 = 256;
-/// Events of which one look of a reader who comes back tells at most; it passes over many more.
+/// Maximum number of events that one read for a reconnecting reader returns; it may skip many more.
 const REPLAY: usize = 64;
-/// How many of the newest events a process tells of when it starts, so that readers of another one that has just ended
-/// find them.
+/// Number of the newest events that a process loads at its start, for readers that were connected to a process that
+/// has just ended.
 const WARM: i64 = 1024;
 
-/// Who listens, so that nothing is looked up for nobody.
+/// Describes which events have listeners, so that nothing is read without need.
 pub trait Audience: Send + Sync + 'static {
-    /// A look at the log begins: what was wanted before may be wanted no more.
+    /// Called at the start of a read of the log; earlier answers may have become invalid.
     fn begins(&self) {}
 
-    /// What of an event is to be told.
+    /// Which parts of an event are needed.
     fn wants(&self, event: &Event) -> Wanted;
 }
 
-/// What of an event is to be told.
+/// Which parts of an event are needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Wanted {
-    /// What many may read: the locker room's part, or the boards'.
+    /// The part that many users may read: that of the locker room, or that of the boards.
     pub shared: bool,
-    /// What only the fan reads whose deed it was.
+    /// The part that only the acting fan may read.
     pub own: bool,
 }
 
-/// A post that something happened to, as far as readers are told apart by it.
+/// A post that an event concerns, with the properties that decide which readers receive it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OnPost {
-    /// The post.
+    /// Id of the post.
     pub post: PostId,
-    /// The team whose room it is in.
+    /// Team whose room contains it, if any.
     pub team: Option<TeamId>,
-    /// Who wrote it; none where the log does not say.
+    /// Author of the post; `None` if the log does not contain it.
     pub author: Option<UserId>,
 }
 
-/// A quest or a step of one, as it is called.
+/// A step of a quest, with titles.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StepTold {
-    /// The quest.
+    /// Id of the quest.
     pub quest: QuestId,
-    /// What the quest is called.
+    /// Title of the quest.
     pub quest_title: String,
-    /// The step.
+    /// Id of the step.
     pub step: StepId,
-    /// What the step is called.
+    /// Title of the step.
     pub title: String,
-    /// What it pays.
+    /// Points that the step pays.
     pub points: i64,
 }
 
-/// What happened, with what it concerns as it is now. What is not there any more is not told.
+/// What happened, with the current state of whatever it concerns. Events about rows that no longer exist are not
+/// published.
 #[derive(Debug, Clone, PartialEq)]
 pub enum StreamWhat {
     /// A post was created.
@@ -91,98 +93,98 @@ pub enum StreamWhat {
     PostDeleted(OnPost),
     /// A comment was created.
     CommentCreated {
-        /// On which post.
+        /// Post that it belongs to.
         on: OnPost,
         /// The comment.
         comment: Box<Comment<AuthorCard>>,
-        /// How many comments the post has.
+        /// Number of comments of the post.
         count: i64,
     },
     /// A comment was deleted.
     CommentDeleted {
-        /// On which post.
+        /// Post that it belonged to.
         on: OnPost,
-        /// Which.
+        /// Id of the comment.
         comment: CommentId,
-        /// Who wrote it.
+        /// Author of the comment.
         by: Option<UserId>,
-        /// How many comments the post has.
+        /// Number of comments of the post.
         count: i64,
     },
     /// The reactions of a post changed.
     ReactionChanged {
-        /// Which post.
+        /// The post.
         on: OnPost,
-        /// How many of each kind it has.
+        /// Number of reactions by kind.
         reactions: ReactionCounts,
     },
-    /// A fan's line on a board changed.
+    /// A fan's entry on a board changed.
     ScoreChanged {
         /// The board.
         board: BoardId,
-        /// Whether it is the global one of the season that is shown.
+        /// Whether it is the global board of the season that is shown.
         is_global: bool,
         /// The fan.
         user: UserId,
-        /// Their points and their rank; none where the board does not list them any more.
+        /// The fan's points and rank; `None` if the board no longer lists the fan.
         line: Option<(Points, u64)>,
     },
-    /// Boards show another season, or the same one, closed.
+    /// Boards show another season, or the same one after it was closed.
     BoardReset(SeasonId),
-    /// A fan got points.
+    /// A fan received points.
     PointsAwarded(Box<PointsRecord>),
     /// A fan completed a step.
     StepCompleted(UserId, Box<StepTold>),
     /// A fan completed a quest.
     QuestCompleted(UserId, Box<Quest>),
-    /// A fan came to an achievement.
+    /// A fan unlocked an achievement.
     AchievementUnlocked(UserId, &'static Achievement),
-    /// A fan's purchase was started, or came to the state that is named.
+    /// A fan's purchase was started, or changed to the given state.
     PurchaseChanged(UserId, PurchaseId, PurchaseState),
 }
 
-/// An event that is told.
+/// A published event.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StreamEvent {
-    /// Its place in the log.
+    /// Position in the log.
     pub position: Position,
-    /// When it happened.
+    /// Time of the event.
     pub at: Timestamp,
     /// What happened.
     pub what: StreamWhat,
 }
 
-/// A part of the log, told.
+/// A part of the log, ready to be published.
 #[derive(Debug, Clone, Default)]
 pub struct StreamBatch {
-    /// Every event up to here was looked at.
+    /// Every event up to this position has been processed.
     pub reached: Position,
-    /// Whether there was more to look at.
+    /// Whether there are more events.
     pub more: bool,
-    /// What is told, in order.
+    /// Published events, in order.
     pub told: Vec<StreamEvent>,
-    /// What readers may see otherwise from here on: follows, blocks, profiles, accounts that come and go.
+    /// Events after which readers may see other content: follows, blocks, profiles, created and removed accounts.
     pub turns: Vec<Event>,
 }
 
-/// What comes next in the log.
+/// The next part of the log.
 #[derive(Debug, Clone)]
 pub enum Fed {
-    /// More of it.
+    /// The log continues.
     Batch(StreamBatch),
-    /// It is not the log that was followed, or events of it were swept unseen: it begins again.
+    /// The log is a different one, or events of it were swept before they were read: the feed starts over.
     Anew {
-        /// Behind this place: what is told next is of some while ago, for readers who come back.
+        /// Position after which it starts over; the events that follow are older, for readers who reconnect.
         from: Position,
-        /// Here, for those who want to hear what happens from now on.
+        /// Head of the log, for readers who want only new events.
         head: Position,
     },
 }
 
-/// Why nothing after a position can be told.
+/// Why no events after a position are available.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotTold {
-    /// Events after it were swept, or there never was such a position.
+    /// Events after it were swept, or the position never existed.
     Lost,
 }
 
@@ -193,16 +195,16 @@ impl App {
         StreamFeed { app: Arc::clone(self), follower, audience, known: None, more: false }
     }
 
-    /// The place of the newest event that is public.
+    /// Returns the position of the newest public event.
     pub async fn head(&self) -> Result<Position, StoreError> {
         into_infallible(self.query(look_up::Head).await)
     }
 
-    /// Tells what of the log after `after` the audience wants, up to a bounded number of events.
+    /// Returns the part of the log after `after` that the audience wants, up to a bounded number of events.
     ///
     /// # Errors
     ///
-    /// When it cannot be read; [`NotTold`] inside where a reader has missed something that is gone.
+    /// When the log cannot be read; the inner [`NotTold`] if events that the reader has missed are gone.
     pub async fn told_after(
         &self,
         after: Position,
@@ -216,7 +218,7 @@ impl App {
         }
     }
 
-    /// Adds what is not in the tables: ranks, and what quests are called.
+    /// Adds data that is not in the tables: ranks and titles of quests.
     async fn tell(&self, looked: Looked) -> Result<StreamBatch, StoreError> {
         let Looked { mut batch, scores, quests, resets, boards_up_to } = looked;
         let mut in_memory = true;
@@ -271,7 +273,8 @@ impl App {
         Ok(())
     }
 
-    /// Where these fans stand by the boards in memory; none where those are not there, or of another season.
+    /// Standings of these fans according to the in-memory boards; `None` if those are not loaded or show another
+    /// season.
     fn lines_in_memory(&self, season: SeasonId, scores: &[Score]) -> Option<Vec<Option<(Points, u64)>>> {
         let line = |ranks: &crate::boards::Ranks, score: &Score| {
             let (standing, _) = ranks.board(score.board, |index| index.standing(score.user));
@@ -286,7 +289,7 @@ impl App {
     }
 }
 
-/// The log, as one process tells it.
+/// The log as one process publishes it.
 pub struct StreamFeed {
     app: Arc<App>,
     follower: Follower,
@@ -296,12 +299,12 @@ pub struct StreamFeed {
 }
 
 impl StreamFeed {
-    /// Waits for what comes next. The first call says where the log is taken up. Never ahead of what this process has
-    /// heard of: pages that are asked for after an event was told show it.
+    /// Waits for the next part. The first call returns the start position. The feed never runs ahead of what this
+    /// process has been notified of, so that pages requested after an event was published contain its change.
     ///
     /// # Errors
     ///
-    /// When the log cannot be read; the next call goes on at the same place.
+    /// When the log cannot be read; the next call continues at the same position.
     pub async fn next(&mut self) -> Result<Fed, StoreError> {
         let Some(known) = self.known else { return self.take_up().await };
         loop {
@@ -327,7 +330,8 @@ impl StreamFeed {
 
     async fn take_up(&mut self) -> Result<Fed, StoreError> {
         let head = self.app.head().await?;
-        // A reader who comes back is told of nothing that this process has not heard of, and would wait for it in vain.
+        // A reconnecting reader does not receive events that this process was not notified of, and would wait for
+        // them in vain.
         while self.follower.heard() < head {
             if !self.follower.wait(SLOW_POLL).await {
                 return Err(StoreError::Unavailable("the store is closed".to_owned()));
@@ -341,7 +345,7 @@ impl StreamFeed {
     }
 }
 
-/// Whether readers may see otherwise after an event of this kind.
+/// Returns whether readers may see other content after an event of this kind.
 const fn turns_views(kind: EventKind) -> bool {
     matches!(
         kind,
@@ -359,7 +363,7 @@ const fn turns_views(kind: EventKind) -> bool {
     )
 }
 
-/// The last of these events that boards show.
+/// Position of the last of these events that affects leaderboards.
 fn last_on_boards(events: &[Event]) -> Option<Position> {
     events.iter().rev().find(|event| affects_leaderboard(event.what.kind)).map(|event| event.position)
 }

@@ -1,4 +1,4 @@
-//! What one reader sees of streams that everybody reads.
+//! What one reader may see of streams that are shared by all readers.
 
 use crate::App;
 use crate::store::ReadTx;
@@ -7,73 +7,73 @@ use std::collections::HashSet;
 use std::convert::Infallible;
 use terrace_kernel::{Outcome, SessionId, StoreError, TeamId, Timestamp, UserId};
 
-/// Rows that are read in one go.
+/// Maximum number of rows that one query reads.
 const PORTION: u32 = 2000;
-/// Sessions that are looked at in one statement.
+/// Maximum number of sessions that one statement checks.
 const TOGETHER: usize = 500;
 
-/// Which parts of a view a reader needs.
+/// Parts of a view that a reader needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ViewParts {
-    /// Whom and which teams they follow.
+    /// The fans and teams that the reader follows.
     pub follows: bool,
-    /// Their own teams: those that they follow, and their favourite.
+    /// The reader's own teams: followed teams and the favourite.
     pub teams: bool,
 }
 
 impl ViewParts {
-    /// What either needs.
+    /// Union of both.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
         Self { follows: self.follows || other.follows, teams: self.teams || other.teams }
     }
 
-    /// Whether this is all that `other` needs.
+    /// Whether this includes everything in `other`.
     pub const fn covers(self, other: Self) -> bool {
         (self.follows || !other.follows) && (self.teams || !other.teams)
     }
 }
 
-/// What tells one reader from another, as it was at some moment.
+/// The properties by which streams differ between readers, as of some moment.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ReaderView {
-    /// Whom a block hides from them, whoever of the two blocks.
+    /// Accounts that a block hides from the reader, in either direction.
     pub hidden: HashSet<UserId>,
-    /// Whom they follow, where that was asked for.
+    /// Fans that the reader follows, if requested.
     pub followed: HashSet<UserId>,
-    /// Which teams they follow, where anything was asked for.
+    /// Teams that the reader follows, if `follows` or `teams` was requested.
     pub teams: HashSet<TeamId>,
-    /// Their favourite team, where their own teams were asked for.
+    /// The reader's favourite team, if own teams were requested.
     pub favorite: Option<TeamId>,
 }
 
 impl ReaderView {
-    /// Whether they follow neither people nor teams.
+    /// Whether the reader follows neither fans nor teams.
     pub fn follows_nobody(&self) -> bool {
         self.followed.is_empty() && self.teams.is_empty()
     }
 
-    /// Whether a team is one of theirs.
+    /// Whether a team is one of the reader's own teams.
     pub fn is_own_team(&self, team: TeamId) -> bool {
         self.favorite == Some(team) || self.teams.contains(&team)
     }
 }
 
 impl App {
-    /// Reads what tells a reader from others.
+    /// Reads the view of a reader.
     ///
     /// # Errors
     ///
-    /// When it cannot be read.
+    /// When the database is unavailable.
     pub async fn reader_view(&self, reader: UserId, parts: ViewParts) -> Result<ReaderView, StoreError> {
         into_infallible(self.query(ReadView { reader, parts }).await)
     }
 
-    /// Those of these sessions that are over by now.
+    /// Returns the subset of these sessions that have ended.
     ///
     /// # Errors
     ///
-    /// When it cannot be read.
+    /// When the database is unavailable.
     pub async fn ended_among(&self, sessions: &[SessionId]) -> Result<Vec<SessionId>, StoreError> {
         let mut ended = Vec::new();
         for some in sessions.chunks(TOGETHER) {
@@ -112,7 +112,7 @@ impl Query for ReadView {
             }
         }
         if parts.follows || parts.teams {
-            // A catalogue is not large.
+            // A catalogue of teams is small.
             let teams = tx.own_team_follows(reader, PORTION, None)?;
             view.teams.extend(teams.into_iter().map(|follow| follow.team));
         }

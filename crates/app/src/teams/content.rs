@@ -1,4 +1,4 @@
-//! Leagues and teams as content: read from TOML, checked whole, loaded by their stable keys.
+//! Leagues and teams as content: parsed from TOML, validated as a whole, loaded by their stable keys.
 
 use crate::App;
 use crate::store::Tx;
@@ -9,58 +9,58 @@ use std::convert::Infallible;
 use terrace_identity::{League, Team};
 use terrace_kernel::{Ctx, Outcome, StoreError, TeamId};
 
-/// Leagues and teams, checked.
+/// Validated leagues and teams.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Catalogue {
     leagues: Vec<LeagueEntry>,
     teams: Vec<TeamEntry>,
 }
 
-/// What is wrong with a catalogue.
+/// Why a catalogue was rejected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CatalogueError {
-    /// The text is no TOML of the expected form; the message names line and column.
+    /// The text is not TOML of the expected form; the message contains line and column.
     #[error("{file}: {message}")]
     Malformed {
-        /// Which of the two texts.
+        /// Which of the two texts it is.
         file: &'static str,
-        /// The parser's words.
+        /// Message of the parser.
         message: String,
     },
-    /// The same key stands twice.
+    /// The same key occurs twice.
     #[error("{file}: the key {key:?} stands twice")]
     DoubleKey {
-        /// Which of the two texts.
+        /// Which of the two texts it is.
         file: &'static str,
-        /// The key.
+        /// The duplicate key.
         key: String,
     },
-    /// A team plays in a league that is not there.
+    /// A team's league does not exist.
     #[error("teams: {team:?} plays in {league:?}, which is no league of the catalogue")]
     UnknownLeague {
-        /// The team's key.
+        /// Key of the team.
         team: String,
-        /// The league's key.
+        /// Key of the league.
         league: String,
     },
-    /// A value breaks a rule.
+    /// A value violates a rule.
     #[error("{file}: {key:?}: {rule}")]
     Invalid {
-        /// Which of the two texts.
+        /// Which of the two texts it is.
         file: &'static str,
-        /// The key of the entry.
+        /// Key of the entry.
         key: String,
-        /// The rule.
+        /// The violated rule.
         rule: &'static str,
     },
 }
 
-/// How much a catalogue holds.
+/// Number of entries in a catalogue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CatalogueSummary {
-    /// Leagues.
+    /// Number of leagues.
     pub leagues: usize,
-    /// Teams.
+    /// Number of teams.
     pub teams: usize,
 }
 
@@ -99,20 +99,20 @@ const LEAGUES: &str = "leagues";
 const TEAMS: &str = "teams";
 
 impl Catalogue {
-    /// The catalogue that comes with the program.
+    /// Returns the embedded catalogue.
     ///
     /// # Errors
     ///
-    /// Never, as long as the tests pass.
+    /// When it is invalid, which tests rule out.
     pub fn embedded() -> Result<Self, CatalogueError> {
         Self::parse(include_str!("../../content/leagues.toml"), include_str!("../../content/teams.toml"))
     }
 
-    /// Reads and checks a catalogue.
+    /// Parses and validates a catalogue.
     ///
     /// # Errors
     ///
-    /// Says what is wrong, with the line where the text itself is.
+    /// Describes the first error, with a line number if the text is malformed.
     pub fn parse(leagues: &str, teams: &str) -> Result<Self, CatalogueError> {
         let malformed = |file| {
             move |error: toml::de::Error| CatalogueError::Malformed { file, message: error.to_string() }
@@ -147,12 +147,12 @@ impl Catalogue {
         Ok(Self { leagues, teams })
     }
 
-    /// How much it holds.
+    /// Returns the number of entries.
     pub fn summary(&self) -> CatalogueSummary {
         CatalogueSummary { leagues: self.leagues.len(), teams: self.teams.len() }
     }
 
-    /// Inserts what is new and updates what is there, by key; says the ids of the teams.
+    /// Inserts new entries and updates existing ones, by key; returns the ids of the teams by key.
     pub(crate) fn load(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Result<HashMap<&str, TeamId>, StoreError> {
         let mut leagues = HashMap::new();
         for entry in &self.leagues {
@@ -206,7 +206,7 @@ fn is_color(text: &str) -> bool {
 }
 
 impl App {
-    /// Loads leagues and teams: inserts what is new, updates what is there, removes nothing.
+    /// Loads leagues and teams: inserts new entries, updates existing ones, removes none.
     pub async fn load_catalogue(&self, catalogue: Catalogue) -> Result<CatalogueSummary, StoreError> {
         into_infallible(self.execute(LoadCatalogue { catalogue }).await)
     }

@@ -1,4 +1,4 @@
-//! Leagues and teams.
+//! Queries for leagues and teams.
 
 use crate::accounts::NotFound;
 use crate::store::Query;
@@ -7,12 +7,12 @@ use std::convert::Infallible;
 use terrace_identity::{League, Team};
 use terrace_kernel::{Failure, LeagueId, Limit, Outcome, Page, TeamId, Timestamp};
 
-/// Lists leagues by their keys.
+/// Lists leagues in the order of their keys.
 #[derive(Debug, Clone)]
 pub struct ListLeagues {
-    /// How many.
+    /// Maximum number of leagues.
     pub limit: Limit,
-    /// After which key.
+    /// Key after which the page starts.
     pub after: Option<String>,
 }
 
@@ -30,7 +30,7 @@ impl Query for ListLeagues {
 /// Finds a league.
 #[derive(Debug, Clone)]
 pub struct GetLeague {
-    /// Which.
+    /// League to find.
     pub league: LeagueId,
 }
 
@@ -45,14 +45,14 @@ impl Query for GetLeague {
     }
 }
 
-/// Lists teams by their keys.
+/// Lists teams in the order of their keys.
 #[derive(Debug, Clone)]
 pub struct ListTeams {
-    /// Of one league only.
+    /// League to which the list is restricted, if any.
     pub league: Option<LeagueId>,
-    /// How many.
+    /// Maximum number of teams.
     pub limit: Limit,
-    /// After which key.
+    /// Key after which the page starts.
     pub after: Option<String>,
 }
 
@@ -70,7 +70,7 @@ impl Query for ListTeams {
 /// Finds a team.
 #[derive(Debug, Clone)]
 pub struct GetTeam {
-    /// Which.
+    /// Team to find.
     pub team: TeamId,
 }
 

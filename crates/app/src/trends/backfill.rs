@@ -1,4 +1,4 @@
-//! Work that goes once through rows older than itself, in portions, and goes on where it was when it is stopped.
+//! A one-time backfill of existing rows, in portions. It resumes where it was stopped.
 
 use crate::App;
 use crate::maintenance::{TaskContext, TaskFailure};
@@ -10,14 +10,14 @@ use std::time::Duration;
 use terrace_kernel::{Ctx, Outcome, PostId, StoreError, TimeKey, Timestamp};
 use terrace_social::tags;
 
-/// Its name where it is stored, and as a job.
+/// Name of the backfill and of the job.
 const TOPICS: &str = "backfill-topics";
-/// How often a process looks whether there is anything left to do; once it is done, that is one small read.
+/// How often a process checks whether there is work left; once it is finished, that is one small read.
 const EVERY: Duration = Duration::from_hours(1);
-/// Posts that one transaction looks at.
+/// Maximum number of posts that one transaction processes.
 const PORTION: u32 = 500;
 
-/// The job that finds the topics of posts from before topics were kept.
+/// The job that finds the topics of posts that were written before topics were stored.
 pub(crate) fn job() -> Job {
     Job::new(TOPICS, EVERY, |app| async move {
         if !into_infallible(app.query(TopicsKnown).await)? {
@@ -29,38 +29,38 @@ pub(crate) fn job() -> Job {
 }
 
 impl App {
-    /// Looks for the topics of every post again, whatever was done before, and says at how many posts. Nothing that is
-    /// known is lost, and it may be stopped and run again at any time, also beside itself.
+    /// Finds the topics of every post again, whatever was done before, and returns the number of posts. Stored topics
+    /// are kept. May be stopped and run again at any time, also concurrently with itself.
     ///
     /// # Errors
     ///
-    /// When the database is not to be had.
+    /// When the database is unavailable.
     pub async fn backfill_topics(&self) -> Result<u64, StoreError> {
         let found = self.look_for_topics(&TaskContext::unwatched()).await;
         found.map(|found| found.posts).map_err(TaskFailure::into_store)
     }
 
-    /// [`App::backfill_topics`], at a pace.
+    /// Same as [`App::backfill_topics`], as part of a maintenance task.
     pub(crate) async fn look_for_topics(&self, pace: &TaskContext) -> Result<TopicsFound, TaskFailure> {
         pace.batch(self, ForgetTopicsKnown).await?;
         self.find_topics(pace).await
     }
 
-    /// Goes on where the work was left; a rehearsal goes through all posts.
+    /// Resumes the backfill; a dry run processes all posts.
     async fn find_topics(&self, pace: &TaskContext) -> Result<TopicsFound, TaskFailure> {
         let mut all = TopicsFound::default();
-        let mut rehearsed = pace.is_dry().then(Backfill::default);
-        while let Some(found) = pace.batch(self, FindTopics { rehearsed }).await? {
+        let mut dry_progress = pace.is_dry().then(Backfill::default);
+        while let Some(found) = pace.batch(self, FindTopics { dry_progress }).await? {
             all.posts += found.posts;
             all.tags += found.tags;
             pace.advance(found.posts);
-            rehearsed = rehearsed.map(|_| Backfill { reached: found.last, finished_at: None });
+            dry_progress = dry_progress.map(|_| Backfill { reached: found.last, finished_at: None });
         }
         Ok(all)
     }
 }
 
-/// Whether the topics of all older posts are known.
+/// Reads whether the backfill is finished.
 struct TopicsKnown;
 
 impl Query for TopicsKnown {
@@ -73,7 +73,7 @@ impl Query for TopicsKnown {
     }
 }
 
-/// Begins anew.
+/// Resets the backfill.
 struct ForgetTopicsKnown;
 
 impl Command for ForgetTopicsKnown {
@@ -87,21 +87,21 @@ impl Command for ForgetTopicsKnown {
     }
 }
 
-/// What a look for topics found.
+/// Result of processing posts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct TopicsFound {
-    /// How many posts were looked at.
+    /// Number of posts processed.
     pub(crate) posts: u64,
-    /// How many topics were noted that were not before.
+    /// Number of topics stored that were missing before.
     pub(crate) tags: u64,
-    /// The last post.
+    /// The last post processed.
     last: Option<TimeKey>,
 }
 
-/// Finds the topics of the next posts, and moves on with them; nothing when there are no more.
+/// Finds the topics of the next posts and stores the progress; `None` if there are no more.
 struct FindTopics {
-    /// How far a rehearsal is, of which nothing is kept.
-    rehearsed: Option<Backfill>,
+    /// Progress of a dry run, which is not stored.
+    dry_progress: Option<Backfill>,
 }
 
 impl Command for FindTopics {
@@ -111,7 +111,7 @@ impl Command for FindTopics {
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Self::Output, Infallible> {
         let kept = tx.lock_backfill(TOPICS)?;
-        let before = self.rehearsed.unwrap_or(kept);
+        let before = self.dry_progress.unwrap_or(kept);
         if before.finished_at.is_some() {
             return Ok(None);
         }

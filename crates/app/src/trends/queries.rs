@@ -1,4 +1,4 @@
-//! What is trending.
+//! Queries for trending topics and posts.
 
 use crate::App;
 use crate::store::Query;
@@ -9,19 +9,19 @@ use terrace_identity::AuthorCard;
 use terrace_kernel::{Failure, Limit, Outcome, Page, Position, TeamId, Timestamp, UserId};
 use terrace_social::{PostView, RankedTopic, TrendEpoch, TrendKey, TrendRead, TrendRoom};
 
-/// How many topics are shown.
+/// Maximum number of topics.
 const TOPICS: u32 = 20;
-/// How many posts are shown with them.
+/// Number of posts returned with the topics.
 const POSTS: i64 = 10;
 
-/// Whose trending posts are read.
+/// Which trending posts to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TrendingScope {
-    /// Everybody's.
+    /// Posts of all rooms.
     All,
-    /// Those in the room of one team.
+    /// Posts in the room of one team.
     Team(TeamId),
-    /// Those in the rooms of the reader's own teams.
+    /// Posts in the rooms of the reader's own teams.
     OwnTeams,
 }
 
@@ -30,35 +30,35 @@ pub enum TrendingScope {
 pub struct TrendingPage {
     /// The posts, best first.
     pub page: Page<PostView<AuthorCard>, TrendKey>,
-    /// Where the stream goes on: what happened after it may not be in the page.
+    /// Position from which to follow the stream: later changes may be missing from the page.
     pub position: Position,
 }
 
 /// Why trending posts were not read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TrendingRefusal {
-    /// Only who is signed in has teams of their own.
+    /// The scope requires a signed-in reader.
     SignInFirst,
     /// No team has this id.
     UnknownTeam,
-    /// The ranking that the page before was of is gone.
+    /// The ranking of the previous page has been removed.
     Expired,
 }
 
-/// What is trending.
+/// Trending topics and posts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trends {
     /// The topics, best first.
     pub topics: Vec<RankedTopic>,
     /// The posts, best first.
     pub posts: Vec<PostView<AuthorCard>>,
-    /// The instant for which they were ranked; none before the first time.
+    /// Time for which they were ranked; `None` before the first ranking.
     pub refreshed_at: Option<Timestamp>,
 }
 
 impl App {
-    /// Reads a page of trending posts. Behind the first page, the same ranking is read on for a bounded time after a
-    /// newer one took its place, so that no page repeats or skips.
+    /// Reads a page of trending posts. Later pages continue in the same ranking for a bounded time after a newer one
+    /// has replaced it, so that no post is repeated or skipped.
     pub async fn trending(
         &self,
         scope: TrendingScope,
@@ -70,13 +70,13 @@ impl App {
         self.query(ReadTrending { scope, reader, limit, after, keep }).await
     }
 
-    /// Reads what is trending at a glance, as `reader` sees it.
+    /// Reads an overview of what is trending, as `reader` sees it.
     pub async fn trends(&self, reader: Option<UserId>) -> Outcome<Trends, Infallible> {
         self.query(ReadTrends { reader }).await
     }
 }
 
-/// Three statements, two more for `OwnTeams` and one for an empty room.
+/// Reads trending posts. Takes three statements, two more for `OwnTeams` and one for an empty room.
 struct ReadTrending {
     scope: TrendingScope,
     reader: Option<UserId>,
@@ -86,7 +86,7 @@ struct ReadTrending {
 }
 
 impl ReadTrending {
-    /// The ranking to read, and behind which rank.
+    /// Returns the ranking to read and the rank after which the page starts.
     fn place(
         &self,
         tx: &mut dyn ReadTx,
@@ -106,7 +106,8 @@ impl Query for ReadTrending {
     type Refusal = TrendingRefusal;
 
     fn run(&self, tx: &mut dyn ReadTx, now: Timestamp) -> Outcome<TrendingPage, TrendingRefusal> {
-        // Before the list: what commits between the two comes in the list and in the stream, never in neither.
+        // Before the list: a change that commits in between is in the list as well as in the stream, never in
+        // neither.
         let position = tx.head()?;
         let room = match self.scope {
             TrendingScope::All => TrendRoom::Everybody,
@@ -135,7 +136,7 @@ impl Query for ReadTrending {
     }
 }
 
-/// Three statements.
+/// Reads the overview. Takes three statements.
 struct ReadTrends {
     reader: Option<UserId>,
 }

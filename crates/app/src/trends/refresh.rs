@@ -1,8 +1,8 @@
-//! Refreshes what is trending (spec §1 rule 12).
+//! Refresh of trending topics and posts (spec §1 rule 12).
 //!
-//! A run reads the posts of the window in pages, ranks them in memory, writes the ranking in portions, each a
-//! transaction of its own, and publishes it last: nobody waits long for a portion, and a run that is stopped anywhere
-//! leaves what was published as it was. The next run removes what the stopped one left.
+//! A run reads the posts of the window in pages, ranks them in memory, writes the ranking in portions, each in its
+//! own transaction, and publishes it last. Portions are short, so other writers do not wait long, and a run that is
+//! stopped at any point leaves the published ranking unchanged. The next run removes the rows of a stopped one.
 
 use crate::App;
 use crate::platform::{AtOnce, Job};
@@ -19,31 +19,31 @@ use terrace_social::{
     TrendsKept,
 };
 
-/// The name of the job.
+/// Name of the job.
 const SYNC: &str = "sync-trends";
 /// Posts that one query reads.
 const PAGE: u32 = 500;
-/// Rows that one transaction writes or removes at most.
+/// Maximum number of rows that one transaction writes or removes.
 const PORTION: u32 = 200;
-/// Of a window that holds more posts than this, the newest count.
+/// Maximum number of posts in a window; the newest count.
 const MOST_POSTS: u32 = 100_000;
-/// How long after its end an epoch is left alone, for who has just looked whether it is over.
+/// How long an expired epoch is kept for readers that have just checked whether it is expired.
 const GRACE: Duration = Duration::from_mins(1);
-/// How long who asks for a refresh waits for one that another has begun.
+/// How long a request waits for a run in progress.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What a wish for fresh trends came to.
+/// Result of a request to refresh the trends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Synced {
-    /// Whether this call did the work; if not, it waited for another that was at it.
+    /// Whether this call did the work; otherwise it waited for a run in progress.
     pub refreshed: bool,
-    /// How long it took.
+    /// Duration of the call.
     pub took: Duration,
-    /// The instant for which the trends are reckoned now.
+    /// Time for which the current ranking was computed.
     pub refreshed_at: Option<Timestamp>,
 }
 
-/// The job that keeps trends fresh.
+/// The job that refreshes the trends.
 pub(crate) fn job() -> Job {
     let default = crate::AppConfig::default().trend_period;
     Job::new(SYNC, default, |app| async move { app.refresh_trends().await })
@@ -51,12 +51,12 @@ pub(crate) fn job() -> Job {
 }
 
 impl App {
-    /// Refreshes what is trending, due or not. Of several who ask at once, in any process, one does the work, and the
-    /// others wait for it.
+    /// Refreshes the trends, whether or not the job is due. Of concurrent calls, in any process, one does the work
+    /// and the others wait for it.
     ///
     /// # Errors
     ///
-    /// When the run fails or another's lasts too long, and when the database is not to be had.
+    /// When the run fails, when another run lasts too long, and when the database is unavailable.
     pub async fn sync_trends(self: &Arc<Self>) -> Result<Synced, StoreError> {
         let began = Instant::now();
         let refreshed = match self.run_now(job(), PATIENCE).await? {
@@ -69,11 +69,11 @@ impl App {
         Ok(Synced { refreshed, took: began.elapsed(), refreshed_at: epoch.map(|epoch| epoch.begun_at) })
     }
 
-    /// Tells the metrics how old the trends are and how much is kept of them.
+    /// Updates the metrics of the age and size of the trends.
     ///
     /// # Errors
     ///
-    /// When the database is not to be had.
+    /// When the database is unavailable.
     pub async fn measure_trends(&self) -> Result<(), StoreError> {
         let (epoch, kept) = into_infallible(self.query(FindTrends).await)?;
         if let Some(epoch) = epoch {
@@ -85,7 +85,7 @@ impl App {
         Ok(())
     }
 
-    /// One run.
+    /// One run of the job.
     async fn refresh_trends(&self) -> Result<(), StoreError> {
         let epoch = into_infallible(self.execute(BeginEpoch).await)?;
         self.sweep_trends(epoch.id).await?;
@@ -110,7 +110,7 @@ impl App {
         self.execute(portion).await.map_err(or_superseded)
     }
 
-    /// Reads the window and ranks what is in it; says how many posts were read too.
+    /// Reads and ranks the window; also returns the number of posts read.
     async fn reckon_trends(&self, epoch: TrendEpoch) -> Result<(u32, Ranking), StoreError> {
         let since = epoch.begun_at.minus(self.config.trend_window);
         let mut reckoning = TrendScorer::new(epoch.begun_at, self.config.trend_half_life);
@@ -134,7 +134,7 @@ impl App {
         Ok((read, reckoning.finish()))
     }
 
-    /// Removes the epochs before `own` that nobody can read any more.
+    /// Removes epochs before `own` that can no longer be read.
     async fn sweep_trends(&self, own: EpochId) -> Result<(), StoreError> {
         let replaced = self.now().minus(self.config.trend_keep.saturating_add(GRACE));
         while into_infallible(self.execute(SweepTrends { own, replaced }).await)? {}
@@ -146,7 +146,7 @@ fn unavailable(why: &str) -> StoreError {
     StoreError::Unavailable(why.to_owned())
 }
 
-/// A later run has removed or overtaken the epoch. Whoever was taken for dead ends here.
+/// A later run has removed or replaced the epoch. This ends a run whose process was assumed dead.
 struct Superseded;
 
 fn or_superseded(failure: Failure<Superseded>) -> StoreError {
@@ -156,7 +156,7 @@ fn or_superseded(failure: Failure<Superseded>) -> StoreError {
     }
 }
 
-/// Finds the current epoch, and how much is kept.
+/// Finds the current epoch and the number of stored rows.
 struct FindTrends;
 
 impl Query for FindTrends {
@@ -169,7 +169,7 @@ impl Query for FindTrends {
     }
 }
 
-/// A page of what may be trending.
+/// A page of posts to rank.
 struct Candidates {
     posts: Vec<TrendCandidate>,
     tags: Vec<(PostId, Tag)>,
@@ -249,7 +249,7 @@ impl Command for PublishEpoch {
     }
 }
 
-/// Removes one portion of an epoch that nobody needs; says whether there may be more.
+/// Removes one portion of an expired epoch; returns whether there may be more.
 struct SweepTrends {
     own: EpochId,
     replaced: Timestamp,

@@ -1,5 +1,5 @@
-//! The tables of an older system may be files of anything: a record is read, left out with a reason, or told of by the
-//! line that it begins on.
+//! The tables of an older system may contain anything: each record is either read, skipped with a reason, or reported
+//! by the line on which it starts.
 
 use crate::QuestContent;
 use crate::hostile::{file, is_fit, samples};
@@ -29,7 +29,7 @@ const HEADS: [&str; 11] = [
     "followerId,followedId,teamId,createdAt\n",
 ];
 
-/// Records that fit one table or another, and parts of such.
+/// Records that match one of the tables, and fragments of such records.
 const KNOWN: [&str; 30] = [
     "s1,0.1,Old,2020-01-01T00:00:00Z,2021-01-01T00:00:00Z\n",
     "s2,0.2,\"Older, still\",0001-01-01T00:00:00Z,2020-01-01T00:00:00Z\n",
@@ -63,7 +63,7 @@ const KNOWN: [&str; 30] = [
     "1000000000",
 ];
 
-/// A service with a team, the quests of the program and one season.
+/// A service with a team, the embedded quests and one season.
 fn here() -> Here {
     let rovers = TeamId::from_uuid(Uuid::from_u128(7));
     let team = Team {
@@ -122,7 +122,7 @@ fn read(files: &[(LegacyTable, Vec<u8>)], buffer: usize) {
                 Ok(Ok(read)) => {
                     for row in &read.rows {
                         if let LegacyRow::User(user) = row {
-                            // One that came before is told of, too.
+                            // A record whose id occurred before is reported too.
                             let _ = known.admit(user);
                         }
                     }
@@ -138,7 +138,7 @@ fn read(files: &[(LegacyTable, Vec<u8>)], buffer: usize) {
 }
 
 fn tables() -> impl Strategy<Value = Vec<(LegacyTable, Vec<u8>)>> {
-    // The head of the table, and then anything: what fits and what does not.
+    // The header of the table followed by arbitrary content, matching or not.
     let table = |place: usize| {
         file(&HEADS[place..=place], &KNOWN).prop_map(move |bytes| (LegacyTable::ALL[place], bytes))
     };
@@ -151,7 +151,7 @@ proptest! {
         read(&files, buffer);
     }
 
-    /// Nothing is lost without a word: what holds no quote and no carriage return has a field for each comma.
+    /// Nothing is lost silently: content without quotes and carriage returns has one field for each comma.
     #[test]
     fn every_field_of_a_plain_line_is_read(lines in prop::collection::vec("[^\"\r\n,\u{feff}]{0,5}(,[^\"\r\n,]{0,5}){0,5}", 0..6)) {
         let text = lines.join("\n");

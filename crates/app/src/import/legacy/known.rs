@@ -1,4 +1,4 @@
-//! What rows of an older system mean here: whom and what they name, and whether they can be.
+//! Interpretation of rows of an older system: what they refer to in this service, and whether they are valid.
 
 use crate::import::legacy::records::{Bad, Row};
 use crate::import::legacy::rows::id_of;
@@ -16,13 +16,13 @@ use terrace_quests::{Cadence, Period, Quest, QuestId, StepId, find_quest, find_s
 use terrace_scoring::{Points, Season, SeasonId, Seasons, SourceKey, reason};
 use uuid::Uuid;
 
-/// The most characters of an identifier there.
+/// Maximum number of characters of an old id.
 const LONGEST_ID: usize = 128;
-/// The greatest total of a board, a thousand of the greatest awards. They are only added up and compared: without a bound one
-/// row would be enough for a sum that no database holds.
+/// Greatest total on a board: a thousand times the greatest award. Totals are only added up and compared, but without
+/// a bound a single row could overflow the sum in the database.
 const MOST_TOTAL: Points = Points::new(1_000_000_000_000);
 
-/// What the service has that rows may mean, as of one moment.
+/// The rows of the service that imported rows may refer to, as of one moment.
 #[derive(Debug, Clone)]
 pub(super) struct Here {
     pub(super) now: Timestamp,
@@ -32,7 +32,7 @@ pub(super) struct Here {
 }
 
 impl Here {
-    /// A mark of what rows go by.
+    /// Digest of everything that affects the interpretation of rows.
     pub(super) fn digest(&self) -> [u8; 32] {
         let teams = self.teams.iter().map(|team| format!("{}/{}/{}", team.id, team.key, team.name));
         let quest =
@@ -54,12 +54,12 @@ impl Here {
     }
 }
 
-/// What a row comes to.
+/// Result of interpreting a row.
 #[derive(Debug, Default)]
 pub(super) struct Read {
-    /// What of it is to be moved.
+    /// Rows to be moved.
     pub(super) rows: Vec<LegacyRow>,
-    /// Why it is left out, or a part of it, and what it is about.
+    /// Why the row, or a part of it, is skipped, and the value concerned.
     pub(super) remark: Option<Bad>,
 }
 
@@ -73,7 +73,7 @@ impl Read {
     }
 }
 
-/// A step of the service, and what is to be known of its quest.
+/// A step of the service with the properties of its quest.
 #[derive(Debug, Clone, Copy)]
 struct KnownStep {
     quest: QuestId,
@@ -84,23 +84,23 @@ struct KnownStep {
 /// A board of the older system.
 #[derive(Debug, Clone, Copy)]
 enum Board {
-    /// A team's; none where the team has no match.
+    /// Board of a team; `None` if the team has no match.
     Team(Option<TeamId>),
-    /// The global one of a season, if it is counted here; else none.
+    /// Global board of a season, if the season counts here; otherwise `None`.
     Global(Option<Uuid>),
 }
 
-/// What was read so far. It grows with the fans, some tens of bytes each, and with the small tables.
+/// State of reading. It grows with the number of fans, by some tens of bytes each, and with the small tables.
 #[derive(Debug)]
 pub(super) struct Known {
     here: Here,
-    /// The seasons with those that are new.
+    /// Existing and new seasons.
     seasons: Seasons,
     new_seasons: Vec<Season>,
     meant: HashMap<String, Means>,
     teams: HashMap<String, Option<TeamId>>,
     boards: HashMap<String, Board>,
-    /// By their old ids: the one here, and what it is called there.
+    /// By old id: index of the quest of the service, and the old title.
     quests: HashMap<String, (Option<usize>, String)>,
     steps: HashMap<String, Option<KnownStep>>,
     users: HashMap<UserId, TimeZone>,
@@ -108,7 +108,7 @@ pub(super) struct Known {
 }
 
 impl Known {
-    /// Nothing yet but what the service has.
+    /// Creates a state that contains only the rows of the service.
     pub(super) fn new(here: Here) -> Self {
         Self {
             seasons: here.seasons.clone(),
@@ -124,17 +124,17 @@ impl Known {
         }
     }
 
-    /// The seasons that the service lacks.
+    /// Seasons that do not exist in the service.
     pub(super) fn new_seasons(&self) -> &[Season] {
         &self.new_seasons
     }
 
-    /// Every season, those that are new too.
+    /// All seasons, including new ones.
     pub(super) const fn seasons(&self) -> &Seasons {
         &self.seasons
     }
 
-    /// The teams whose boards are needed.
+    /// Teams whose boards are needed.
     pub(super) fn teams_with_boards(&self) -> Vec<TeamId> {
         let team = |board: &Board| match board {
             Board::Team(team) => *team,
@@ -146,7 +146,7 @@ impl Known {
         teams
     }
 
-    /// Reads a row.
+    /// Interprets a row.
     pub(super) fn read(&mut self, table: LegacyTable, row: &Row<'_>) -> Result<Read, Bad> {
         match table {
             LegacyTable::Season => self.season(row),
@@ -236,7 +236,7 @@ impl Known {
         })
     }
 
-    /// A fan, who is not known before they are admitted.
+    /// Interprets a fan. The fan is registered by [`Self::admit`].
     fn user(&self, row: &Row<'_>) -> Result<Read, Bad> {
         let id = id(row, "id")?;
         let username = Username::parse(row.get("username")).map_err(|error| wrong("username", &error))?;
@@ -259,7 +259,7 @@ impl Known {
         Ok(Read { rows: vec![LegacyRow::User(user)], remark })
     }
 
-    /// Takes note of a fan, unless the id or name came before.
+    /// Registers a fan, unless the id or name occurred before.
     pub(super) fn admit(&mut self, user: &LegacyUser) -> Result<(), Bad> {
         if self.users.contains_key(&user.id) {
             return Err(Bad::new("has an id that came before", user.username.as_str()));
@@ -294,7 +294,7 @@ impl Known {
             board.map(|board| named(&self.boards, board, "names a board that Leaderboard.csv does not have"));
         let board = board.transpose()?.copied();
         let team = match board {
-            // What was before the first counted season has neither.
+            // Rows from before the first counted season have neither.
             Some(Board::Team(team)) if means != Some(Means::Uncounted) => team,
             Some(Board::Team(_) | Board::Global(_)) | None => None,
         };
@@ -322,7 +322,7 @@ impl Known {
         };
         let period = period(quest.cadence, zone, completed_at.unwrap_or(started_at));
         let run = LegacyRow::Run(LegacyRun { user, quest: quest.id, period, started_at, completed_at });
-        // By such a record fans find the quest among those that they completed. It counts nowhere.
+        // This record makes the quest appear among the fan's completed quests. It does not count on any board.
         let record = completed_at.map(|at| {
             let source = SourceKey::quest(quest.id.as_uuid(), period.local_date());
             let id = id_of("quest", &format!("{user}/{source}"));
@@ -394,7 +394,7 @@ impl Known {
         }
     }
 
-    /// An instant that has come.
+    /// A time that is not in the future.
     fn past(&self, row: &Row<'_>, column: &'static str) -> Result<Timestamp, Bad> {
         let text = row.get(column);
         let at: Timestamp = text.parse().map_err(|error| wrong(column, &error))?;
@@ -423,7 +423,7 @@ fn unique<T>(before: Option<&T>, id: &str) -> Result<(), Bad> {
     if before.is_some() { Err(Bad::new("has an id that came before", id)) } else { Ok(()) }
 }
 
-/// What is wrong with a value, by its column.
+/// An error of a value, by its column.
 fn wrong(column: &'static str, error: &dyn std::fmt::Display) -> Bad {
     Bad { kind: column, about: crate::import::legacy::records::told(&error.to_string()) }
 }

@@ -1,15 +1,17 @@
-//! Brings the tables of an older system in, one file each, whole or not at all (spec §1 rule 13, seeding and setup).
+//! Import of the tables of an older system, one file each, as a whole or not at all (spec §1 rule 13, seeding and
+//! setup).
 //!
-//! - [`App::check_legacy`] reads every file to its end and writes nothing. What is wrong is told by file and line; however
-//!   much that is, memory is bounded, but for some tens of bytes for each fan.
-//! - [`App::import_legacy`] reads them again and brings their rows, batch by batch, to tables that nobody reads. Killed
-//!   wherever it is, it goes on there when it is called again with the same files. Then one transaction moves all of it.
+//! - [`App::check_legacy`] reads every file to its end and writes nothing. Errors are reported by file and line;
+//!   memory is bounded regardless of their number, except for some tens of bytes per fan.
+//! - [`App::import_legacy`] reads the files again and copies their rows, batch by batch, to staging tables that no
+//!   reader sees. If it is killed, it resumes when it is called again with the same files. Finally, one transaction
+//!   moves all rows.
 //!
-//! Identifiers are made of the old ones, and records of points carry the old id in their source: what comes again is the
-//! same, and pays nobody twice. What is there already stays as it is.
+//! Ids are derived from the old ones, and the source of each record of points contains the old id: a repeated import
+//! yields the same rows, and no fan is paid twice. Existing rows are not changed.
 //!
-//! Teams and quests are those of the service: rows mean them by keys and titles ([`terrace_quests::find_step`]), and what
-//! names one that did not match is left out, or stays without it.
+//! Teams and quests are those of the service: rows refer to them by keys and titles ([`terrace_quests::find_step`]).
+//! A row that refers to one without a match is skipped, or imported without the reference.
 
 #[cfg(test)]
 mod hostile_tests;
@@ -44,68 +46,68 @@ use std::time::Instant;
 use terrace_kernel::{Ctx, Failure, Limit, Outcome, StoreError, Timestamp, UserId};
 use uuid::Builder;
 
-/// Rows that one transaction brings to where nobody sees them.
+/// Rows that one transaction copies to the staging tables.
 const BATCH: usize = 1_000;
-/// Others get one part of the time in so many.
+/// After a batch, the import pauses for the batch's time divided by this.
 const TURN: u32 = 10;
 
-/// Where the rows of a table stand.
+/// The file of a table.
 pub struct LegacySource {
-    /// The table.
+    /// Table that the file contains.
     pub table: LegacyTable,
-    /// The file's name, for reports.
+    /// File name for reports.
     pub name: String,
-    /// Opens it at its beginning.
+    /// Opens the file at its beginning.
     pub open: Box<dyn Fn() -> io::Result<Box<dyn io::Read>>>,
 }
 
-/// Why nothing was brought in.
+/// Why an import failed.
 #[derive(Debug, thiserror::Error)]
 pub enum LegacyError {
     /// A file could not be read.
     #[error("cannot read {file}: {error}")]
     Read {
-        /// The file.
+        /// Name of the file.
         file: String,
-        /// What the system says.
+        /// Error of the operating system.
         error: io::Error,
     },
-    /// A file does not begin with the columns of its table.
+    /// The header of a file does not match its table.
     #[error("{file} {words}")]
     Header {
-        /// The file.
+        /// Name of the file.
         file: String,
-        /// What is wrong with it.
+        /// Description of the mismatch.
         words: String,
     },
-    /// Another process brings the same files in, or the database was put back meanwhile.
+    /// Another process is importing the same files, or the database was restored in the meantime.
     #[error("another process brings these files in, too")]
     Raced,
-    /// What the files hold, or what they name here, has changed since they were checked.
+    /// The files, or the rows of the service that they refer to, have changed since they were checked.
     #[error("the files, or the teams, quests and names that they mean, have changed meanwhile")]
     Changed,
-    /// It cannot be moved to where it belongs.
+    /// The rows cannot be moved to their tables.
     #[error(transparent)]
     Move(#[from] MoveRefusal),
-    /// The database is not to be had.
+    /// The database is unavailable.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// How far an import is.
+/// Progress of an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LegacyProgress {
-    /// So many bytes of all files were read in this pass.
+    /// Number of bytes of all files read in this pass.
     Read(u64),
-    /// Everything was read; it is moved now.
+    /// Everything was read; the rows are being moved.
     Moving,
 }
 
-/// Who is told how far it is.
+/// Callback that receives the progress.
 pub type Watch<'w> = &'w mut dyn FnMut(LegacyProgress) -> io::Result<()>;
 
-/// The id of an import, by what its files hold and what that means here: what waits of an import that was stopped is gone on
-/// with only where every row of it would be read in the same way.
+/// Derives the id of an import from the contents of its files and their interpretation by this service: the staged
+/// rows of a stopped import are reused only if every row would be read in the same way.
 ///
 /// # Errors
 ///
@@ -146,20 +148,21 @@ fn unread(source: &LegacySource) -> impl Fn(io::Error) -> LegacyError + use<> {
 }
 
 impl App {
-    /// Whether the service has its seasons, which come with its teams and quests: without them no row would find its own.
+    /// Whether the service has its seasons, which are created with its teams and quests: without these, no row would
+    /// find a match.
     ///
     /// # Errors
     ///
-    /// When the store is not to be had.
+    /// When the store is unavailable.
     pub async fn has_seasons(&self) -> Result<bool, StoreError> {
         Ok(into_infallible(self.query(LookAround).await)?.seasons.iter().next().is_some())
     }
 
-    /// Reads files, one of a table at most, and says what is in them. Writes nothing.
+    /// Reads files, at most one for each table, and reports their contents. Writes nothing.
     ///
     /// # Errors
     ///
-    /// A file cannot be read or has another header, or the store is not to be had.
+    /// When a file cannot be read or has a different header, or the store is unavailable.
     pub async fn check_legacy(
         &self,
         sources: &[LegacySource],
@@ -169,12 +172,12 @@ impl App {
         Ok(report)
     }
 
-    /// Brings files in that were checked, without the rows that are bad, and says what came of it.
+    /// Imports files that were checked, without the invalid rows, and returns the result.
     ///
     /// # Errors
     ///
-    /// As [`Self::check_legacy`]; and when what was checked has changed, or cannot be where it belongs. Nobody sees anything of
-    /// it then.
+    /// Same as [`Self::check_legacy`]; and when the input has changed since the check, or the rows cannot be moved.
+    /// No row of the import is visible then.
     pub async fn import_legacy(
         &self,
         import: ImportId,
@@ -206,7 +209,7 @@ impl App {
         mut staging: Option<&mut Staging<'_>>,
         watch: Watch<'_>,
     ) -> Result<(Known, LegacyReport), LegacyError> {
-        // Whatever is wrong with a header is told before millions of lines are read.
+        // Report an invalid header before reading millions of lines.
         for source in in_order(sources) {
             open(source)?;
         }
@@ -235,7 +238,7 @@ impl App {
         Ok((known, report))
     }
 
-    /// Which names of fans of the batch other accounts have.
+    /// Returns the usernames of the batch that belong to other accounts.
     async fn taken(&self, batch: &[(u64, Read)]) -> Result<HashSet<String>, StoreError> {
         let rows = batch.iter().flat_map(|(_, read)| &read.rows);
         let names: Vec<(UserId, String)> = rows
@@ -266,7 +269,8 @@ fn open(source: &LegacySource) -> Result<Opened, LegacyError> {
     Ok((records, header))
 }
 
-/// Reads on until there are enough good rows, or enough bad ones that somebody should hear of it; nothing at the end.
+/// Reads until there are enough valid rows, or enough invalid ones that progress should be reported; `None` at the
+/// end.
 fn read_batch(
     source: &LegacySource,
     (records, header): (&mut Records<BufReader<Box<dyn io::Read>>>, &Header),
@@ -288,7 +292,7 @@ fn read_batch(
     Ok(Some(batch))
 }
 
-/// Takes note of fans whose ids and names are free.
+/// Registers the fans of a row if their ids and names are free.
 fn admit(
     known: &mut Known,
     taken: &HashSet<String>,
@@ -311,13 +315,13 @@ fn admit(
     Some(read)
 }
 
-/// Rows on their way to where nobody sees them.
+/// Copies rows to the staging tables.
 struct Staging<'a> {
     app: &'a App,
     import: ImportId,
-    /// How many wait already.
+    /// Number of rows that are already staged.
     staged: u64,
-    /// How many were read.
+    /// Number of rows read.
     at: u64,
     rows: Vec<LegacyRow>,
 }
@@ -344,7 +348,7 @@ impl Staging<'_> {
         if !into_infallible(self.app.execute(StageRows { import, from, rows }).await)? {
             return Err(LegacyError::Raced);
         }
-        // A server on the same embedded database looks only now and then whether it may write.
+        // A server on the same embedded database only polls for its turn to write.
         tokio::time::sleep(begun.elapsed() / TURN).await;
         Ok(())
     }

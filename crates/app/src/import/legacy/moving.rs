@@ -1,4 +1,4 @@
-//! The one transaction in which an import comes to be seen.
+//! The transaction that makes an import visible.
 
 use crate::import::follows_imported;
 use crate::import::legacy::known::Known;
@@ -13,55 +13,55 @@ use terrace_identity::PasswordHash;
 use terrace_kernel::{Ctx, Failure, Outcome, StoreError, TeamId, UserId};
 use terrace_scoring::{Season, SeasonId, Seasons};
 
-/// Accounts whose totals and balances are looked at together.
+/// Number of accounts whose totals and balances are processed together.
 const PORTION: usize = 1_000;
 
-/// What came of an import.
+/// Result of an import.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LegacyMoved {
-    /// Accounts that are new.
+    /// Number of new accounts.
     pub users: u64,
-    /// Records of points that are new.
+    /// Number of new records of points.
     pub records: u64,
-    /// Ways through quests that are new.
+    /// Number of new runs through quests.
     pub runs: u64,
-    /// Completed steps that are new.
+    /// Number of new completed steps.
     pub steps: u64,
-    /// Entries of boards that are new.
+    /// Number of new entries of boards.
     pub entries: u64,
-    /// Follows of fans that are new.
+    /// Number of new follows between fans.
     pub follows: u64,
-    /// Follows of teams that are new.
+    /// Number of new follows of teams.
     pub team_follows: u64,
-    /// Seasons that are new.
+    /// Number of new seasons.
     pub seasons: u64,
-    /// What was in the import, and what the tables hold of it.
+    /// Counts of the import and of the corresponding rows in the tables.
     pub tally: LegacyTally,
-    /// The seasons by their keys, for reports.
+    /// Keys of the seasons, for reports.
     pub season_keys: BTreeMap<SeasonId, String>,
 }
 
-/// Why nothing is moved.
+/// Why nothing was moved.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MoveRefusal {
-    /// Another account has the name of one that is brought in.
+    /// Another account has the username of an imported one.
     #[error("other accounts have these usernames by now: {}", .0.join(", "))]
     NameTaken(Vec<String>),
-    /// Records that were brought in before say something else now.
+    /// Records that were imported before differ from the files.
     #[error("{0} records of points were brought in before with another amount, time, season or board")]
     Changed(u64),
-    /// The sums of what was read and of what was written do not agree.
+    /// The sums of the rows read and of the rows written differ.
     #[error("what would be written does not come to what was read; nothing was")]
     Sums,
-    /// A season does not fit in any more.
+    /// A season can no longer be inserted among the others.
     #[error("a season does not fit in: {0}")]
     Season(String),
-    /// Not everything waits that was read: the import was begun anew elsewhere.
+    /// The number of staged rows differs from the number read: another process restarted the import.
     #[error("another process brings these files in, too")]
     Raced,
 }
 
-/// Moves all of an import.
+/// Moves all rows of an import.
 pub(super) struct MoveLegacy {
     import: ImportId,
     staged: u64,
@@ -71,13 +71,13 @@ pub(super) struct MoveLegacy {
 }
 
 impl MoveLegacy {
-    /// What waits, `staged` rows, with what else it needs.
+    /// Moves `staged` rows, with the seasons and teams that they need.
     pub(super) fn new(import: ImportId, staged: u64, known: &Known) -> Self {
         let (new_seasons, teams) = (known.new_seasons().to_vec(), known.teams_with_boards());
         Self { import, staged, new_seasons, seasons: known.seasons().clone(), teams }
     }
 
-    /// Puts new seasons among those that there are.
+    /// Inserts new seasons among the existing ones.
     fn add_seasons(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<u64, MoveRefusal> {
         if self.new_seasons.is_empty() {
             return Ok(0);
@@ -124,7 +124,7 @@ impl Command for MoveLegacy {
             return Err(Failure::Refused(MoveRefusal::NameTaken(names)));
         }
         moved.users = tx.move_users(import, &PasswordHash::of_nothing())?;
-        // Held: nobody follows, gets points or goes meanwhile.
+        // Locked: no follows, awards or deletions of these accounts meanwhile.
         let fans = tx.hold_moved(import)?;
         (moved.follows, moved.team_follows) = tx.move_follows(import)?;
         moved.records = tx.move_points(import)?;
@@ -142,7 +142,7 @@ impl Command for MoveLegacy {
     }
 }
 
-/// Makes totals, entries and balances of the fans what their records say.
+/// Reconciles totals, entries and balances of the fans with their records.
 fn settle(tx: &mut dyn Tx, ctx: &mut Ctx, fans: &[UserId]) -> Result<(), StoreError> {
     let books = books(tx)?;
     for fans in fans.chunks(PORTION) {
@@ -154,7 +154,8 @@ fn settle(tx: &mut dyn Tx, ctx: &mut Ctx, fans: &[UserId]) -> Result<(), StoreEr
     Ok(())
 }
 
-/// Every record that was read is in the ledger, with what was read, but for those of accounts that were closed here.
+/// Checks that the ledger holds every record that was read, unchanged, except for those of accounts that were closed
+/// here.
 fn check(tally: &LegacyTally) -> Outcome<(), MoveRefusal> {
     if tally.points_changed > 0 {
         return Err(Failure::Refused(MoveRefusal::Changed(tally.points_changed)));

@@ -1,4 +1,4 @@
-//! Records of comma-separated files: one at a time, never kept longer than a bound, with the lines that they begin on.
+//! Records of CSV files: read one at a time, bounded in size, with the number of their first line.
 
 use crate::import::bounded::{BoundedLines, Kept};
 use crate::import::legacy::table::LegacyTable;
@@ -7,15 +7,15 @@ use std::collections::BTreeMap;
 use std::io::{self, BufRead};
 use std::str;
 
-/// The longest record, in bytes. A quote that nobody closed would else swallow the rest of the file.
+/// Maximum length of a record in bytes. Otherwise an unclosed quote would consume the rest of the file.
 const LONGEST: usize = 65_536;
-/// The most fields of a record.
+/// Maximum number of fields of a record.
 const FIELDS: usize = 64;
 
-/// Why a record is none.
+/// Why a record was rejected.
 pub(super) type NotRead = &'static str;
 
-/// Reads records. Whatever the file holds, memory is bounded by the longest one.
+/// A reader of records. Memory is bounded by the maximum length, whatever the file contains.
 pub(super) struct Records<R> {
     lines: BoundedLines<R>,
     parser: Reader,
@@ -24,14 +24,14 @@ pub(super) struct Records<R> {
     count: usize,
 }
 
-/// What feeding the parser a piece came to.
+/// Result of passing input to the parser.
 enum Fed {
     Whole,
     More,
 }
 
 impl<R: BufRead> Records<R> {
-    /// Begins with the first line.
+    /// Starts at the first line.
     pub(super) fn new(input: R) -> Self {
         Self {
             lines: BoundedLines::new(input, LONGEST),
@@ -42,13 +42,13 @@ impl<R: BufRead> Records<R> {
         }
     }
 
-    /// How many bytes were read so far.
+    /// Number of bytes read so far.
     pub(super) const fn bytes(&self) -> u64 {
         self.lines.bytes()
     }
 
-    /// Reads a record, which [`Self::fields`] gives then; says the line that it begins on, and what is wrong with it. Blank
-    /// lines are none.
+    /// Reads a record, whose fields are then available from [`Self::fields`]; returns the number of its first line
+    /// and the error, if any. Blank lines are skipped.
     pub(super) fn next(&mut self) -> io::Result<Option<(u64, Result<(), NotRead>)>> {
         let Some(kept) = self.lines.read_words()? else { return Ok(None) };
         let mut first = self.lines.number();
@@ -72,7 +72,7 @@ impl<R: BufRead> Records<R> {
             }
             match self.feed(&mut used) {
                 Ok(Fed::Whole) => return Ok(Some((first, Ok(())))),
-                // A mark of the byte order is all that stood there: the record begins behind it.
+                // The line contained only a byte order mark: the record starts after it.
                 Ok(Fed::More) if used == 0 && self.count == 0 => {
                     kept = self.lines.read_words()?;
                     if kept.is_none() {
@@ -86,7 +86,7 @@ impl<R: BufRead> Records<R> {
         }
     }
 
-    /// Gives the parser the line, and its end.
+    /// Passes the line and its line break to the parser.
     fn feed(&mut self, used: &mut usize) -> Result<Fed, NotRead> {
         let Self { lines, parser, text, ends, count } = self;
         for piece in [lines.line(), b"\n"] {
@@ -96,7 +96,7 @@ impl<R: BufRead> Records<R> {
             *used += written;
             *count += ended;
             match result {
-                // The parser ends records at a bare carriage return, too: what is behind it would be lost.
+                // The parser also ends records at a bare carriage return; the rest of the line would be lost.
                 ReadRecordResult::Record if consumed < piece.len() => {
                     return Err("has a carriage return that ends no line");
                 }
@@ -109,7 +109,7 @@ impl<R: BufRead> Records<R> {
         Ok(Fed::More)
     }
 
-    /// The fields of the record that was read last.
+    /// The fields of the last record read.
     pub(super) fn fields(&self) -> Result<Vec<&str>, NotRead> {
         const NOT_TEXT: NotRead = "is not UTF-8";
         let mut from = 0;
@@ -123,7 +123,7 @@ impl<R: BufRead> Records<R> {
     }
 }
 
-/// Which field of a table's records is which column.
+/// Maps the columns of a table to the fields of its records.
 #[derive(Debug)]
 pub(super) struct Header {
     places: BTreeMap<&'static str, usize>,
@@ -149,7 +149,7 @@ impl Header {
     fn of(table: LegacyTable, fields: &[&str]) -> Result<Self, String> {
         let mut places = BTreeMap::new();
         for (place, field) in fields.iter().enumerate() {
-            // What some programs put before the first line of a text.
+            // Some programs write a byte order mark before the first line.
             let name = field.trim_start_matches('\u{feff}').trim();
             let Some(column) = table.column(name) else {
                 return Err(format!("has a column {:?}; known are {}", told(name), table.columns()));
@@ -164,7 +164,7 @@ impl Header {
         }
     }
 
-    /// A record of the table.
+    /// Creates a row of the table from a record.
     pub(super) fn row<'r>(&'r self, fields: Vec<&'r str>) -> Result<Row<'r>, Bad> {
         if fields.len() == self.width {
             Ok(Row { header: self, fields })
@@ -175,36 +175,36 @@ impl Header {
     }
 }
 
-/// A record whose fields have names.
+/// A record with named fields.
 pub(super) struct Row<'r> {
     header: &'r Header,
     fields: Vec<&'r str>,
 }
 
 impl Row<'_> {
-    /// What stands in the column, trimmed; nothing where there is no such column.
+    /// The trimmed value of a column; empty if there is no such column.
     pub(super) fn get(&self, column: &str) -> &str {
         let place = self.header.places.get(column);
         place.and_then(|place| self.fields.get(*place)).map_or("", |field| field.trim())
     }
 
-    /// What stands in the column, unless it is empty.
+    /// The value of a column, unless it is empty.
     pub(super) fn filled(&self, column: &str) -> Option<&str> {
         Some(self.get(column)).filter(|text| !text.is_empty())
     }
 }
 
-/// What is wrong with a record.
+/// Why a record was rejected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Bad {
-    /// What kind of wrong it is.
+    /// Kind of error.
     pub(super) kind: &'static str,
-    /// Where, or about what.
+    /// Place or value that the error refers to.
     pub(super) about: String,
 }
 
 impl Bad {
-    /// With words of the file, fit for a terminal.
+    /// Creates an error with text from the file, made safe for a terminal.
     pub(super) fn new(kind: &'static str, about: &str) -> Self {
         Self { kind, about: told(about) }
     }
@@ -217,7 +217,7 @@ mod tests {
     use super::*;
 
     fn read(text: &[u8]) -> Vec<(u64, Result<Vec<String>, NotRead>)> {
-        // A small buffer, so that lines are put together of pieces.
+        // A small buffer, so that lines span several reads.
         let mut records = Records::new(io::BufReader::with_capacity(5, text));
         let mut all = Vec::new();
         while let Some((line, read)) = records.next().unwrap() {
@@ -261,11 +261,11 @@ mod tests {
         let wide = format!("{}\nb\n", ",".repeat(FIELDS));
         assert_eq!(read(wide.as_bytes()), [(1, Err("has too many fields")), good(2, &["b"])]);
         assert_eq!(read(b"\xff\xfe,1\nb"), [(1, Err("is not UTF-8")), good(2, &["b"])]);
-        // Lines of another time: the second would be lost without a word.
+        // Bare carriage returns as line breaks: the second line would be lost silently.
         let bare = Err("has a carriage return that ends no line");
         assert_eq!(read(b"a,b\r1,2\r3,4"), [(1, bare.clone())]);
         assert_eq!(read(b"a\r\r\n\"b\rc\"\nd"), [(1, bare), good(2, &["b\rc"]), good(3, &["d"])]);
-        // A quote that is not closed costs its bound and no more, each time.
+        // An unclosed quote costs the maximum length and no more, each time.
         let quotes = "\"x\n".repeat(200_000) + "\"";
         assert!(read(quotes.as_bytes()).len() < 200_001);
     }

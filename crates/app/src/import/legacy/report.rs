@@ -1,4 +1,4 @@
-//! What files of an older system hold: how much of each table, and what is wrong with it.
+//! Report about the files of an older system: number of rows of each table, and errors.
 
 use crate::import::legacy::LegacySource;
 use crate::import::legacy::known::Read;
@@ -6,27 +6,27 @@ use crate::import::legacy::records::Bad;
 use crate::import::legacy::table::LegacyTable;
 use std::collections::BTreeMap;
 
-/// Lines of a kind that are shown.
+/// Maximum number of lines shown for each kind of remark.
 const SHOWN: usize = 20;
 
-/// What a file holds.
+/// Contents of a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TableCount {
-    /// The file.
+    /// Name of the file.
     pub file: String,
-    /// Records that can be read.
+    /// Number of valid records.
     pub good: u64,
-    /// Records that cannot.
+    /// Number of invalid records.
     pub bad: u64,
-    /// Rows that come of the good ones, by their table here.
+    /// Rows derived from the valid records, by target table.
     pub rows: BTreeMap<&'static str, u64>,
 }
 
-/// What is said of lines, by file and kind: how often, and the first of them.
+/// Remarks about lines, by file and kind: their number and the first of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Remarks(BTreeMap<(LegacyTable, &'static str), Said>);
 
-/// How often it was said, and of which lines first, with what they are about.
+/// Number of remarks, and the first lines with the value concerned.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Said {
     count: u64,
@@ -42,37 +42,37 @@ impl Remarks {
         }
     }
 
-    /// Whether nothing was said.
+    /// Whether there are no remarks.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The file, what is said, how often, and the first twenty lines with what they are about.
+    /// Iterates over file, kind, number of remarks, and the first twenty lines with the value concerned.
     pub fn iter(&self) -> impl Iterator<Item = (LegacyTable, &'static str, u64, &[(u64, String)])> {
         self.0.iter().map(|((table, kind), said)| (*table, *kind, said.count, said.first.as_slice()))
     }
 }
 
-/// What all files hold.
+/// Contents of all files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LegacyReport {
-    /// By table.
+    /// Counts by table.
     pub tables: BTreeMap<LegacyTable, TableCount>,
-    /// What is wrong.
+    /// Errors.
     pub bad: Remarks,
-    /// What is left out, or a part of it, though nothing is wrong.
+    /// Records that are valid but skipped, in whole or in part.
     pub left_out: Remarks,
-    /// A mark of the teams, quests and seasons by which the rows were read.
+    /// Digest of the teams, quests and seasons with which the rows were interpreted.
     pub(super) here: [u8; 32],
 }
 
 impl LegacyReport {
-    /// How many records are bad.
+    /// Number of invalid records.
     pub fn bad_records(&self) -> u64 {
         self.tables.values().map(|count| count.bad).sum()
     }
 
-    /// How many rows there are of a table here.
+    /// Number of rows for a target table.
     pub fn rows_of(&self, table: &str) -> u64 {
         self.tables.values().filter_map(|count| count.rows.get(table)).sum()
     }

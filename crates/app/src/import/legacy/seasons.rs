@@ -1,4 +1,4 @@
-//! Seasons of an older system, and where they fit in.
+//! Seasons of an older system, and their place among the existing ones.
 
 use crate::import::legacy::records::{Bad, Row};
 use crate::import::legacy::rows::id_of;
@@ -6,17 +6,17 @@ use terrace_kernel::Timestamp;
 use terrace_quests::Mismatch;
 use terrace_scoring::{Season, SeasonId, SeasonKey, SeasonStatus, Seasons, SeasonsError, season_name};
 
-/// What an old season means here.
+/// Interpretation of an old season.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Means {
-    /// This one.
+    /// It corresponds to this season.
     Counted(SeasonId),
     /// The time before points were counted by season (`docs/spec.md`, scoring rule 6).
     Uncounted,
 }
 
 impl Means {
-    /// The season that records of it count in.
+    /// Season in which its records count.
     pub(super) const fn season(self) -> Option<SeasonId> {
         match self {
             Self::Counted(season) => Some(season),
@@ -25,7 +25,8 @@ impl Means {
     }
 }
 
-/// Says what a row means: the service's season of its key, whose times hold, or one that is new and over.
+/// Interprets a row: the service's season with the same key, whose times take precedence, or a new season that is
+/// over.
 pub(super) fn read(
     row: &Row<'_>,
     seasons: &Seasons,
@@ -62,8 +63,8 @@ pub(super) fn read(
     Ok((Means::Counted(season.id), Some((season, all))))
 }
 
-/// Puts a season that is over among the others. The time before the first counted one ends where it begins. Says what is to
-/// be written.
+/// Inserts a season that is over among the others. The time before the first counted season ends where it starts.
+/// Returns all seasons and those that must be written.
 pub(super) fn fit(seasons: &Seasons, new: &Season) -> Result<(Seasons, Vec<Season>), SeasonsError> {
     let mut all: Vec<Season> = seasons.iter().cloned().collect();
     let mut changed = Vec::new();
@@ -79,7 +80,7 @@ pub(super) fn fit(seasons: &Seasons, new: &Season) -> Result<(Seasons, Vec<Seaso
     Ok((Seasons::new(all)?, changed))
 }
 
-/// The words of a mismatch.
+/// Describes a mismatch.
 pub(super) const fn words(why: Mismatch) -> &'static str {
     match why {
         Mismatch::UnknownQuest => "no quest of the service has this key or title",

@@ -1,8 +1,8 @@
-//! The tables of an older system, and their columns.
+//! The tables of an older system and their columns.
 
 use std::fmt;
 
-/// A table that can be brought in, in the order in which they are read: what a row names is read before it.
+/// A table that can be imported, in reading order: a table is read before the tables that refer to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LegacyTable {
     /// Seasons.
@@ -13,24 +13,24 @@ pub enum LegacyTable {
     Leaderboard,
     /// Quests.
     Quest,
-    /// Their steps.
+    /// Steps of quests.
     QuestStep,
     /// Fans.
     User,
     /// Records of points.
     PointsHistory,
-    /// Ways through quests.
+    /// Runs through quests.
     UserQuestStatus,
     /// Completed steps.
     UserStepStatus,
-    /// Who is on which board.
+    /// Entries of boards.
     LeaderboardEntry,
-    /// Who follows whom, or which team.
+    /// Follows of fans and of teams.
     Follow,
 }
 
 impl LegacyTable {
-    /// Every table, in the order in which they are read.
+    /// All tables, in reading order.
     pub const ALL: [Self; 11] = [
         Self::Season,
         Self::Team,
@@ -45,7 +45,7 @@ impl LegacyTable {
         Self::Follow,
     ];
 
-    /// Its name, which is that of its file.
+    /// Name of the table and of its file.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Season => "Season",
@@ -62,14 +62,14 @@ impl LegacyTable {
         }
     }
 
-    /// The table whose file has this name, such as `User.csv`.
+    /// Returns the table whose file has this name, such as `User.csv`.
     pub fn of_file(name: &str) -> Option<Self> {
         let stem = name.strip_suffix(".csv")?;
         Self::ALL.into_iter().find(|table| table.as_str() == stem)
     }
 
-    /// The columns that there must be, and those that there may be. What is not read is named too, where an export is likely
-    /// to have it; any other column is refused, because one that is misspelt would be lost.
+    /// Required and optional columns. Optional ones include columns that are not read but that an export is likely to
+    /// contain; all other columns are rejected, because a misspelt one would otherwise be lost.
     const fn layout(self) -> (&'static [&'static str], &'static [&'static str]) {
         match self {
             Self::Season => {
@@ -105,24 +105,24 @@ impl LegacyTable {
         }
     }
 
-    /// The columns that there must be.
+    /// Required columns.
     pub(super) fn required(self) -> impl Iterator<Item = &'static str> {
         self.layout().0.iter().copied()
     }
 
-    /// The column of this name, in either spelling of the favourite team's.
+    /// Returns the column of this name; accepts both spellings of the favourite team's column.
     pub(super) fn column(self, name: &str) -> Option<&'static str> {
         let name = if name == "favouriteTeamId" { "favoriteTeamId" } else { name };
         let (required, others) = self.layout();
         required.iter().chain(others).copied().find(|column| *column == name)
     }
 
-    /// The columns that there must be, in words.
+    /// Required columns as text.
     pub(super) fn needed(self) -> String {
         self.layout().0.join(", ")
     }
 
-    /// Every column, in words.
+    /// All columns as text.
     pub(super) fn columns(self) -> String {
         let (required, others) = self.layout();
         [required, others].concat().join(", ")

@@ -1,4 +1,4 @@
-//! Clean-up of follows between fans of whom one blocks the other.
+//! Removal of follows between fans where either blocks the other.
 
 use crate::graph::end_follow;
 use crate::maintenance::repairs::walk::{Looked, Repair, count, fans, look_at_found, walk};
@@ -7,16 +7,16 @@ use crate::store::{ReadTx, Tx};
 use std::collections::BTreeSet;
 use terrace_kernel::{Ctx, StoreError, Timestamp, UserId, Uuid};
 
-/// Fans that one query finds.
+/// Maximum number of fans that one query returns.
 const PORTION: u32 = 200;
 
-/// Follows beside blocks.
+/// Removes follows that a block forbids.
 pub(in crate::maintenance) fn blocked_follows() -> Task {
     let about = "Ends the follows between fans of whom one blocks the other";
     Task::new("sweep-blocked-follows", Category::CleanUp, about, |work| async move {
         walk(&work, BlockedFollows).await
     })
-    // An edge that goes lowers two counters, which have to be right for it.
+    // Removing a follow decrements two counters, which must be correct before.
     .after(&["repair-counters"])
 }
 
@@ -25,7 +25,7 @@ struct BlockedFollows;
 
 impl Repair for BlockedFollows {
     const NAME: &'static str = "sweep_blocked_follows";
-    /// Each may block many with whom there is a follow.
+    /// A fan may block many accounts with which a follow exists.
     const HELD: usize = 20;
 
     fn look(
@@ -42,7 +42,7 @@ impl Repair for BlockedFollows {
         let blockers = fans(suspects);
         let concerned: BTreeSet<UserId> =
             tx.follows_beside_blocks(&blockers)?.into_iter().flat_map(|(from, to)| [from, to]).collect();
-        // All at once, in the order of their ids; what came to be since the look before waits for the next run.
+        // All locks at once, in ascending order of id; follows created since the read are left to the next run.
         tx.hold_fans(&concerned.iter().copied().collect::<Vec<_>>())?;
         for (follower, followee) in tx.follows_beside_blocks(&blockers)? {
             if concerned.contains(&follower) && concerned.contains(&followee) {

@@ -1,5 +1,6 @@
-//! Backfill of boards: records of a season that were written without one, whose board can be known by now (scoring rules 4
-//! and 5). Totals and boards follow in the same transaction. Records without a season stay as they are (rule 6).
+//! Backfill of boards: assigns a board to records of a season that have none, if it can be determined (scoring rules
+//! 4 and 5). Totals and boards are updated in the same transaction. Records without a season stay as they are (rule
+//! 6).
 
 use crate::maintenance::repairs::facts::{favorites, reconcile};
 use crate::maintenance::repairs::walk::{Looked, Repair, count, hold, look_at_fans, walk_fans};
@@ -9,7 +10,7 @@ use std::collections::HashMap;
 use terrace_kernel::{Ctx, StoreError, TeamId, Timestamp, UserId, Uuid};
 use terrace_scoring::{Board, FavoriteAsOf, SourceKey, SourceKind, TeamBoardId, board_team};
 
-/// Boards of records.
+/// Assigns boards to records.
 pub(in crate::maintenance) fn boards() -> Task {
     let about = "Names the board of records of points that have none, where it can be known";
     Task::new(
@@ -18,12 +19,13 @@ pub(in crate::maintenance) fn boards() -> Task {
         about,
         |work| async move { walk_fans(&work, Boards).await },
     )
-    // Seasons say which records are ever counted.
+    // Seasons determine which records count.
     .after(&["turn-seasons"])
 }
 
-/// The team whose board a record gets, where that is known: the quest's, else the favourite of then. Of a game, and of what
-/// was brought in, nobody knows what it was for. `teams` are those of quests, by the ids of quests and steps.
+/// The team whose board a record counts on, if it is known: the quest's, else the fan's favourite at that time.
+/// Unknown for games and for imported records, which do not name their activity. `teams` maps the ids of quests and
+/// steps to the quest's team.
 fn team_of(
     source: &SourceKey,
     at: Timestamp,
@@ -71,7 +73,7 @@ impl Repair for Boards {
 
     fn settle(&self, tx: &mut dyn Tx, ctx: &mut Ctx, suspects: &[Uuid]) -> Result<Counts, StoreError> {
         let mut counts = Counts::new();
-        // Nobody gets points, or another favourite team, meanwhile.
+        // The lock prevents awards and changes of the favourite team meanwhile.
         let Some(held) = hold(tx, suspects)? else { return Ok(counts) };
         let teams = tx.teams_of_quests()?.into_iter().collect();
         let known = favorites(tx, &held)?;
@@ -89,7 +91,7 @@ impl Repair for Boards {
                 concerned.push(user);
             }
         }
-        // A reversal counts where what it takes back does, by now.
+        // A reversal counts on the board on which the reversed record counts now.
         for UnassignedAward { user, source, .. } in reversals {
             let Some(reversed) = source.reversed() else { continue };
             let Some(board) = tx.record(user, &reversed)?.and_then(|record| record.board) else { continue };
@@ -103,7 +105,7 @@ impl Repair for Boards {
     }
 }
 
-/// The board of a team; made where it is the first time that it is asked for.
+/// Returns the board of a team; creates it on first use.
 fn board_of(tx: &mut dyn Tx, ctx: &mut Ctx, team: TeamId) -> Result<Option<TeamBoardId>, StoreError> {
     if let Some(board) = tx.board_of_team(team)? {
         return Ok(board.team_board());

@@ -1,14 +1,13 @@
-//! Repair of the counters that rows carry of other rows: all that the verification of counters looks at.
+//! Repair of the counters that rows carry: all those that the verification of counters checks.
 
 use crate::maintenance::repairs::walk::{Looked, Repair, walk};
 use crate::maintenance::{Carrier, Category, CountRows, Counts, Extent, Task, TaskFailure, Work};
 use crate::store::{ReadTx, Tx};
 use terrace_kernel::{Ctx, StoreError, Timestamp, Uuid};
 
-/// Rows that one query looks at.
+/// Rows that one query checks.
 const PORTION: u32 = 1_000;
 
-/// Counters.
 pub(in crate::maintenance) fn counters() -> Task {
     let about =
         "Counts again what posts, fans and teams say of their comments, reactions, follows and followers";
@@ -22,7 +21,7 @@ pub(in crate::maintenance) fn counters() -> Task {
     })
 }
 
-/// The carriers of one table: each transaction holds rows of one, so that nobody waits for it in another order.
+/// The rows of one table: each transaction locks rows of one table only, so that lock orders cannot conflict.
 #[derive(Clone)]
 struct Counters {
     carrier: Carrier,

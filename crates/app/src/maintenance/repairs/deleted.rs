@@ -1,4 +1,4 @@
-//! Clean-up of what should have gone and did not: what deleted accounts and deleted posts have left.
+//! Removal of rows of deleted accounts and deleted posts that should have been removed already.
 
 use crate::accounts::erase_left;
 use crate::maintenance::repairs::walk::tally;
@@ -9,14 +9,14 @@ use std::convert::Infallible;
 use std::time::Duration;
 use terrace_kernel::{Ctx, Outcome, PostId, Timestamp, UserId};
 
-/// Accounts and posts that one query looks at.
+/// Accounts and posts that one query checks.
 const PORTION: u32 = 200;
-/// Rows that one transaction removes.
+/// Maximum number of rows that one transaction removes.
 const ROWS: u32 = 500;
-/// How long the consumers of the event log have for what was deleted, before this looks after it.
+/// Time that the consumers of the event log have for a deletion before this task takes over.
 const LATE: Duration = Duration::from_hours(1);
 
-/// What deleted accounts left.
+/// Removes what deleted accounts left behind.
 pub(in crate::maintenance) fn deleted_accounts() -> Task {
     let about = "Removes what deleted accounts have left, as their end should have";
     Task::new("sweep-deleted-accounts", Category::CleanUp, about, |work: Work| async move {
@@ -24,18 +24,18 @@ pub(in crate::maintenance) fn deleted_accounts() -> Task {
         loop {
             let left = work.ask(LeftByDeleted { after }).await?;
             for (user, rows) in left.accounts {
-                told(&work, &rows);
+                count_rows(&work, &rows);
                 while !work.is_dry() && !work.batch(EraseLeft { user }).await? {}
             }
             let Some(last) = left.last else { return Ok::<(), TaskFailure>(()) };
             after = Some(last);
         }
     })
-    // What goes lowers counters, which have to be right for it.
+    // Removing rows decrements counters, which must be correct before.
     .after(&["repair-counters"])
 }
 
-/// What deleted posts left.
+/// Removes deleted posts that still exist.
 pub(in crate::maintenance) fn deleted_posts() -> Task {
     let about = "Removes posts that were deleted more than an hour ago and are still there, with all that belongs to them";
     Task::new("sweep-deleted-posts", Category::CleanUp, about, |work: Work| async move {
@@ -47,17 +47,17 @@ pub(in crate::maintenance) fn deleted_posts() -> Task {
             after = Some(*last);
             for (post, rows) in &posts {
                 work.count("posts", 1);
-                told(&work, rows);
+                count_rows(&work, rows);
                 while !work.is_dry() && !work.batch(RemovePost { post: *post }).await? {}
             }
             work.advance(tally(posts.len()));
         }
     })
-    // It removes posts by marking them.
+    // That task removes posts by marking them as deleted.
     .after(&["sweep-deleted-accounts"])
 }
 
-fn told(work: &Work, rows: &Counts) {
+fn count_rows(work: &Work, rows: &Counts) {
     for (kind, rows) in rows {
         work.count(kind, *rows);
     }
@@ -77,7 +77,7 @@ impl Query for LeftByDeleted {
     }
 }
 
-/// Removes a portion of what a deleted account left; says whether that was all.
+/// Removes a portion of the rows of a deleted account; returns whether it was the last.
 struct EraseLeft {
     user: UserId,
 }
@@ -108,7 +108,7 @@ impl Query for DeletedPosts {
     }
 }
 
-/// Removes a portion of what belongs to a deleted post, and at last the post; says whether that was all.
+/// Removes a portion of the rows of a deleted post, and finally the post; returns whether it was the last.
 struct RemovePost {
     post: PostId,
 }

@@ -1,5 +1,5 @@
-//! Backfill of points for what fans did and nobody recorded. The records have the keys that they would have had, so that what
-//! was paid meanwhile, or is paid beside it, is paid once.
+//! Backfill of points for activity without a record. The records get the keys that they would have had, so that
+//! activity that was paid meanwhile, or is paid concurrently, is paid once.
 
 use crate::boards::{AwardPointsRefusal, AwardResult, Awards};
 use crate::maintenance::repairs::walk::{Held, Looked, Repair, count, hold, look_at_fans, walk_fans};
@@ -12,18 +12,18 @@ use terrace_kernel::{Ctx, Failure, StoreError, TeamId, Timestamp, UserId, Uuid};
 use terrace_quests::VisitRules;
 use terrace_scoring::{FavoriteAsOf, NewAward, Points, SourceKey, SourceKind, board_team};
 
-/// Records of completed steps and quests.
+/// Records completed steps and quests.
 pub(in crate::maintenance) fn quest_points() -> Task {
     let about = "Records the points of completed steps and quests that have no record, as of when they were completed";
     Task::new("backfill-quest-points", Category::Backfill, about, |work| async move {
         let awards = work.app().awards();
         walk_fans(&work, QuestPoints { awards }).await
     })
-    // The season of then is stamped, and a quest is complete by the run that it has.
+    // Awards are assigned to the season of their time, and a quest is complete according to its run.
     .after(&["turn-seasons", "repair-quest-runs"])
 }
 
-/// Records of daily visits.
+/// Records daily visits.
 pub(in crate::maintenance) fn visit_points() -> Task {
     let about = "Records the points of daily visits that have no record, as of their date";
     Task::new("backfill-visit-points", Category::Backfill, about, |work| async move {
@@ -33,8 +33,8 @@ pub(in crate::maintenance) fn visit_points() -> Task {
     .after(&["turn-seasons"])
 }
 
-/// Writes a record as of then, on the board of the quest's team, or of the favourite of then where that is known; `None`
-/// where the fact has one, or the account is gone.
+/// Writes a record as of the time of the award, on the board of the quest's team, or else of the fan's favourite team
+/// at that time if it is known; `None` if there is a record already, or the account is gone.
 pub(super) fn record(
     tx: &mut dyn Tx,
     ctx: &mut Ctx,
@@ -46,19 +46,19 @@ pub(super) fn record(
         Ok(AwardResult::Now { record, .. }) => Ok(Some(record.amount.get())),
         Ok(AwardResult::Before) | Err(Failure::Refused(AwardPointsRefusal::NotActive)) => Ok(None),
         Err(Failure::Broken(error)) => Err(error),
-        // Content bounds what quests pay, and their teams do not go away.
+        // Content validation bounds the points of quests, and teams are never removed.
         Err(Failure::Refused(refusal @ (AwardPointsRefusal::Rule(_) | AwardPointsRefusal::UnknownTeam))) => {
             Err(StoreError::defect("record what a fan did", format!("{refusal:?}")))
         }
     }
 }
 
-/// What is known of the favourite teams of fans.
+/// Reads the known favourite teams of fans over time.
 pub(super) fn favorites(tx: &mut dyn Tx, of: &Held) -> Result<HashMap<UserId, FavoriteAsOf>, StoreError> {
     Ok(tx.favorites_between(of.first, of.last)?.into_iter().collect())
 }
 
-/// Makes what stands beside the records of fans who are held what their records say; says of how many it was something else.
+/// Reconciles the derived rows of locked fans with their records; returns for how many fans they were wrong.
 pub(super) fn reconcile(tx: &mut dyn Tx, ctx: &Ctx, mut concerned: Vec<UserId>) -> Result<u64, StoreError> {
     concerned.sort_unstable();
     concerned.dedup();
@@ -69,17 +69,17 @@ pub(super) fn reconcile(tx: &mut dyn Tx, ctx: &Ctx, mut concerned: Vec<UserId>) 
     upkeep::reconcile(tx, &books, &concerned, ctx.now())
 }
 
-/// What a fan did that nobody recorded.
+/// An activity that has no record.
 struct Missing {
-    /// What its record is called in the report.
+    /// Kind of the record in the report.
     kind: &'static str,
     award: NewAward,
-    /// The team of the quest that it belongs to; later the one on whose board it counts.
+    /// Team of the quest it belongs to; later, the team on whose board it counts.
     team: Option<TeamId>,
 }
 
-/// Records what the suspects lack, once they are held: what `find` finds of them, of whom it may find more.
-fn make_up_for(
+/// Locks the suspects and records what they lack, as found by `find`, whose result may include other fans.
+fn record_missing(
     tx: &mut dyn Tx,
     ctx: &mut Ctx,
     awards: &Awards,
@@ -130,7 +130,7 @@ impl Repair for QuestPoints {
     }
 
     fn settle(&self, tx: &mut dyn Tx, ctx: &mut Ctx, suspects: &[Uuid]) -> Result<Counts, StoreError> {
-        make_up_for(tx, ctx, &self.awards, suspects, |tx, held| {
+        record_missing(tx, ctx, &self.awards, suspects, |tx, held| {
             let facts = tx.unrecorded_of(&held.fans)?;
             Ok(facts.into_iter().map(Missing::from).collect())
         })
@@ -167,14 +167,14 @@ impl Repair for VisitPoints {
     }
 
     fn settle(&self, tx: &mut dyn Tx, ctx: &mut Ctx, suspects: &[Uuid]) -> Result<Counts, StoreError> {
-        make_up_for(tx, ctx, &self.awards, suspects, |tx, held| {
+        record_missing(tx, ctx, &self.awards, suspects, |tx, held| {
             let visits = tx.unrecorded_visits_between(held.first, held.last)?;
             Ok(visits.into_iter().filter_map(last_paid).collect())
         })
     }
 }
 
-/// The last visit that paid, where its date is known.
+/// The last visit that paid, if its date is known.
 fn last_paid(UnrecordedVisit { user, visits, registered_at }: UnrecordedVisit) -> Option<Missing> {
     let (date, at) = (visits.last_paid?, visits.last_paid_from(registered_at)?);
     let amount = Points::new(VisitRules::default().pays(visits.streak));

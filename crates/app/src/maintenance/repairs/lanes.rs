@@ -1,14 +1,14 @@
-//! Repair of the outbox of minting: fans whose messages wait and would never go out.
+//! Repair of the minting outbox: fans whose pending messages would never be sent.
 
 use crate::maintenance::repairs::walk::{Looked, Repair, count, hold, look_at_found, walk};
 use crate::maintenance::{Category, Counts, Task};
 use crate::store::{ReadTx, Tx};
 use terrace_kernel::{Ctx, StoreError, Timestamp, UserId, Uuid};
 
-/// Fans that one query finds.
+/// Maximum number of fans that one query returns.
 const PORTION: u32 = 200;
 
-/// Lanes of fans whose messages wait.
+/// Opens missing lanes of fans with pending messages.
 pub(in crate::maintenance) fn minting_lanes() -> Task {
     let about = "Opens the lanes of fans whose messages to the minter wait and have none";
     Task::new("repair-minting-lanes", Category::Repair, about, |work| async move { walk(&work, Lanes).await })

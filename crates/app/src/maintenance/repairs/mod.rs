@@ -1,6 +1,6 @@
-//! Tasks that mend what is there (spec §1 rule 13). Each looks through rows in portions, and what looks wrong it looks at
-//! again in a transaction that holds what is concerned, so that it may run beside servers and beside itself, be stopped at
-//! any time and run again: the second of two runs finds nothing.
+//! Repair tasks (spec §1 rule 13). Each scans rows in portions and checks suspects again in a transaction that holds
+//! the locks involved. A task may therefore run while servers and other runs of it are active, and may be stopped and
+//! run again at any time: the second of two runs finds nothing.
 
 mod blocks;
 mod boards;

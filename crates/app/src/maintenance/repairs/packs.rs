@@ -1,4 +1,4 @@
-//! Purchases, copies and collectibles made what the journal and the proofs of draws say (spec §3 rule 4).
+//! Repair of purchases, copies and collectibles according to the journal and the proofs of draws (spec §3 rule 4).
 
 use crate::maintenance::repairs::walk::{Looked, Repair, count, tally, walk};
 use crate::maintenance::{Category, Counts, Need, Task, Work};
@@ -13,10 +13,10 @@ use terrace_packs::{
     SlotOutcome, UserPack, UserPackId, UserPackState, outcomes,
 };
 
-/// Purchases that one query looks at.
+/// Purchases that one query checks.
 const PORTION: u32 = 500;
 
-/// States of purchases, copies and payments.
+/// Repairs the states of purchases, copies and payments.
 pub(in crate::maintenance) fn purchases() -> Task {
     let about = "Makes the states of purchases and copies what the journal and the draws say";
     Task::new("repair-purchases", Category::Repair, about, |work: Work| async move {
@@ -24,19 +24,19 @@ pub(in crate::maintenance) fn purchases() -> Task {
     })
 }
 
-/// Copies and collectibles.
+/// Restores missing copies and collectibles.
 pub(in crate::maintenance) fn packs() -> Task {
     let about = "Gives fans the copies that they paid and the collectibles that their draws gave, where these are missing";
     Task::new("backfill-packs", Category::Backfill, about, |work: Work| async move {
         let (book, safe) = (work.app().pack_book().await?, work.app().seed_cipher()?);
         walk(&work, Packs { book, safe }).await
     })
-    // Only of a purchase that is completed, and of a copy that is opened, it is known what belongs to it.
+    // What belongs to a purchase or a copy is known only once the purchase is completed and the copy opened.
     .after(&["repair-purchases"])
     .needs(Need::Payments)
 }
 
-/// The next purchases, of which those are suspects.
+/// Checks the next purchases; `is_suspect` selects the suspects.
 fn look_at_purchases(
     tx: &mut dyn ReadTx,
     after: Option<Uuid>,
@@ -53,7 +53,7 @@ fn look_at_purchases(
     Ok(Some(Looked { rows: tally(ids.len()), last, suspects }))
 }
 
-/// The suspects as they stand, with their fans and themselves locked, in this order.
+/// Locks the fans of the suspects, then the suspects, and returns their current state.
 fn locked(tx: &mut dyn Tx, suspects: &[Uuid]) -> Result<Vec<PurchaseStanding>, StoreError> {
     let ids: Vec<PurchaseId> = suspects.iter().copied().map(PurchaseId::from_uuid).collect();
     let fans: BTreeSet<UserId> = tx.standings_of(&ids)?.iter().map(|one| one.purchase.user).collect();
@@ -100,7 +100,7 @@ impl Repair for Purchases {
     }
 }
 
-/// Makes the state of one copy right.
+/// Repairs the state of one copy.
 fn settle_copy(
     tx: &mut dyn Tx,
     ctx: &Ctx,
@@ -134,8 +134,8 @@ struct Packs {
 }
 
 impl Packs {
-    /// The opened copies that have fewer collectibles than their packs give. Content may have changed since; the proof, which
-    /// says how many there are, is read once there is a suspicion.
+    /// The opened copies that do not have as many collectibles as their pack has slots. The content may have changed
+    /// since, so the proof, which contains the actual number, is read for these suspects only.
     fn may_lack<'s>(&self, standing: &'s PurchaseStanding) -> impl Iterator<Item = &'s CopyStanding> {
         let slots = self.book.pack(standing.purchase.pack).map_or(0, |pack| pack.slots.len());
         let is_opened = |copy: &&CopyStanding| copy.copy.state == UserPackState::Opened && copy.is_proved;
@@ -171,13 +171,14 @@ impl Repair for Packs {
 
     fn settle(&self, tx: &mut dyn Tx, ctx: &mut Ctx, suspects: &[Uuid]) -> Result<Counts, StoreError> {
         let mut counts = Counts::new();
-        // The limited ones come last, by ascending collectibles over all copies, as whoever opens a copy takes them.
+        // Limited ones last, in ascending order of collectible over all copies: the lock order in which opening a
+        // copy takes them.
         let mut limited: Vec<(CollectibleId, Owned)> = Vec::new();
         for standing in locked(tx, suspects)? {
             let mut copies = Vec::new();
             for nonce in standing.missing_copies() {
                 let (copy, seed) = new_copy(&standing.purchase, nonce, &self.safe, ctx)?;
-                // Since when the fan has had a right to it.
+                // The time from which the fan has been entitled to it.
                 copies.push((UserPack { bought_at: standing.purchase.changed_at, ..copy }, seed));
             }
             if !copies.is_empty() {
@@ -209,7 +210,7 @@ impl Repair for Packs {
                     entry.insert(tx.lost_serials(collectible)?.into_iter())
                 }
             };
-            // One that was given and that nobody has; where there is none, the next.
+            // A serial that was assigned and has no owner; if there is none, the next one.
             owned.serial = match serials.next() {
                 Some(serial) => Some(serial),
                 None => tx.mint(collectible)?,
@@ -224,7 +225,7 @@ impl Repair for Packs {
     }
 }
 
-/// The slots of an opened copy that gave something which is not there.
+/// The slots of an opened copy whose drawn collectible is missing.
 fn lacking(opening: &Opening) -> Result<Vec<SlotOutcome>, StoreError> {
     let drawn = outcomes(&opening.proof).map_err(|error| StoreError::defect("draw a copy again", error))?;
     let has = |slot: u32| {

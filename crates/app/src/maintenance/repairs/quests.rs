@@ -1,4 +1,5 @@
-//! What fans are in: onboarding for those who were there before it, runs that steps were done in, and the order of steps.
+//! Repairs of quest participation: onboarding of earlier fans, missing runs of completed steps, and the order of
+//! steps.
 
 use crate::maintenance::repairs::walk::{Looked, Repair, count, fans, hold, look_at_fans, walk_fans};
 use crate::maintenance::{Category, Counts, OrphanProgress, Task, Work};
@@ -10,18 +11,18 @@ use std::sync::Arc;
 use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp, UserId, Uuid};
 use terrace_quests::{Period, Quest, QuestId, Run, StepId};
 
-/// Onboarding of those who registered before it.
+/// Starts onboarding quests for fans who registered before these existed.
 pub(in crate::maintenance) fn onboarding() -> Task {
     let about = "Starts the onboarding quests for fans who registered before there were any";
     Task::new("backfill-onboarding", Category::Backfill, about, |work: Work| async move {
         let book = work.app().fresh_quest_book().await?;
         walk_fans(&work, Onboarding { book }).await
     })
-    // A run that was lost is that of then, and none that begins now.
+    // A lost run keeps its original start time instead of starting now.
     .after(&["repair-quest-runs"])
 }
 
-/// Runs that steps were done in.
+/// Restores missing runs of completed steps.
 pub(in crate::maintenance) fn quest_runs() -> Task {
     let about = "Notes the runs of quests that steps were done in and that there are not";
     Task::new("repair-quest-runs", Category::Repair, about, |work: Work| async move {
@@ -31,7 +32,7 @@ pub(in crate::maintenance) fn quest_runs() -> Task {
     .after(&["repair-step-order"])
 }
 
-/// The order of steps.
+/// Renumbers steps.
 pub(in crate::maintenance) fn step_order() -> Task {
     let about =
         "Gives the steps of each quest the places from 1 on, without gaps, in the order that they have";
@@ -119,7 +120,7 @@ impl Repair for QuestRuns {
 }
 
 impl QuestRuns {
-    /// Completes a run that has all that its quest asks for, since it has; says whether it did.
+    /// Completes a run whose quest's requirements are met, as of the time they were met; returns whether it did.
     fn complete(
         &self,
         tx: &mut dyn Tx,
@@ -138,7 +139,7 @@ impl QuestRuns {
     }
 }
 
-/// Gives steps their places; says how many had another one.
+/// Renumbers steps; returns how many changed.
 struct OrderSteps;
 
 impl Command for OrderSteps {
@@ -155,8 +156,8 @@ impl Command for OrderSteps {
     }
 }
 
-/// The steps that stand elsewhere than they should: which, where, and where to. The places come by quest, in the order of its
-/// steps.
+/// Returns the steps whose position is wrong, as (step, current position, correct position). `places` is sorted by
+/// quest, in the order of its steps.
 fn out_of_place(places: &[(QuestId, StepId, u32)]) -> Vec<(StepId, u32, u32)> {
     let mut moves = Vec::new();
     let (mut before, mut place) = (None, 0_u32);

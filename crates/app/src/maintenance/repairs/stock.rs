@@ -1,4 +1,4 @@
-//! Repair of what stands of packs and editions.
+//! Repair of the stock of packs and of the minted counts of editions.
 
 use crate::maintenance::{Category, Task, TaskFailure, Work};
 use crate::store::{Command, Query};
@@ -7,12 +7,11 @@ use std::convert::Infallible;
 use terrace_kernel::{Ctx, Outcome, Timestamp};
 use terrace_packs::{CollectibleId, PackId};
 
-/// Stock.
 pub(in crate::maintenance) fn pack_stock() -> Task {
     let about = "Makes the stock of packs what was bought and opened, and editions as far given out as their serials say";
     Task::new("repair-pack-stock", Category::Repair, about, |work: Work| async move {
         let (packs, collectibles) = work.ask(Misstocked).await?;
-        // Each in a transaction of its own: everybody waits for a pack's stock who buys it.
+        // One transaction for each: every buyer of a pack waits for the lock on its stock.
         for pack in packs {
             work.count("stocks of packs", u64::from(work.batch(Restock { pack }).await?));
         }
@@ -21,7 +20,7 @@ pub(in crate::maintenance) fn pack_stock() -> Task {
         }
         Ok::<(), TaskFailure>(())
     })
-    // Copies that are missing would be missing here.
+    // Missing copies would be missing from the stock.
     .after(&["backfill-packs"])
 }
 

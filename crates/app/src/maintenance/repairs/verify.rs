@@ -1,4 +1,4 @@
-//! What repairs would mend, for whoever only wants to know.
+//! Verification by dry run: reports what repairs would change.
 
 use crate::App;
 use crate::maintenance::{Round, RoundFailure, TaskRun, Unwatched, Wanted, catalogue};
@@ -6,8 +6,8 @@ use std::sync::Arc;
 use terrace_kernel::StoreError;
 use tokio::sync::watch;
 
-/// The repairs that say what is wrong, beside those of counters, points and balances, which are compared row by row.
-const TELLING: [&str; 5] = [
+/// The repairs to report, in addition to those of counters, points and balances, which are verified row by row.
+const VERIFIED_BY_DRY_RUN: [&str; 5] = [
     "repair-step-order",
     "repair-quest-runs",
     "repair-purchases",
@@ -16,14 +16,14 @@ const TELLING: [&str; 5] = [
 ];
 
 impl App {
-    /// Rehearses the repairs of what is kept of quests, purchases, stock and messages to the minter: what each would write
+    /// Makes a dry run of the repairs of quests, purchases, stock and messages to the minter: what each would write
     /// is what is wrong. Writes nothing.
     ///
     /// # Errors
     ///
-    /// When the database is not to be had.
+    /// When the database is unavailable.
     pub async fn verify_rows(self: &Arc<Self>) -> Result<Vec<TaskRun>, StoreError> {
-        let wanted = Wanted::Named(TELLING.map(str::to_owned).into());
+        let wanted = Wanted::Named(VERIFIED_BY_DRY_RUN.map(str::to_owned).into());
         let plan = catalogue().plan(&wanted).map_err(|fault| StoreError::defect("verify rows", fault))?;
         let (_keep, stop) = watch::channel(false);
         let (by, arguments) = ("verify".to_owned(), String::new());

@@ -1,4 +1,4 @@
-//! The walk that the tasks have in common.
+//! The scan that all repair tasks share.
 
 use crate::maintenance::AdaptiveBatch;
 use crate::maintenance::{CountRows, Counts, Extent, TaskFailure, Work};
@@ -7,29 +7,29 @@ use crate::store::{ReadTx, Tx};
 use std::convert::Infallible;
 use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp, UserId, Uuid};
 
-/// Accounts that one query looks at.
+/// Accounts that one query checks.
 const PORTION: u32 = 1_000;
 
-/// What one look came to.
+/// Result of checking one portion.
 pub(super) struct Looked {
-    /// How many rows were looked at.
+    /// Number of rows checked.
     pub(super) rows: u64,
-    /// The last of them: the next look begins behind it.
+    /// Last row checked: the next portion starts after it.
     pub(super) last: Uuid,
-    /// Those that look wrong, in the order of their ids.
+    /// Rows that appear to be wrong, in ascending order of id.
     pub(super) suspects: Vec<Uuid>,
 }
 
-/// What a task looks for and how it mends that.
+/// What a repair task looks for and how it repairs it.
 pub(super) trait Repair: Clone + Send + Sync + 'static {
-    /// What it is called in metrics and logs.
+    /// Name in metrics and logs.
     const NAME: &'static str;
-    /// Whether boards show something of what it mends.
+    /// Whether the repair is visible on leaderboards.
     const AFFECTS_LEADERBOARD: bool = false;
-    /// Suspects that one transaction holds at most.
+    /// Maximum number of suspects that one transaction locks.
     const HELD: usize = 200;
 
-    /// Looks at the next rows behind `after`; nothing where there are none.
+    /// Checks the next rows after `after`; `None` if there are none.
     fn look(
         &self,
         tx: &mut dyn ReadTx,
@@ -37,23 +37,23 @@ pub(super) trait Repair: Clone + Send + Sync + 'static {
         now: Timestamp,
     ) -> Result<Option<Looked>, StoreError>;
 
-    /// Holds the suspects, looks at them again and mends what is wrong; says how much of what it wrote.
+    /// Locks the suspects, checks them again and repairs them; returns the number of written rows by kind.
     fn settle(&self, tx: &mut dyn Tx, ctx: &mut Ctx, suspects: &[Uuid]) -> Result<Counts, StoreError>;
 }
 
-/// The same of everything that belongs to accounts.
+/// Same as [`walk`], for repairs that scan accounts: reports progress by the number of accounts.
 pub(super) async fn walk_fans<M: Repair>(work: &Work, mending: M) -> Result<(), TaskFailure> {
     work.expect(work.ask(CountRows(Extent::Accounts)).await?);
     walk(work, mending).await
 }
 
-/// Looks through everything, and settles what is suspected.
+/// Scans all rows and repairs suspects.
 pub(super) async fn walk<M: Repair>(work: &Work, mending: M) -> Result<(), TaskFailure> {
     let look = |after| work.ask(Look { mending: mending.clone(), after });
     let mut stride = AdaptiveBatch::up_to(M::HELD);
     let mut found = look(None).await?;
     while let Some(looked) = found {
-        // What is suspected is looked at again while it is held: the next may be looked at meanwhile.
+        // Suspects are checked again under a lock, so the next portion may be read meanwhile.
         let command = |suspects| Settle { mending: mending.clone(), suspects };
         let settled = work.settle(&mut stride, &looked.suspects, command);
         let (settled, next) = tokio::join!(settled, look(Some(looked.last)));
@@ -95,7 +95,7 @@ impl<M: Repair> Command for Settle<M> {
     }
 }
 
-/// A look at the next accounts, those of which `suspects` finds something between the first and the last of them.
+/// Checks the next accounts: `suspects` returns the suspects between the first and the last of them.
 pub(super) fn look_at_fans(
     tx: &mut dyn ReadTx,
     after: Option<Uuid>,
@@ -109,35 +109,35 @@ pub(super) fn look_at_fans(
     Ok(Some(Looked { rows: tally(fans.len()), last: last.as_uuid(), suspects }))
 }
 
-/// A look that finds suspects at once, in the order of their ids.
+/// A portion from a query that returns suspects only, in ascending order of id.
 pub(super) fn look_at_found(found: Vec<UserId>) -> Option<Looked> {
     let suspects: Vec<Uuid> = found.into_iter().map(UserId::as_uuid).collect();
     let last = suspects.last().copied()?;
     Some(Looked { rows: tally(suspects.len()), last, suspects })
 }
 
-/// The suspects as fans.
+/// Converts the ids of suspects to ids of fans.
 pub(super) fn fans(suspects: &[Uuid]) -> Vec<UserId> {
     suspects.iter().copied().map(UserId::from_uuid).collect()
 }
 
-/// Fans whom the transaction holds.
+/// Fans that the transaction has locked.
 pub(super) struct Held {
-    /// In the order of their ids.
+    /// In ascending order of id.
     pub(super) fans: Vec<UserId>,
     pub(super) first: UserId,
     pub(super) last: UserId,
 }
 
 impl Held {
-    /// Whether this is one of them, and not somebody between them.
+    /// Whether the fan is locked, and not merely within the range of ids.
     pub(super) fn contains(&self, user: UserId) -> bool {
         self.fans.binary_search(&user).is_ok()
     }
 }
 
-/// Holds the suspects, before anything of theirs is read: whoever writes something of theirs has, or waits. Nothing where
-/// there are none.
+/// Locks the suspects before any of their rows is read, so that other writers have finished or wait. `None` if there
+/// are no suspects.
 pub(super) fn hold(tx: &mut dyn Tx, suspects: &[Uuid]) -> Result<Option<Held>, StoreError> {
     let fans = fans(suspects);
     let (Some(first), Some(last)) = (fans.first().copied(), fans.last().copied()) else { return Ok(None) };
@@ -145,7 +145,7 @@ pub(super) fn hold(tx: &mut dyn Tx, suspects: &[Uuid]) -> Result<Option<Held>, S
     Ok(Some(Held { fans, first, last }))
 }
 
-/// Adds to what was written of a kind.
+/// Adds to the number of written rows of a kind.
 pub(super) fn count(counts: &mut Counts, kind: &'static str, rows: u64) {
     if rows > 0 {
         let all = counts.entry(kind).or_default();
@@ -153,7 +153,7 @@ pub(super) fn count(counts: &mut Counts, kind: &'static str, rows: u64) {
     }
 }
 
-/// A number of rows.
+/// Converts a number of rows.
 pub(super) fn tally(rows: usize) -> u64 {
     u64::try_from(rows).unwrap_or(u64::MAX)
 }

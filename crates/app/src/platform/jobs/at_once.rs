@@ -1,6 +1,7 @@
-//! Jobs that somebody wants done now, whether or not they are due: the routes under `/api/cron`.
+//! Jobs that are requested immediately, due or not: the routes under `/api/cron`.
 //!
-//! Of all who want the same job at once, in any process, one does it; the others wait for its end and are told that.
+//! Of all concurrent requests for the same job, in any process, one runs it; the others wait for the run to end and
+//! return its result.
 
 use crate::App;
 use crate::platform::jobs::{Job, JobRecord, Turn, lease};
@@ -13,48 +14,49 @@ use terrace_kernel::{Outcome, StoreError, Timestamp};
 use tokio::sync::watch;
 use uuid::Uuid;
 
-/// How often who waits for another's run looks whether it has ended.
+/// How often a waiting request checks whether the other run has ended.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// What became of the wish to have a job done.
+/// Result of a request to run a job immediately.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AtOnce {
-    /// It was done.
+    /// This request ran the job.
     Done,
-    /// It was being done, and that came to its end.
+    /// A run was in progress, and it succeeded.
     Joined,
-    /// It was begun, by us or by another, and failed.
+    /// The run failed, whether it was this request's or another one's.
     Failed,
-    /// Another is at it, for longer than we wait.
+    /// Another run did not end within the waiting time.
     Busy,
 }
 
-/// How a run that another began has ended.
+/// How a run that another request started has ended.
 enum Ended {
     Done,
     Failed,
-    /// Without an end: whoever did it is gone or was stopped.
+    /// Without a result: its process died or was stopped.
     Abandoned,
-    /// It has not, in our time.
+    /// It has not ended within the waiting time.
     NotYet,
 }
 
 impl App {
-    /// Does `job` now, due or not, or waits until whoever is at it has done it, up to `patience`. It goes on when
-    /// nobody waits for it any more.
+    /// Runs `job` now, due or not, or waits up to `patience` for a run in progress to end. The job continues even if
+    /// the caller disconnects.
     ///
     /// # Errors
     ///
-    /// When the database cannot be asked or told.
+    /// When the database is unavailable.
     pub async fn run_now(self: &Arc<Self>, job: Job, patience: Duration) -> Result<AtOnce, StoreError> {
         let (app, name) = (Arc::clone(self), job.name);
-        // A task of its own: who hangs up would otherwise leave the job to nobody until its lease is over.
+        // In a separate task: if the caller's disconnect cancelled it, the job would be blocked until its lease
+        // expires.
         let run = tokio::spawn(async move { app.do_or_join(&job, patience).await });
         run.await.unwrap_or_else(|error| Err(StoreError::defect(name, error)))
     }
 
     async fn do_or_join(self: &Arc<Self>, job: &Job, patience: Duration) -> Result<AtOnce, StoreError> {
-        let (_nobody_stops_it, mut stop) = watch::channel(false);
+        let (_stop_sender, mut stop) = watch::channel(false);
         let since = Instant::now();
         loop {
             match self.attempt(job, &mut stop, true).await? {
@@ -62,7 +64,7 @@ impl App {
                 Turn::Failed => return Ok(AtOnce::Failed),
                 Turn::HeldElsewhere | Turn::TakenOver | Turn::Interrupted | Turn::NotDue(_) => {}
             }
-            match self.see_out(job, since, patience).await? {
+            match self.await_end(job, since, patience).await? {
                 Ended::Done => return Ok(AtOnce::Joined),
                 Ended::Failed => return Ok(AtOnce::Failed),
                 Ended::NotYet => return Ok(AtOnce::Busy),
@@ -71,8 +73,8 @@ impl App {
         }
     }
 
-    /// Waits for the end of a run that another began.
-    async fn see_out(&self, job: &Job, since: Instant, patience: Duration) -> Result<Ended, StoreError> {
+    /// Waits for the end of a run that another request started.
+    async fn await_end(&self, job: &Job, since: Instant, patience: Duration) -> Result<Ended, StoreError> {
         let mut joined: Option<Uuid> = None;
         loop {
             let (lease, record) = into_infallible(self.query(FindRun { name: job.name }).await)?;
@@ -81,7 +83,7 @@ impl App {
                 Some(lease) if joined.is_none_or(|holder| holder == lease.holder) => {
                     joined = Some(lease.holder);
                 }
-                // It has ended, and if another has begun since, that one's end is not ours to wait for.
+                // The run has ended; if another one has started since, its end is not awaited here.
                 Some(_) | None => return Ok(end_of(record, lease.is_some())),
             }
             if since.elapsed() >= patience {
@@ -92,7 +94,7 @@ impl App {
     }
 }
 
-/// What the record says of the run before; `again` when another is at it already.
+/// Returns how the previous run ended according to the record; `again` if another run has already started.
 fn end_of(record: Option<JobRecord>, again: bool) -> Ended {
     let Some(record) = record else { return Ended::Abandoned };
     let ended =
@@ -104,7 +106,7 @@ fn end_of(record: Option<JobRecord>, again: bool) -> Ended {
     }
 }
 
-/// Who is at a job, and what is stored of it.
+/// Reads the lease of a job and its record.
 struct FindRun {
     name: &'static str,
 }
@@ -115,7 +117,7 @@ impl Query for FindRun {
     type Refusal = Infallible;
 
     fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
-        // In this order: a run that ends in between has told its record before it gave the lease back.
+        // In this order: a run that ends in between has stored its record before it released the lease.
         let lease = tx.lease(&lease(self.name))?;
         Ok((lease, tx.job(self.name)?))
     }
