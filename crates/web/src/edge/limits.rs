@@ -6,8 +6,8 @@
 //! /48 with a wider limit.
 //!
 //! Logins and refreshes have limits of their own instead of the limit for writes. Failures count against the address;
-//! logins from a known origin bypass that count. An attacker who uses up the limit of a shared address therefore does
-//! not lock out its other users.
+//! valid refreshes and logins from a known origin do not. A client that uses up the limit of a shared address therefore
+//! does not lock out the other users of that address.
 
 use crate::edge::allowance::{ByAddress, FailuresByAddress, Keyed};
 use crate::edge::familiar::KnownOrigins;

@@ -1,5 +1,5 @@
-//! The log by itself: who reads from wherever, however slowly, gets everything once and in order, or is told that it
-//! is not there (spec §6).
+//! Tests of the log alone: a reader at any position and of any speed gets every event once and in order, or is
+//! notified that the events are not available (spec §6).
 
 use crate::streams::frame::{About, Away, Frame, RoomEvent};
 use crate::streams::log::{Bounds, Log, Place, Read, Taken};
@@ -42,7 +42,7 @@ fn log(bounds: Bounds, start: i64) -> Log {
     log
 }
 
-/// What is there after `place`, up to `most` at once, and where the reader is then.
+/// The positions after `place`, at most `most`, and the reader's new place.
 fn read(log: &Log, place: Place, most: usize) -> Result<(Vec<i64>, Place), Read> {
     let mut seen = Vec::new();
     let read = log.read(place, |frame| {
@@ -66,7 +66,7 @@ fn a_reader_goes_on_from_any_position_that_the_ring_holds() {
         assert_eq!((seen, place.reached), (expected, at(20)), "after {after}");
     }
     assert_eq!(log.place_after(at(9)), None, "that is for the table");
-    // Known from elsewhere, before this process has heard of it: nothing comes twice.
+    // The position comes from another process that is ahead: no event arrives twice.
     let ahead = log.place_after(at(22)).unwrap();
     log.append(frames([21, 22, 23]), at(23));
     assert_eq!(read(&log, ahead, 99).unwrap().0, [23]);
@@ -179,8 +179,8 @@ fn readers_on_many_threads_see_one_order() {
 }
 
 proptest! {
-    /// Replay is live reading: wherever a reader leaves and comes back, and however full its connection is, what it was
-    /// sent is what was told, or it is told that it is not there.
+    /// Replay equals live reading: wherever a reader leaves and reconnects, and however full its connection is, it
+    /// receives what was published, or is notified that it is not available.
     #[test]
     fn whoever_leaves_and_comes_back_gets_the_log(
         batches in prop::collection::vec((1_i64..4, 0_i64..6), 1..40),
@@ -198,7 +198,7 @@ proptest! {
                 told.extend(&positions);
                 log.append(frames(positions), at(first + count));
             }
-            // What the table tells, and where the log goes on behind it.
+            // Reads the events from the table and continues in the log.
             let mut from_table = |known: Place| {
                 seen.extend(told.iter().copied().filter(|position| *position > known.reached.get()));
                 log.place_after(log.reached().unwrap()).unwrap()
