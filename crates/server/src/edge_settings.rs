@@ -1,4 +1,4 @@
-//! The settings of what faces the internet.
+//! Settings of the public HTTP interface.
 
 use clap::{Args, ValueEnum};
 use std::time::Duration;
@@ -70,7 +70,8 @@ pub(crate) enum MetricsAccess {
 }
 
 impl EdgeSettings {
-    /// Who may read `/metrics` on the main address, given whether it has an address of its own.
+    /// Which clients may read `/metrics` on the main address, given whether metrics have an address of their
+    /// own.
     pub(crate) fn metrics_on_main(&self, has_own_address: bool) -> MetricsOnMain {
         match self.metrics_access {
             _ if has_own_address => MetricsOnMain::Off,
@@ -79,7 +80,7 @@ impl EdgeSettings {
         }
     }
 
-    /// Puts them where the web shell finds them.
+    /// Copies the settings into the web configuration.
     pub(crate) fn apply(&self, config: WebConfig) -> WebConfig {
         WebConfig {
             trusted_proxies: TrustedProxies {

@@ -1,4 +1,4 @@
-//! The settings of pictures.
+//! Settings of pictures.
 
 use clap::Args;
 use terrace_app::AppConfig;
@@ -64,7 +64,7 @@ pub(crate) struct MediaSettings {
 }
 
 impl MediaSettings {
-    /// Puts them where the use cases find them.
+    /// Copies the settings into the application's configuration.
     pub(crate) fn apply(&self, config: &mut AppConfig) {
         config.media_workers = self.media_workers;
         config.media_queue = self.media_queue;

@@ -1,4 +1,4 @@
-//! The settings of streams.
+//! Settings of streams.
 
 use clap::Args;
 use std::time::Duration;
@@ -39,7 +39,7 @@ pub(crate) struct StreamSettings {
 }
 
 impl StreamSettings {
-    /// What streams go by.
+    /// The configuration of the streams.
     pub(crate) fn config(&self) -> StreamConfig {
         StreamConfig {
             life: Duration::from_secs(self.life),

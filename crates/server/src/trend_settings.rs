@@ -1,4 +1,4 @@
-//! The settings of what is derived and refreshed on a schedule.
+//! Settings of the trends.
 
 use clap::Args;
 use std::time::Duration;
@@ -23,7 +23,7 @@ pub(crate) struct TrendSettings {
 }
 
 impl TrendSettings {
-    /// Puts them where the use cases find them.
+    /// Copies the settings into the application's configuration.
     pub(crate) fn apply(&self, config: &mut AppConfig) {
         const MINUTE: u64 = 60;
         config.trend_period = Duration::from_secs(self.every);

@@ -1,9 +1,9 @@
 //! Encoded pages of the feed, kept while nothing changes.
 //!
 //! A page differs between readers only in `myReaction`. It is read and encoded once for a signed-out reader, and a
-//! reader's own reactions are inserted into a copy. A reader with whom one of its authors is in a block gets a
-//! separate page instead, which is as full as any other. A page is stored with the change count from before it was
-//! read, and is not served once that count has grown. A client that has received the response to its write therefore
+//! reader's own reactions are inserted into a copy. If a block hides one of the page's authors from a reader, that reader
+//! gets a separate page instead, which is as full as any other. A page is stored with the change count from before it
+//! was read, and is not served once that count has grown. A client that has received the response to its write therefore
 //! sees the effect: its post appears, and a blocked account does not.
 
 use crate::error::ApiError;
