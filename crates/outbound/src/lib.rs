@@ -181,23 +181,25 @@ mod tests {
     fn once(answer: &'static [u8]) -> (Endpoint, thread::JoinHandle<String>) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let to = format!("http://{}/hook", listener.local_addr().unwrap()).parse().unwrap();
-        let heard = thread::spawn(move || {
+        let received = thread::spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();
-            let mut heard = Vec::new();
+            let mut received = Vec::new();
             let mut part = [0; 1024];
             // The bodies of these tests end with a brace, and a request without a body ends with an empty
             // line.
-            while !heard.ends_with(b"}") && !heard.ends_with(b"\r\n\r\n") || heard.ends_with(b": 2\r\n\r\n") {
+            while !received.ends_with(b"}") && !received.ends_with(b"\r\n\r\n")
+                || received.ends_with(b": 2\r\n\r\n")
+            {
                 let read = stream.read(&mut part).unwrap();
-                heard.extend_from_slice(&part[..read]);
+                received.extend_from_slice(&part[..read]);
                 if read == 0 {
                     break;
                 }
             }
             stream.write_all(answer).unwrap();
-            String::from_utf8(heard).unwrap()
+            String::from_utf8(received).unwrap()
         });
-        (to, heard)
+        (to, received)
     }
 
     fn caller() -> Caller {
@@ -206,12 +208,12 @@ mod tests {
 
     #[tokio::test]
     async fn a_message_arrives_with_a_signature_that_its_receiver_can_check() {
-        let (to, heard) = once(b"HTTP/1.1 204 No Content\r\n\r\n");
+        let (to, received) = once(b"HTTP/1.1 204 No Content\r\n\r\n");
         let secret = WebhookSecret::new(&"s".repeat(32)).unwrap();
         let at = Timestamp::from_micros(1_700_000_000_000_000);
         caller().post_signed(to, &secret, at, b"{}".to_vec()).await.unwrap();
-        let heard = heard.join().unwrap();
-        let line = heard.lines().find_map(|line| line.strip_prefix("terrace-signature: ")).unwrap();
+        let received = received.join().unwrap();
+        let line = received.lines().find_map(|line| line.strip_prefix("terrace-signature: ")).unwrap();
         assert_eq!(secret.verify(line, b"{}", at), Ok(()));
     }
 
@@ -224,20 +226,20 @@ mod tests {
             (b"HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\n\r\n", true),
             (b"", true),
         ] {
-            let (to, heard) = once(answer);
+            let (to, received) = once(answer);
             let fault = caller()
                 .post_signed(to, &secret, Timestamp::from_micros(1_700_000_000_000_000), b"{}".to_vec())
                 .await
                 .unwrap_err();
             assert_eq!(fault.is_passing(), passes, "{fault}");
-            heard.join().unwrap();
+            received.join().unwrap();
         }
-        let (from, heard) = once(b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nabcde");
+        let (from, received) = once(b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nabcde");
         assert!(matches!(caller().fetch(from, 4).await, Err(CallFault::TooLong(4))));
-        heard.join().unwrap();
-        let (from, heard) = once(b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nabcde");
+        received.join().unwrap();
+        let (from, received) = once(b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nabcde");
         assert_eq!(caller().fetch(from, 5).await.unwrap(), b"abcde");
-        heard.join().unwrap();
+        received.join().unwrap();
     }
 
     #[test]

@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_says_that_the_message_is_wrong_counts_against_it() {
+    fn only_a_rejection_of_the_message_is_permanent() {
         for (status, is_refusal) in [
             (302, false),
             (400, true),

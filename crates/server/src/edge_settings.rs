@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_trusted_by_default() {
+    fn no_proxy_is_trusted_by_default() {
         let (ours, default) = (config(&[]).unwrap(), WebConfig::default());
         assert_eq!(ours.trusted_proxies, default.trusted_proxies);
         assert_eq!((ours.cors_origins, ours.head_limit), (default.cors_origins, default.head_limit));
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_are_apart_by_commas_and_checked() {
+    fn lists_are_separated_by_commas_and_validated() {
         let ours =
             config(&["--trusted-proxies", "10.0.0.0/8,::1", "--forwarded-header", "forwarded"]).unwrap();
         assert_eq!(ours.trusted_proxies.networks.len(), 2);

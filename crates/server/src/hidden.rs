@@ -35,7 +35,7 @@ mod tests {
     use clap::Parser;
 
     #[test]
-    fn settings_do_not_show_what_they_hold_of_secrets() {
+    fn debug_output_of_settings_hides_secrets() {
         let secret = "a-secret-of-32-bytes-or-more-as-it-should-be";
         let url = format!("postgres://terrace:{secret}@db/terrace");
         let arguments = [

@@ -315,7 +315,7 @@ async fn equipped(
     is_dry: bool,
     settings: &Settings,
 ) -> anyhow::Result<App> {
-    let bare = || -> anyhow::Result<App> {
+    let without_payments = || -> anyhow::Result<App> {
         let mut app = app(settings, storage);
         if plan.needs(Need::Media) {
             app = app.with_media(Arc::new(settings.open_media()?));
@@ -328,17 +328,17 @@ async fn equipped(
     // A dry run creates no secret, nor do tasks that were not named.
     let may_make = !is_dry && !is_optional;
     if !plan.needs(Need::Payments) || !(may_make || settings.secret_path().exists()) {
-        return bare();
+        return without_payments();
     }
     let secret = secret::read(settings)?;
-    let app = bare()?.with_secret(&secret);
+    let app = without_payments()?.with_secret(&secret);
     // The comparison also records the secret if none was recorded before.
     if !is_dry && let Err(error) = check_secret(&app, settings).await {
         if !is_optional {
             return Err(error);
         }
         log::warn!("{error:#}");
-        return bare();
+        return without_payments();
     }
     paid(app, &secret, settings)
 }
@@ -452,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn tasks_are_named_or_all_of_them_are_meant() {
+    fn tasks_are_given_by_name_or_all_at_once() {
         let Ok(Maintain::Run(run)) = asked(&["run", "seasons", "teams", "--only", "--by", "Mia"]) else {
             panic!("a run")
         };
@@ -466,7 +466,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_of_the_program_is_one() {
+    fn all_tasks_include_the_cron_secret() {
         let settings = Cli::try_parse_from(["terrace"]).unwrap().settings;
         let plan = tasks(&settings).plan(&Wanted::All).unwrap();
         assert!(plan.steps().iter().any(|step| step.task.name() == "cron-secret"));

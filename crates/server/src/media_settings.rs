@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn pictures_are_bounded_as_the_use_cases_say_unless_said_otherwise() {
+    fn defaults_of_pictures_match_the_application() {
         let figures = |config: AppConfig| {
             (config.media_workers, config.media_queue, config.stored_picture_limit, config.upload_quota)
         };

@@ -78,7 +78,7 @@ mod tests {
     use clap::Parser;
 
     #[test]
-    fn the_sandbox_is_there_where_it_is_asked_for_or_nobody_else_comes() {
+    fn the_sandbox_is_on_if_requested_or_if_the_service_is_local() {
         for (arguments, expected) in [
             (&[][..], true),
             (&["--payments", "off"], false),

@@ -30,8 +30,8 @@ pub(crate) fn wider(settings: &Settings) -> Vec<Wider> {
     let mut places = vec![settings.data_dir.clone(), settings.media_folder(), settings.made_cron_secret()];
     places.push(settings.data_dir.join("secret"));
     if let Some(file) = settings.database_url().ok().as_deref().and_then(place::embedded) {
-        let beside = |end: &str| PathBuf::from(format!("{}{end}", file.display()));
-        places.extend(["", "-wal", "-shm"].map(beside));
+        let with_suffix = |end: &str| PathBuf::from(format!("{}{end}", file.display()));
+        places.extend(["", "-wal", "-shm"].map(with_suffix));
     }
     let found = places.into_iter().filter_map(|path| {
         let found = fs::metadata(&path).ok()?;

@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_hinders_is_said_with_what_to_do() {
+    fn unwritable_folders_get_advice() {
         let right =
             Standing { folder: "data".into(), device: 1, is_read_only: false, is_ours: true, free: 5 << 30 };
         let read_only = Standing { is_read_only: true, is_ours: false, ..right.clone() };
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_missing_is_looked_for_above() {
+    fn a_missing_folder_is_replaced_by_its_nearest_parent() {
         assert_eq!(nearest(Path::new("nowhere/at/all")), Path::new("."));
         assert_eq!(nearest(Path::new("")), Path::new("."));
         assert_eq!(nearest(Path::new("/nowhere/at/all")), Path::new("/"));

@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_rest_takes_as_long_as_what_is_done_did() {
+    fn the_remaining_time_follows_the_average_speed() {
         let seconds = Duration::from_secs;
         assert_eq!(left(25, 100, seconds(10)), Some(seconds(30)));
         assert_eq!(left(100, 100, seconds(10)), Some(Duration::ZERO));
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_says_what_and_how_far() {
+    fn a_line_shows_the_name_and_the_progress() {
         let second = Duration::from_secs(1);
         let half = line("sweep-events", 50, Some(100), second);
         assert!(

@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn the_embedded_database_lies_in_the_data_folder() {
+    fn the_embedded_database_is_in_the_data_folder() {
         let settings = settings(&["--data-dir", "/srv/fans"]);
         if settings.secrets.database_url.is_none() {
             assert_eq!(settings.database_url().unwrap(), "sqlite:/srv/fans/terrace.db");
@@ -215,7 +215,7 @@ mod tests {
 
     /// Every argument that hides its environment variable, except the minter's address.
     #[test]
-    fn the_help_of_each_secret_names_what_is_safer() {
+    fn the_help_of_each_secret_names_safer_ways() {
         let command = Cli::command();
         let secrets = || {
             command.get_arguments().filter(|argument| {
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_with_secrets_are_found_wherever_they_stand() {
+    fn flags_with_secrets_are_found_at_any_position() {
         let url = "postgres://fan:pass@db/terrace";
         for (arguments, expected) in [
             (&["serve"][..], &[][..]),

@@ -537,7 +537,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_stand_before_or_after_the_command() {
+    fn flags_are_accepted_before_and_after_the_command() {
         let before = Cli::try_parse_from(["terrace", "--listen", "127.0.0.1:1", "serve"]).unwrap();
         let after = Cli::try_parse_from(["terrace", "serve", "--listen", "127.0.0.1:1"]).unwrap();
         assert_eq!(before.settings.listen, after.settings.listen);
@@ -545,7 +545,7 @@ mod tests {
     }
 
     #[test]
-    fn pictures_lie_in_the_data_folder_unless_said_otherwise() {
+    fn pictures_are_in_the_data_folder_by_default() {
         let folder = std::env::temp_dir().join(format!("terrace-settings-{}", std::process::id()));
         let data = folder.display().to_string();
         let at = |arguments: &[&str]| settings(&[&["--data-dir", &data], arguments].concat()).open_media();
@@ -569,7 +569,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limits_are_those_of_the_web_shell_unless_said_otherwise() {
+    fn defaults_of_limits_match_the_web_crate() {
         assert_eq!(settings(&[]).limits(), LimitConfig::default());
         assert_eq!(settings(&["--limit-register", "3/5"]).limits().register, Rate::new(3, 5));
         for wrong in ["", "5", "0/5", "5/0", "-1/5", "a/b"] {

@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn streams_are_those_of_the_web_shell_unless_said_otherwise() {
+    fn defaults_of_streams_match_the_web_crate() {
         assert_eq!(config(&[]).unwrap(), StreamConfig::default());
         let ours = config(&["--stream-life", "60", "--streams-per-account=3"]).unwrap();
         assert_eq!((ours.life.as_secs(), ours.per_account), (60, 3));

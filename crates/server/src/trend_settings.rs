@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn trends_are_those_of_the_use_cases_unless_said_otherwise() {
+    fn defaults_of_trends_match_the_application() {
         let figures = |config: AppConfig| {
             [config.trend_period, config.trend_window, config.trend_half_life, config.trend_keep]
         };

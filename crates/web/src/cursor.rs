@@ -158,13 +158,13 @@ mod tests {
         }
 
         #[test]
-        fn any_text_is_answered_without_a_panic(text in ".{0,60}") {
+        fn any_text_is_refused_without_a_panic(text in ".{0,60}") {
             prop_assert!(decode::<TimeKey>(&seal(), "feed", "", &text).is_err());
         }
 
         /// Any bytes decode to a key that encodes to the same bytes, or to none.
         #[test]
-        fn any_bytes_are_a_key_as_it_is_written_or_none(bytes in prop::collection::vec(any::<u8>(), 0..48)) {
+        fn any_bytes_are_a_canonical_key_or_none(bytes in prop::collection::vec(any::<u8>(), 0..48)) {
             fn held<K: CursorKey>(bytes: &[u8]) -> bool {
                 K::from_bytes(bytes).is_none_or(|key| key.to_bytes() == bytes)
             }

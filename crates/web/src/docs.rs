@@ -218,7 +218,7 @@ mod tests {
     use actix_web::test::{TestRequest, init_service, read_body, try_call_service};
 
     #[actix_web::test]
-    async fn what_never_changes_is_compressed_once_in_each_coding() {
+    async fn constant_responses_are_compressed_once_in_each_coding() {
         let config = WebConfig { limits: LimitConfig::off(), ..WebConfig::default() };
         let shell = shell(Arc::new(FakeBackend::new(false)), config, |_| {});
         let service = init_service(build(shell.clone(), None, |_| {})).await;

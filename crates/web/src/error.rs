@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn what_broke_is_told_from_what_was_refused() {
+    fn failures_and_refusals_have_different_codes() {
         let busy = ApiError::from(StoreError::Contended("deadlock".into()));
         assert_eq!(
             (busy.code(), busy.retry_after, busy.cause().is_some()),

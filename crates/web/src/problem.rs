@@ -96,7 +96,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_document_says_what_happened_and_to_which_request() {
+    fn a_document_names_the_problem_and_the_request() {
         let error = ApiError::invalid_part("/body", "expected a string");
         let document = Problem::new(&error, "/api/locker-room", "r-1");
         assert_eq!(

@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_that_is_not_ours_is_told_from_one_that_is_old() {
+    fn an_unknown_schema_differs_from_an_old_one() {
         let sound = examination(&[("journal_mode", "wal"), ("synchronous", "2")]);
         for (pending, unknown, expected) in [
             (vec![], vec![], Level::Ok),
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_minter_refused_or_does_not_hear_is_told() {
+    fn refused_and_pending_minting_messages_are_reported() {
         let nothing = MintingStanding::default();
         let late = MintingStanding {
             pending: 3,
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn jobs_that_fail_or_are_forgotten_are_told() {
+    fn failed_and_overdue_jobs_are_reported() {
         let job = Job::new("sweep", Duration::from_mins(10), |_| async { Ok(()) });
         let record = JobRecord {
             name: "sweep".to_owned(),

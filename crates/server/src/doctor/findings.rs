@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_each_and_one_failure_is_enough() {
+    fn each_finding_is_a_line_and_any_failure_counts() {
         let mut findings = Findings::default();
         findings.ok("schema", "is current");
         findings.warn("disk", "is nearly full");

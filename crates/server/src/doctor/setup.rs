@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn what_faces_the_internet_is_looked_at_harder() {
+    fn a_reachable_service_gets_more_warnings() {
         let https = "--public-url=https://fans.example";
         let everywhere = "--listen=0.0.0.0:3004";
         for (arguments, subject, expected) in [

@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn failures_use_an_allowance_up_and_no_more_than_that() {
+    fn failures_use_up_an_allowance_and_do_not_exceed_it() {
         let failures = Failures::new(Rate::new(3, 3000));
         for _ in 0..3 {
             assert_eq!(failures.wait(&"a"), Duration::ZERO);

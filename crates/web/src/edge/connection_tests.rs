@@ -245,7 +245,7 @@ fn a_client_that_stops_reading_is_cut_off() {
 }
 
 #[test]
-fn an_answer_that_takes_long_is_not_taken_for_idleness() {
+fn a_slow_response_is_not_treated_as_idleness() {
     let config = WebConfig { keep_alive: SHORT, ..impatient() };
     let server = Running::start(config);
     let mut stream = server.connect();
@@ -300,7 +300,7 @@ fn a_head_has_a_size_and_a_larger_one_costs_no_more() {
 }
 
 #[test]
-fn connections_beyond_the_limit_wait_for_one_to_go() {
+fn connections_beyond_the_limit_wait_until_one_closes() {
     let server = Running::start(WebConfig { max_connections: 2, ..WebConfig::default() });
     let (first, second) = (server.kept(), server.kept());
     let mut third = server.connect();

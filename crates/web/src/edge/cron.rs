@@ -97,7 +97,7 @@ mod tests {
     use actix_web::http::header::{AUTHORIZATION, HeaderValue};
 
     #[test]
-    fn only_the_whole_secret_opens() {
+    fn only_the_exact_secret_is_accepted() {
         let secret = "s".repeat(32);
         let guard = CronSecret::new(&secret);
         let ask = |guard: Option<&CronSecret>, value: Option<&str>| {

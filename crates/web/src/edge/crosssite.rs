@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_public_url_the_machine_itself_counts() {
+    fn without_a_public_url_only_this_machine_is_allowed() {
         for (origin, host, expected) in [
             ("http://localhost:3004", "localhost:3004", true),
             ("http://127.0.0.1:3004", "127.0.0.1:3004", true),

@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_latest_are_remembered_and_no_more() {
+    fn the_latest_are_remembered_up_to_the_limit() {
         let familiar = KnownOrigins::of(10);
         (0..100).for_each(|key| familiar.remember(key));
         assert!((90..100).all(|key| familiar.knows(&key)));

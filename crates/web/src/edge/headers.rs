@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn forms_of_the_sandbox_say_where_they_come_from() {
+    fn forms_of_the_sandbox_send_an_origin() {
         let config = WebConfig::default();
         assert_eq!(written("/sandbox/checkout/7", &config).get("referrer-policy").unwrap(), "same-origin");
         assert_eq!(written("/api/user", &config).get("referrer-policy").unwrap(), "no-referrer");

@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_much_waits() {
+    fn requests_beyond_a_limit_get_retry_after() {
         let config = LimitConfig { login_name: Rate::new(2, 3600), ..LimitConfig::default() };
         let limits = RateLimits::new(&config);
         assert!(limits.check_login(address("10.0.0.1"), "ana").is_ok());
@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_on_a_name_does_not_lock_out_who_is_at_home_there() {
+    fn a_flood_on_a_name_does_not_lock_out_its_known_addresses() {
         let config = LimitConfig { login_name: Rate::new(2, 3600), ..LimitConfig::default() };
         let limits = RateLimits::new(&config);
         let home = address("2001:db8:1:2::1");
@@ -396,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_of_failures_at_an_address_spares_those_who_are_known_there() {
+    fn a_flood_of_failures_at_an_address_spares_its_known_names() {
         let config = LimitConfig { login_address: Rate::new(5, 3600), ..LimitConfig::default() };
         let limits = RateLimits::new(&config);
         let shared = address("10.0.0.1");
@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn logins_that_succeed_use_nothing_up() {
+    fn successful_logins_use_no_allowance() {
         let config = LimitConfig { login_address: Rate::new(2, 3600), ..LimitConfig::default() };
         let limits = RateLimits::new(&config);
         let shared = address("10.0.0.1");
@@ -427,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn a_48_has_a_wider_allowance_and_no_more_than_that() {
+    fn a_48_has_a_wider_but_limited_allowance() {
         let rate = Rate::new(3, 36_000);
         let config = LimitConfig { login_address: rate, register: rate, ..LimitConfig::default() };
         let limits = RateLimits::new(&config);

@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_operation_takes_what_its_document_says() {
+    fn an_operation_accepts_the_parameters_of_its_document() {
         let parameters = Parameters::new(&crate::docs::openapi());
         let pointers = |method: Method, template: &str, query: &str, signed_in: bool| {
             let refused = parameters.check(template, &method, query, signed_in).err();

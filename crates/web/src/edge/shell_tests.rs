@@ -166,7 +166,7 @@ fn open() -> WebConfig {
 }
 
 #[actix_web::test]
-async fn a_missing_session_is_told_before_anything_of_the_body() {
+async fn a_missing_session_is_reported_before_errors_in_the_body() {
     let (app, backend, _) = service!(open());
     for body in ["", "{", r#"{"nope":1}"#] {
         let answer = ask!(app, post_note(body));
@@ -189,7 +189,7 @@ async fn whoever_waits_too_long_is_told_to_come_again() {
 }
 
 #[actix_web::test]
-async fn bodies_are_refused_in_the_place_where_they_are_wrong() {
+async fn refused_bodies_point_to_the_invalid_part() {
     let (app, backend, _) = service!(open());
     let bearer = format!("Bearer {}", backend.access.0.expose());
     let send = |body: &str| post_note(body).insert_header(("authorization", bearer.clone()));
@@ -322,7 +322,7 @@ async fn paths_and_methods_that_do_not_exist_are_problems() {
 }
 
 #[actix_web::test]
-async fn what_breaks_is_told_in_constant_words() {
+async fn failures_have_constant_texts() {
     let (app, _, _) = service!(open());
     let first = ask!(app, TestRequest::get().uri("/api/panic")).is_problem(500, "internal");
     assert_eq!(first["instance"], "/api/panic");
@@ -334,7 +334,7 @@ async fn what_breaks_is_told_in_constant_words() {
 }
 
 #[actix_web::test]
-async fn the_store_gone_is_503_and_asks_to_come_again() {
+async fn an_unavailable_store_is_503_with_retry_after() {
     let (app, backend, _) = service!(open(), true);
     let cookie = format!("session={}", backend.cookie.0.expose());
     let answer = ask!(app, TestRequest::get().uri("/api/notes").insert_header(("cookie", cookie)));
@@ -453,7 +453,7 @@ fn over_a_connection_head_has_no_body_and_a_panic_leaves_the_worker_alive() {
 }
 
 #[test]
-fn a_large_body_is_refused_so_that_its_sender_hears_it() {
+fn the_sender_of_a_large_body_receives_the_refusal() {
     let server = Running::start();
     let length = 10 * 1024 * 1024;
     let head = format!(
@@ -465,7 +465,7 @@ fn a_large_body_is_refused_so_that_its_sender_hears_it() {
 }
 
 #[test]
-fn an_idle_connection_does_not_hold_the_stop() {
+fn an_idle_connection_does_not_delay_the_shutdown() {
     let server = Running::start();
     let mut idle = server.connect();
     idle.write_all(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();

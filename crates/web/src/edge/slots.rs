@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn an_account_has_few_slots_wherever_it_asks_from() {
+    fn an_account_has_few_slots_across_addresses() {
         let slots = PasswordSlots::default();
         let held = [slots.take(account(1), address("10.0.0.1")), slots.take(account(1), address("10.0.0.2"))];
         let error = slots.take(account(1), address("10.0.0.3")).unwrap_err();
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_has_few_slots_whatever_accounts_ask_there() {
+    fn an_address_has_few_slots_across_accounts() {
         let slots = PasswordSlots::default();
         let take = |n: u128, from: &str| slots.take(account(n), address(from));
         let held: Vec<_> = (0..100).filter_map(|n| take(n, "10.0.0.1").ok()).collect();
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_network_of_subscribers_has_more_slots_than_each_of_them_but_no_more_than_that() {
+    fn a_48_has_more_slots_than_a_64_but_a_limited_number() {
         let slots = PasswordSlots::default();
         let take = |n: u128| slots.take(account(n), address(&format!("2001:db8:1:{n:x}::1")));
         let held: Vec<_> = (0..100).filter_map(|n| take(n).ok()).collect();

@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_pointed_at() {
+    fn errors_point_to_the_unreadable_part() {
         for (body, at) in [
             ("", ""),
             ("{", ""),

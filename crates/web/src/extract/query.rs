@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named() {
+    fn errors_name_the_parameter() {
         for (text, pointer) in [
             ("teem=1", "/teem"),
             ("limit=5&limit=6", "/limit"),

@@ -243,8 +243,8 @@ pub(crate) async fn open_pack(
     let request = keyed(key, Some(viewer.user_id), ROUTE, &pack.to_string(), fingerprint);
     let client_seed = client_seed.map(|text| text.parse::<ClientSeed>()).transpose();
     let client_seed = client_seed.map_err(|error| Invalid::at("/clientSeed", error.to_string()))?;
-    let wish = OpenPackRequest { pack, copy: user_pack_id.map(|id| id.0), client_seed };
-    let command = app.open_pack(viewer.user_id, wish).await?;
+    let opening = OpenPackRequest { pack, copy: user_pack_id.map(|id| id.0), client_seed };
+    let command = app.open_pack(viewer.user_id, opening).await?;
     Ok(respond(app.execute_once(command, request, opened).await?))
 }
 

@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_changed_is_found_and_what_is_no_answer_is_said() {
+    fn changed_and_malformed_responses_are_detected() {
         for (right, wrong) in [
             ("\"clientSeed\": \"kop\"", "\"clientSeed\": \"kip\""),
             ("000102", "010102"),

@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_offers_what_can_be_decided_and_runs_nothing() {
+    fn a_page_offers_the_possible_decisions_and_no_script() {
         let open = page(&checkout(SandboxState::Open), false, Used(false));
         assert!(open.contains("12.05 EUR") && open.contains("No money moves here"));
         assert!(open.contains("1 × &lt;b&gt;&quot;Pack&quot;&lt;/b&gt; &amp; &#39;more&#39;"), "{open}");

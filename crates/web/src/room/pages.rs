@@ -49,7 +49,7 @@ struct Name {
 enum View {
     /// The page with the reader's own reactions.
     With(Arc<[(PostId, ReactionKind)]>),
-    /// The page contains an author who is hidden from the reader and cannot be used.
+    /// The page cannot be used: it contains an author hidden from the reader.
     Hidden,
 }
 

@@ -36,7 +36,7 @@ enum Found {
     /// The newest position.
     Head(Position),
     /// The events up to `reached`, and whether there are more.
-    Told { frames: Vec<Frame>, reached: Position, more: bool },
+    Events { frames: Vec<Frame>, reached: Position, more: bool },
     /// The events were deleted or never existed.
     Lost,
     /// The query failed.
@@ -135,7 +135,7 @@ impl StreamBody {
                 Ok(Ok(batch)) => {
                     let frames = batch.told.iter().filter_map(frame::encode);
                     let frames = frames.filter(|(kind, _)| *kind == kind_of(part)).map(|(_, frame)| frame);
-                    Found::Told { frames: frames.collect(), reached: batch.reached, more: batch.more }
+                    Found::Events { frames: frames.collect(), reached: batch.reached, more: batch.more }
                 }
                 Ok(Err(NotTold::Lost)) => Found::Lost,
                 Err(error) => failed(&error),
@@ -179,7 +179,7 @@ impl StreamBody {
             (Found::Head(head), known) => (None, self.after(known.unwrap_or(head))),
             (Found::Lost, _) => self.resync(),
             (Found::Failed, _) => (Some(self.farewell()), Stage::IsOver),
-            (Found::Told { frames, reached, more }, _) => {
+            (Found::Events { frames, reached, more }, _) => {
                 let body = self.seen_of(&frames);
                 let stage = if more { self.ask_table(reached) } else { self.after(reached) };
                 ((!body.is_empty()).then_some(body), stage)

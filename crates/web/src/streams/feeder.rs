@@ -132,7 +132,7 @@ fn publish(streams: &Streams, listening: &Listening, batch: &StreamBatch) {
             streams.room.mark(&Away::Back(user));
         }
     }
-    let mut told: [Vec<Frame>; 3] = [Vec::new(), Vec::new(), Vec::new()];
+    let mut by_kind: [Vec<Frame>; 3] = [Vec::new(), Vec::new(), Vec::new()];
     for event in &batch.told {
         if let StreamWhat::PostDeleted(on) = &event.what {
             streams.room.mark(&Away::Post(on.post));
@@ -140,14 +140,14 @@ fn publish(streams: &Streams, listening: &Listening, batch: &StreamBatch) {
             streams.room.mark(&Away::Comment(*comment));
         }
         let Some((kind, frame)) = frame::encode(event) else { continue };
-        let [room, boards, fans] = &mut told;
+        let [room, boards, fans] = &mut by_kind;
         match kind {
             Kind::Room => room.push(frame),
             Kind::Boards => boards.push(frame),
             Kind::Fans => fans.push(frame),
         }
     }
-    let [room, boards, fans] = told;
+    let [room, boards, fans] = by_kind;
     metrics::counter!("terrace_stream_events_total")
         .increment(u64::try_from(room.len() + boards.len() + fans.len()).unwrap_or(0));
     let keep = |kind, frames: Vec<Frame>, is_taken: bool, reached: Position| {

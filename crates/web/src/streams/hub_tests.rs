@@ -35,7 +35,7 @@ fn sent(hub: &Rc<Hub>, place: Place) -> Vec<i64> {
 
 /// Readers from processes that were ahead of this one stand at the same place but need different events.
 #[actix_web::test]
-async fn what_is_sent_alike_is_what_both_have_missed() {
+async fn shared_output_is_what_each_reader_has_missed() {
     let streams = Arc::new(Streams::new(StreamConfig::default(), false));
     let hub = Hub::new(Arc::clone(&streams));
     let log = streams.log(Kind::Room);

@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_heard_last_goes_before_the_parameter() {
+    fn the_last_event_id_has_precedence_over_the_parameter() {
         let after = |position| Some(Start::After(Position::new(position).unwrap()));
         for (id, since, begins) in [
             (None, None, Some(Start::Now)),
@@ -168,7 +168,7 @@ mod tests {
     proptest! {
         /// A header of any bytes begins somewhere: at a position as it is written, or with one `resync`.
         #[test]
-        fn any_id_that_was_heard_last_begins_somewhere(
+        fn any_last_event_id_gives_a_start(
             id in prop::collection::vec((0x20..=0xff_u8).prop_filter("no DEL", |byte| *byte != 0x7f), 1..30),
             number in any::<i64>(),
         ) {
