@@ -15,7 +15,8 @@ use terrace_app::{App, BadLine, EdgeList, IMPORT_BATCH, Imported, Line};
 pub(crate) const CACHE_KIB: u32 = 262_144;
 /// Threshold for the slow-query log: statements that write thousands of rows take longer than usual.
 pub(crate) const SLOW: Duration = Duration::from_secs(10);
-/// The import pauses for one part in so many of the time that it has used, so that other writers get a turn.
+/// After each batch the import pauses for the duration of the batch divided by this, so that other writers get a
+/// turn.
 pub(crate) const TURN: u32 = 10;
 /// Maximum number of bad lines that are printed.
 pub(crate) const SHOWN: usize = 20;

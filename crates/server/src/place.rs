@@ -84,7 +84,7 @@ pub(crate) fn advice(words: &str, folders: &[PathBuf]) -> Vec<String> {
 
 fn sentences(words: &str, standings: &[Standing]) -> Vec<String> {
     let mut sentences: Vec<String> = standings.iter().filter_map(Standing::shut).collect();
-    // The failed command has released its space since, so the free space seen here is what was too little.
+    // The failed command has released its space, so the free space measured now is the amount that was not enough.
     let is_full = words.contains("disk is full") || words.contains("(os error 28)");
     let open = standings.iter().filter(|standing| standing.shut().is_none());
     let least = open.min_by_key(|standing| standing.free);

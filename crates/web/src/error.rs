@@ -106,7 +106,7 @@ codes! {
     PurchaseCancelled = "purchase_cancelled", CONFLICT, "The purchase was cancelled";
     /// The payment was refunded.
     PurchaseRefunded = "purchase_refunded", CONFLICT, "The purchase was refunded";
-    /// The account has the maximum number of uploads that are not attached to a post.
+    /// The account's uploads that are not attached to a post have reached their quota.
     TooManyUploads = "too_many_uploads", CONFLICT, "Too many uploads wait for a post";
     /// A recently registered account would hold too many unpaid copies of a limited pack.
     AccountTooNew = "account_too_new", CONFLICT, "The account is too new for that";

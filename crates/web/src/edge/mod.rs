@@ -216,7 +216,7 @@ impl RenderedError {
 
 impl fmt::Debug for RenderedError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Dressed({})", self.status)
+        write!(f, "RenderedError({})", self.status)
     }
 }
 

@@ -143,8 +143,9 @@ impl<S> Patient<S> {
         Rc::clone(&self.pulse)
     }
 
-    /// Called when no bytes are available. One timer serves all read deadlines of a connection. It is moved forward
-    /// when a nearer deadline appears, and rearmed when it fires too early, so a busy connection rarely touches it.
+    /// Called when no bytes are available. One timer serves all read deadlines of a connection. It is reset to an
+    /// earlier time when a nearer deadline appears, and postponed when it fires too early, so a busy connection
+    /// rarely touches it.
     fn wait_to_read(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         loop {
             let due = self.pulse.due(self.patience);
