@@ -1,7 +1,8 @@
-//! The service's calls to others over HTTP: signed messages to webhooks, and documents to fetch. Everything is bounded, in
-//! time and in size, and nothing follows a redirect: a message goes where the operator said, or nowhere.
+//! Outbound HTTP calls of the service: signed messages to webhooks, and documents to fetch. Every call is bounded in
+//! time and size, and redirects are not followed, so that a message reaches only the address that the operator
+//! configured.
 //!
-//! The calls block; [`Caller`] takes them off the async threads.
+//! The calls block; [`Caller`] runs them outside the async threads.
 
 mod minting;
 mod payments;
@@ -31,8 +32,8 @@ impl std::str::FromStr for Endpoint {
 
     fn from_str(text: &str) -> Result<Self, MalformedEndpoint> {
         let url: Uri = text.parse().map_err(|_| MalformedEndpoint)?;
-        let is_ours = matches!(url.scheme_str(), Some("http" | "https")) && url.host().is_some();
-        if is_ours { Ok(Self(url)) } else { Err(MalformedEndpoint) }
+        let is_http = matches!(url.scheme_str(), Some("http" | "https")) && url.host().is_some();
+        if is_http { Ok(Self(url)) } else { Err(MalformedEndpoint) }
     }
 }
 
@@ -42,22 +43,23 @@ impl std::fmt::Display for Endpoint {
     }
 }
 
-/// Why a call came to nothing.
+/// Why a call failed.
 #[derive(Debug, thiserror::Error)]
 pub enum CallFault {
-    /// No answer: not reached, cut off, or too slow.
+    /// No response: the server was not reached, or the connection was closed, or the call timed out.
     #[error("no answer: {0}")]
     NoAnswer(String),
-    /// An answer of another kind than 2xx.
+    /// A response with a status other than 2xx.
     #[error("answered {0}")]
     Refused(u16),
-    /// The answer is longer than was allowed.
+    /// The response is longer than allowed.
     #[error("the answer is longer than {0} bytes")]
     TooLong(u64),
 }
 
 impl CallFault {
-    /// Whether the same call may succeed later: everything but a refusal that says the message itself is wrong.
+    /// Whether the same call may succeed later: true for every failure except an oversized response and a status that
+    /// rejects the message itself.
     pub const fn is_passing(&self) -> bool {
         match self {
             Self::NoAnswer(_) => true,
@@ -67,14 +69,15 @@ impl CallFault {
     }
 }
 
-/// Makes the calls. Clones share their connections.
+/// An HTTP client. Clones share their connections.
 #[derive(Debug, Clone)]
 pub struct Caller {
     agent: Arc<Agent>,
 }
 
 impl Caller {
-    /// One whose calls end after `patience`, from the look-up of the name to the last byte of the answer.
+    /// A client whose calls end after `patience`, measured from the DNS lookup to the last byte of the
+    /// response.
     pub fn new(patience: Duration) -> Self {
         let config = Agent::config_builder()
             .timeout_global(Some(patience))
@@ -85,7 +88,7 @@ impl Caller {
         Self { agent: Arc::new(config.into()) }
     }
 
-    /// Posts a JSON text, signed with the secret as of `at`; an answer of 2xx is the receipt.
+    /// Posts a JSON text, signed with the secret and the time `at`. Succeeds if the response is 2xx.
     pub async fn post_signed(
         &self,
         to: Endpoint,
@@ -96,8 +99,8 @@ impl Caller {
         self.post(to, secret, at, None, body).await
     }
 
-    /// The same with a name of visible ASCII in the header `Idempotency-Key`, by which the receiver knows a message that comes
-    /// again.
+    /// Like [`Self::post_signed`], with `name`, which must be visible ASCII, in the header `Idempotency-Key`. The
+    /// receiver uses it to recognize a repeated message.
     pub async fn post_signed_once(
         &self,
         to: Endpoint,
@@ -119,7 +122,7 @@ impl Caller {
     ) -> Result<(), CallFault> {
         let signature = secret.sign(at, &body);
         let agent = Arc::clone(&self.agent);
-        off_the_threads(move || {
+        run_blocking(move || {
             let mut call = agent
                 .post(&to.0)
                 .header("content-type", "application/json")
@@ -134,10 +137,10 @@ impl Caller {
         .await
     }
 
-    /// The body of what lies at a URL, of at most so many bytes.
+    /// The body of the document at a URL, of at most `most` bytes.
     pub async fn fetch(&self, from: Endpoint, most: u64) -> Result<Vec<u8>, CallFault> {
         let agent = Arc::clone(&self.agent);
-        off_the_threads(move || {
+        run_blocking(move || {
             let mut answer =
                 agent.get(&from.0).call().map_err(|error| CallFault::NoAnswer(error.to_string()))?;
             receipt(answer.status())?;
@@ -158,7 +161,7 @@ fn receipt(status: StatusCode) -> Result<(), CallFault> {
     if status.is_success() { Ok(()) } else { Err(CallFault::Refused(status.as_u16())) }
 }
 
-async fn off_the_threads<T: Send + 'static>(
+async fn run_blocking<T: Send + 'static>(
     call: impl FnOnce() -> Result<T, CallFault> + Send + 'static,
 ) -> Result<T, CallFault> {
     match tokio::task::spawn_blocking(call).await {
@@ -174,26 +177,29 @@ mod tests {
     use std::net::TcpListener;
     use std::thread;
 
-    /// Answers one call with these bytes and says what came.
+    /// Answers one call with these bytes and returns the received request.
     fn once(answer: &'static [u8]) -> (Endpoint, thread::JoinHandle<String>) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let to = format!("http://{}/hook", listener.local_addr().unwrap()).parse().unwrap();
-        let heard = thread::spawn(move || {
+        let received = thread::spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();
-            let mut heard = Vec::new();
+            let mut received = Vec::new();
             let mut part = [0; 1024];
-            // The body of these tests ends so, and a request without one with an empty line.
-            while !heard.ends_with(b"}") && !heard.ends_with(b"\r\n\r\n") || heard.ends_with(b": 2\r\n\r\n") {
+            // The bodies of these tests end with a brace, and a request without a body ends with an empty
+            // line.
+            while !received.ends_with(b"}") && !received.ends_with(b"\r\n\r\n")
+                || received.ends_with(b": 2\r\n\r\n")
+            {
                 let read = stream.read(&mut part).unwrap();
-                heard.extend_from_slice(&part[..read]);
+                received.extend_from_slice(&part[..read]);
                 if read == 0 {
                     break;
                 }
             }
             stream.write_all(answer).unwrap();
-            String::from_utf8(heard).unwrap()
+            String::from_utf8(received).unwrap()
         });
-        (to, heard)
+        (to, received)
     }
 
     fn caller() -> Caller {
@@ -202,12 +208,12 @@ mod tests {
 
     #[tokio::test]
     async fn a_message_arrives_with_a_signature_that_its_receiver_can_check() {
-        let (to, heard) = once(b"HTTP/1.1 204 No Content\r\n\r\n");
+        let (to, received) = once(b"HTTP/1.1 204 No Content\r\n\r\n");
         let secret = WebhookSecret::new(&"s".repeat(32)).unwrap();
         let at = Timestamp::from_micros(1_700_000_000_000_000);
         caller().post_signed(to, &secret, at, b"{}".to_vec()).await.unwrap();
-        let heard = heard.join().unwrap();
-        let line = heard.lines().find_map(|line| line.strip_prefix("terrace-signature: ")).unwrap();
+        let received = received.join().unwrap();
+        let line = received.lines().find_map(|line| line.strip_prefix("terrace-signature: ")).unwrap();
         assert_eq!(secret.verify(line, b"{}", at), Ok(()));
     }
 
@@ -220,20 +226,20 @@ mod tests {
             (b"HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\n\r\n", true),
             (b"", true),
         ] {
-            let (to, heard) = once(answer);
+            let (to, received) = once(answer);
             let fault = caller()
                 .post_signed(to, &secret, Timestamp::from_micros(1_700_000_000_000_000), b"{}".to_vec())
                 .await
                 .unwrap_err();
             assert_eq!(fault.is_passing(), passes, "{fault}");
-            heard.join().unwrap();
+            received.join().unwrap();
         }
-        let (from, heard) = once(b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nabcde");
+        let (from, received) = once(b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nabcde");
         assert!(matches!(caller().fetch(from, 4).await, Err(CallFault::TooLong(4))));
-        heard.join().unwrap();
-        let (from, heard) = once(b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nabcde");
+        received.join().unwrap();
+        let (from, received) = once(b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nabcde");
         assert_eq!(caller().fetch(from, 5).await.unwrap(), b"abcde");
-        heard.join().unwrap();
+        received.join().unwrap();
     }
 
     #[test]

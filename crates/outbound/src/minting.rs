@@ -7,10 +7,11 @@ use terrace_app::platform::webhooks::WebhookSecret;
 use terrace_app::store::BoxFuture;
 use terrace_kernel::Timestamp;
 
-/// How long a call may take. The service that stops waits for those that are on their way.
+/// How long a call may take. A stopping service waits for calls in flight.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Posts each message as JSON to one address, signed, with its id as `Idempotency-Key`; any answer of 2xx is the receipt.
+/// Posts each message as signed JSON to one address, with its id as `Idempotency-Key`; any 2xx response acknowledges
+/// it.
 #[derive(Debug, Clone)]
 pub struct MintingWebhook {
     caller: Caller,
@@ -19,7 +20,7 @@ pub struct MintingWebhook {
 }
 
 impl MintingWebhook {
-    /// One at this address, whose receiver knows the secret.
+    /// A minter at this address; the receiver verifies signatures with the same secret.
     pub fn new(to: Endpoint, secret: WebhookSecret) -> Self {
         Self { caller: Caller::new(PATIENCE), to, secret }
     }
@@ -29,13 +30,13 @@ impl Minter for MintingWebhook {
     fn tell<'m>(&'m self, notice: &'m MintNotice, now: Timestamp) -> BoxFuture<'m, Result<(), MintFault>> {
         Box::pin(async move {
             let (to, secret) = (self.to.clone(), &self.secret);
-            let told = self.caller.post_signed_once(to, secret, now, notice.id(), notice.body()).await;
-            told.map_err(|error| fault(&error))
+            let sent = self.caller.post_signed_once(to, secret, now, notice.id(), notice.body()).await;
+            sent.map_err(|error| fault(&error))
         })
     }
 }
 
-/// Only an answer of 4xx can mean that the message is wrong; a redirect, say, means that the address is.
+/// Only a 4xx response can mean that the message is wrong; a redirect, for example, means that the address is.
 fn fault(fault: &CallFault) -> MintFault {
     let words = fault.to_string();
     match fault {
@@ -49,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_says_that_the_message_is_wrong_counts_against_it() {
+    fn only_a_rejection_of_the_message_is_permanent() {
         for (status, is_refusal) in [
             (302, false),
             (400, true),

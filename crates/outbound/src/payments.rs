@@ -1,4 +1,4 @@
-//! The sandbox's messages, on their way to the service over the network.
+//! Delivery of the sandbox's notices to the service over the network.
 
 use crate::{Caller, Endpoint};
 use std::future::Future;
@@ -7,7 +7,7 @@ use terrace_app::payments::NoticePost;
 use terrace_app::platform::webhooks::WebhookSecret;
 use terrace_kernel::Timestamp;
 
-/// Posts to one address.
+/// Posts notices to one address.
 #[derive(Debug, Clone)]
 pub struct PostTo {
     caller: Caller,
@@ -15,7 +15,7 @@ pub struct PostTo {
 }
 
 impl PostTo {
-    /// Posts to this address.
+    /// A poster for this address.
     pub fn new(caller: Caller, to: Endpoint) -> Self {
         Self { caller, to }
     }

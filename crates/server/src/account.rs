@@ -1,4 +1,4 @@
-//! `terrace account`: what operators do to accounts, beside servers that run.
+//! `terrace account`: administration of accounts while servers run.
 
 use crate::secret_settings::read_secret;
 use crate::settings::Settings;
@@ -67,7 +67,7 @@ impl From<RoleName> for Role {
     }
 }
 
-/// Does it, and says what it came to. A name that nobody has is an error.
+/// Runs the command and prints its result. An unknown name is an error.
 pub(crate) async fn account(command: Account, settings: Settings) -> anyhow::Result<ExitCode> {
     let storage = open(&settings)?;
     let app = ready_app(&settings, &storage).await?;
@@ -122,7 +122,7 @@ fn ended(sessions: u64) -> String {
     format!("{sessions} {noun} ended")
 }
 
-/// A new password by the rules of registration.
+/// Reads a new password and checks it by the rules of registration.
 fn chosen(file: &Path) -> anyhow::Result<Password> {
     match Password::choose(read_secret(file)?) {
         Ok(password) => Ok(password),

@@ -1,4 +1,4 @@
-//! `terrace backup` and `terrace restore`: whole copies of an embedded database.
+//! `terrace backup` and `terrace restore`: complete copies of an embedded database.
 
 use crate::machine::SystemClock;
 use crate::report;
@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use terrace_kernel::Clock;
 use terrace_storage::{BackedUp, BackupError, Restored, back_up, restore as put_back};
 
-/// Copies the database while servers run on it, and says what else to copy.
+/// Copies the database while servers run on it, and prints what else must be copied.
 pub(crate) fn backup(file: &Path, settings: &Settings) -> anyhow::Result<ExitCode> {
     let BackedUp { database, bytes } = match back_up(&settings.database_url()?, file, SystemClock.now()) {
         Ok(done) => done,
@@ -27,7 +27,7 @@ pub(crate) fn backup(file: &Path, settings: &Settings) -> anyhow::Result<ExitCod
     Ok(ExitCode::SUCCESS)
 }
 
-/// Puts a backup in the place of the database while nothing runs on it.
+/// Replaces the database by a backup while no server runs on it.
 pub(crate) fn restore(file: &Path, force: bool, settings: &Settings) -> anyhow::Result<ExitCode> {
     let done = put_back(&settings.database_url()?, file, force, SystemClock.now());
     let Restored { database, moved_aside, pending } = match done {
@@ -54,7 +54,7 @@ pub(crate) fn restore(file: &Path, force: bool, settings: &Settings) -> anyhow::
     Ok(ExitCode::SUCCESS)
 }
 
-/// What a copy of the database lacks.
+/// The data that a copy of the database does not contain.
 fn beside(settings: &Settings) -> String {
     let pictures = match &settings.media.media_url {
         Some(url) => url.clone(),

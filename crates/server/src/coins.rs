@@ -1,4 +1,4 @@
-//! `terrace maintain coins`: what operators do to coins, beside servers that run.
+//! `terrace maintain coins`: administration of coin balances while servers run.
 
 use crate::settings::Settings;
 use crate::{open, ready_app, report};
@@ -48,7 +48,7 @@ fn source(text: &str) -> Result<TransferSource, String> {
     TransferSource::operator(text).map_err(|error| error.to_string())
 }
 
-/// Moves them, and says what it came to.
+/// Runs the command and prints its result.
 pub(crate) async fn coins(command: CoinsCommand, settings: Settings) -> anyhow::Result<ExitCode> {
     let storage = open(&settings)?;
     let app = ready_app(&settings, &storage).await?;

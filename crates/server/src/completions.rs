@@ -1,5 +1,5 @@
-//! `terrace maintain import-completions FILE`: brings old completions of quests in, batch by batch, and says what matched
-//! nothing.
+//! `terrace maintain import-completions FILE`: imports old completions of quests in batches and reports lines that
+//! match nothing.
 
 use crate::follow_graph::{SHOWN, TURN, cannot_read, lines};
 use crate::progress::Progress;
@@ -18,7 +18,7 @@ use terrace_app::{
     WhyNotMatched,
 };
 
-/// What was left out: how much for which reason, and the first of it.
+/// The lines that were left out: their number by reason, and the first of them.
 #[derive(Default)]
 struct LeftOut {
     unread: u64,
@@ -31,8 +31,8 @@ impl LeftOut {
         self.unread + self.not_matched.values().sum::<u64>()
     }
 
-    /// Keeps the first of them by their numbers: lines that cannot be read are found before those of their batch that match
-    /// nothing.
+    /// Keeps the first lines by number. They do not arrive in order: unreadable lines of a batch are found before
+    /// those that match nothing.
     fn show(&mut self, line: u64, words: String) {
         let place = self.first.partition_point(|(before, _)| *before < line);
         self.first.insert(place, (line, words));
@@ -51,39 +51,39 @@ impl LeftOut {
         }
     }
 
-    /// How many for which reason, and the first of them, one a line.
-    fn told(&self) -> Vec<String> {
+    /// The number of lines for each reason, and the first lines, one entry each.
+    fn describe(&self) -> Vec<String> {
         let unread = (self.unread > 0).then(|| ("cannot be read".to_owned(), self.unread));
         let not_matched = self.not_matched.iter().map(|(why, count)| (why.to_string(), *count));
         let reasons = unread.into_iter().chain(not_matched);
-        let mut told: Vec<String> = reasons.map(|(why, count)| format!("{why}: {}", lines(count))).collect();
-        told.extend(self.first.iter().map(|(number, words)| format!("line {number}: {words}")));
+        let mut text: Vec<String> = reasons.map(|(why, count)| format!("{why}: {}", lines(count))).collect();
+        text.extend(self.first.iter().map(|(number, words)| format!("line {number}: {words}")));
         let rest = self.count() - u64::try_from(self.first.len()).unwrap_or(self.count());
-        told.extend((rest > 0).then(|| format!("and {rest} more")));
-        told
+        text.extend((rest > 0).then(|| format!("and {rest} more")));
+        text
     }
 }
 
-/// Brings everything in, and says what came of it; 1 when a line was left out.
+/// Imports all lines and prints a summary; exit code 1 if a line was left out.
 pub(crate) async fn import(path: &Path, dry_run: bool, settings: Settings) -> anyhow::Result<ExitCode> {
-    // Before anything is written.
+    // Opened before anything is written.
     let file = File::open(path).with_context(|| cannot_read(path))?;
     let size = file.metadata().with_context(|| cannot_read(path))?.len();
     let list = CompletionList::new(BufReader::with_capacity(1 << 16, file));
     let storage = open(&settings)?;
     let app = ready_app(&settings, &storage).await?;
     if !dry_run {
-        // On a database that no server has seen yet nothing would ever have a season.
+        // Without seasons, which a server creates at its first start, no completion would belong to one.
         app.found_seasons().await.context("cannot make the first seasons")?;
     }
-    let done = bring_in(&app, (path, size), list, dry_run).await;
+    let done = import_batches(&app, (path, size), list, dry_run).await;
     storage.close();
     let (all, left) = done?;
     report::line(&summary(&all, &left, dry_run))?;
     Ok(if left.count() > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-async fn bring_in(
+async fn import_batches(
     app: &App,
     (path, size): (&Path, u64),
     mut list: CompletionList<BufReader<File>>,
@@ -106,7 +106,7 @@ async fn bring_in(
             let mut imported = app.import_completions(batch, dry_run).await?;
             left.note(mem::take(&mut imported.not_matched));
             all += imported;
-            // A server on the same embedded database looks only now and then whether it may write.
+            // A server on the same embedded database only polls for the write lock.
             tokio::time::sleep(begun.elapsed() / TURN).await;
             progress.show(list.bytes())?;
         }
@@ -121,14 +121,14 @@ fn summary(all: &CompletionsImported, left: &LeftOut, dry_run: bool) -> String {
     let CompletionsImported { recorded, before, steps, quests, records, points, .. } = all;
     let would = if dry_run { "would be " } else { "" };
     let count = left.count();
-    let mut told = vec![
+    let mut text = vec![
         format!(
             "{}: {recorded} {would}recorded, {before} there before, {count} left out",
             lines(recorded + before + count)
         ),
         format!("steps: {steps}, quests completed by them: {quests}, points: {points} in {records} records"),
     ];
-    told.extend(dry_run.then(|| "nothing was written".to_owned()));
-    told.extend(left.told());
-    told.join("\n")
+    text.extend(dry_run.then(|| "nothing was written".to_owned()));
+    text.extend(left.describe());
+    text.join("\n")
 }

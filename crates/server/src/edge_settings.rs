@@ -1,4 +1,4 @@
-//! The settings of what faces the internet.
+//! Settings of the public HTTP interface.
 
 use clap::{Args, ValueEnum};
 use std::time::Duration;
@@ -70,7 +70,8 @@ pub(crate) enum MetricsAccess {
 }
 
 impl EdgeSettings {
-    /// Who may read `/metrics` on the main address, given whether it has an address of its own.
+    /// Which clients may read `/metrics` on the main address, given whether metrics have an address of their
+    /// own.
     pub(crate) fn metrics_on_main(&self, has_own_address: bool) -> MetricsOnMain {
         match self.metrics_access {
             _ if has_own_address => MetricsOnMain::Off,
@@ -79,7 +80,7 @@ impl EdgeSettings {
         }
     }
 
-    /// Puts them where the web shell finds them.
+    /// Copies the settings into the web configuration.
     pub(crate) fn apply(&self, config: WebConfig) -> WebConfig {
         WebConfig {
             trusted_proxies: TrustedProxies {
@@ -111,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_trusted_by_default() {
+    fn no_proxy_is_trusted_by_default() {
         let (ours, default) = (config(&[]).unwrap(), WebConfig::default());
         assert_eq!(ours.trusted_proxies, default.trusted_proxies);
         assert_eq!((ours.cors_origins, ours.head_limit), (default.cors_origins, default.head_limit));
@@ -135,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_are_apart_by_commas_and_checked() {
+    fn lists_are_separated_by_commas_and_validated() {
         let ours =
             config(&["--trusted-proxies", "10.0.0.0/8,::1", "--forwarded-header", "forwarded"]).unwrap();
         assert_eq!(ours.trusted_proxies.networks.len(), 2);

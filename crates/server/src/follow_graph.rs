@@ -1,4 +1,4 @@
-//! `terrace seed --follow-graph FILE`: brings an edge list in, batch by batch, and says how far it is.
+//! `terrace seed --follow-graph FILE`: imports an edge list in batches and shows the progress.
 
 use crate::progress::Progress;
 use crate::report;
@@ -10,17 +10,18 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use terrace_app::{App, BadLine, EdgeList, IMPORT_BATCH, Imported, Line};
 
-/// How much of an embedded database is kept in memory meanwhile: follows go everywhere into their indexes, and a page
-/// that is not there is read and written again for each.
+/// Cache size of an embedded database during the import, in KiB. Follows are inserted at random places of their
+/// indexes, and a page outside the cache is read and written again for each of them.
 pub(crate) const CACHE_KIB: u32 = 262_144;
-/// Statements that write thousands of rows are not slow before this.
+/// Threshold for the slow-query log: statements that write thousands of rows take longer than usual.
 pub(crate) const SLOW: Duration = Duration::from_secs(10);
-/// Others get one part of the time in so many.
+/// After each batch the import pauses for the duration of the batch divided by this, so that other writers get a
+/// turn.
 pub(crate) const TURN: u32 = 10;
-/// How many bad lines are shown.
+/// Maximum number of bad lines that are printed.
 pub(crate) const SHOWN: usize = 20;
 
-/// An edge list whose beginning is good, and of which nothing was brought in yet.
+/// An edge list whose beginning is valid, and of which nothing is imported yet.
 pub(crate) struct GraphFile {
     path: PathBuf,
     list: EdgeList<BufReader<File>>,
@@ -28,7 +29,7 @@ pub(crate) struct GraphFile {
     strict: bool,
 }
 
-/// Bad lines: how many, and the first of them.
+/// Bad lines: their number, and the first of them.
 #[derive(Default)]
 struct BadLines {
     count: u64,
@@ -43,7 +44,7 @@ impl BadLines {
         }
     }
 
-    /// The first of them, one a line.
+    /// The first of them, one per line.
     fn shown(&self) -> String {
         let lines = self.first.iter().map(|(number, bad)| format!("\nline {number}: {bad}"));
         let rest = self.count - u64::try_from(self.first.len()).unwrap_or(self.count);
@@ -52,7 +53,8 @@ impl BadLines {
     }
 }
 
-/// Opens an edge list. A strict one is read to its end, so that nothing is written of one that is bad.
+/// Opens an edge list. A strict one is read to its end first, so that nothing is imported from a file with bad
+/// lines.
 pub(crate) fn open(path: &Path, strict: bool) -> anyhow::Result<GraphFile> {
     if strict {
         let mut bad = BadLines::default();
@@ -83,7 +85,7 @@ pub(crate) fn cannot_read(path: &Path) -> String {
 }
 
 impl GraphFile {
-    /// Brings everything in, and says what came of it.
+    /// Imports all edges and prints a summary.
     pub(crate) async fn bring_in(mut self, app: &App) -> anyhow::Result<()> {
         let (mut bad, mut all, mut edges) = (BadLines::default(), Imported::default(), 0_u64);
         let mut batch = Vec::with_capacity(IMPORT_BATCH);
@@ -106,7 +108,7 @@ impl GraphFile {
                 let batch = mem::replace(&mut batch, Vec::with_capacity(IMPORT_BATCH));
                 let begun = Instant::now();
                 all += app.import_follows(batch).await?;
-                // A server on the same embedded database looks only now and then whether it may write.
+                // A server on the same embedded database only polls for the write lock.
                 tokio::time::sleep(begun.elapsed() / TURN).await;
                 progress.show(self.list.bytes())?;
             }

@@ -1,15 +1,15 @@
-//! Settings that no log, no error and no `{:?}` may show: secrets, and URLs that hold passwords.
+//! Settings that must not appear in logs, errors or `{:?}`: secrets, and URLs with passwords.
 
 use std::convert::Infallible;
 use std::fmt;
 use std::str::FromStr;
 
-/// A text that is shown to nobody by chance.
+/// A text whose `Debug` output does not reveal it.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Hidden(String);
 
 impl Hidden {
-    /// The text, for where it is used.
+    /// The text itself.
     pub(crate) fn expose(&self) -> &str {
         &self.0
     }
@@ -35,7 +35,7 @@ mod tests {
     use clap::Parser;
 
     #[test]
-    fn settings_do_not_show_what_they_hold_of_secrets() {
+    fn debug_output_of_settings_hides_secrets() {
         let secret = "a-secret-of-32-bytes-or-more-as-it-should-be";
         let url = format!("postgres://terrace:{secret}@db/terrace");
         let arguments = [

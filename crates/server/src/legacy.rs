@@ -1,4 +1,4 @@
-//! `terrace import legacy FILE…`: brings the tables of an older system in, and says what came of it.
+//! `terrace import legacy FILE…`: imports the tables of an older system and prints a summary.
 
 use crate::follow_graph::{CACHE_KIB, SLOW, lines};
 use crate::progress::Progress;
@@ -31,22 +31,22 @@ pub(crate) enum Import {
     },
 }
 
-/// Brings everything in; 1 when something is bad and nothing was written.
+/// Imports all tables; exit code 1 if a record is bad and nothing was written.
 pub(crate) async fn import(command: Import, settings: Settings) -> anyhow::Result<ExitCode> {
     let Import::Legacy { files, skip_bad } = command;
-    // Before anything is opened.
+    // Checked before the database is opened.
     let (sources, size) = sources(&files)?;
     let mut config = settings.storage()?;
     config.write_cache_kib = CACHE_KIB;
     config.slow_query = SLOW;
     let storage = open_with(config)?;
     let app = ready_app(&settings, &storage).await?;
-    let done = bring_in(&app, (&sources, size), skip_bad).await;
+    let done = import_tables(&app, (&sources, size), skip_bad).await;
     storage.close();
     done
 }
 
-/// The files by their tables, and how many bytes they hold.
+/// The files by table, and their total size in bytes.
 fn sources(files: &[PathBuf]) -> anyhow::Result<(Vec<LegacySource>, u64)> {
     let (mut sources, mut seen, mut size) = (Vec::new(), BTreeSet::new(), 0_u64);
     for path in files {
@@ -67,7 +67,7 @@ fn sources(files: &[PathBuf]) -> anyhow::Result<(Vec<LegacySource>, u64)> {
     Ok((sources, size))
 }
 
-async fn bring_in(
+async fn import_tables(
     app: &App,
     (sources, size): (&[LegacySource], u64),
     skip_bad: bool,
@@ -83,7 +83,7 @@ async fn bring_in(
     let checked = app.check_legacy(sources, &mut watch).await.context("nothing was written")?;
     if checked.bad_records() > 0 && !skip_bad {
         progress.end()?;
-        told(&checked)?;
+        print_counts(&checked)?;
         let bad = lines(checked.bad_records());
         report::line(&format!("{bad} bad; nothing was written; --skip-bad leaves them out"))?;
         return Ok(ExitCode::FAILURE);
@@ -91,7 +91,7 @@ async fn bring_in(
     let import = import_id(sources, &checked)?;
     let moved = app.import_legacy(import, sources, &checked, &mut watch).await;
     progress.end()?;
-    told(&checked)?;
+    print_counts(&checked)?;
     let moved = moved.context("nobody sees anything of it; the same command goes on where it stopped")?;
     for line in summary(&checked, &moved) {
         report::line(&line)?;
@@ -99,8 +99,8 @@ async fn bring_in(
     Ok(ExitCode::SUCCESS)
 }
 
-/// What the files hold.
-fn told(checked: &LegacyReport) -> io::Result<()> {
+/// Prints the number of records in each file, and the remarks about them.
+fn print_counts(checked: &LegacyReport) -> io::Result<()> {
     for count in checked.tables.values() {
         let bad = if count.bad > 0 { format!(", {} bad", count.bad) } else { String::new() };
         report::line(&format!("{}: {}{bad}", count.file, records(count.good)))?;
@@ -128,10 +128,10 @@ fn records(count: u64) -> String {
     if count == 1 { "1 record".to_owned() } else { format!("{count} records") }
 }
 
-/// What was in the files, and what is in the database now.
+/// Lines that compare the files with the database after the import.
 fn summary(checked: &LegacyReport, moved: &LegacyMoved) -> Vec<String> {
     let tally = &moved.tally;
-    let mut told = Vec::new();
+    let mut text = Vec::new();
     for (table, new) in [
         ("users", moved.users),
         ("points_history", moved.records),
@@ -148,10 +148,10 @@ fn summary(checked: &LegacyReport, moved: &LegacyMoved) -> Vec<String> {
         let staged = tally.staged.get(table).copied().unwrap_or(0);
         let twice = read.saturating_sub(staged);
         let twice = if twice > 0 { format!(", {twice} came twice") } else { String::new() };
-        told.push(format!("{table}: {read} read{twice}, {new} new"));
+        text.push(format!("{table}: {read} read{twice}, {new} new"));
     }
     if moved.seasons > 0 {
-        told.push(format!("seasons: {} new", moved.seasons));
+        text.push(format!("seasons: {} new", moved.seasons));
     }
     let seasons: BTreeSet<_> = tally.points_in.keys().chain(tally.points_out.keys()).collect();
     for season in seasons {
@@ -160,16 +160,16 @@ fn summary(checked: &LegacyReport, moved: &LegacyMoved) -> Vec<String> {
         });
         let of = |sums: &std::collections::BTreeMap<_, RowSum>| sums.get(season).copied().unwrap_or_default();
         let (read, written) = (of(&tally.points_in), of(&tally.points_out));
-        told.push(format!("points {name}: {} in, {} out", sum(read), sum(written)));
+        text.push(format!("points {name}: {} in, {} out", sum(read), sum(written)));
     }
     if tally.points_left.rows > 0 {
-        told.push(format!("points of accounts that were closed here: {} left out", sum(tally.points_left)));
+        text.push(format!("points of accounts that were closed here: {} left out", sum(tally.points_left)));
     }
     if tally.entries_in.rows > 0 {
         let (read, written) = (sum(tally.entries_in), sum(tally.entries_out));
-        told.push(format!("entries of boards: {read} in, {written} by the records of points"));
+        text.push(format!("entries of boards: {read} in, {written} by the records of points"));
     }
-    told
+    text
 }
 
 fn sum(sum: RowSum) -> String {

@@ -1,15 +1,16 @@
-//! The one place where the program asks its machine for the time and for randomness, and says what memory it wants.
+//! The system's clock and randomness, which all other code receives as parameters, and process-wide memory and
+//! priority settings.
 
 use rand::Rng;
 use std::time::{SystemTime, UNIX_EPOCH};
 use terrace_kernel::{Clock, Entropy, Timestamp};
 
-/// The machine's clock.
+/// The system clock.
 pub(crate) struct SystemClock;
 
 impl Clock for SystemClock {
     fn now(&self) -> Timestamp {
-        #[expect(clippy::disallowed_methods, reason = "this is the clock that everybody else is given")]
+        #[expect(clippy::disallowed_methods, reason = "the system clock itself")]
         let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Timestamp::from_micros(i64::try_from(since_epoch.as_micros()).unwrap_or(i64::MAX))
     }
@@ -21,29 +22,30 @@ pub(crate) struct SystemEntropy;
 impl Entropy for SystemEntropy {
     fn seed(&self) -> [u8; 32] {
         let mut seed = [0; 32];
-        #[expect(clippy::disallowed_methods, reason = "this is the randomness that everybody else is given")]
+        #[expect(clippy::disallowed_methods, reason = "the source of randomness itself")]
         rand::rng().fill_bytes(&mut seed);
         seed
     }
 }
 
-/// Lets servers on this machine go first: maintenance takes what they leave of the processors.
+/// Lowers the priority of this process, so that maintenance does not take CPU time from servers on this
+/// machine.
 pub(crate) fn step_back() {
     #[cfg(unix)]
     if let Err(error) = rustix::process::nice(BEHIND) {
-        log::debug!("maintenance is no nicer than others: {error}");
+        log::debug!("the priority of maintenance could not be lowered: {error}");
     }
 }
 
-/// By how much nicer maintenance is than a server.
+/// The niceness that is added for maintenance.
 #[cfg(unix)]
 const BEHIND: i32 = 10;
 
-/// Has the kernel give memory page by page. With huge pages, which the allocator asks for, each of thousands of
-/// connections pays for buffers that it hardly touches: half as much again for each.
+/// Disables transparent huge pages, which the allocator requests. With huge pages, each of thousands of connections
+/// takes half as much memory again, because its buffers are mostly untouched.
 pub(crate) fn keep_to_small_pages() {
     #[cfg(target_os = "linux")]
     if let Err(error) = rustix::thread::disable_transparent_huge_pages(true) {
-        log::debug!("the kernel gives memory as it likes: {error}");
+        log::debug!("transparent huge pages could not be disabled: {error}");
     }
 }

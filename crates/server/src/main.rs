@@ -40,12 +40,13 @@ use terrace_app::{App, Catalogue, PackContent, QuestContent, into_infallible};
 use terrace_kernel::StoreError;
 use terrace_storage::{Storage, StorageConfig};
 
-/// The system's keeps what a flood of sign-ins needed, 19 MiB for each thread that ever hashed; this one gives it back.
+/// The system allocator keeps the memory of a burst of sign-ins, 19 MiB for each thread that ever hashed a password;
+/// this one returns it.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
-/// What is logged unless `RUST_LOG` says otherwise. The HTTP library calls it an error of its own when somebody sends what
-/// is no HTTP: anybody could fill the log with those, and wake whoever watches it.
+/// The log filter unless `RUST_LOG` is set. The HTTP library logs malformed HTTP as an error of its own; any client
+/// could fill the log with such errors and trigger alerts.
 const LOGGED: &str = "info,actix_http::h1::dispatcher=off";
 
 fn main() -> ExitCode {
@@ -62,7 +63,7 @@ fn main() -> ExitCode {
     match run(cli) {
         Ok(code) => code,
         Err(error) => {
-            // Not by the log, which may be told to leave it out.
+            // Not through the log, whose filter may suppress it.
             let words = format!("{error:#}");
             eprintln!("error: {words}");
             for line in place::advice(&words, &folders) {
@@ -129,7 +130,7 @@ fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
         .context("cannot start the runtime")
 }
 
-/// Opens the database; its folder is made where it is missing.
+/// Opens the database; creates its folder if it is missing.
 fn open(settings: &Settings) -> anyhow::Result<Storage> {
     open_with(settings.storage()?)
 }
@@ -138,12 +139,12 @@ fn open_with(config: StorageConfig) -> anyhow::Result<Storage> {
     Storage::open(config, Arc::new(SystemClock), Arc::new(SystemEntropy)).context("cannot open the database")
 }
 
-/// Puts the use cases on an open database.
+/// Creates the application on an open database.
 fn app(settings: &Settings, storage: &Storage) -> App {
     App::new(Arc::new(storage.clone()), Arc::new(SystemClock), Arc::new(SystemEntropy), settings.app())
 }
 
-/// The same where the schema is what this program needs.
+/// Creates the application, and fails unless the schema is the one that this program needs.
 async fn ready_app(settings: &Settings, storage: &Storage) -> anyhow::Result<App> {
     let app = app(settings, storage);
     app.ready().await.map_err(|error| {
@@ -159,7 +160,7 @@ async fn ready_app(settings: &Settings, storage: &Storage) -> anyhow::Result<App
     Ok(app)
 }
 
-/// Brings the schema up to date.
+/// Applies all pending migrations.
 fn bring_up_to_date(storage: &Storage) -> anyhow::Result<()> {
     for name in storage.migrate().context("cannot migrate the database")? {
         log::info!("applied migration {name}");
@@ -187,7 +188,7 @@ fn migrate(settings: &Settings, revert_all: bool) -> anyhow::Result<ExitCode> {
 }
 
 async fn seed(wanted: Seed, settings: Settings) -> anyhow::Result<ExitCode> {
-    // Before anything is written.
+    // Opened before anything is written, so that a bad file changes nothing.
     let graph =
         wanted.follow_graph.as_deref().map(|file| follow_graph::open(file, wanted.strict)).transpose()?;
     let mut config = settings.storage()?;
@@ -222,7 +223,7 @@ async fn verify(settings: Settings) -> anyhow::Result<ExitCode> {
     let storage = open(&settings)?;
     let app = Arc::new(ready_app(&settings, &storage).await?);
     let checks = into_infallible(app.query(Verify).await)?;
-    // Beside each other: each only reads, portion by portion.
+    // Concurrently: each only reads, in batches.
     let (points, ledger, rows) =
         tokio::try_join!(app.verify_points(), app.verify_ledger(), app.verify_rows())?;
     storage.close();

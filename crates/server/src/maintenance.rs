@@ -1,5 +1,5 @@
-//! `terrace maintain list`, `plan`, `run` and `history`, and the short forms of some tasks: what operators do to data,
-//! beside servers that run.
+//! `terrace maintain list`, `plan`, `run` and `history`, and the short forms of some tasks: maintenance of the data
+//! while servers run.
 
 use crate::minting::with_minter;
 use crate::payments::with_payments;
@@ -24,12 +24,12 @@ use terrace_app::{App, SecretKey, into_infallible};
 use terrace_storage::Storage;
 use tokio::sync::watch;
 
-/// What a shell makes of a program that Ctrl-C ended.
+/// The exit code that shells use for a program ended by Ctrl-C.
 const STOPPED: u8 = 130;
-/// Where what is done to data and is no task is found.
+/// Commands that change data and are not tasks.
 const OTHERS: &str = "Commands of their own, which need more to go by than a name: terrace maintain coins, season, \
                       import-completions and retry-minting, terrace import legacy, terrace account";
-/// The longest name of whoever runs maintenance.
+/// Maximum length of an operator's name, in characters.
 const LONGEST_NAME: usize = 80;
 
 /// Which tasks.
@@ -75,18 +75,18 @@ fn who(text: &str) -> Result<String, String> {
     if is_name { Ok(text.to_owned()) } else { Err(format!("1 to {LONGEST_NAME} characters, on one line")) }
 }
 
-/// Whoever the system says it is.
+/// The user name that the system reports.
 fn user() -> String {
     let mut named = ["USER", "LOGNAME"].into_iter().filter_map(|name| env::var(name).ok());
     named.find_map(|name| who(&name).ok()).unwrap_or_else(|| "unknown".to_owned())
 }
 
-/// Every task, those of this machine's files too.
+/// Every task, including those for files of this machine.
 fn tasks(settings: &Settings) -> TaskList {
     catalogue().with(cron_secret_task(settings))
 }
 
-/// Says which tasks there are.
+/// Prints all tasks.
 pub(crate) fn list(settings: &Settings) -> anyhow::Result<ExitCode> {
     for task in tasks(settings).tasks() {
         let name = if task.is_by_name_only() { " Only by name." } else { "" };
@@ -107,7 +107,7 @@ fn after(task: &Task) -> String {
     if names.is_empty() { String::new() } else { format!(" After {}.", names.join(", ")) }
 }
 
-/// Says in which order tasks would run.
+/// Prints the order in which tasks would run.
 pub(crate) fn plan(which: &Which, settings: &Settings) -> anyhow::Result<ExitCode> {
     let plan = tasks(settings).plan(&which.wanted())?;
     for (nth, step) in plan.steps().iter().enumerate() {
@@ -118,7 +118,7 @@ pub(crate) fn plan(which: &Which, settings: &Settings) -> anyhow::Result<ExitCod
     Ok(ExitCode::SUCCESS)
 }
 
-/// Runs tasks and says what each came to.
+/// Runs tasks and prints the result of each.
 pub(crate) async fn run(arguments: RunArgs, settings: Settings) -> anyhow::Result<ExitCode> {
     let RunArgs { which, dry_run, only, by } = arguments;
     let plan = tasks(&settings).plan(&which.wanted())?;
@@ -131,7 +131,7 @@ pub(crate) async fn run(arguments: RunArgs, settings: Settings) -> anyhow::Resul
         arguments: format!("run {}{flags}", which.words()),
     };
     let is_optional = which.all;
-    let report = carry_out(round, is_optional, Says::All, &settings).await?;
+    let report = carry_out(round, is_optional, Verbosity::All, &settings).await?;
     if dry_run {
         report::line("nothing was written")?;
     }
@@ -151,29 +151,29 @@ fn ended(report: &RoundReport) -> ExitCode {
     }
 }
 
-/// How much is said of tasks while they run.
+/// How much is printed about tasks while they run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Says {
-    /// What each came to.
+enum Verbosity {
+    /// The result of each task, and the lines that it prints.
     All,
-    /// What they say of themselves.
+    /// The lines that tasks print.
     Lines,
-    /// Nothing but how far they are.
+    /// Only the progress.
     Nothing,
 }
 
-/// A short form of tasks: what they came to, once they have done their work, or the exit code that tells otherwise.
+/// Runs the short form of tasks: returns their report on success, otherwise the exit code.
 async fn short(
     words: &str,
     wanted: Wanted,
     is_dry: bool,
-    says: Says,
+    verbosity: Verbosity,
     settings: &Settings,
 ) -> anyhow::Result<Result<RoundReport, ExitCode>> {
     let plan = tasks(settings).plan(&wanted)?;
     let round = Round { plan, is_dry, only: false, by: user(), arguments: words.to_owned() };
     let is_optional = !matches!(wanted, Wanted::Named(_));
-    let report = carry_out(round, is_optional, says, settings).await?;
+    let report = carry_out(round, is_optional, verbosity, settings).await?;
     if let Some(TaskRun { task, failure: Some(why), .. }) = report.ran.last() {
         bail!("{task}: {why}");
     }
@@ -184,10 +184,10 @@ fn named(names: &[&str]) -> Wanted {
     Wanted::Named(names.iter().map(|name| (*name).to_owned()).collect())
 }
 
-/// Runs every repair, and says whether anything was to be mended.
+/// Runs every repair, and prints a line if there was nothing to repair.
 pub(crate) async fn repair(dry_run: bool, settings: Settings) -> anyhow::Result<ExitCode> {
     let wanted = Wanted::Of(Category::Repair);
-    let report = match short("repair", wanted, dry_run, Says::Lines, &settings).await? {
+    let report = match short("repair", wanted, dry_run, Verbosity::Lines, &settings).await? {
         Ok(report) => report,
         Err(code) => return Ok(code),
     };
@@ -197,31 +197,33 @@ pub(crate) async fn repair(dry_run: bool, settings: Settings) -> anyhow::Result<
     Ok(ExitCode::SUCCESS)
 }
 
-/// Removes what is past its time.
+/// Removes expired data.
 pub(crate) async fn sweep(settings: Settings) -> anyhow::Result<ExitCode> {
     let all = ["sweep-idempotency-keys", "sweep-sessions", "sweep-events", "sweep-minting", "sweep-media"];
-    match short("sweep", named(&all), false, Says::Nothing, &settings).await? {
+    match short("sweep", named(&all), false, Verbosity::Nothing, &settings).await? {
         Ok(done) => report::line(&report::swept(&done))?,
         Err(code) => return Ok(code),
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Looks for the topics of every post again.
+/// Extracts the topics of every post again.
 pub(crate) async fn backfill_topics(settings: Settings) -> anyhow::Result<ExitCode> {
-    let done = short("backfill-topics", named(&["backfill-topics"]), false, Says::Lines, &settings).await?;
+    let done =
+        short("backfill-topics", named(&["backfill-topics"]), false, Verbosity::Lines, &settings).await?;
     Ok(done.map_or_else(|code| code, |_| ExitCode::SUCCESS))
 }
 
-/// Finishes what stopped half-way of purchases.
+/// Completes purchases that were interrupted.
 pub(crate) async fn reconcile(settings: Settings) -> anyhow::Result<ExitCode> {
-    let done = short("reconcile", named(&["reconcile-purchases"]), false, Says::Lines, &settings).await?;
+    let done =
+        short("reconcile", named(&["reconcile-purchases"]), false, Verbosity::Lines, &settings).await?;
     Ok(done.map_or_else(|code| code, |_| ExitCode::SUCCESS))
 }
 
-/// Hands over what was minted before there was a minter.
+/// Queues for the minter what was minted before one was configured.
 pub(crate) async fn mint_earlier(settings: Settings) -> anyhow::Result<ExitCode> {
-    match short("mint-earlier", named(&["mint-earlier"]), false, Says::Nothing, &settings).await? {
+    match short("mint-earlier", named(&["mint-earlier"]), false, Verbosity::Nothing, &settings).await? {
         Ok(done) => {
             let handed = done.rows();
             report::line(&format!("{handed} collectibles are handed to the minter by the servers that run"))?;
@@ -231,7 +233,7 @@ pub(crate) async fn mint_earlier(settings: Settings) -> anyhow::Result<ExitCode>
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says what was run, the newest first.
+/// Prints the maintenance runs, newest first.
 pub(crate) async fn history(limit: u32, settings: Settings) -> anyhow::Result<ExitCode> {
     let storage = open(&settings)?;
     let app = ready_app(&settings, &storage).await?;
@@ -261,15 +263,15 @@ fn seconds(time: Duration) -> String {
     format!("{:.1} s", time.as_secs_f64())
 }
 
-/// Runs tasks until they are done or somebody wants them to stop.
+/// Runs tasks until they are done or a signal stops them.
 async fn carry_out(
     round: Round,
     is_optional: bool,
-    says: Says,
+    verbosity: Verbosity,
     settings: &Settings,
 ) -> anyhow::Result<RoundReport> {
     let storage = open(settings)?;
-    let carried_out = carry_out_on(&storage, round, is_optional, says, settings).await;
+    let carried_out = carry_out_on(&storage, round, is_optional, verbosity, settings).await;
     storage.close();
     carried_out
 }
@@ -278,7 +280,7 @@ async fn carry_out_on(
     storage: &Storage,
     round: Round,
     is_optional: bool,
-    says: Says,
+    verbosity: Verbosity,
     settings: &Settings,
 ) -> anyhow::Result<RoundReport> {
     ready_app(settings, storage).await?;
@@ -288,22 +290,24 @@ async fn carry_out_on(
     log::info!("{} begins; Ctrl-C ends it between two batches", round.arguments);
     let listener = tokio::spawn(async move {
         signal.await;
-        log::warn!("it ends after this batch; once more ends it at once, and the next run does the rest");
+        log::warn!(
+            "it ends after this batch; a second Ctrl-C stops it at once, and the next run does the rest"
+        );
         stop.send_replace(true);
         if let Ok(again) = stop_signal() {
             again.await;
             std::process::exit(STOPPED.into());
         }
     });
-    let teller = Arc::new(Teller::new(says, round.is_dry));
-    let observer: Arc<dyn Observer> = Arc::<Teller>::clone(&teller);
+    let printer = Arc::new(Printer::new(verbosity, round.is_dry));
+    let observer: Arc<dyn Observer> = Arc::<Printer>::clone(&printer);
     let report = app.maintain(round, observer, stopped).await;
     listener.abort();
-    teller.end()?;
+    printer.end()?;
     Ok(report?)
 }
 
-/// The use cases with what the tasks of a plan need.
+/// The application with what the tasks of a plan need.
 async fn equipped(
     storage: &Storage,
     plan: &Plan,
@@ -311,7 +315,7 @@ async fn equipped(
     is_dry: bool,
     settings: &Settings,
 ) -> anyhow::Result<App> {
-    let bare = || -> anyhow::Result<App> {
+    let without_payments = || -> anyhow::Result<App> {
         let mut app = app(settings, storage);
         if plan.needs(Need::Media) {
             app = app.with_media(Arc::new(settings.open_media()?));
@@ -321,20 +325,20 @@ async fn equipped(
         }
         Ok(app)
     };
-    // A rehearsal makes no secret, nor do tasks that nobody named.
+    // A dry run creates no secret, nor do tasks that were not named.
     let may_make = !is_dry && !is_optional;
     if !plan.needs(Need::Payments) || !(may_make || settings.secret_path().exists()) {
-        return bare();
+        return without_payments();
     }
     let secret = secret::read(settings)?;
-    let app = bare()?.with_secret(&secret);
-    // To compare it is to note it where none was noted before.
+    let app = without_payments()?.with_secret(&secret);
+    // The comparison also records the secret if none was recorded before.
     if !is_dry && let Err(error) = check_secret(&app, settings).await {
         if !is_optional {
             return Err(error);
         }
         log::warn!("{error:#}");
-        return bare();
+        return without_payments();
     }
     paid(app, &secret, settings)
 }
@@ -343,21 +347,21 @@ fn paid(app: App, secret: &SecretKey, settings: &Settings) -> anyhow::Result<App
     with_payments(app, settings, secret, settings.listen)
 }
 
-/// Tells the person at the terminal what becomes of tasks.
-struct Teller {
-    says: Says,
+/// Prints the progress and the results of tasks.
+struct Printer {
+    verbosity: Verbosity,
     is_dry: bool,
     progress: Mutex<Option<Progress>>,
-    /// What did not go out, if anything.
+    /// The first error while printing, if any.
     broken: Mutex<Option<io::Error>>,
 }
 
-impl Teller {
-    fn new(says: Says, is_dry: bool) -> Self {
-        Self { says, is_dry, progress: Mutex::default(), broken: Mutex::default() }
+impl Printer {
+    fn new(verbosity: Verbosity, is_dry: bool) -> Self {
+        Self { verbosity, is_dry, progress: Mutex::default(), broken: Mutex::default() }
     }
 
-    /// Takes the line away and says whether everything went out.
+    /// Clears the progress line; returns the first error while printing.
     fn end(&self) -> io::Result<()> {
         self.clear();
         self.broken.lock().unwrap_or_else(PoisonError::into_inner).take().map_or(Ok(()), Err)
@@ -382,7 +386,7 @@ impl Teller {
     }
 }
 
-impl Observer for Teller {
+impl Observer for Printer {
     fn began(&self, task: &Task) {
         *self.progress.lock().unwrap_or_else(PoisonError::into_inner) = Some(Progress::of(task.name(), None));
     }
@@ -396,22 +400,22 @@ impl Observer for Teller {
     }
 
     fn told(&self, line: &str) {
-        match self.says {
-            Says::All => self.line(&format!("  {line}")),
-            Says::Lines => self.line(line),
-            Says::Nothing => {}
+        match self.verbosity {
+            Verbosity::All => self.line(&format!("  {line}")),
+            Verbosity::Lines => self.line(line),
+            Verbosity::Nothing => {}
         }
     }
 
     fn ended(&self, ran: &TaskRun) {
         self.clear();
-        if self.says == Says::All {
+        if self.verbosity == Verbosity::All {
             self.line(&came_to(ran, self.is_dry));
         }
     }
 
     fn left(&self, left: &Left) {
-        if self.says != Says::Nothing {
+        if self.verbosity != Verbosity::Nothing {
             self.line(&format!("{} is left out: {}", left.task, left.why));
         }
     }
@@ -448,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn tasks_are_named_or_all_of_them_are_meant() {
+    fn tasks_are_given_by_name_or_all_at_once() {
         let Ok(Maintain::Run(run)) = asked(&["run", "seasons", "teams", "--only", "--by", "Mia"]) else {
             panic!("a run")
         };
@@ -462,7 +466,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_of_the_program_is_one() {
+    fn all_tasks_include_the_cron_secret() {
         let settings = Cli::try_parse_from(["terrace"]).unwrap().settings;
         let plan = tasks(&settings).plan(&Wanted::All).unwrap();
         assert!(plan.steps().iter().any(|step| step.task.name() == "cron-secret"));

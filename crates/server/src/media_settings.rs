@@ -1,4 +1,4 @@
-//! The settings of pictures.
+//! Settings of pictures.
 
 use clap::Args;
 use terrace_app::AppConfig;
@@ -64,7 +64,7 @@ pub(crate) struct MediaSettings {
 }
 
 impl MediaSettings {
-    /// Puts them where the use cases find them.
+    /// Copies the settings into the application's configuration.
     pub(crate) fn apply(&self, config: &mut AppConfig) {
         config.media_workers = self.media_workers;
         config.media_queue = self.media_queue;
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn pictures_are_bounded_as_the_use_cases_say_unless_said_otherwise() {
+    fn defaults_of_pictures_match_the_application() {
         let figures = |config: AppConfig| {
             (config.media_workers, config.media_queue, config.stored_picture_limit, config.upload_quota)
         };

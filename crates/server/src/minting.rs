@@ -1,4 +1,4 @@
-//! The minter that is told of what fans come to own: its settings, and what operators do to what waits for it.
+//! Settings of the minter, which is notified of collectibles that fans receive, and the retry of its messages.
 
 use crate::hidden::Hidden;
 use crate::secret_settings::text_or_file;
@@ -68,7 +68,7 @@ impl MintSettings {
     }
 }
 
-/// Gives the use cases their minter, if one is configured.
+/// Adds the minter to the application, if one is configured.
 pub(crate) fn with_minter(app: App, settings: &Settings) -> anyhow::Result<App> {
     Ok(match settings.minting.minter()? {
         Some(minter) => app.with_minter(Arc::new(minter)),
@@ -76,7 +76,7 @@ pub(crate) fn with_minter(app: App, settings: &Settings) -> anyhow::Result<App> 
     })
 }
 
-/// Has what was set aside, or pauses, sent soon.
+/// Schedules messages that were set aside or are paused to be sent soon.
 pub(crate) async fn retry(settings: Settings) -> anyhow::Result<ExitCode> {
     let storage = open(&settings)?;
     let app = ready_app(&settings, &storage).await?;

@@ -1,4 +1,4 @@
-//! Who takes the money: the sandbox, or nobody.
+//! The payment provider: the sandbox, or none.
 
 use crate::settings::{PaymentMode, Settings};
 use anyhow::Context;
@@ -9,12 +9,12 @@ use terrace_app::{App, SecretKey};
 use terrace_outbound::{Caller, Endpoint, PostTo};
 use terrace_web::PublicUrl;
 
-/// How long the sandbox waits for the service to take its message.
+/// How long the sandbox waits for the service to accept its message.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 impl Settings {
-    /// Whether the sandbox takes the place of a payment provider: where it was asked for, and where nobody but this machine
-    /// can reach the service.
+    /// Whether the sandbox replaces a payment provider: if it was requested, and by default if only this machine can
+    /// reach the service.
     pub(crate) fn has_sandbox(&self) -> anyhow::Result<bool> {
         Ok(match self.payments {
             PaymentMode::Sandbox => true,
@@ -26,14 +26,14 @@ impl Settings {
         })
     }
 
-    /// Where browsers reach the service, when it was said.
+    /// The URL at which browsers reach the service, if configured.
     pub(crate) fn site(&self) -> anyhow::Result<Option<PublicUrl>> {
         let parsed = self.public_url.as_deref().map(str::parse).transpose();
         parsed.with_context(|| format!("--public-url {:?}", self.public_url.as_deref().unwrap_or_default()))
     }
 }
 
-/// Gives the use cases whoever takes the money; `listening` is where the service listens.
+/// Adds the payment provider to the application; `listening` is the address of the main listener.
 pub(crate) fn with_payments(
     app: App,
     settings: &Settings,
@@ -44,7 +44,7 @@ pub(crate) fn with_payments(
         return Ok(app);
     }
     log::warn!(
-        "payments go to the sandbox: no money moves, whoever approves has paid (--payments off ends it)"
+        "payments go to the sandbox: no money moves, and an approval counts as paid (--payments off disables it)"
     );
     let site = settings.site()?.map_or_else(|| browsable(listening), |url| url.to_string());
     let to: Endpoint = format!("http://{}/api/webhooks/payments", reachable(listening)).parse()?;
@@ -52,7 +52,7 @@ pub(crate) fn with_payments(
     Ok(app.with_sandbox(secret, &site, Arc::new(post)))
 }
 
-/// The address by which this machine reaches itself where it listens.
+/// The address at which this machine reaches its own listener.
 fn reachable(listening: SocketAddr) -> SocketAddr {
     let ip = match listening.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
@@ -62,7 +62,7 @@ fn reachable(listening: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, listening.port())
 }
 
-/// An address as a browser on this machine takes it.
+/// The address as a URL for a browser on this machine.
 pub(crate) fn browsable(address: SocketAddr) -> String {
     if address.ip().is_loopback() || address.ip().is_unspecified() {
         format!("http://localhost:{}", address.port())
@@ -78,13 +78,13 @@ mod tests {
     use clap::Parser;
 
     #[test]
-    fn the_sandbox_is_there_where_it_is_asked_for_or_nobody_else_comes() {
+    fn the_sandbox_is_on_if_requested_or_if_the_service_is_local() {
         for (arguments, expected) in [
             (&[][..], true),
             (&["--payments", "off"], false),
             (&["--listen", "0.0.0.0:3004"], false),
             (&["--listen", "0.0.0.0:3004", "--payments", "sandbox"], true),
-            // Behind a proxy of the same machine the world comes in.
+            // Behind a proxy on this machine, clients come from anywhere.
             (&["--public-url", "https://fans.example"], false),
             (&["--public-url", "https://fans.example", "--payments", "sandbox"], true),
             (&["--listen", "0.0.0.0:3004", "--public-url", "http://localhost:3004"], true),

@@ -1,4 +1,5 @@
-//! The data folder is for the account that the program runs as: it holds password hashes, secrets and what fans report.
+//! File permissions of the data folder: only the account that runs the program has access, because the folder
+//! contains password hashes, secrets and reports of fans.
 
 use crate::place;
 use crate::settings::Settings;
@@ -6,12 +7,12 @@ use std::fs::{self, Metadata, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// What others than the owner may do.
+/// The permission bits of group and others.
 const OTHERS: u32 = 0o077;
-/// The names that the program gives to what it puts into its data folder, and what they begin with.
+/// Names, or prefixes of names, of everything that the program creates in its data folder.
 const OURS: [&str; 4] = ["terrace.db", "secret", "cron-secret", "media"];
 
-/// A file or folder that others than its owner can read.
+/// A file or folder that users other than its owner can access.
 pub(crate) struct Wider {
     pub(crate) path: PathBuf,
     pub(crate) mode: u32,
@@ -19,18 +20,18 @@ pub(crate) struct Wider {
     pub(crate) narrow: u32,
 }
 
-/// From now on, files and folders that the program makes are for its account alone.
+/// Sets the umask, so that new files and folders are accessible only to the program's account.
 pub(crate) fn restrict_new_files() {
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(OTHERS));
 }
 
-/// What is wider than it should be of the data folder, the embedded database and the secrets beside it.
+/// The data folder, the embedded database, and the secrets next to it, as far as their modes are too wide.
 pub(crate) fn wider(settings: &Settings) -> Vec<Wider> {
     let mut places = vec![settings.data_dir.clone(), settings.media_folder(), settings.made_cron_secret()];
     places.push(settings.data_dir.join("secret"));
     if let Some(file) = settings.database_url().ok().as_deref().and_then(place::embedded) {
-        let beside = |end: &str| PathBuf::from(format!("{}{end}", file.display()));
-        places.extend(["", "-wal", "-shm"].map(beside));
+        let with_suffix = |end: &str| PathBuf::from(format!("{}{end}", file.display()));
+        places.extend(["", "-wal", "-shm"].map(with_suffix));
     }
     let found = places.into_iter().filter_map(|path| {
         let found = fs::metadata(&path).ok()?;
@@ -41,8 +42,9 @@ pub(crate) fn wider(settings: &Settings) -> Vec<Wider> {
     found.collect()
 }
 
-/// Narrows what an earlier version made. Files are narrowed where they belong to this account; a folder only where, beside
-/// that, it is no mount and nothing lies in it but what the program puts there: another one is its maker's to decide on.
+/// Narrows the modes of what an earlier version created. A file is changed only if it belongs to this account. A
+/// folder must also be no mount point and contain only what the program creates; other folders are left to their
+/// owner.
 pub(crate) fn tighten(settings: &Settings) {
     for Wider { path, narrow, .. } in wider(settings) {
         let Ok(found) = fs::symlink_metadata(&path) else { continue };

@@ -1,29 +1,29 @@
-//! The places that a command writes to, and what to do where one of them cannot be written: what the system and SQLite say
-//! names the call that failed, and nothing that an operator could go by.
+//! The folders that a command writes to, and advice if one of them is not writable: error texts of the system and of
+//! SQLite name only the failed call.
 
 use crate::settings::{Cli, Command, Settings};
 use std::path::{Path, PathBuf};
 
-/// How a place that cannot be written shows in what the system and SQLite say.
+/// Fragments of error texts of the system and of SQLite that indicate an unwritable folder.
 const HINDERED: [&str; 7] = [
     "unable to open database file",
     "attempt to write a readonly database",
     "disk I/O error",
     "database or disk is full",
-    // Not allowed, no room, only to be read: of this system, and not told by a server of its own.
+    // EACCES, ENOSPC and EROFS as this system reports them; errors of a database server have another format.
     "(os error 13)",
     "(os error 28)",
     "(os error 30)",
 ];
-/// As much room as any command needs to begin, in bytes.
+/// Free space in bytes that any command needs at least.
 const LITTLE: u64 = 1 << 20;
 
-/// The file of an embedded database; nothing where the URL names another kind.
+/// The file of an embedded database; `None` if the URL is of another kind.
 pub(crate) fn embedded(url: &str) -> Option<&Path> {
     url.strip_prefix("sqlite://").or_else(|| url.strip_prefix("sqlite:")).map(Path::new)
 }
 
-/// The folder itself, or the nearest one above it that is there: a folder that is missing would be made in it.
+/// The folder itself, or its nearest existing parent, in which a missing folder would be created.
 pub(crate) fn nearest(folder: &Path) -> &Path {
     let there = folder.ancestors().find(|folder| folder.exists());
     there.filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."))
@@ -39,7 +39,7 @@ pub(crate) fn of(cli: &Cli) -> Vec<PathBuf> {
     folders
 }
 
-/// Those of the data, where it lies in files.
+/// The folders of the database file and the pictures, as far as they are local.
 pub(crate) fn of_settings(settings: &Settings) -> Vec<PathBuf> {
     let mut folders = Vec::new();
     if let Some(file) = settings.database_url().ok().as_deref().and_then(embedded) {
@@ -51,21 +51,21 @@ pub(crate) fn of_settings(settings: &Settings) -> Vec<PathBuf> {
     folders
 }
 
-/// How a folder stands.
+/// The state of a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Standing {
     folder: PathBuf,
-    /// Which file system it is on.
+    /// Id of the file system.
     device: u64,
     is_read_only: bool,
-    /// Whether whoever runs the program may write there.
+    /// Whether the current user may write there.
     is_ours: bool,
-    /// How much room is left, in bytes.
+    /// Free space in bytes.
     free: u64,
 }
 
-/// What to do about a failure of these words, a sentence for each of these folders that cannot be written; nothing where the
-/// words are about something else.
+/// Advice about an error text: one sentence for each of the folders that is not writable; empty if the error has
+/// another cause.
 pub(crate) fn advice(words: &str, folders: &[PathBuf]) -> Vec<String> {
     if !HINDERED.iter().any(|hindered| words.contains(hindered)) {
         return Vec::new();
@@ -73,30 +73,30 @@ pub(crate) fn advice(words: &str, folders: &[PathBuf]) -> Vec<String> {
     let mut standings: Vec<Standing> = Vec::new();
     for folder in folders {
         let Some(standing) = look(nearest(folder)) else { continue };
-        // One sentence for a file system says it.
+        // One sentence for each file system is enough.
         let is_said = |other: &Standing| other.device == standing.device && other.is_ours == standing.is_ours;
         if !standings.iter().any(is_said) {
             standings.push(standing);
         }
     }
-    told(words, &standings)
+    sentences(words, &standings)
 }
 
-fn told(words: &str, standings: &[Standing]) -> Vec<String> {
-    let mut told: Vec<String> = standings.iter().filter_map(Standing::shut).collect();
-    // What failed has given back what it took since: how much is left says how much is too little.
+fn sentences(words: &str, standings: &[Standing]) -> Vec<String> {
+    let mut sentences: Vec<String> = standings.iter().filter_map(Standing::shut).collect();
+    // The failed command has released its space, so the free space measured now is the amount that was not enough.
     let is_full = words.contains("disk is full") || words.contains("(os error 28)");
     let open = standings.iter().filter(|standing| standing.shut().is_none());
     let least = open.min_by_key(|standing| standing.free);
     if let Some(Standing { folder, free, .. }) = least.filter(|least| is_full || least.free < LITTLE) {
         let (folder, kib) = (folder.display(), free >> 10);
-        told.push(format!("{folder} has {kib} KiB of room left: make room, and give the command again"));
+        sentences.push(format!("{folder} has {kib} KiB of room left: make room, and give the command again"));
     }
-    told
+    sentences
 }
 
 impl Standing {
-    /// Why nobody may write there, or this user may not.
+    /// Why the folder is not writable for any user or for this one; `None` if it is writable.
     fn shut(&self) -> Option<String> {
         let folder = self.folder.display();
         if self.is_read_only {
@@ -125,7 +125,7 @@ fn look(folder: &Path) -> Option<Standing> {
     })
 }
 
-/// Not known how to ask here.
+/// Not implemented on this platform.
 #[cfg(not(unix))]
 fn look(_folder: &Path) -> Option<Standing> {
     None
@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_hinders_is_said_with_what_to_do() {
+    fn unwritable_folders_get_advice() {
         let right =
             Standing { folder: "data".into(), device: 1, is_read_only: false, is_ours: true, free: 5 << 30 };
         let read_only = Standing { is_read_only: true, is_ours: false, ..right.clone() };
@@ -156,7 +156,7 @@ mod tests {
             ("disk is full", vec![right.clone(), little], Some("data has 12 KiB of room left: make room")),
             ("File is there (os error 28)", vec![right, read_only], Some("mount it for writing")),
         ] {
-            let said = told(words, &standings);
+            let said = sentences(words, &standings);
             let is_right = match expected {
                 Some(expected) => said.first().is_some_and(|said| said.contains(expected)),
                 None => said.is_empty(),
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_missing_is_looked_for_above() {
+    fn a_missing_folder_is_replaced_by_its_nearest_parent() {
         assert_eq!(nearest(Path::new("nowhere/at/all")), Path::new("."));
         assert_eq!(nearest(Path::new("")), Path::new("."));
         assert_eq!(nearest(Path::new("/nowhere/at/all")), Path::new("/"));

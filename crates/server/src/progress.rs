@@ -1,16 +1,17 @@
-//! How far something is that takes a while.
+//! A progress line for long operations.
 
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-/// How often the line changes at most.
+/// Minimum interval between two updates of the line.
 const EVERY: Duration = Duration::from_millis(100);
-/// As wide as the line may become.
+/// Maximum width of the line, in characters.
 const WIDTH: usize = 100;
 
-/// A line on the terminal that says how far it is, and how long the rest may take; nothing where nobody looks.
+/// A line on the terminal with the progress and the estimated remaining time; nothing is printed if standard
+/// error is no terminal.
 pub(crate) struct Progress {
-    /// What it is of; nothing where that goes without saying.
+    /// Name of the operation; empty if it is obvious.
     name: &'static str,
     size: Option<u64>,
     is_seen: bool,
@@ -19,22 +20,22 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Of so many bytes.
+    /// Progress through so many bytes.
     pub(crate) fn new(size: u64) -> Self {
         Self::of("", Some(size))
     }
 
-    /// Of a thing of this name, which may not know how much it goes through.
+    /// Progress of a named operation, whose total may be unknown.
     pub(crate) fn of(name: &'static str, size: Option<u64>) -> Self {
         Self { name, size, is_seen: io::stderr().is_terminal(), begun: Instant::now(), shown: None }
     }
 
-    /// There are so many, if that is known.
+    /// Sets the total, if it is known.
     pub(crate) fn resize(&mut self, size: Option<u64>) {
         self.size = size;
     }
 
-    /// So many of them are done.
+    /// Shows that `done` units are complete.
     pub(crate) fn show(&mut self, done: u64) -> io::Result<()> {
         if !self.is_seen || self.shown.is_some_and(|at| at.elapsed() < EVERY) {
             return Ok(());
@@ -46,7 +47,7 @@ impl Progress {
         terminal.flush()
     }
 
-    /// Takes the line away.
+    /// Clears the line.
     pub(crate) fn end(&mut self) -> io::Result<()> {
         match self.shown.take() {
             Some(_) => write!(io::stderr().lock(), "\r{:<WIDTH$}\r", ""),
@@ -67,7 +68,7 @@ fn line(name: &str, done: u64, size: Option<u64>, took: Duration) -> String {
     format!("{name}[{bar:<50}] {percent:>3} %{rest}")
 }
 
-/// How long the rest takes if it goes on as it went; nothing before there is anything to go by.
+/// The remaining time at the average speed so far; `None` in the first second.
 fn left(done: u64, size: u64, took: Duration) -> Option<Duration> {
     let rest = size.checked_sub(done)?;
     let micros = took.as_micros().checked_mul(rest.into())?.checked_div(done.into())?;
@@ -87,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_rest_takes_as_long_as_what_is_done_did() {
+    fn the_remaining_time_follows_the_average_speed() {
         let seconds = Duration::from_secs;
         assert_eq!(left(25, 100, seconds(10)), Some(seconds(30)));
         assert_eq!(left(100, 100, seconds(10)), Some(Duration::ZERO));
@@ -99,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_says_what_and_how_far() {
+    fn a_line_shows_the_name_and_the_progress() {
         let second = Duration::from_secs(1);
         let half = line("sweep-events", 50, Some(100), second);
         assert!(

@@ -1,16 +1,16 @@
-//! What the program tells the person at the terminal.
+//! Texts for the terminal.
 
 use std::io::Write;
 use terrace_app::maintenance::{RoundReport, TaskRun};
 use terrace_app::store::CounterCheck;
 use terrace_app::{DEMO_FAN, DEMO_PASSWORD, DemoOutcome};
 
-/// Prints a line; a pipe that was closed early is an error, not a panic.
+/// Prints a line to standard output; a closed pipe is an error, not a panic.
 pub(crate) fn line(text: &str) -> std::io::Result<()> {
     writeln!(std::io::stdout().lock(), "{text}")
 }
 
-/// What became of loading demo content.
+/// The result of loading demo content.
 pub(crate) fn demo(outcome: DemoOutcome) -> String {
     match outcome {
         DemoOutcome::Loaded { fans, posts, comments, awards } => {
@@ -25,7 +25,7 @@ pub(crate) fn demo(outcome: DemoOutcome) -> String {
     }
 }
 
-/// What a repair that was rehearsed would mend.
+/// The rows that a repair would change, from its dry run.
 pub(crate) fn to_be_mended(ran: &TaskRun) -> String {
     let counts: Vec<String> = ran.counts.iter().map(|(kind, rows)| format!("{rows} {kind}")).collect();
     let what = if counts.is_empty() { "nothing".to_owned() } else { counts.join(", ") };
@@ -37,7 +37,7 @@ pub(crate) fn how_to_sign_in() -> String {
     format!("sign in as {DEMO_FAN} with the password {DEMO_PASSWORD}")
 }
 
-/// What was past its time.
+/// The number of removed rows by kind.
 pub(crate) fn swept(report: &RoundReport) -> String {
     let kinds = [
         "idempotency keys",
@@ -51,7 +51,7 @@ pub(crate) fn swept(report: &RoundReport) -> String {
     format!("removed {}", kinds.map(|kind| format!("{} {kind}", report.count(kind))).join(", "))
 }
 
-/// What one comparison found.
+/// The result of one counter check.
 pub(crate) fn counter(check: &CounterCheck) -> String {
     let examples = check.examples.iter().map(|example| {
         format!("\n  {}: says {}, there are {}", example.row, example.stored, example.counted)

@@ -1,4 +1,4 @@
-//! The secret that all processes of a service share: a file, which the first one makes.
+//! The secret that all processes of a service share: a file that the first process creates.
 
 use crate::machine::SystemEntropy;
 use crate::settings::Settings;
@@ -10,18 +10,19 @@ use terrace_app::maintenance::{Category, Task, TaskFailure};
 use terrace_app::{App, SecretKey};
 
 impl Settings {
-    /// The file that holds the secret.
+    /// The file that contains the secret.
     pub(crate) fn secret_path(&self) -> PathBuf {
         self.secrets.secret_file.clone().unwrap_or_else(|| self.data_dir.join("secret"))
     }
 
-    /// The file with a cron secret that was made here, where there is one.
+    /// The default file of the cron secret; it may not exist.
     pub(crate) fn made_cron_secret(&self) -> PathBuf {
         self.data_dir.join("cron-secret")
     }
 }
 
-/// The secret. The file in the data folder is made where it is missing; one that was named must be there.
+/// Reads the secret. The default file in the data folder is created if it is missing; a configured file must
+/// exist.
 pub(crate) fn read(settings: &Settings) -> anyhow::Result<SecretKey> {
     let path = settings.secret_path();
     if settings.secrets.secret_file.is_none() {
@@ -33,7 +34,8 @@ pub(crate) fn read(settings: &Settings) -> anyhow::Result<SecretKey> {
     text.parse().with_context(|| format!("{} holds none", path.display()))
 }
 
-/// Whether it is the secret that the database was first used with: with another one, sealed packs could not be opened.
+/// Fails unless it is the secret that the database was first used with: with another secret, sealed packs could not
+/// be opened.
 pub(crate) async fn check_secret(app: &App, settings: &Settings) -> anyhow::Result<()> {
     if !app.has_the_secret().await.context("cannot compare the secret with that of the database")? {
         bail!(
@@ -45,7 +47,8 @@ pub(crate) async fn check_secret(app: &App, settings: &Settings) -> anyhow::Resu
     Ok(())
 }
 
-/// The task that makes a first cron secret: a file in the data folder, which servers of this machine read at their start.
+/// The task that creates a first cron secret: a file in the data folder, which servers of this machine read at their
+/// start.
 pub(crate) fn cron_secret_task(settings: &Settings) -> Task {
     let about = "Makes a cron secret in the data folder, where none is configured";
     let path = settings.made_cron_secret();
@@ -73,8 +76,8 @@ pub(crate) fn cron_secret_task(settings: &Settings) -> Task {
     })
 }
 
-/// Makes the file, for its owner alone, unless there is one. Of several that try at once one wins, and nobody reads half
-/// of it.
+/// Creates the file, readable only by its owner, unless it exists. Of several concurrent attempts one wins, and no
+/// reader sees a partial file.
 fn make(path: &Path) -> anyhow::Result<()> {
     if path.exists() {
         return Ok(());
@@ -82,7 +85,7 @@ fn make(path: &Path) -> anyhow::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
-    // Another draw is a name that nobody else comes to.
+    // A random name, so that concurrent attempts do not collide.
     let draft = path.with_extension(SecretKey::draw(&SystemEntropy).reveal());
     let mut options = fs::OpenOptions::new();
     options.write(true).create_new(true);

@@ -1,4 +1,4 @@
-//! The settings that hold secrets. Each can be a text or a file that holds the text.
+//! The settings that are secrets. Each can be given as a text or as a file that contains the text.
 
 use crate::hidden::Hidden;
 use crate::settings::Settings;
@@ -82,26 +82,26 @@ pub(crate) struct SecretSettings {
 }
 
 impl SecretSettings {
-    /// The direct address for notifications, if one is configured.
+    /// The direct address for notifications, if configured.
     pub(crate) fn listen_database_url(&self) -> anyhow::Result<Option<String>> {
         text_or_file(self.listen_database_url.as_ref(), self.listen_database_url_file.as_deref())
     }
 
-    /// The replica, if one is configured.
+    /// The replica's URL, if configured.
     pub(crate) fn read_database_url(&self) -> anyhow::Result<Option<String>> {
         text_or_file(self.read_database_url.as_ref(), self.read_database_url_file.as_deref())
     }
 }
 
 impl Settings {
-    /// Where the database is.
+    /// The URL of the database.
     pub(crate) fn database_url(&self) -> anyhow::Result<String> {
         let SecretSettings { database_url, database_url_file, .. } = &self.secrets;
         let configured = text_or_file(database_url.as_ref(), database_url_file.as_deref())?;
         Ok(configured.unwrap_or_else(|| format!("sqlite:{}", self.data_dir.join("terrace.db").display())))
     }
 
-    /// The cron secret, if one is configured or was made by `maintain run cron-secret`.
+    /// The cron secret, if one is configured or was created by `maintain run cron-secret`.
     pub(crate) fn cron_secret(&self) -> anyhow::Result<Option<String>> {
         let SecretSettings { cron_secret, cron_secret_file, .. } = &self.secrets;
         let secret = match text_or_file(cron_secret.as_ref(), cron_secret_file.as_deref())? {
@@ -118,7 +118,7 @@ impl Settings {
     }
 }
 
-/// A secret that is given as a text or as a file.
+/// A secret given as a text or as a file.
 pub(crate) fn text_or_file(text: Option<&Hidden>, file: Option<&Path>) -> anyhow::Result<Option<String>> {
     match (text, file) {
         (Some(text), _) => Ok(Some(text.expose().to_owned())),
@@ -127,7 +127,7 @@ pub(crate) fn text_or_file(text: Option<&Hidden>, file: Option<&Path>) -> anyhow
     }
 }
 
-/// The text of a file without the line break that editors put at its end.
+/// The content of a file, without the line break that editors append.
 pub(crate) fn read_secret(file: &Path) -> anyhow::Result<String> {
     let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
     Ok(text.trim_end_matches(['\r', '\n']).to_owned())
@@ -145,7 +145,7 @@ pub(crate) fn warn_of_secret_flags(matches: &ArgMatches) {
     }
 }
 
-/// The flags of the command line whose values are secrets. A database URL without a password is none.
+/// The flags on the command line whose values are secrets. A database URL without a password is not secret.
 fn secret_flags(matches: &ArgMatches) -> Vec<&'static str> {
     let is_secret = |id: &str| {
         let value = matches.get_one::<Hidden>(id).map(Hidden::expose);
@@ -155,7 +155,7 @@ fn secret_flags(matches: &ArgMatches) -> Vec<&'static str> {
     SECRET_FLAGS.iter().filter(|(id, _)| is_secret(id)).map(|(_, flag)| *flag).collect()
 }
 
-/// Whether a database URL holds a password, before its host or among its parameters.
+/// Whether a database URL contains a password, before its host or in its parameters.
 fn holds_password(url: &str) -> bool {
     url.split_once("://").is_some_and(|(_, rest)| {
         rest.rsplit_once('@').is_some_and(|(account, _)| account.contains(':')) || rest.contains("password=")
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn the_embedded_database_lies_in_the_data_folder() {
+    fn the_embedded_database_is_in_the_data_folder() {
         let settings = settings(&["--data-dir", "/srv/fans"]);
         if settings.secrets.database_url.is_none() {
             assert_eq!(settings.database_url().unwrap(), "sqlite:/srv/fans/terrace.db");
@@ -213,9 +213,9 @@ mod tests {
         std::fs::remove_dir_all(folder).unwrap();
     }
 
-    /// Every argument that hides its environment variable, but the minter's address.
+    /// Every argument that hides its environment variable, except the minter's address.
     #[test]
-    fn the_help_of_each_secret_names_what_is_safer() {
+    fn the_help_of_each_secret_names_safer_ways() {
         let command = Cli::command();
         let secrets = || {
             command.get_arguments().filter(|argument| {
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_with_secrets_are_found_wherever_they_stand() {
+    fn flags_with_secrets_are_found_at_any_position() {
         let url = "postgres://fan:pass@db/terrace";
         for (arguments, expected) in [
             (&["serve"][..], &[][..]),

@@ -1,4 +1,4 @@
-//! Serves until it is told to stop.
+//! `terrace serve`: runs the server until it receives a stop signal.
 
 use crate::machine::{SystemClock, SystemEntropy};
 use crate::payments::{self, browsable};
@@ -17,7 +17,7 @@ use terrace_storage::{DatabaseKind, Storage};
 use terrace_web::{CronSecret, Listeners, WebConfig, Wiring};
 use tokio::sync::watch;
 
-/// Opens and migrates the database, loads demo content where it is due, and serves.
+/// Opens and migrates the database, loads demo content if configured, and serves.
 pub(crate) async fn serve(settings: Settings) -> anyhow::Result<ExitCode> {
     let cron_secret = settings.cron_secret()?.map(|secret| CronSecret::new(&secret));
     let web = WebConfig { cron_secret, ..web_config(&settings)? };
@@ -90,13 +90,13 @@ async fn load_demo(app: &Arc<App>, wanted: Option<OnlyIfNew>) -> anyhow::Result<
     let outcome = app.load_demo(only_if_new).await.context("cannot load the demo content")?;
     log::info!("{}", report::demo(outcome));
     if let DemoOutcome::Loaded { .. } = outcome {
-        // A first look need not wait for the schedule.
+        // Trends appear at once, without waiting for the schedule.
         app.sync_trends().await.context("cannot find what is trending in the demo content")?;
     }
     Ok(Some(outcome))
 }
 
-/// Tells the person at the terminal where everything is.
+/// Prints the addresses, the location of the data and how to sign in.
 fn announce(
     settings: &Settings,
     listeners: &Listeners,
@@ -155,9 +155,9 @@ pub(crate) fn web_config(settings: &Settings) -> anyhow::Result<WebConfig> {
     }))
 }
 
-/// Comes about with Ctrl-C or, on Unix, SIGTERM.
+/// Completes on Ctrl-C or, on Unix, SIGTERM.
 pub(crate) fn stop_signal() -> anyhow::Result<impl Future<Output = ()>> {
-    // From now on, not from when somebody waits for them.
+    // The handlers are installed now, so that no signal is lost before the future is polled.
     #[cfg(unix)]
     let (mut terminate, mut interrupt) = {
         use tokio::signal::unix::{SignalKind, signal};

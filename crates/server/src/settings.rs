@@ -1,4 +1,4 @@
-//! Every setting of the program: flags, environment and `--help` from one place.
+//! All settings of the program; flags, environment variables and `--help` are generated from them.
 
 use crate::account::Account;
 use crate::coins::CoinsCommand;
@@ -412,7 +412,7 @@ pub(crate) struct LimitSettings {
 }
 
 impl Settings {
-    /// Opens the place where pictures lie; a folder is made where it is missing.
+    /// Opens the storage for pictures; creates its folder if it is missing.
     pub(crate) fn open_media(&self) -> anyhow::Result<MediaObjects> {
         let opened = match &self.media.media_url {
             Some(url) => MediaObjects::open(url),
@@ -421,12 +421,12 @@ impl Settings {
         opened.context("cannot open the place for pictures (--media-url)")
     }
 
-    /// Where pictures lie unless `--media-url` names another place.
+    /// The folder for pictures, unless `--media-url` names another place.
     pub(crate) fn media_folder(&self) -> PathBuf {
         self.data_dir.join("media")
     }
 
-    /// What storage goes by.
+    /// The configuration of the storage.
     pub(crate) fn storage(&self) -> anyhow::Result<StorageConfig> {
         let mut config = StorageConfig::new(self.database_url()?);
         config.listen_database_url = self.secrets.listen_database_url()?;
@@ -441,7 +441,7 @@ impl Settings {
         Ok(config)
     }
 
-    /// What use cases go by.
+    /// The configuration of the application.
     pub(crate) fn app(&self) -> AppConfig {
         const HOUR: u64 = 3600;
         const DAY: u64 = 24 * HOUR;
@@ -466,7 +466,7 @@ impl Settings {
         config
     }
 
-    /// How often who may ask.
+    /// The rate limits.
     pub(crate) fn limits(&self) -> LimitConfig {
         let LimitSettings {
             address,
@@ -503,18 +503,18 @@ impl Settings {
     pub(crate) fn demo_on_serve(&self) -> Option<OnlyIfNew> {
         match self.demo {
             Demo::Always => Some(OnlyIfNew(false)),
-            // Demo accounts share a published password: on a reachable address nobody wants them by default.
+            // Demo accounts share a published password, so a reachable address does not get them by default.
             Demo::Auto if self.listen.ip().is_loopback() => Some(OnlyIfNew(true)),
             Demo::Auto | Demo::Never => None,
         }
     }
 }
 
-/// Whether demo content goes only into a database without accounts.
+/// Whether demo content is loaded only into a database without accounts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct OnlyIfNew(pub(crate) bool);
 
-/// Reads COUNT/SECONDS.
+/// Parses COUNT/SECONDS.
 fn rate(text: &str) -> Result<Rate, String> {
     let parse = |part: &str| part.parse::<u32>().ok().filter(|number| *number > 0);
     text.split_once('/')
@@ -537,7 +537,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_stand_before_or_after_the_command() {
+    fn flags_are_accepted_before_and_after_the_command() {
         let before = Cli::try_parse_from(["terrace", "--listen", "127.0.0.1:1", "serve"]).unwrap();
         let after = Cli::try_parse_from(["terrace", "serve", "--listen", "127.0.0.1:1"]).unwrap();
         assert_eq!(before.settings.listen, after.settings.listen);
@@ -545,7 +545,7 @@ mod tests {
     }
 
     #[test]
-    fn pictures_lie_in_the_data_folder_unless_said_otherwise() {
+    fn pictures_are_in_the_data_folder_by_default() {
         let folder = std::env::temp_dir().join(format!("terrace-settings-{}", std::process::id()));
         let data = folder.display().to_string();
         let at = |arguments: &[&str]| settings(&[&["--data-dir", &data], arguments].concat()).open_media();
@@ -569,7 +569,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limits_are_those_of_the_web_shell_unless_said_otherwise() {
+    fn defaults_of_limits_match_the_web_crate() {
         assert_eq!(settings(&[]).limits(), LimitConfig::default());
         assert_eq!(settings(&["--limit-register", "3/5"]).limits().register, Rate::new(3, 5));
         for wrong in ["", "5", "0/5", "5/0", "-1/5", "a/b"] {

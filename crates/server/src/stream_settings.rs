@@ -1,4 +1,4 @@
-//! The settings of streams.
+//! Settings of streams.
 
 use clap::Args;
 use std::time::Duration;
@@ -39,7 +39,7 @@ pub(crate) struct StreamSettings {
 }
 
 impl StreamSettings {
-    /// What streams go by.
+    /// The configuration of the streams.
     pub(crate) fn config(&self) -> StreamConfig {
         StreamConfig {
             life: Duration::from_secs(self.life),
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn streams_are_those_of_the_web_shell_unless_said_otherwise() {
+    fn defaults_of_streams_match_the_web_crate() {
         assert_eq!(config(&[]).unwrap(), StreamConfig::default());
         let ours = config(&["--stream-life", "60", "--streams-per-account=3"]).unwrap();
         assert_eq!((ours.life.as_secs(), ours.per_account), (60, 3));

@@ -1,4 +1,4 @@
-//! The settings of what is derived and refreshed on a schedule.
+//! Settings of the trends.
 
 use clap::Args;
 use std::time::Duration;
@@ -23,7 +23,7 @@ pub(crate) struct TrendSettings {
 }
 
 impl TrendSettings {
-    /// Puts them where the use cases find them.
+    /// Copies the settings into the application's configuration.
     pub(crate) fn apply(&self, config: &mut AppConfig) {
         const MINUTE: u64 = 60;
         config.trend_period = Duration::from_secs(self.every);
@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn trends_are_those_of_the_use_cases_unless_said_otherwise() {
+    fn defaults_of_trends_match_the_application() {
         let figures = |config: AppConfig| {
             [config.trend_period, config.trend_window, config.trend_half_life, config.trend_keep]
         };

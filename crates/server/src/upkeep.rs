@@ -1,4 +1,4 @@
-//! `terrace maintain season`: what operators do to seasons, beside servers that run; and what is told of points.
+//! `terrace maintain season`: administration of seasons while servers run; and the output of the points checks.
 
 use crate::settings::Settings;
 use crate::{open, ready_app, report};
@@ -38,23 +38,23 @@ fn name(text: &str) -> Result<String, String> {
     season_name(text).map_err(|error| error.to_string())
 }
 
-/// Says what checks of points found.
+/// Prints the results of the points checks.
 pub(crate) fn tell(report: &PointsReport) -> std::io::Result<()> {
     for (check, found) in &report.checks {
-        tell_of(check.as_str(), found)?;
+        print_check(check.as_str(), found)?;
     }
     Ok(())
 }
 
-/// Says what checks of balances found.
+/// Prints the results of the balance checks.
 pub(crate) fn tell_of_ledger(report: &LedgerReport) -> std::io::Result<()> {
     for (check, found) in &report.checks {
-        tell_of(check.as_str(), found)?;
+        print_check(check.as_str(), found)?;
     }
     Ok(())
 }
 
-fn tell_of(check: &str, found: &CheckReport) -> std::io::Result<()> {
+fn print_check(check: &str, found: &CheckReport) -> std::io::Result<()> {
     report::line(&format!("{check}: {} checked, {} wrong", found.checked, found.wrong))?;
     for example in &found.examples {
         report::line(&format!("  {example}"))?;
@@ -66,17 +66,17 @@ fn tell_of(check: &str, found: &CheckReport) -> std::io::Result<()> {
 pub(crate) async fn season(command: SeasonCommand, settings: Settings) -> anyhow::Result<ExitCode> {
     let storage = open(&settings)?;
     let app = ready_app(&settings, &storage).await?;
-    let told = turn(&app, command).await;
+    let seasons = turn(&app, command).await;
     storage.close();
-    for season in told? {
+    for season in seasons? {
         report::line(&words(&season))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// The seasons that were written, or all of them.
+/// Runs the command; returns the seasons that were written, or all for `List`.
 async fn turn(app: &App, command: SeasonCommand) -> anyhow::Result<Vec<Season>> {
-    // On a database that no server has seen yet, too: a first season begins after Season 0.
+    // Also on a database that no server has opened yet: the first season follows Season 0.
     app.found_seasons().await.context("cannot make the first seasons")?;
     Ok(match command {
         SeasonCommand::Start { key, name, starts_at, ends_at } => {

@@ -1,4 +1,4 @@
-//! `terrace verify`: whether a pack gave what its answer says, from the answer alone.
+//! `terrace verify`: checks the result of a pack opening from its response alone.
 
 use crate::report;
 use anyhow::{Context, ensure};
@@ -11,13 +11,13 @@ use std::time::Duration;
 use terrace_outbound::{Caller, Endpoint};
 use terrace_web::verify_opening;
 
-/// The largest answer that is read: a thousand collectibles in each of twenty slots fit.
+/// Maximum size in bytes of a response: a thousand collectibles in each of twenty slots fit.
 const LARGEST: u64 = 16 << 20;
-/// How long fetching one may take.
+/// How long fetching a response may take.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Recomputes the draw in a file, at an address, or on the standard input where it is `-`; 1 where it is not what it is said
-/// to be.
+/// Recomputes the draw in a file, at a URL, or on standard input for `-`; exit code 1 if the draw does not match the
+/// response.
 pub(crate) fn verify(place: &OsStr) -> anyhow::Result<ExitCode> {
     let text = if place == "-" {
         read(std::io::stdin().lock()).context("cannot read the standard input")?
@@ -44,7 +44,7 @@ pub(crate) fn verify(place: &OsStr) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The address that is meant, where it is one and no file.
+/// The URL, if `place` is one and not a file name.
 fn address(place: &OsStr) -> Option<anyhow::Result<Endpoint>> {
     let text = place.to_str()?;
     let is_one = ["http://", "https://"]

@@ -1,10 +1,10 @@
-//! Every bound and switch of the web shell.
+//! Configuration of the HTTP server.
 
 use crate::edge::{AllowedHost, CorsOrigin, CronSecret, LimitConfig, PublicUrl, TrustedProxies};
 use crate::streams::StreamConfig;
 use std::time::Duration;
 
-/// Who may read `/metrics` on the main listeners. A listener of its own for metrics serves everybody who reaches it.
+/// Which clients may read `/metrics` on the main listeners. A separate metrics listener serves every client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MetricsOnMain {
     /// The route does not exist.
@@ -15,57 +15,58 @@ pub enum MetricsOnMain {
     Open,
 }
 
-/// How the shell serves.
+/// Configuration of the HTTP server.
 #[derive(Debug, Clone)]
 pub struct WebConfig {
-    /// Where browsers reach the service, when it was said; decides `Secure` and the allowed origin.
+    /// Where browsers reach the service, if configured; decides the cookie's `Secure` and the allowed origin.
     pub public_url: Option<PublicUrl>,
-    /// Whose pages may read answers and write, beside the service's own; none by default.
+    /// Origins, besides the service's own, whose pages may read and write; none by default.
     pub cors_origins: Vec<CorsOrigin>,
-    /// Hosts under which the service answers beside that of its public URL; see [`AllowedHost`].
+    /// Hosts under which the service answers, besides that of its public URL; see [`AllowedHost`].
     pub allowed_hosts: Vec<AllowedHost>,
-    /// Whose word on a client's address is taken; nobody's by default.
+    /// Proxies whose forwarding header is trusted; none by default.
     pub trusted_proxies: TrustedProxies,
-    /// How many bytes the fields of a request's head may hold, its target included.
+    /// Maximum size in bytes of a request's target and headers together.
     pub head_limit: usize,
-    /// How many bytes a JSON body may hold.
+    /// Maximum size of a JSON body in bytes.
     pub json_limit: usize,
-    /// How many bytes a picture may hold.
+    /// Maximum size of a picture in bytes.
     pub picture_limit: usize,
-    /// How many bytes all pictures may hold that arrive or wait for their rendering.
+    /// Maximum total size in bytes of all pictures that are being received or wait for rendering.
     pub picture_memory: usize,
-    /// How many of them may be of one account.
+    /// Maximum number of such pictures for one account.
     pub pictures_per_account: usize,
-    /// How long a body may take to arrive once its head is there.
+    /// Time limit for the arrival of a body, after its head.
     pub body_timeout: Duration,
-    /// How long a browser keeps the session's cookie; the session's own life decides.
+    /// How long a browser keeps the session cookie; the session itself may expire earlier.
     pub cookie_life: Duration,
-    /// What opens the routes under `/api/cron`; without it they are closed.
+    /// Secret of the routes under `/api/cron`; without it they are disabled.
     pub cron_secret: Option<CronSecret>,
-    /// How much may be asked in what time.
+    /// The rate limits.
     pub limits: LimitConfig,
     /// The bounds of streams.
     pub streams: StreamConfig,
-    /// Who may read `/metrics` on the main listeners.
+    /// Which clients may read `/metrics` on the main listeners.
     pub metrics_on_main: MetricsOnMain,
-    /// How many threads serve requests; none means one per core.
+    /// Number of worker threads; `None` means one per core.
     pub workers: Option<usize>,
-    /// How many connections each of them holds at most.
+    /// Maximum number of connections of each worker.
     pub max_connections: usize,
-    /// How many connections may wait to be accepted.
+    /// Maximum number of connections that wait to be accepted.
     pub backlog: u32,
     /// How long an idle connection stays open.
     pub keep_alive: Duration,
-    /// How long a client may take none of an answer that waits for it.
+    /// How long a client may read nothing of a pending response.
     pub write_timeout: Duration,
-    /// How long a request may wait for its answer once its body is there; then it is 503. Routes under
-    /// `/api/cron` that begin work are left out.
+    /// Time limit for a response after the request's body has arrived; 503 when it is exceeded. Routes under
+    /// `/api/cron` that start work are exempt.
     pub answer_timeout: Duration,
-    /// How long a request's head may take to arrive.
+    /// Time limit for the arrival of a request's head.
     pub head_timeout: Duration,
-    /// How long `/readyz` says no before the listeners close, so that a balancer can turn away.
+    /// How long `/readyz` returns 503 before the listeners close, so that a load balancer can stop routing to
+    /// this process.
     pub drain_delay: Duration,
-    /// How long requests in flight may take to finish after that.
+    /// Time limit for requests in flight after the listeners have closed.
     pub shutdown_timeout: Duration,
 }
 
@@ -102,7 +103,7 @@ impl Default for WebConfig {
 }
 
 impl WebConfig {
-    /// Whether browsers come by https only.
+    /// Whether browsers connect over https only.
     pub(crate) fn secure(&self) -> bool {
         self.public_url.as_ref().is_some_and(PublicUrl::is_https)
     }

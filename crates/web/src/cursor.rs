@@ -1,8 +1,8 @@
-//! Where the next page of a list starts, as an opaque text that is checked when it comes back.
+//! Cursors: opaque, authenticated texts that mark where the next page of a list starts.
 //!
-//! A cursor carries the sort values of the last row, encrypted and authenticated under the service's secret together with
-//! the list's name and its filter: one of another list or filter, a cut one or one that somebody made up is refused. The
-//! values are not for its reader: the last row may be of an account that is hidden from them.
+//! A cursor contains the sort values of the last row, encrypted and authenticated under the service's secret together
+//! with the list's name and its filter. A cursor of another list or filter, a truncated one and a forged one are
+//! refused. The values are encrypted because the last row may belong to an account that is hidden from the reader.
 
 use crate::error::ApiError;
 use base64::Engine;
@@ -13,15 +13,15 @@ use terrace_scoring::{Points, RankKey};
 use terrace_social::{EpochId, TrendKey};
 use uuid::Uuid;
 
-/// The first byte of every cursor, so that the form can change.
+/// The first byte of every cursor, so that the format can change.
 const VERSION: u8 = 2;
-/// Longer texts are not looked at.
+/// Maximum length of a cursor in bytes.
 const LONGEST: usize = 1024;
 
-/// The sort values of a list, as bytes.
+/// Sort values of a list, as bytes.
 pub(crate) trait CursorKey: Sized {
     fn to_bytes(&self) -> Vec<u8>;
-    /// `None` when no key has these bytes.
+    /// `None` if no key has these bytes.
     fn from_bytes(bytes: &[u8]) -> Option<Self>;
 }
 
@@ -81,12 +81,13 @@ impl CursorKey for String {
     }
 
     fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        // No key holds NUL, and PostgreSQL takes no such text.
+        // No key contains NUL, and PostgreSQL rejects text that does.
         String::from_utf8(bytes.to_vec()).ok().filter(|key| !key.contains('\0'))
     }
 }
 
-/// A cursor into `list` under `filter` (any text that differs where the lists differ), behind `key`.
+/// A cursor into `list` under `filter` that continues after `key`. `filter` is any text that differs for
+/// different lists.
 pub(crate) fn encode(seal: &CursorSeal, list: &str, filter: &str, key: &impl CursorKey) -> String {
     let sealed = seal.seal(&context(list, filter), &key.to_bytes());
     URL_SAFE_NO_PAD.encode([[VERSION].as_slice(), &sealed].concat())
@@ -115,7 +116,7 @@ fn parse<K: CursorKey>(seal: &CursorSeal, list: &str, filter: &str, text: &str) 
     K::from_bytes(&seal.open(&context(list, filter), sealed)?)
 }
 
-/// What a cursor is bound to. No list's name holds NUL.
+/// The context that a cursor is bound to. No list's name contains NUL.
 fn context(list: &str, filter: &str) -> Vec<u8> {
     [list.as_bytes(), &[0], filter.as_bytes()].concat()
 }
@@ -157,13 +158,13 @@ mod tests {
         }
 
         #[test]
-        fn any_text_is_answered_without_a_panic(text in ".{0,60}") {
+        fn any_text_is_refused_without_a_panic(text in ".{0,60}") {
             prop_assert!(decode::<TimeKey>(&seal(), "feed", "", &text).is_err());
         }
 
-        /// Bytes are a key that the service could have given out, or none.
+        /// Any bytes decode to a key that encodes to the same bytes, or to none.
         #[test]
-        fn any_bytes_are_a_key_as_it_is_written_or_none(bytes in prop::collection::vec(any::<u8>(), 0..48)) {
+        fn any_bytes_are_a_canonical_key_or_none(bytes in prop::collection::vec(any::<u8>(), 0..48)) {
             fn held<K: CursorKey>(bytes: &[u8]) -> bool {
                 K::from_bytes(bytes).is_none_or(|key| key.to_bytes() == bytes)
             }

@@ -1,4 +1,4 @@
-//! The contract as OpenAPI 3.1, and a page to browse it, both from the binary itself.
+//! The OpenAPI 3.1 document and the page to browse it, both embedded in the binary.
 
 use crate::edge::{Parameters, RouteTable, Shell, etag};
 use crate::error::{ApiError, Code};
@@ -22,7 +22,7 @@ use utoipa_swagger_ui::Config;
 const DOCUMENT: &str = "/api/openapi.json";
 const PAGE: &str = "/api/docs";
 
-/// The paths that stand beside the document's. All answer GET.
+/// Paths that are not in the document. All answer GET.
 const OTHERS: [&str; 9] = [
     "/",
     DOCUMENT,
@@ -35,7 +35,7 @@ const OTHERS: [&str; 9] = [
     "/favicon.ico",
 ];
 
-/// The page, with addresses that hold wherever a browser thinks it is.
+/// The page, with absolute paths, so that they work with and without a trailing slash.
 const INDEX: &str = r#"<!doctype html>
 <html lang="en">
 <head>
@@ -55,7 +55,7 @@ const INDEX: &str = r#"<!doctype html>
 </html>
 "#;
 
-/// The contract as it is served, made once from the handlers.
+/// The served document, generated once from the handlers.
 #[derive(Clone)]
 pub(crate) struct Document {
     pub(crate) json: Bytes,
@@ -87,7 +87,7 @@ pub fn openapi() -> OpenApi {
     with_problems(document)
 }
 
-/// What the handlers do not say themselves.
+/// The parts of the document that the handlers do not declare.
 fn preamble() -> OpenApi {
     let info = InfoBuilder::new()
         .title("Terrace")
@@ -114,7 +114,7 @@ fn preamble() -> OpenApi {
     document
 }
 
-/// Every operation can fail, and always in the one shape.
+/// Adds the problem response, in the one common format, to every operation.
 fn with_problems(mut document: OpenApi) -> OpenApi {
     let content = ContentBuilder::new().schema(Some(Ref::from_schema_name(Problem::name()))).build();
     let problem = ResponseBuilder::new()
@@ -124,7 +124,7 @@ fn with_problems(mut document: OpenApi) -> OpenApi {
     for item in document.paths.paths.values_mut() {
         let operations = [&mut item.get, &mut item.post, &mut item.put, &mut item.patch, &mut item.delete];
         for operation in operations.into_iter().flatten() {
-            // No operation takes a body that may be left out.
+            // Every operation with a body requires it.
             if let Some(RefOr::T(body)) = &mut operation.request_body {
                 body.required = Some(Required::True);
             }
@@ -142,7 +142,7 @@ pub(crate) fn configure(config: &mut ServiceConfig) {
         .route("/api/docs/{file:.*}", web::get().to(file));
 }
 
-/// Whoever opens the address in a browser finds what there is to be browsed.
+/// Redirects browsers from the root to the documentation page.
 async fn front_door() -> HttpResponse {
     HttpResponse::Found().insert_header((header::LOCATION, PAGE)).finish()
 }
@@ -152,7 +152,7 @@ async fn document(req: HttpRequest, shell: Data<Shell>) -> Result<HttpResponse, 
     answer(&req, &shell, DOCUMENT, &document.tag, "application/json", document.json.clone()).await
 }
 
-/// An answer that is the same for everybody as long as the process runs.
+/// A response that is the same for all clients while the process runs.
 async fn answer(
     req: &HttpRequest,
     shell: &Shell,
@@ -161,7 +161,7 @@ async fn answer(
     content_type: &'static str,
     body: Bytes,
 ) -> Result<HttpResponse, ApiError> {
-    // Pictures are compressed already.
+    // Pictures are already compressed.
     if content_type.starts_with("image/") {
         return Ok(etag::tagged(false, tag, content_type, body));
     }
@@ -187,14 +187,14 @@ async fn file(
     if name.is_empty() || name == "index.html" {
         return Ok(index().await);
     }
-    // The badge would ask a validator elsewhere about the document.
+    // The validator badge would send the document to an external service.
     let config = Arc::new(Config::from(DOCUMENT).validator_url("none"));
     let file = utoipa_swagger_ui::serve(&name, config).map_err(ApiError::internal)?.ok_or(Code::NotFound)?;
     let body = match file.bytes {
         Cow::Borrowed(bytes) => Bytes::from_static(bytes),
         Cow::Owned(bytes) => Bytes::from(bytes),
     };
-    // The files change with the binary only, so that its version and their length tell them apart.
+    // The files change only with the binary, so version and length identify their content.
     let tag = format!("{}-{}-{}", env!("CARGO_PKG_VERSION"), name.replace(['"', '\\'], ""), body.len());
     answer(&req, &shell, &name, &etag::Tag::new(&tag), content_type(&name), body).await
 }
@@ -218,7 +218,7 @@ mod tests {
     use actix_web::test::{TestRequest, init_service, read_body, try_call_service};
 
     #[actix_web::test]
-    async fn what_never_changes_is_compressed_once_in_each_coding() {
+    async fn constant_responses_are_compressed_once_in_each_coding() {
         let config = WebConfig { limits: LimitConfig::off(), ..WebConfig::default() };
         let shell = shell(Arc::new(FakeBackend::new(false)), config, |_| {});
         let service = init_service(build(shell.clone(), None, |_| {})).await;
@@ -249,7 +249,7 @@ mod tests {
             let is_small = path == DOCUMENT;
             assert!(is_small || sizes[1..].iter().all(|size| size * 2 < sizes[0]), "{path}: {sizes:?}");
         }
-        // What does not exist is not kept.
+        // A file that does not exist is not cached.
         let req = TestRequest::get().uri("/api/docs/nothing.js").insert_header(("accept-encoding", "br"));
         assert_eq!(try_call_service(&service, req.to_request()).await.unwrap().status(), 404);
         assert_eq!(shell.compressed.runs(), runs);

@@ -1,5 +1,5 @@
-//! What can go wrong on the way to an answer: the one table of codes, statuses and titles, and the error that
-//! handlers, extractors and middleware return. [`crate::edge::normalize`] writes the document.
+//! Error codes with their statuses and titles, and the error type that handlers, extractors and middleware
+//! return. [`crate::edge::normalize`] renders it as a problem document.
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderMap, HeaderValue};
@@ -11,7 +11,7 @@ use terrace_kernel::{Failure, StoreError};
 
 macro_rules! codes {
     ($($(#[$doc:meta])* $name:ident = $text:literal, $status:ident, $title:literal;)*) => {
-        /// The stable machine names of everything that a request can be refused for.
+        /// The stable error codes of the API.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub(crate) enum Code {
             $($(#[$doc])* $name,)*
@@ -21,17 +21,17 @@ macro_rules! codes {
             /// Every code, in the order of the table.
             pub(crate) const ALL: &'static [Self] = &[$(Self::$name,)*];
 
-            /// The name on the wire. It never changes.
+            /// The code as it appears in responses. It never changes.
             pub(crate) const fn as_str(self) -> &'static str {
                 match self { $(Self::$name => $text,)* }
             }
 
-            /// The HTTP status that it is answered with.
+            /// The HTTP status of the response.
             pub(crate) const fn status(self) -> StatusCode {
                 match self { $(Self::$name => StatusCode::$status,)* }
             }
 
-            /// What it is called, the same at each occurrence.
+            /// A short summary, the same at each occurrence.
             pub(crate) const fn title(self) -> &'static str {
                 match self { $(Self::$name => $title,)* }
             }
@@ -42,115 +42,115 @@ macro_rules! codes {
 codes! {
     /// Syntax, types, unknown names, malformed ids and cursors.
     InvalidRequest = "invalid_request", BAD_REQUEST, "The request is not well formed";
-    /// The page before was of a ranking that is gone.
+    /// The cursor belongs to a ranking that no longer exists.
     CursorExpired = "cursor_expired", BAD_REQUEST, "The cursor is too old";
-    /// A route that needs an idempotency key was called without one.
+    /// The route requires an idempotency key and the request has none.
     IdempotencyKeyRequired = "idempotency_key_required", BAD_REQUEST, "An idempotency key is required";
-    /// A message that says it is a provider's has no signature, or a wrong one.
+    /// A webhook without a signature or with a wrong one.
     InvalidSignature = "invalid_signature", BAD_REQUEST, "The signature is not right";
-    /// No session.
+    /// The request has no valid session.
     AuthenticationRequired = "authentication_required", UNAUTHORIZED, "Signing in is required";
-    /// A bearer token that is unknown, over, or of another kind.
+    /// A bearer token that is unknown, expired, or of another kind.
     InvalidToken = "invalid_token", UNAUTHORIZED, "The bearer token is not valid";
-    /// The name or the password is wrong; which one is not said.
+    /// The name or the password is wrong; the response does not reveal which.
     InvalidCredentials = "invalid_credentials", UNAUTHORIZED, "The username or the password is wrong";
-    /// A refresh token came a second time: its whole family ended.
+    /// A refresh token was used a second time. All tokens of its family are revoked.
     TokenReused = "token_reused", UNAUTHORIZED, "The refresh token was used before";
-    /// Somebody else's.
+    /// The resource belongs to another account.
     Forbidden = "forbidden", FORBIDDEN, "This is not allowed";
-    /// The current password, asked for as a proof, is wrong.
+    /// The current password, which the request must prove, is wrong.
     WrongPassword = "wrong_password", FORBIDDEN, "The current password is wrong";
-    /// An operator has put the account aside.
+    /// An operator has suspended the account.
     AccountSuspended = "account_suspended", FORBIDDEN, "The account is suspended";
-    /// A write that another site's page sent.
+    /// A write from a page of another site.
     CrossSiteRequest = "cross_site_request", FORBIDDEN, "The request comes from another site";
-    /// No such path or resource, or none that may be seen.
+    /// The path or resource does not exist, or is not visible to the caller.
     NotFound = "not_found", NOT_FOUND, "There is nothing here";
-    /// The path answers to other methods.
+    /// The path exists, but not with this method.
     MethodNotAllowed = "method_not_allowed", METHOD_NOT_ALLOWED, "The method is not allowed here";
-    /// No coding or type that the client accepts.
+    /// No coding or type is available that the client accepts.
     NotAcceptable = "not_acceptable", NOT_ACCEPTABLE, "No acceptable form of the answer exists";
     /// The body did not arrive in time.
     RequestTimeout = "request_timeout", REQUEST_TIMEOUT, "The request took too long to arrive";
-    /// The request names a host that is not the service's.
+    /// The request's host is not one that the service serves.
     MisdirectedRequest = "misdirected_request", MISDIRECTED_REQUEST, "The service does not answer under this host";
-    /// The name is in use or was.
+    /// The name is in use or was used before.
     UsernameTaken = "username_taken", CONFLICT, "The username is taken";
-    /// The quest is not open, or not any more.
+    /// The quest is not open yet, or no longer.
     QuestClosed = "quest_closed", CONFLICT, "The quest is not open";
     /// The quest was not started.
     QuestNotStarted = "quest_not_started", CONFLICT, "The quest was not started";
-    /// Another quest has to be completed before.
+    /// Another quest must be completed first.
     QuestLocked = "quest_locked", CONFLICT, "Another quest comes first";
-    /// Another step of the quest has to be completed before.
+    /// Another step of the quest must be completed first.
     StepOutOfOrder = "step_out_of_order", CONFLICT, "Another step comes first";
-    /// The step has a condition that does not hold.
+    /// The step's condition is not met.
     StepConditionNotMet = "step_condition_not_met", CONFLICT, "The step's condition does not hold";
     /// The account holds money, which its deletion would lose.
     BalanceLeft = "balance_left", CONFLICT, "A balance is left";
-    /// Not enough points or coins.
+    /// The account has too few points or coins.
     InsufficientBalance = "insufficient_balance", CONFLICT, "The balance is not enough";
-    /// Fewer copies of the pack are left than are wanted.
+    /// The pack has fewer copies left than requested.
     SoldOut = "sold_out", CONFLICT, "The pack is sold out";
-    /// The pack is not on sale, or not any more.
+    /// The pack is not on sale yet, or no longer.
     PackClosed = "pack_closed", CONFLICT, "The pack is not on sale";
-    /// The fan has bought as many as one may.
+    /// The account has bought the maximum number per account.
     LimitReached = "limit_reached", CONFLICT, "No more may be bought";
-    /// What costs money cannot be paid here.
+    /// Payments in money are not available on this service.
     PaymentUnavailable = "payment_unavailable", CONFLICT, "Money cannot be paid here";
-    /// Nothing is known of the payment yet.
+    /// The payment provider has not reported a result yet.
     PaymentPending = "payment_pending", CONFLICT, "The payment is not confirmed yet";
-    /// The payment did not come in time.
+    /// The payment did not arrive in time.
     PurchaseExpired = "purchase_expired", CONFLICT, "The purchase has expired";
-    /// The payment was declined, or given up.
+    /// The payment was declined or abandoned.
     PurchaseCancelled = "purchase_cancelled", CONFLICT, "The purchase was cancelled";
-    /// What was paid was given back.
+    /// The payment was refunded.
     PurchaseRefunded = "purchase_refunded", CONFLICT, "The purchase was refunded";
-    /// As many uploads wait for posts as the account may have.
+    /// The account's uploads that are not attached to a post have reached their quota.
     TooManyUploads = "too_many_uploads", CONFLICT, "Too many uploads wait for a post";
-    /// An account that was registered a short while ago would hold too much of a limited pack without paying.
+    /// A recently registered account would hold too many unpaid copies of a limited pack.
     AccountTooNew = "account_too_new", CONFLICT, "The account is too new for that";
-    /// What is to be returned was used.
+    /// The item to be returned has been used.
     GoodsUsed = "goods_used", CONFLICT, "What was opened cannot be returned";
-    /// The season is closed: it stays as it is.
+    /// The season is closed and can no longer be changed.
     SeasonClosed = "season_closed", CONFLICT, "The season is closed";
-    /// A rule about state said no and has no name of its own.
+    /// The resource's state does not allow the request, and no more specific code exists.
     Conflict = "conflict", CONFLICT, "The state of the resource does not allow this";
-    /// The body is larger than the route takes.
+    /// The body is larger than the route accepts.
     PayloadTooLarge = "payload_too_large", PAYLOAD_TOO_LARGE, "The body is too large";
-    /// The target is longer than is read.
+    /// The request target is longer than the limit.
     UriTooLong = "uri_too_long", URI_TOO_LONG, "The address is too long";
-    /// The body is of a type or coding that the route does not read.
+    /// The route does not read the body's media type or coding.
     UnsupportedMediaType = "unsupported_media_type", UNSUPPORTED_MEDIA_TYPE, "The body's type is not supported";
-    /// Well formed, but a rule says no to a value.
+    /// Well formed, but a rule rejects a value.
     ValidationFailed = "validation_failed", UNPROCESSABLE_ENTITY, "A value is not allowed";
-    /// Somebody would follow themselves.
+    /// An account tried to follow itself.
     CannotFollowSelf = "cannot_follow_self", UNPROCESSABLE_ENTITY, "Nobody follows themselves";
-    /// Somebody would block themselves.
+    /// An account tried to block itself.
     CannotBlockSelf = "cannot_block_self", UNPROCESSABLE_ENTITY, "Nobody blocks themselves";
-    /// The file is no picture of the declared type, or one out of bounds.
+    /// The file is no picture of the declared type, or its dimensions are out of bounds.
     NotAnImage = "not_an_image", UNPROCESSABLE_ENTITY, "The file is not a picture that can be taken";
-    /// The idempotency key came with another request.
+    /// The idempotency key was used with another request.
     IdempotencyKeyReused = "idempotency_key_reused", UNPROCESSABLE_ENTITY, "The idempotency key was used for another request";
-    /// What a provider tells does not fit the purchase that it names.
+    /// The provider's report does not match the purchase that it names.
     PaymentMismatch = "payment_mismatch", UNPROCESSABLE_ENTITY, "The payment does not fit the purchase";
     /// Too many requests.
     RateLimited = "rate_limited", TOO_MANY_REQUESTS, "Too many requests";
     /// Too many purchases of limited packs were started and not paid.
     TooManyAbandoned = "too_many_abandoned", TOO_MANY_REQUESTS, "Too many purchases were not paid";
-    /// The header is larger than is read.
+    /// The header is larger than the limit.
     HeaderTooLarge = "header_too_large", REQUEST_HEADER_FIELDS_TOO_LARGE, "The header is too large";
-    /// A defect of ours.
+    /// A defect of the service.
     Internal = "internal", INTERNAL_SERVER_ERROR, "Something broke on our side";
     /// The store cannot be reached, or the service is overloaded or stopping.
     Unavailable = "unavailable", SERVICE_UNAVAILABLE, "The service is not available for the moment";
-    /// No cron secret is configured, so that nobody can call the routes under `/api/cron`.
+    /// No cron secret is configured, so the routes under `/api/cron` are disabled.
     CronDisabled = "cron_disabled", SERVICE_UNAVAILABLE, "The cron routes are closed";
 }
 
 impl Code {
-    /// The code for an error that did not come from here: the table's first with that status, else the general
-    /// one of its class.
+    /// The code for an error of the framework: the first in the table with that status, else the general one
+    /// of its class.
     pub(crate) fn of_foreign(status: StatusCode) -> Self {
         Self::ALL
             .iter()
@@ -163,13 +163,13 @@ impl Code {
 /// One invalid part of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FieldError {
-    /// Where it is: a JSON pointer (RFC 6901) into the body, or the parameter's name behind a slash.
+    /// Location: a JSON pointer (RFC 6901) into the body, or a slash and the parameter's name.
     pub(crate) pointer: String,
-    /// What is wrong with it.
+    /// Description of the error.
     pub(crate) detail: Cow<'static, str>,
 }
 
-/// A refusal or a failure on its way to the client.
+/// An error to be returned to the client: a refusal or a failure.
 #[derive(Debug)]
 pub(crate) struct ApiError {
     code: Code,
@@ -186,40 +186,40 @@ impl From<Code> for ApiError {
 }
 
 impl ApiError {
-    /// An error with words for this occurrence.
+    /// An error with a detail for this occurrence.
     pub(crate) fn new(code: Code, detail: impl Into<Cow<'static, str>>) -> Self {
         Self { detail: Some(detail.into()), ..Self::from(code) }
     }
 
-    /// A request that is not well formed.
+    /// The error for a malformed request.
     pub(crate) fn invalid_request(detail: impl Into<Cow<'static, str>>) -> Self {
         Self::new(Code::InvalidRequest, detail)
     }
 
-    /// A request of which one part is not well formed.
+    /// The error for a request with one malformed part.
     pub(crate) fn invalid_part(pointer: impl Into<String>, detail: impl Into<Cow<'static, str>>) -> Self {
         let detail = detail.into();
         let error = FieldError { pointer: pointer.into(), detail: detail.clone() };
         Self { errors: vec![error], ..Self::new(Code::InvalidRequest, detail) }
     }
 
-    /// A defect. The cause goes to the log only.
+    /// The error for a defect. The cause is only logged.
     pub(crate) fn internal(cause: impl fmt::Display) -> Self {
         Self { cause: Some(cause.to_string()), ..Self::from(Code::Internal) }
     }
 
-    /// Not now, but in `seconds`. The cause goes to the log only.
+    /// The error for a temporary failure, with `Retry-After` in seconds. The cause is only logged.
     pub(crate) fn unavailable(cause: impl fmt::Display, seconds: u64) -> Self {
         Self { cause: Some(cause.to_string()), ..Self::from(Code::Unavailable) }.retry_after(seconds)
     }
 
-    /// Adds the parts of the request that are wrong.
+    /// Adds the list of invalid parts.
     pub(crate) fn with_errors(mut self, errors: Vec<FieldError>) -> Self {
         self.errors = errors;
         self
     }
 
-    /// Says after how many seconds another attempt makes sense.
+    /// Sets `Retry-After`, in seconds.
     pub(crate) fn retry_after(mut self, seconds: u64) -> Self {
         self.retry_after = Some(seconds);
         self
@@ -237,12 +237,12 @@ impl ApiError {
         &self.errors
     }
 
-    /// What the log is told.
+    /// The cause, for the log only.
     pub(crate) fn cause(&self) -> Option<&str> {
         self.cause.as_deref()
     }
 
-    /// The headers that belong to the error.
+    /// Writes the error's headers: `Retry-After` and `WWW-Authenticate`.
     pub(crate) fn write_headers(&self, headers: &mut HeaderMap) {
         if let Some(seconds) = self.retry_after {
             headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
@@ -261,7 +261,8 @@ impl fmt::Display for ApiError {
     }
 }
 
-/// The document needs the request's id and path, which nobody knows here: [`crate::edge::normalize`] writes it.
+/// The problem document needs the request's id and path, which are not available here: [`crate::edge::normalize`]
+/// writes it.
 impl ResponseError for ApiError {
     fn status_code(&self) -> StatusCode {
         self.code.status()
@@ -297,7 +298,7 @@ impl From<Infallible> for ApiError {
     }
 }
 
-/// Collects the values that a rule says no to, so that one answer names them all.
+/// Collects validation errors, so that one response reports all invalid values.
 ///
 /// ```text
 /// let mut invalid = Invalid::default();
@@ -315,17 +316,17 @@ impl Invalid {
         invalid.into_error()
     }
 
-    /// Notes one more value.
+    /// Adds one error.
     pub(crate) fn add(&mut self, pointer: impl Into<String>, detail: impl Into<Cow<'static, str>>) {
         self.0.push(FieldError { pointer: pointer.into(), detail: detail.into() });
     }
 
-    /// Passes a checked value on, or notes what the rule said.
+    /// Returns a valid value, or records the rule's error.
     pub(crate) fn check<T, E: fmt::Display>(&mut self, pointer: &str, checked: Result<T, E>) -> Option<T> {
         checked.map_err(|error| self.add(pointer, error.to_string())).ok()
     }
 
-    /// What was checked, when nothing was noted.
+    /// Returns the checked value if no error was recorded.
     pub(crate) fn finish<T>(self, checked: Option<T>) -> Result<T, ApiError> {
         match checked {
             Some(checked) if self.0.is_empty() => Ok(checked),
@@ -375,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn what_broke_is_told_from_what_was_refused() {
+    fn failures_and_refusals_have_different_codes() {
         let busy = ApiError::from(StoreError::Contended("deadlock".into()));
         assert_eq!(
             (busy.code(), busy.retry_after, busy.cause().is_some()),

@@ -1,7 +1,7 @@
-//! The HTTP face of Terrace: the only crate that names the web framework.
+//! The HTTP interface of Terrace: the only crate that uses the web framework.
 //!
-//! [`serve`] runs the whole of it. `shell` says which middleware stands where and why; `routes` holds the
-//! handlers; `error` is the one table of codes and statuses.
+//! [`serve`] runs the server. `edge::shell` documents the order of the middleware; `routes` registers the
+//! handlers; `error` defines the codes and statuses of all errors.
 
 mod accounts;
 mod balances;

@@ -1,4 +1,4 @@
-//! Problem documents (RFC 9457): the one shape of every failure.
+//! Problem documents (RFC 9457): the format of every failure.
 
 use crate::error::{ApiError, Code};
 use actix_web::http::StatusCode;
@@ -48,7 +48,7 @@ pub(crate) struct ProblemPart {
 }
 
 impl Problem {
-    /// The document for `error` as it came to the request `request_id` for `path`.
+    /// The document for `error` in the request `request_id` for `path`.
     pub(crate) fn new(error: &ApiError, path: &str, request_id: &str) -> Self {
         let code = error.code();
         Self {
@@ -72,7 +72,7 @@ impl Problem {
         StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
     }
 
-    /// The document's bytes.
+    /// The document as JSON.
     pub(crate) fn to_json(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
@@ -83,7 +83,7 @@ pub(crate) fn content_type() -> HeaderValue {
     HeaderValue::from_static(MEDIA_TYPE)
 }
 
-/// Explains a problem's kind, where `type` points.
+/// Explains a kind of problem at the URL in `type`.
 pub(crate) async fn explain(code: web::Path<String>) -> Result<HttpResponse, ApiError> {
     let code = Code::ALL.iter().find(|known| known.as_str() == code.as_str()).ok_or(Code::NotFound)?;
     let text = format!("{}: {}\n", code.status(), code.title());
@@ -96,7 +96,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_document_says_what_happened_and_to_which_request() {
+    fn a_document_names_the_problem_and_the_request() {
         let error = ApiError::invalid_part("/body", "expected a string");
         let document = Problem::new(&error, "/api/locker-room", "r-1");
         assert_eq!(

@@ -1,12 +1,12 @@
-//! The routes under `/api`: those of every area.
+//! All routes under `/api`.
 
 use crate::{
     accounts, balances, boards, graph, media, packs, payments, platform, quests, room, teams, trends,
 };
 use utoipa_actix_web::service_config::ServiceConfig;
 
-/// The routes of every area. The router tries them in this order, and each one with a placeholder costs it an expression: the
-/// areas that most requests ask for come first.
+/// Registers the routes of every area. The router tries them in this order, and each route with a placeholder costs
+/// it a regular expression, so the areas with the most requests come first.
 pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
     let areas: [fn(&mut ServiceConfig<'_>); 12] = [
         quests::routes,

@@ -13,7 +13,7 @@ use utoipa_actix_web::AppExt;
 use utoipa_actix_web::service_config::ServiceConfig;
 use uuid::Uuid;
 
-/// A viewer as good as any.
+/// A signed-in viewer with arbitrary ids.
 pub(crate) fn viewer() -> Viewer {
     Viewer {
         user_id: Uuid::from_u128(1).into(),
@@ -24,7 +24,7 @@ pub(crate) fn viewer() -> Viewer {
     }
 }
 
-/// Knows one browser's session and one native client's, and can be broken.
+/// A backend with one browser session and one native client's session; fails if `broken`.
 pub(crate) struct FakeBackend {
     pub(crate) cookie: (Secret, Token),
     pub(crate) access: (Secret, Token),
@@ -77,7 +77,7 @@ impl Entropy for Counting {
     }
 }
 
-/// A shell over `backend` whose document is that of `routes`.
+/// A shell on `backend` with the document of `routes`.
 pub(crate) fn shell(
     backend: Arc<FakeBackend>,
     config: WebConfig,

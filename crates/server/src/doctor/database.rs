@@ -1,4 +1,4 @@
-//! The database, and the work that goes on in it by itself.
+//! Checks of the database and of the background work in it.
 
 use crate::doctor::findings::Findings;
 use crate::doctor::setup::is_reachable;
@@ -10,16 +10,16 @@ use terrace_app::{Job, JobRecord};
 use terrace_kernel::{StoreError, Timestamp};
 use terrace_storage::{DatabaseKind, Examination};
 
-/// Clocks that are this far apart cost leases and expiries their meaning.
+/// Clock difference beyond which leases and expiries become unreliable.
 const FAR_APART: Duration = Duration::from_secs(30);
-/// Clocks that are this far apart are not set by the same time service.
+/// Clock difference beyond which two machines do not use the same time service.
 const APART: Duration = Duration::from_secs(2);
-/// Events that a consumer may have before it on a busy evening.
+/// Number of events that a consumer may be behind at peak load.
 const BEHIND: i64 = 10_000;
-/// How long past its time a job may be before somebody should look.
+/// How long a job may be overdue before it needs attention.
 const OVERDUE: Duration = Duration::from_mins(10);
 
-/// Says what was found; whether the tables can be asked further.
+/// Adds the findings about the database; returns whether its tables can be queried.
 pub(super) fn judge(
     kind: DatabaseKind,
     found: &Examination,
@@ -97,7 +97,7 @@ fn clock(theirs: Option<Timestamp>, ours: Timestamp, findings: &mut Findings) {
     }
 }
 
-/// The replica only spares the primary work: without it, everything is answered all the same.
+/// Problems of the replica are warnings: without it, the primary answers all queries.
 pub(super) fn judge_replica(found: Result<Examination, StoreError>, findings: &mut Findings) {
     match found {
         Ok(found) if found.pending.is_empty() && found.unknown.is_empty() => {
@@ -108,7 +108,7 @@ pub(super) fn judge_replica(found: Result<Examination, StoreError>, findings: &m
     }
 }
 
-/// The work that goes on by itself, and what it has left behind.
+/// Adds the findings about consumers, jobs and messages to the minter.
 pub(super) fn judge_work(
     settings: &Settings,
     overview: &OverviewOf,
@@ -125,7 +125,7 @@ pub(super) fn judge_work(
         let record = overview.jobs.iter().find(|record| record.name == job.name());
         judge_job(&job, record, now, findings);
     }
-    // Nothing was done later than now, unless the clock went back.
+    // A job cannot have started in the future, unless the clock was set back.
     let latest = overview.jobs.iter().filter_map(|record| record.started_at).max();
     if let Some(latest) = latest.filter(|latest| latest.since(now) > APART) {
         findings.fail("clock", format!("it is {now}, and a job began at {latest}: the clock went back"));
@@ -138,7 +138,7 @@ pub(super) fn judge_work(
     findings.ok("counters", "not looked at here: `terrace maintain verify` compares them with their rows");
 }
 
-/// What waits for the minter, and what it refused.
+/// Adds the findings about pending and refused messages to the minter.
 fn judge_minting(has_minter: bool, standing: &MintingStanding, now: Timestamp, findings: &mut Findings) {
     let MintingStanding { pending, oldest, failed, fault } = standing;
     if *failed > 0 {
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_that_is_not_ours_is_told_from_one_that_is_old() {
+    fn an_unknown_schema_differs_from_an_old_one() {
         let sound = examination(&[("journal_mode", "wal"), ("synchronous", "2")]);
         for (pending, unknown, expected) in [
             (vec![], vec![], Level::Ok),
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_minter_refused_or_does_not_hear_is_told() {
+    fn refused_and_pending_minting_messages_are_reported() {
         let nothing = MintingStanding::default();
         let late = MintingStanding {
             pending: 3,
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn jobs_that_fail_or_are_forgotten_are_told() {
+    fn failed_and_overdue_jobs_are_reported() {
         let job = Job::new("sweep", Duration::from_mins(10), |_| async { Ok(()) });
         let record = JobRecord {
             name: "sweep".to_owned(),

@@ -1,13 +1,13 @@
-//! What was found, in words.
+//! The findings and their text form.
 
 use std::fmt;
 
-/// How bad it is.
+/// Severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Level {
-    /// As it should be.
+    /// Nothing to do.
     Ok,
-    /// It works, and somebody should look at it.
+    /// It works, but needs attention.
     Warn,
     /// It does not work, or not safely.
     Fail,
@@ -23,7 +23,7 @@ impl fmt::Display for Level {
     }
 }
 
-/// Everything that was found, in the order in which it was looked at.
+/// All findings, in the order of the checks.
 #[derive(Debug, Default)]
 pub(super) struct Findings(Vec<(Level, &'static str, String)>);
 
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_each_and_one_failure_is_enough() {
+    fn each_finding_is_a_line_and_any_failure_counts() {
         let mut findings = Findings::default();
         findings.ok("schema", "is current");
         findings.warn("disk", "is nearly full");

@@ -1,5 +1,5 @@
-//! Looks at the configuration, the database and the machine, and says what an operator should know before
-//! visitors find out: a line each, with `ok`, `warn` or `fail`.
+//! `terrace doctor`: checks the configuration, the database and the machine, and prints one line for each
+//! finding, with `ok`, `warn` or `fail`.
 
 mod database;
 mod findings;
@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use terrace_app::media::MediaStore;
 
-/// Prints the findings; ends with 1 when one of them says that something is wrong.
+/// Prints the findings; exit code 1 if one of them is a failure.
 pub(crate) async fn doctor(settings: Settings) -> anyhow::Result<ExitCode> {
     let mut findings = Findings::default();
     setup::configuration(&settings, &mut findings);
@@ -29,7 +29,8 @@ pub(crate) async fn doctor(settings: Settings) -> anyhow::Result<ExitCode> {
     Ok(if findings.any_failed() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// Whether the place of pictures answers. A folder is made with the database; to look must not make it.
+/// Checks that the storage for pictures responds. A missing folder is created with the database; this check
+/// must not create it.
 async fn look_at_pictures(settings: &Settings, findings: &mut Findings) {
     if settings.media.media_url.is_none() && !settings.media_folder().exists() {
         return findings.warn("pictures", "there is no folder for them yet: the next start makes it");

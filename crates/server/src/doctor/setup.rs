@@ -1,4 +1,4 @@
-//! The configuration, and the machine that the program runs on.
+//! Checks of the configuration and of the machine.
 
 use crate::doctor::findings::Findings;
 #[cfg(unix)]
@@ -9,12 +9,12 @@ use crate::settings::{Demo, PaymentMode, Settings, Switch};
 use std::path::Path;
 use terrace_web::{AllowedHost, PublicUrl};
 
-/// Whoever comes to these limits is near the end of them.
+/// Below these limits a busy server soon runs out of file handles or disk space. The sizes are in bytes.
 const FEW_FILES: u64 = 10_000;
 const LITTLE_SPACE: u64 = 1 << 30;
 const NO_SPACE: u64 = 100 << 20;
 
-/// What the settings say, apart from whether anything answers to them.
+/// Checks the settings alone, without connecting to anything.
 pub(super) fn configuration(settings: &Settings, findings: &mut Findings) {
     match web_config(settings) {
         Ok(config) => addresses(settings, config.public_url.as_ref(), findings),
@@ -42,7 +42,7 @@ pub(super) fn configuration(settings: &Settings, findings: &mut Findings) {
         }
         Ok(true) => findings.ok("payments", "go to the sandbox: no money moves"),
         Ok(false) => findings.ok("payments", "are off: nothing is sold for money"),
-        // The public URL is told of above.
+        // An invalid public URL is already reported above.
         Err(_) => {}
     }
     if settings.demo == Demo::Always && reachable {
@@ -53,7 +53,7 @@ pub(super) fn configuration(settings: &Settings, findings: &mut Findings) {
     }
 }
 
-/// Whether others than the account that the program runs as can read its data.
+/// Whether other accounts than the one that runs the program can read its data.
 #[cfg(unix)]
 pub(super) fn permissions(settings: &Settings, findings: &mut Findings) {
     let wider = permissions::wider(settings);
@@ -69,7 +69,7 @@ pub(super) fn permissions(settings: &Settings, findings: &mut Findings) {
     }
 }
 
-/// Whether others than this machine come to the service.
+/// Whether clients on other machines can reach the service.
 pub(super) fn is_reachable(settings: &Settings) -> bool {
     settings.public_url.is_some() || !settings.listen.ip().is_loopback()
 }
@@ -78,7 +78,7 @@ fn addresses(settings: &Settings, public_url: Option<&PublicUrl>, findings: &mut
     match public_url {
         Some(url) if url.is_https() => {
             findings.ok("public URL", format!("{url}"));
-            // Somebody in front speaks TLS, because this program does not.
+            // This program does not speak TLS, so an https URL implies a proxy in front of it.
             if settings.edge.trusted_proxies.is_empty() {
                 findings.warn(
                     "proxies",
@@ -115,7 +115,8 @@ fn addresses(settings: &Settings, public_url: Option<&PublicUrl>, findings: &mut
     }
 }
 
-/// Whether the embedded database exists; to look must not make it. A server's is found out by asking.
+/// Whether the embedded database exists; the check must not create it. Whether a server's database exists
+/// shows when it is queried.
 pub(super) fn database_is_there(settings: &Settings, findings: &mut Findings) -> bool {
     let url = match settings.database_url() {
         Ok(url) => url,
@@ -134,11 +135,11 @@ pub(super) fn database_is_there(settings: &Settings, findings: &mut Findings) ->
     }
 }
 
-/// What the machine has left.
+/// Checks the free disk space and the limit of file handles.
 #[cfg(unix)]
 pub(super) fn machine(settings: &Settings, findings: &mut Findings) {
     files(rustix::process::getrlimit(rustix::process::Resource::Nofile).current, findings);
-    // The data folder is made by the first start.
+    // The first start creates the data folder.
     let folder = place::nearest(&settings.data_dir);
     match rustix::fs::statvfs(folder) {
         Ok(found) => disk(found.f_bavail.saturating_mul(found.f_frsize), folder, findings),
@@ -146,7 +147,7 @@ pub(super) fn machine(settings: &Settings, findings: &mut Findings) {
     }
 }
 
-/// What the machine has left: not known how to ask here.
+/// Not implemented on this platform.
 #[cfg(not(unix))]
 pub(super) fn machine(_settings: &Settings, findings: &mut Findings) {
     findings.warn("machine", "free space and file handles are not looked at on this system");
@@ -195,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn what_faces_the_internet_is_looked_at_harder() {
+    fn a_reachable_service_gets_more_warnings() {
         let https = "--public-url=https://fans.example";
         let everywhere = "--listen=0.0.0.0:3004";
         for (arguments, subject, expected) in [

@@ -1,4 +1,4 @@
-//! The end of one's own account, and the copy of everything that is kept about it.
+//! Deletion of the signed-in account, and the export of its data.
 
 use crate::accounts::dto::OwnProfile;
 use crate::accounts::own_account_dto::{
@@ -70,7 +70,7 @@ pub(crate) async fn export_account(
 ) -> Result<HttpResponse, ApiError> {
     shell.limits.check_export(viewer.user_id)?;
     let mut export = Export { app, viewer, next: None, open: None };
-    // What can be refused is refused before the answer begins.
+    // Everything that can be refused is checked before the response begins.
     let first = export.begin().await?;
     let rest = stream::unfold(export, async |mut export| {
         let chunk = export.go_on().await?;
@@ -83,40 +83,40 @@ pub(crate) async fn export_account(
         .streaming(body))
 }
 
-/// An export on its way: one page of rows in memory at a time.
+/// An export in progress; one page of rows is in memory at a time.
 struct Export {
     app: Data<App>,
     viewer: Viewer,
-    /// Where the next page begins; `None` behind the last.
+    /// The start of the next page; `None` after the last.
     next: Option<ExportPlace>,
-    /// The list that is being written, and whether it has rows already.
+    /// The current list, and whether it already has rows.
     open: Option<(&'static str, bool)>,
 }
 
 impl Export {
-    /// Everything before the lists, and the first page.
+    /// The part before the lists, and the first page.
     async fn begin(&mut self) -> Result<String, ApiError> {
         let exported_at = Time(self.app.now());
         let own = self.app.query(GetOwnProfile { user: self.viewer.user_id }).await.map_err(gone)?;
         let role = own.account.role.as_str();
         let head = ExportHead { exported_at, profile: OwnProfile::from(&own), role };
         let mut text = serde_json::to_string(&head).map_err(ApiError::internal)?;
-        // The object goes on.
+        // Removes the closing brace: the lists follow in the same object.
         text.pop();
         self.next = Some(ExportPlace::START);
         text.push_str(&self.page().await?);
         Ok(text)
     }
 
-    /// The next page, if there is one. Once it failed there is none: the transfer breaks off, so that nobody takes it
-    /// for whole.
+    /// The next page, if there is one. After an error there is none: the transfer is aborted, so that a client cannot
+    /// mistake it for complete.
     async fn go_on(&mut self) -> Option<Result<String, io::Error>> {
         self.next.as_ref()?;
         let page = self.page().await;
         Some(page.map_err(|error| {
             self.next = None;
             let cause = error.cause().unwrap_or(error.code().as_str()).to_owned();
-            log::warn!("an export of account {} broke off: {cause}", self.viewer.user_id);
+            log::warn!("an export of account {} was aborted: {cause}", self.viewer.user_id);
             io::Error::other("the export broke off")
         }))
     }
@@ -149,7 +149,7 @@ impl Export {
     }
 }
 
-/// Who asks was deleted or suspended since their session was checked.
+/// The account was deleted or suspended after its session was checked.
 fn gone(failure: Failure<NotFound>) -> ApiError {
     match failure {
         Failure::Refused(NotFound) => Code::AuthenticationRequired.into(),
@@ -157,7 +157,7 @@ fn gone(failure: Failure<NotFound>) -> ApiError {
     }
 }
 
-/// The name of the list that the rows belong to, and its elements, without the brackets.
+/// The name of the list that the rows belong to, and its elements without brackets.
 fn list(rows: &ExportRows, current: SessionId) -> serde_json::Result<(&'static str, String)> {
     Ok(match rows {
         ExportRows::Sessions(rows) => {

@@ -1,4 +1,4 @@
-//! Profiles: one's own, and what others see.
+//! Profiles: the caller's own and public ones.
 
 use crate::accounts::dto::{ChangePasswordBody, ChangeProfileBody, OwnProfile, PublicProfile};
 use crate::edge::{Shell, holding};
@@ -25,7 +25,7 @@ pub(crate) async fn get_own_profile(
 ) -> Result<Json<OwnProfile>, ApiError> {
     match app.query(GetOwnProfile { user: viewer.user_id }).await {
         Ok(profile) => Ok(Json(OwnProfile::from(&profile))),
-        // The account went since its session was checked.
+        // The account was deleted after its session was checked.
         Err(Failure::Refused(NotFound)) => Err(Code::AuthenticationRequired.into()),
         Err(Failure::Broken(error)) => Err(error.into()),
     }

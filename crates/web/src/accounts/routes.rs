@@ -41,7 +41,7 @@ pub(crate) async fn register(
     shell.check_register(&request)?;
     let dto = body.into_inner();
     let name_key = Username::key_of(&dto.username);
-    // Without the password: what is kept under a key must not help to guess one.
+    // The fingerprint excludes the password: stored data must not help to guess one.
     let wished = [Some(&dto.username), dto.display_name.as_ref(), dto.time_zone.as_ref()];
     let fingerprint = Sha256::digest(serde_json::json!(wished).to_string()).into();
     let keyed = keyed(key, None, "POST /api/register", "", fingerprint);
@@ -153,7 +153,7 @@ pub(crate) async fn mobile_login(
     token_pair(&attempt.end(work).await?, &app)
 }
 
-/// An attempt to sign in: what it counts for.
+/// An attempt to sign in, with its rate limits and its hashing slot.
 struct Attempt<'a> {
     shell: &'a Shell,
     request: &'a HttpRequest,
@@ -231,7 +231,7 @@ pub(crate) async fn mobile_logout(signed_in: SignedIn, app: Data<App>) -> Result
     Ok(HttpResponse::NoContent().finish())
 }
 
-/// Ends the session that asks; one that another request ended meanwhile is ended too.
+/// Ends the caller's session, or succeeds if another request has already ended it.
 async fn end_own_session(SignedIn(viewer): SignedIn, app: &App) -> Result<(), ApiError> {
     match app.end_session(viewer.user_id, viewer.session_id).await {
         Ok(()) | Err(Failure::Refused(EndSessionRefusal::NotFound)) => Ok(()),

@@ -1,4 +1,4 @@
-//! One's own signed-in devices.
+//! The sessions of the signed-in account.
 
 use crate::accounts::dto::{Session, SessionList};
 use crate::error::ApiError;

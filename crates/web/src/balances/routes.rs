@@ -1,4 +1,4 @@
-//! Balances: points that can be spent, coins and money.
+//! Balances: spendable points, coins and money.
 
 use crate::balances::dto::{CashBalance, WalletPage};
 use crate::error::ApiError;

@@ -1,8 +1,8 @@
-//! Pages of boards as they go over the wire, encoded once for each state of a board.
+//! Encoded pages of leaderboards, one for each state of a board.
 //!
-//! A page is kept with the stamp of the board that it was read from, and is given again as long as the board stands at
-//! that stamp: whoever was told of points finds them, because the board is brought up to what was committed before it is
-//! asked for its stamp. A reader who is signed in has pages of their own.
+//! A page is stored with the stamp of the board from which it was read, and is served while the board has that stamp.
+//! A client that has received the response to an award finds the points, because the board is brought up to the
+//! latest commit before its stamp is read. A signed-in reader has separate pages.
 
 use crate::boards::leaderboard_page;
 use crate::edge::{JSON, Tag, tagged};
@@ -18,14 +18,15 @@ use terrace_identity::Viewer;
 use terrace_kernel::{UserId, Uuid};
 use terrace_scoring::{BoardId, RankKey, SeasonId};
 
-/// How many bytes of pages are kept.
+/// Maximum size of all pages in bytes.
 const MOST_BYTES: u64 = 16 * 1024 * 1024;
-/// How long a page is kept although nothing seems to change: what is said of the board beside its lines may be this old.
+/// Maximum age of a page, even if the stamp is unchanged: properties of the board other than its lines may be this
+/// old.
 const LONGEST: Duration = Duration::from_secs(1);
 /// The last field of a page.
 const STREAM_POSITION: &[u8] = b"\"streamPosition\":";
 
-/// What tells one page from another.
+/// The key of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Name {
     board: BoardId,
@@ -37,8 +38,8 @@ struct Name {
 }
 
 impl Hash for Name {
-    /// The random half of an id tells as much as the whole, and hashing all of them would cost more than the rest of the
-    /// look-up.
+    /// Hashes only the random half of each id, which is sufficient; hashing whole ids would cost more than the rest
+    /// of the lookup.
     fn hash<H: Hasher>(&self, state: &mut H) {
         let half = |id: Uuid| id.as_u64_pair().1;
         let fan = |fan: Option<UserId>| fan.map_or(0, |fan| half(fan.as_uuid()));
@@ -50,7 +51,7 @@ impl Hash for Name {
     }
 }
 
-/// A page, encoded.
+/// An encoded page.
 struct Encoded {
     stamp: BoardStamp,
     at: Instant,
@@ -58,7 +59,7 @@ struct Encoded {
     tag: Tag,
 }
 
-/// The pages that are kept.
+/// The cached pages.
 #[derive(Clone)]
 pub(crate) struct BoardPages(Cache<Name, Arc<Encoded>>);
 
@@ -68,12 +69,12 @@ impl BoardPages {
         Self(Cache::builder().weigher(weigh).max_capacity(MOST_BYTES).build())
     }
 
-    /// What cursors of the board go by.
+    /// The text that binds cursors to one board and season.
     pub(crate) fn filter(shown: &ShownBoard) -> String {
         format!("{}/{}", shown.season.id, shown.board.id)
     }
 
-    /// The answer to who reads.
+    /// The response with a page, from the cache if it is current.
     pub(crate) async fn answer(
         &self,
         app: &App,
@@ -102,10 +103,11 @@ impl BoardPages {
         let page = app.read_board(now, shown, &asked).await?;
         let body = leaderboard_page(app, shown, &page, &Self::filter(shown));
         let mut body = serde_json::to_vec(&body).map_err(ApiError::internal)?;
-        // What is kept weighs what it is said to weigh: as it was written it may have room for as much again.
+        // The weigher counts the length, and the buffer may have up to twice that capacity.
         body.shrink_to_fit();
         let body = Bytes::from(body);
-        // What streams go on from moves with everything that happens elsewhere, and is no other content.
+        // The tag excludes the stream position, which changes with every event elsewhere although the content
+        // is the same.
         let stable = body.windows(STREAM_POSITION.len()).rposition(|field| field == STREAM_POSITION);
         let tag = Tag::of(viewer, body.get(..stable.unwrap_or(body.len())).unwrap_or_default());
         if let Some(stamp) = page.stamp {

@@ -1,4 +1,4 @@
-//! Boards and one's own points.
+//! Leaderboards, and the points of the signed-in account.
 
 use crate::boards::dto::{
     JoinBody, JoinedBoard, Leaderboard, LeaderboardList, LeaderboardPage, OwnStanding, PointsPage,
@@ -106,7 +106,8 @@ pub(crate) async fn read_leaderboard(
     )?;
     let season: Option<SeasonId> = id(query.season_id.as_deref(), "/seasonId")?;
     let around = query.around(reader)?;
-    // Checked as far as it can be before the board is known: a bad request makes no board.
+    // Validated before the board is looked up, because a lookup may create the board and a bad request must
+    // not.
     let page = asked::<terrace_scoring::RankKey>(&app, query.limit, None, LEADERBOARD, "")?;
     let now = app.boards_now(reader).await;
     let shown = app.find_board(now, board, season).await?;
@@ -225,13 +226,13 @@ pub(crate) async fn read_points(
     let page = query.asked(&app, POINTS, &filter)?;
     let points =
         app.query(ReadOwnPoints { user: viewer.user_id, limit: page.limit, after: page.after }).await?;
-    // Points that are seen here are on the boards, too.
+    // Points in this response must also be visible on the boards.
     app.boards_show_points_of(viewer.user_id).await;
     let next = next_cursor(&app, points.page.next.as_ref(), POINTS, &filter);
     Ok(Json(PointsPage::new(&points, next)))
 }
 
-/// The body of a page of a board.
+/// The body of a board page.
 pub(crate) fn leaderboard_page(
     app: &App,
     shown: &terrace_app::ShownBoard,

@@ -1,4 +1,4 @@
-//! What goes over the wire: camelCase JSON, as `docs/http-api.md` promises it. One file per subject.
+//! Types of the JSON API in camelCase, as documented in `docs/http-api.md`. One file for each subject.
 
 mod parts;
 

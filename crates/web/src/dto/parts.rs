@@ -1,4 +1,4 @@
-//! What several answers and requests share.
+//! Types that several requests and responses share.
 
 use serde::{Deserialize, Deserializer, Serialize, de};
 use std::borrow::Cow;
@@ -61,22 +61,22 @@ impl<'de, I: FromStr<Err = MalformedId>> Deserialize<'de> for IdText<I> {
     }
 }
 
-/// For an optional field that may be left out but not be null: `#[serde(default, deserialize_with = "given")]`.
+/// For an optional field that may be absent but not null: `#[serde(default, deserialize_with = "given")]`.
 pub(crate) fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     deserializer: D,
 ) -> Result<Option<T>, D::Error> {
     T::deserialize(deserializer).map(Some)
 }
 
-/// For an optional field whose null says something: `None` when it is left out, `Some(None)` when it is null.
-#[expect(clippy::option_option, reason = "left out, null and a value are three different wishes")]
+/// For an optional field with a meaningful null: `None` if it is absent, `Some(None)` if it is null.
+#[expect(clippy::option_option, reason = "absent, null and a value have three different meanings")]
 pub(crate) fn nullable<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     deserializer: D,
 ) -> Result<Option<Option<T>>, D::Error> {
     Option::<T>::deserialize(deserializer).map(Some)
 }
 
-/// Where a stored picture is served.
+/// The path at which a stored picture is served.
 pub(crate) fn media_url(hash: &MediaHash) -> String {
     format!("/media/{hash}")
 }

@@ -1,4 +1,4 @@
-//! Counters behind the rate limits: one allowance for each key, for each address, and for failures alone.
+//! Counters behind the rate limits: by key, by address, and for failures only.
 
 use crate::edge::limits::{Address, Rate};
 use crate::error::{ApiError, Code};
@@ -11,8 +11,8 @@ use std::hash::Hash;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How many times the allowance of a /64 a whole IPv6 /48 has. A /48 can be a site or a part of a mobile network, with
-/// a /64 for each of its subscribers; without a bound for it, its owner has 65,536 allowances.
+/// Factor between the allowance of an IPv6 /48 and that of a /64. A /48 can be a site or a part of a mobile network,
+/// with one /64 for each subscriber. Without a limit on the /48, its owner would have 65,536 allowances.
 pub(crate) const WIDE: u32 = 16;
 
 fn too_many(wait: Duration) -> ApiError {
@@ -53,7 +53,8 @@ impl ByAddress {
         Self { narrow: Keyed::new(rate), wide: Keyed::new(rate.times(WIDE)) }
     }
 
-    /// The narrow allowance first: an address that has used up its own takes nothing from its neighbours.
+    /// Checks the narrow allowance first, so that an address that has used it up takes nothing from the shared
+    /// /48.
     pub(crate) fn check(&self, address: Address) -> Result<(), ApiError> {
         self.narrow.check(&address)?;
         address.wide().map_or(Ok(()), |wide| self.wide.check(&wide))
@@ -70,15 +71,15 @@ impl ByAddress {
     }
 }
 
-/// An allowance of failures for each key: what succeeds is free, and once the allowance is used up nothing more may be
-/// tried. It refills evenly (the generic cell rate algorithm, with the check apart from the count).
+/// An allowance of failures for each key. Successes do not count. Once the allowance is used up, further attempts are
+/// refused. It refills evenly (the generic cell rate algorithm, with check and count as separate operations).
 struct Failures<K> {
-    /// The time that one failure takes to refill, and that all of them take.
+    /// `each`: how long one failure takes to refill. `all`: how long the whole allowance takes.
     each: Duration,
     all: Duration,
     clock: DefaultClock,
     begun: <DefaultClock as Clock>::Instant,
-    /// When the allowance of a key is full again, counted from `begun`.
+    /// When the allowance of a key is full again, as a duration since `begun`.
     full_at: Mutex<HashMap<K, Duration>>,
 }
 
@@ -98,13 +99,13 @@ impl<K: Hash + Eq> Failures<K> {
         self.full_at.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How long another failure has to wait; zero while there is allowance left.
+    /// How long until another attempt is allowed; zero while some allowance is left.
     fn wait(&self, key: &K) -> Duration {
         let full_at = self.full_at().get(key).copied().unwrap_or_default();
         (full_at + self.each).saturating_sub(self.now() + self.all)
     }
 
-    /// An allowance that is used up does not grow worse.
+    /// Counts a failure. The wait for a full allowance never exceeds `all`.
     fn count(&self, key: K) {
         let now = self.now();
         let mut all = self.full_at();
@@ -131,7 +132,7 @@ impl FailuresByAddress {
         Self { narrow: Failures::new(rate), wide: Failures::new(rate.times(WIDE)) }
     }
 
-    /// Whether something that may fail may be tried; nothing is counted.
+    /// Whether an attempt is allowed; counts nothing.
     pub(crate) fn check(&self, address: Address) -> Result<(), ApiError> {
         let wide = address.wide().map_or(Duration::ZERO, |wide| self.wide.wait(&wide));
         let wait = self.narrow.wait(&address).max(wide);
@@ -156,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn failures_use_an_allowance_up_and_no_more_than_that() {
+    fn failures_use_up_an_allowance_and_do_not_exceed_it() {
         let failures = Failures::new(Rate::new(3, 3000));
         for _ in 0..3 {
             assert_eq!(failures.wait(&"a"), Duration::ZERO);

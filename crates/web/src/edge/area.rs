@@ -1,8 +1,8 @@
-//! Which part of the service a request is for, decided once at the edge.
+//! The part of the service that a request is for, determined once in the edge.
 //!
 //! The router matches the decoded path. A middleware that compared the raw path would treat `/%61pi/teams`
 //! differently from the route that answers it. The edge therefore refuses encoded unreserved characters, and
-//! every middleware uses the [`Area`] that the edge found in the router's own form of the path.
+//! every middleware uses the [`Area`] that the edge derived from the router's form of the path.
 
 use crate::error::ApiError;
 use actix_web::dev::ServiceRequest;
@@ -11,19 +11,19 @@ use actix_web::{HttpMessage, HttpRequest};
 /// The part of the service that a path belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Area {
-    /// The API, with fans' sessions.
+    /// The API, with sessions.
     Api,
-    /// The page that documents the API, and its files.
+    /// The documentation page of the API and its files.
     Docs,
-    /// A route for operators' timers that answers at once.
+    /// A route for operators' timers that answers quickly.
     Cron,
-    /// A route for operators' timers that starts work of any length.
+    /// A route for operators' timers whose work can take any time.
     CronJob,
-    /// Messages that their sender signs.
+    /// Messages signed by their sender.
     Webhook,
-    /// Whether the process is alive and ready.
+    /// Liveness and readiness.
     Health,
-    /// The pages of the payment sandbox, with fans' sessions.
+    /// The pages of the payment sandbox, with sessions.
     Sandbox,
     /// Everything else: metrics, pictures, explanations of problems.
     Other,
@@ -49,12 +49,12 @@ impl Area {
         }
     }
 
-    /// The area of a request whose path has not been classified yet.
+    /// The area of a request that the edge has not classified yet.
     pub(crate) fn classify(req: &ServiceRequest) -> Self {
         Self::of_path(req.match_info().as_str())
     }
 
-    /// The area that the edge found.
+    /// The area that the edge stored, or else that of the path.
     pub(crate) fn of(req: &HttpRequest) -> Self {
         let found = req.extensions().get().copied();
         found.unwrap_or_else(|| Self::of_path(req.match_info().as_str()))
@@ -70,15 +70,16 @@ impl Area {
         matches!(self, Self::Cron | Self::CronJob)
     }
 
-    /// Whether requests are counted by the rate limits.
+    /// Whether the rate limits count its requests.
     pub(crate) fn is_limited(self) -> bool {
         self.is_api() || self == Self::Sandbox
     }
 }
 
-/// Refuses a raw path that encodes a character which needs no encoding (RFC 3986 §2.3). No route needs that,
-/// and without it the raw path and the router's decoded path agree on every literal segment: the router leaves
-/// `%2F` and `%25` as they are, and the literal segments of all routes hold unreserved characters only.
+/// Refuses a raw path that encodes a character which needs no encoding (RFC 3986 §2.3). No route needs such an
+/// encoding, and without it the raw path and the router's decoded path agree on every literal segment: the
+/// router leaves `%2F` and `%25` encoded, and the literal segments of all routes hold unreserved characters
+/// only.
 pub(crate) fn check_encoding(raw_path: &str) -> Result<(), ApiError> {
     let encoded = raw_path.as_bytes().windows(3).filter_map(|window| match window {
         [b'%', high, low] => Some((hex(*high)? << 4) | hex(*low)?),
@@ -151,7 +152,7 @@ mod tests {
         }
     }
 
-    /// [`check_encoding`] is enough only as long as this holds.
+    /// [`check_encoding`] is sufficient only while this holds.
     #[test]
     fn literal_segments_of_routes_are_unreserved() {
         for template in Document::build().table.templates() {

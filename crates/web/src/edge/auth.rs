@@ -1,4 +1,4 @@
-//! Finds out who is asking: a bearer token, else the session's cookie.
+//! Resolves the caller: from a bearer token, else from the session cookie.
 
 use crate::config::WebConfig;
 use crate::edge::area::Area;
@@ -15,8 +15,8 @@ use actix_web::http::header::{self, HeaderMap, HeaderValue};
 use actix_web::middleware::Next;
 use terrace_identity::{Secret, Token, TokenKind, Viewer};
 
-/// The middleware. Paths under `/api/` and those of the sandbox have viewers, apart from those of [`cron`], whose
-/// bearer token is not a session's, and webhooks. Without a credential nothing is looked up.
+/// Paths under `/api/` and those of the sandbox have viewers, except [`cron`], whose bearer token is no session
+/// token, and webhooks. A request without a credential causes no lookup.
 pub(crate) async fn authenticate<B: MessageBody>(
     req: ServiceRequest,
     next: Next<B>,
@@ -33,7 +33,8 @@ pub(crate) async fn authenticate<B: MessageBody>(
         return next.call(req).await.map(ServiceResponse::map_into_left_body);
     }
     if area == Area::Webhook {
-        // A provider sends from few addresses: beyond this only what is forged is counted.
+        // A provider sends from few addresses, so only the limit of the address applies here; forged messages
+        // are counted by the handler.
         if let Err(error) = shell.limits.check_address(Address::of(ClientAddress::of(req.request()))) {
             return Ok(refuse(req, error));
         }
@@ -55,7 +56,7 @@ pub(crate) async fn authenticate<B: MessageBody>(
 
 struct Found {
     viewer: Option<Viewer>,
-    /// A cookie came that signs nobody in.
+    /// The request has a cookie without a live session.
     bad_cookie: bool,
 }
 
@@ -80,8 +81,8 @@ async fn identify(shell: &Shell, req: &ServiceRequest) -> Result<Found, ApiError
     Ok(found)
 }
 
-/// Whether a path has allowances of its own for those who are signed out. They are not refused there because of what
-/// others at their address write.
+/// Whether a path has limits of its own for signed-out clients. There, writes of others at the same address cause no
+/// refusal.
 fn has_own_allowance(path: &str) -> bool {
     matches!(path, "/api/login" | "/api/mobile-auth/login" | "/api/mobile-auth/refresh")
 }
@@ -93,7 +94,7 @@ async fn look_up(shell: &Shell, token: Option<Token>) -> Result<Option<Viewer>, 
     }
 }
 
-/// What a request presents; a token of a form that none of ours has is `None` inside.
+/// The credential of a request; `None` inside for a token that does not have the service's format.
 enum Credential {
     None,
     Bearer(Option<Token>),
@@ -111,7 +112,7 @@ fn credential(req: &ServiceRequest, cookie_name: &str) -> Credential {
     }
 }
 
-/// What stands behind `Bearer` (RFC 6750; the scheme's case does not matter).
+/// The token after `Bearer` (RFC 6750; the scheme is case-insensitive).
 pub(crate) fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
     let value = headers.get(header::AUTHORIZATION)?.as_bytes();
     let (scheme, token) = value.split_at_checked("Bearer".len())?;
@@ -119,12 +120,13 @@ pub(crate) fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
     (scheme.eq_ignore_ascii_case(b"Bearer") && behind).then(|| token.trim_ascii())
 }
 
-/// Whether the request presents a bearer token, good or bad.
+/// Whether the request has a bearer token, valid or not.
 pub(crate) fn has_bearer(headers: &HeaderMap) -> bool {
     bearer(headers).is_some()
 }
 
-/// The prefix makes browsers refuse the cookie from anywhere but this host over https.
+/// Under https the name has the prefix `__Host-`: browsers then accept the cookie only from this host over
+/// https.
 fn cookie_name(config: &WebConfig) -> &'static str {
     if config.secure() { "__Host-session" } else { "session" }
 }
@@ -139,18 +141,18 @@ fn cookie(config: &WebConfig, value: String, life: CookieDuration) -> Cookie<'st
         .finish()
 }
 
-/// The cookie that signs a browser in.
+/// The cookie that starts a browser session.
 pub(crate) fn session_cookie(config: &WebConfig, secret: &Secret) -> Cookie<'static> {
     let life = CookieDuration::try_from(config.cookie_life).unwrap_or(CookieDuration::MAX);
     cookie(config, secret.expose().to_owned(), life)
 }
 
-/// The cookie that signs a browser out.
+/// The cookie that ends a browser session.
 pub(crate) fn cleared_cookie(config: &WebConfig) -> Cookie<'static> {
     cookie(config, String::new(), CookieDuration::ZERO)
 }
 
-/// Unless the answer sets the cookie itself, as a login does.
+/// Clears the cookie, unless the response sets it itself, as a login does.
 fn clear_bad_cookie(headers: &mut HeaderMap, config: &WebConfig) {
     let prefix = format!("{}=", cookie_name(config));
     if headers.get_all(header::SET_COOKIE).any(|set| set.as_bytes().starts_with(prefix.as_bytes())) {

@@ -1,16 +1,16 @@
-//! What the shell itself asks of the service, apart from what handlers do.
+//! What middleware needs from the application, apart from the handlers.
 
 use terrace_app::App;
 use terrace_app::store::BoxFuture;
 use terrace_identity::{Token, Viewer};
 use terrace_kernel::StoreError;
 
-/// The seam at which the shell can be tried without a store.
+/// Lets tests replace the application, so that the shell runs without a store.
 pub(crate) trait Backend: Send + Sync + 'static {
-    /// Who presents this token, if its session is live.
+    /// The viewer of a token; `None` unless its session is live.
     fn viewer(&self, token: Token) -> BoxFuture<'_, Result<Option<Viewer>, StoreError>>;
 
-    /// Fails when the store cannot do its work.
+    /// Fails if the store is not operational.
     fn ready(&self) -> BoxFuture<'_, Result<(), StoreError>>;
 }
 

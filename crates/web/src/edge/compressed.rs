@@ -1,7 +1,7 @@
-//! Answers that never change while the process runs, compressed once in each coding.
+//! Responses that never change while the process runs, compressed once in each coding.
 //!
-//! Compressing the scripts of the documentation costs some 20 ms of CPU. There are as many entries as there are
-//! such answers and codings, both of which are fixed.
+//! Compressing the scripts of the documentation takes about 20 ms of CPU time. The number of entries is bounded by
+//! the fixed numbers of such responses and codings.
 
 use crate::error::ApiError;
 use actix_http::ResponseHead;
@@ -16,15 +16,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::OnceCell;
 
-/// What the compressing middleware offers, too.
+/// The codings that the compression middleware offers too.
 fn offered() -> [Encoding; 4] {
     [Encoding::identity(), Encoding::brotli(), Encoding::gzip(), Encoding::deflate()]
 }
 
-/// An answer by its name, in a coding.
+/// Name of a response, and coding.
 type Key = (String, &'static str);
 
-/// The bodies, by name and coding.
+/// The compressed bodies, by name and coding.
 #[derive(Default)]
 pub(crate) struct Compressed {
     kept: Mutex<HashMap<Key, Arc<OnceCell<Bytes>>>>,
@@ -32,8 +32,8 @@ pub(crate) struct Compressed {
 }
 
 impl Compressed {
-    /// The coding in which the client wants an answer, and the body in it; `None` where that is the plain body.
-    /// `name` is that of an existing answer whose body is always this one.
+    /// The coding that the client prefers for a response, and the body in it; `None` if that is the plain body.
+    /// `name` must identify an existing response whose body is always `plain`.
     pub(crate) async fn body(
         &self,
         req: &HttpRequest,
@@ -55,7 +55,7 @@ impl Compressed {
         to_bytes(Encoder::response(coding, &mut head, plain)).await.map_err(ApiError::internal)
     }
 
-    /// How often something was compressed.
+    /// Number of compressions.
     #[cfg(test)]
     pub(crate) fn runs(&self) -> u64 {
         self.runs.load(Ordering::Relaxed)

@@ -1,5 +1,5 @@
-//! Clients that take their time, on real connections. None of these tests measures it: each waits for an end
-//! that would not come at all if nothing were bounded.
+//! Tests with slow clients on real connections. None of them measures time: each waits for an end that would
+//! never come without the limit under test.
 
 use crate::config::WebConfig;
 use crate::edge::limits::LimitConfig;
@@ -21,9 +21,9 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-/// Longer than anything here may take, on however slow a machine.
+/// Longer than any step here takes, even on a slow machine.
 const EVER: Duration = Duration::from_secs(30);
-/// What is short for the service under test; the framework's own clock ticks twice a second.
+/// A short limit for the service under test; the framework's own clock ticks twice a second.
 const SHORT: Duration = Duration::from_secs(1);
 
 #[derive(Deserialize, utoipa::ToSchema)]
@@ -55,7 +55,7 @@ fn routes(config: &mut ServiceConfig<'_>) {
     config.service(write_note).service(endless).service(late);
 }
 
-/// Told when an endless answer is given up.
+/// Receives a message when an endless response is aborted.
 static GIVEN_UP: Mutex<Option<Sender<()>>> = Mutex::new(None);
 
 struct Endless;
@@ -80,7 +80,7 @@ impl Drop for Endless {
     }
 }
 
-/// Where a late answer waits: released or not, and whom to wake.
+/// State of the late response: whether it is released, and the waker of its task.
 static LATE: Mutex<(bool, Option<Waker>)> = Mutex::new((false, None));
 
 struct Late;
@@ -131,7 +131,7 @@ impl Running {
         stream
     }
 
-    /// A connection that has had an answer and is kept alive.
+    /// A keep-alive connection that has received one response.
     fn kept(&self) -> TcpStream {
         let mut stream = self.connect();
         stream.write_all(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
@@ -158,7 +158,8 @@ fn read_until(stream: &mut TcpStream, end: &str) {
     }
 }
 
-/// Sends a byte, listens for a moment, sends the next: what came until the server closed the connection.
+/// Sends one byte at a time, reading in between; returns everything received until the server closed the
+/// connection.
 fn trickle(mut stream: TcpStream, bytes: impl Iterator<Item = u8>) -> String {
     stream.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
     let mut answer = Vec::new();
@@ -178,7 +179,7 @@ fn trickle(mut stream: TcpStream, bytes: impl Iterator<Item = u8>) -> String {
 }
 
 fn without_end(start: &str) -> impl Iterator<Item = u8> {
-    // Long enough to outlast every limit, so that a test without one fails and does not hang.
+    // Outlasts every limit, but ends, so that a missing limit fails the test instead of hanging it.
     start.bytes().collect::<Vec<_>>().into_iter().chain(std::iter::repeat_n(b'a', 1500))
 }
 
@@ -203,7 +204,7 @@ fn a_head_that_trickles_is_cut_off_the_first_and_every_further_one() {
 
 #[test]
 fn a_body_that_trickles_is_cut_off_wanted_or_not() {
-    // A body that is awaited is no answer that does not come.
+    // Time spent waiting for a body does not count towards the response timeout.
     let server = Running::start(WebConfig { answer_timeout: SHORT / 4, ..impatient() });
     let head = |path: &str| {
         format!(
@@ -238,13 +239,13 @@ fn a_client_that_stops_reading_is_cut_off() {
     *GIVEN_UP.lock().unwrap() = Some(tell);
     let mut stream = server.connect();
     stream.write_all(b"GET /api/endless HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
-    given_up.recv_timeout(EVER).expect("the service holds an answer that nobody takes");
+    given_up.recv_timeout(EVER).expect("the service keeps a response that its client does not read");
     server.is_well();
     server.stop();
 }
 
 #[test]
-fn an_answer_that_takes_long_is_not_taken_for_idleness() {
+fn a_slow_response_is_not_treated_as_idleness() {
     let config = WebConfig { keep_alive: SHORT, ..impatient() };
     let server = Running::start(config);
     let mut stream = server.connect();
@@ -259,7 +260,7 @@ fn an_answer_that_takes_long_is_not_taken_for_idleness() {
     drop(state);
     stream.set_read_timeout(Some(EVER)).unwrap();
     read_until(&mut stream, "0\r\n\r\n");
-    // Now it is idle, and closed when that takes too long.
+    // The connection is idle now, and is closed after the keep-alive time.
     assert_eq!(stream.read(&mut [0; 16]).unwrap(), 0);
     server.stop();
 }
@@ -273,7 +274,7 @@ fn a_head_has_a_size_and_a_larger_one_costs_no_more() {
             "GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\nx-large: {}\r\n\r\n",
             "a".repeat(bytes)
         );
-        // The service answers and closes before it has read all: either side may notice first.
+        // The service answers and closes before it has read the whole request: either side may notice first.
         let sent = stream.write_all(head.as_bytes());
         let mut answer = Vec::new();
         let read = stream.read_to_end(&mut answer);
@@ -299,7 +300,7 @@ fn a_head_has_a_size_and_a_larger_one_costs_no_more() {
 }
 
 #[test]
-fn connections_beyond_the_limit_wait_for_one_to_go() {
+fn connections_beyond_the_limit_wait_until_one_closes() {
     let server = Running::start(WebConfig { max_connections: 2, ..WebConfig::default() });
     let (first, second) = (server.kept(), server.kept());
     let mut third = server.connect();

@@ -1,8 +1,8 @@
-//! Cross-origin reading (the Fetch standard's CORS protocol): closed, unless the operator names origins.
+//! Cross-origin access (the Fetch standard's CORS protocol): disabled unless the operator configures origins.
 //!
-//! A named origin is as good as the service's own: its pages read answers, with credentials, and their writes
-//! pass [`crosssite`](crate::edge::crosssite). `*` lets every page read what anybody may read, and act with a bearer
-//! token that it holds; it never allows credentials, so no cookie is any use to it.
+//! A configured origin is trusted like the service's own: its pages read responses, with credentials, and their
+//! writes pass [`crosssite`](crate::edge::crosssite). `*` lets every page read public responses, and act with a
+//! bearer token that the page holds; it never allows credentials, so cookies are not sent.
 
 use crate::edge::origin::Origin;
 use actix_web::http::Method;
@@ -10,20 +10,21 @@ use actix_web::http::header::{self, HeaderMap, HeaderValue};
 use std::fmt;
 use std::str::FromStr;
 
-/// Request headers that pages may send, beside those that need no leave.
+/// Request headers that pages may send, in addition to those that CORS always allows.
 const REQUEST_HEADERS: &str = "authorization, content-type, idempotency-key, if-none-match, last-event-id";
-/// Answer headers that pages may read, beside those that need no leave.
+/// Response headers that pages may read, in addition to those that CORS always allows.
 const ANSWER_HEADERS: &str = "etag, location, retry-after, x-request-id, idempotency-replayed, allow";
-/// How long, in seconds, a browser may remember a leave: short enough that a change of the setting is noticed.
+/// How long, in seconds, a browser may cache a preflight result: short enough that a change of the setting
+/// takes effect.
 const MAX_AGE: &str = "600";
 
-/// Whose pages may read answers.
+/// An origin whose pages may read responses, or `*`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CorsOrigin(Whose);
+pub struct CorsOrigin(Pattern);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Whose {
-    Anybodys,
+enum Pattern {
+    Any,
     Of(Origin),
 }
 
@@ -44,32 +45,32 @@ impl FromStr for CorsOrigin {
 
     fn from_str(text: &str) -> Result<Self, MalformedOrigin> {
         match text.trim() {
-            "*" => Ok(Self(Whose::Anybodys)),
-            text => Origin::parse(text).map(|origin| Self(Whose::Of(origin))).ok_or(MalformedOrigin),
+            "*" => Ok(Self(Pattern::Any)),
+            text => Origin::parse(text).map(|origin| Self(Pattern::Of(origin))).ok_or(MalformedOrigin),
         }
     }
 }
 
-/// Whether the request says that it comes from a page of a named origin; `*` names none.
+/// Whether the request comes from a page of a configured origin; `*` matches none.
 pub(crate) fn is_from_named(headers: &HeaderMap, origins: &[CorsOrigin]) -> bool {
     matches!(Leave::of(headers, origins), Leave::Named(_))
 }
 
-/// What a page may do with the answer.
+/// The access that CORS grants to the page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Leave {
-    /// No origin is configured: nothing is said at all.
+    /// No origin is configured: no CORS header is sent.
     Closed,
-    /// Nothing, but other pages may: caches must keep the answers apart.
+    /// No access for this origin, but other origins have access: caches must keep the responses apart.
     Refused,
-    /// Read it, if it came without credentials.
+    /// Read access without credentials.
     Anybody,
-    /// Read it, with credentials. The origin in the browser's own writing.
+    /// Read access with credentials. Holds the origin as the browser wrote it.
     Named(HeaderValue),
 }
 
 impl Leave {
-    /// What the request's page is allowed.
+    /// The access that the request's page has.
     pub(crate) fn of(headers: &HeaderMap, origins: &[CorsOrigin]) -> Self {
         if origins.is_empty() {
             return Self::Closed;
@@ -77,14 +78,14 @@ impl Leave {
         let mut lines = headers.get_all(header::ORIGIN);
         if let (Some(line), None) = (lines.next(), lines.next())
             && let Some(origin) = line.to_str().ok().and_then(Origin::parse)
-            && origins.iter().any(|CorsOrigin(whose)| *whose == Whose::Of(origin.clone()))
+            && origins.iter().any(|CorsOrigin(pattern)| *pattern == Pattern::Of(origin.clone()))
         {
             return Self::Named(line.clone());
         }
-        if origins.contains(&CorsOrigin(Whose::Anybodys)) { Self::Anybody } else { Self::Refused }
+        if origins.contains(&CorsOrigin(Pattern::Any)) { Self::Anybody } else { Self::Refused }
     }
 
-    /// Says so on an answer. A preflight is told what its path allows, which the answer to OPTIONS knows.
+    /// Writes the CORS headers of a response. For a preflight the allowed methods are those in `Allow`.
     pub(crate) fn write(&self, headers: &mut HeaderMap, method: &Method, asks: Preflight) {
         let (origin, credentials) = match self {
             Self::Closed => return,
@@ -112,7 +113,7 @@ impl Leave {
     }
 }
 
-/// Whether a request asks for leave, if it is an OPTIONS request.
+/// Whether an OPTIONS request is a preflight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Preflight(bool);
 

@@ -1,4 +1,5 @@
-//! Guards the routes under `/api/cron`, which an operator's timer calls with a secret instead of a session.
+//! Authentication of the routes under `/api/cron`, which an operator's timer calls with a secret instead of a
+//! session.
 
 use crate::edge::auth::bearer;
 use crate::edge::crosssite;
@@ -13,21 +14,21 @@ use std::fmt;
 use std::future::{Ready, ready};
 use subtle::ConstantTimeEq;
 
-/// After how long to ask again where an operator has to change the configuration first.
+/// `Retry-After` in seconds when only a change of the configuration helps.
 const NOT_SOON: u64 = 3600;
 
-/// The secret of the routes under `/api/cron`. Only its digest is kept, and it is never shown.
+/// The secret of the routes under `/api/cron`. Only its digest is kept, and it is never printed.
 #[derive(Clone)]
 pub struct CronSecret([u8; 32]);
 
 impl CronSecret {
-    /// The secret; how long it must be is for who reads the configuration to say.
+    /// Hashes the secret. The minimum length is checked where the configuration is read.
     pub fn new(secret: &str) -> Self {
         Self(Sha256::digest(secret.as_bytes()).into())
     }
 
-    /// Whether this is it. How long that takes tells nothing of the secret, its length included: digests are
-    /// compared, and those in constant time.
+    /// Whether `offered` is the secret. The comparison is of digests and in constant time, so its duration
+    /// reveals neither the secret nor its length.
     fn is(&self, offered: &[u8]) -> bool {
         let offered: [u8; 32] = Sha256::digest(offered).into();
         self.0.ct_eq(&offered).into()
@@ -40,11 +41,12 @@ impl fmt::Debug for CronSecret {
     }
 }
 
-/// What became of the request's secret. Not refused at once: which paths and methods there are is no secret.
+/// The result of the check. It is not returned at once, because unknown paths and methods are reported without
+/// a secret.
 #[derive(Debug, Clone, Copy)]
 struct Admission(Result<(), Code>);
 
-/// Looks at the request's secret and leaves on it what was found; refuses only who asks too often.
+/// Checks the request's secret and stores the result on the request; fails only if a rate limit is exceeded.
 pub(crate) fn admit(shell: &Shell, req: &ServiceRequest) -> Result<(), ApiError> {
     let address = Address::of(ClientAddress::of(req.request()));
     shell.limits.check_address(address)?;
@@ -60,13 +62,14 @@ fn check(secret: Option<&CronSecret>, headers: &HeaderMap) -> Result<(), Code> {
     if secret.is(offered) { Ok(()) } else { Err(Code::InvalidToken) }
 }
 
-/// Whether the request came with the secret.
+/// Whether the request has the right secret.
 pub(crate) fn is_admitted(req: &HttpRequest) -> bool {
     matches!(req.extensions().get::<Admission>(), Some(Admission(Ok(()))))
 }
 
-/// A caller with the cron secret; without one configured 503 `cron_disabled`, without one sent 401
-/// `authentication_required`, with another 401 `invalid_token`. Always the first argument of its handler.
+/// A caller with the cron secret. Rejections: 503 `cron_disabled` if none is configured, 401
+/// `authentication_required` if none is sent, 401 `invalid_token` if another is sent. Always the first
+/// argument of its handler.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CronCaller;
 
@@ -82,7 +85,7 @@ impl FromRequest for CronCaller {
                 Err(ApiError::from(Code::CronDisabled).retry_after(NOT_SOON))
             }
             Some(Admission(Err(code))) => Err(code.into()),
-            // The request did not pass through [`admit`], so that it has shown no secret.
+            // The request did not pass through [`admit`], so no secret was checked.
             None => Err(Code::AuthenticationRequired.into()),
         })
     }
@@ -94,7 +97,7 @@ mod tests {
     use actix_web::http::header::{AUTHORIZATION, HeaderValue};
 
     #[test]
-    fn only_the_whole_secret_opens() {
+    fn only_the_exact_secret_is_accepted() {
         let secret = "s".repeat(32);
         let guard = CronSecret::new(&secret);
         let ask = |guard: Option<&CronSecret>, value: Option<&str>| {

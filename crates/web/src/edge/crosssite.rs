@@ -1,8 +1,8 @@
-//! Refuses writes that another site's page makes a browser send.
+//! Refuses writes that a page of another site makes a browser send (CSRF).
 //!
-//! Browsers say where a request comes from: `Sec-Fetch-Site`, and `Origin` on every write. A request with
-//! neither comes from no browser. One with a bearer token is exempt: no page can attach somebody else's. So are
-//! pages of the origins that the operator named for [`cors`](crate::edge::cors).
+//! Browsers report the origin of a request in `Sec-Fetch-Site`, and on every write in `Origin`. A request with
+//! neither header comes from no browser. A request with a bearer token is exempt: a page cannot attach another user's
+//! token. So are pages of the origins that the operator configured for [`cors`](crate::edge::cors).
 
 use crate::edge::area::Area;
 use crate::edge::auth::has_bearer;
@@ -16,9 +16,9 @@ use actix_web::http::header::{self, HeaderMap};
 use actix_web::http::{Method, Uri};
 use actix_web::middleware::Next;
 
-/// The middleware.
+/// Applies the check to every write except webhooks.
 pub(crate) async fn guard<B: MessageBody>(req: ServiceRequest, next: Next<B>) -> Served<EitherBody<B>> {
-    // Whoever signs a message needs no page to send it from.
+    // Webhooks are authenticated by a signature and not by a cookie, so they need no check.
     if writes(req.method()) && Area::of(req.request()) != Area::Webhook {
         let shell = shell_of(&req)?;
         let public_url = shell.config().public_url.as_ref();
@@ -32,7 +32,7 @@ pub(crate) async fn guard<B: MessageBody>(req: ServiceRequest, next: Next<B>) ->
     next.call(req).await.map(ServiceResponse::map_into_left_body)
 }
 
-/// Whether the method may change something.
+/// Whether the method may change state.
 pub(crate) fn writes(method: &Method) -> bool {
     !matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS)
 }
@@ -50,9 +50,10 @@ fn is_own(headers: &HeaderMap, uri: &Uri, public_url: Option<&PublicUrl>) -> boo
         })
 }
 
-/// With a public URL, its origin and no other. Without one, the origin that the request itself was sent to,
-/// provided that it is `localhost` or an address: a name could have been pointed here by the page that sends
-/// the request (DNS rebinding), while a page under `localhost` or an address was served by this very machine.
+/// With a public URL, only its origin is allowed. Without one, the origin to which the request itself was sent
+/// is allowed, provided that it is `localhost` or an IP address. Another name could have been pointed at this
+/// machine by the page that sends the request (DNS rebinding), while a page under `localhost` or an address
+/// was served by this machine.
 fn allows(origin: &Origin, headers: &HeaderMap, uri: &Uri, public_url: Option<&PublicUrl>) -> bool {
     if let Some(url) = public_url {
         return origin == url.origin();
@@ -106,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_public_url_the_machine_itself_counts() {
+    fn without_a_public_url_only_this_machine_is_allowed() {
         for (origin, host, expected) in [
             ("http://localhost:3004", "localhost:3004", true),
             ("http://127.0.0.1:3004", "127.0.0.1:3004", true),

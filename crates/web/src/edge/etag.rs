@@ -1,5 +1,5 @@
-//! Answers that a client may keep and ask about again (RFC 9110 §13): strong tags over viewer, body and
-//! coding, and 304 for what did not change.
+//! Conditional requests (RFC 9110 §13): strong tags over viewer, body and coding, and 304 for an unchanged
+//! representation.
 
 use crate::edge::shell::Served;
 use crate::error::ApiError;
@@ -17,10 +17,10 @@ use sha2::{Digest, Sha256};
 use terrace_identity::Viewer;
 
 pub(crate) const JSON: &str = "application/json";
-/// The codings that compression may put on, as the tag names them.
+/// The codings of the compression, as suffixes of the tag.
 const CODINGS: [&str; 3] = ["br", "gzip", "deflate"];
 
-/// A cacheable JSON answer to `viewer`.
+/// A cacheable JSON response for `viewer`.
 pub(crate) fn conditional_json<T: Serialize>(
     viewer: Option<&Viewer>,
     value: &T,
@@ -29,7 +29,7 @@ pub(crate) fn conditional_json<T: Serialize>(
     Ok(conditional_bytes(viewer, JSON, body.into()))
 }
 
-/// A cacheable answer to `viewer`.
+/// A cacheable response for `viewer`.
 pub(crate) fn conditional_bytes(
     viewer: Option<&Viewer>,
     content_type: &'static str,
@@ -38,19 +38,19 @@ pub(crate) fn conditional_bytes(
     tagged(viewer.is_some(), &Tag::of(viewer, &body), content_type, body)
 }
 
-/// A strong tag, between its quotes, as it goes over the wire: giving it out again copies nothing.
+/// A strong entity tag, quoted, as a header value: cloning it copies nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Tag(HeaderValue);
 
 impl Tag {
-    /// The tag of these characters, which may stand between quotes.
+    /// The tag with these characters, which must be valid between quotes.
     pub(crate) fn new(opaque: &str) -> Self {
         let quoted = HeaderValue::from_str(&format!("\"{opaque}\""));
-        // What no header can hold is asked for by nobody.
+        // No header value can hold such a tag, so no client can request it.
         Self(quoted.unwrap_or(const { HeaderValue::from_static("\"\"") }))
     }
 
-    /// The tag of what `viewer` is shown.
+    /// The tag of a body as shown to `viewer`.
     pub(crate) fn of(viewer: Option<&Viewer>, body: &[u8]) -> Self {
         let mut digest = Sha256::new();
         match viewer {
@@ -68,10 +68,10 @@ impl Tag {
 
 const PRIVATE: HeaderValue = HeaderValue::from_static("private, no-cache");
 const PUBLIC: HeaderValue = HeaderValue::from_static("public, no-cache");
-/// What the answers differ by.
+/// The request headers on which the responses depend.
 const VARIES: HeaderValue = HeaderValue::from_static("Cookie, Authorization, Accept-Encoding");
 
-/// A cacheable answer whose tag is known already.
+/// A cacheable response whose tag is already known.
 pub(crate) fn tagged(private: bool, tag: &Tag, content_type: &'static str, body: Bytes) -> HttpResponse {
     let mut answer = HttpResponse::with_body(StatusCode::OK, body);
     let headers = answer.headers_mut();
@@ -82,11 +82,11 @@ pub(crate) fn tagged(private: bool, tag: &Tag, content_type: &'static str, body:
     answer.map_into_boxed_body()
 }
 
-/// What speaks of a body, and goes with it.
+/// Headers that describe a body and are removed with it.
 const ENTITY: [HeaderName; 4] =
     [header::CONTENT_TYPE, header::CONTENT_LENGTH, header::CONTENT_ENCODING, header::TRANSFER_ENCODING];
 
-/// The middleware, outside of compression.
+/// Answers conditional requests; stands outside compression.
 pub(crate) async fn revalidate<B: MessageBody>(req: ServiceRequest, next: Next<B>) -> Served<EitherBody<B>> {
     let asked = if *req.method() == Method::GET { if_none_match(req.headers()) } else { None };
     let mut res = next.call(req).await?;
@@ -99,7 +99,7 @@ pub(crate) async fn revalidate<B: MessageBody>(req: ServiceRequest, next: Next<B
     if res.status() != StatusCode::OK || !asked.is_some_and(|asked| is_among(&asked, &tag)) {
         return Ok(res.map_into_left_body());
     }
-    // What the route and the layers put on stays where it is: most of what is asked for again has not changed.
+    // Modifies the response in place, because most conditional requests end here.
     Ok(res.map_body(|head, _| {
         head.status = StatusCode::NOT_MODIFIED;
         for of_the_entity in ENTITY {
@@ -109,13 +109,14 @@ pub(crate) async fn revalidate<B: MessageBody>(req: ServiceRequest, next: Next<B
     }))
 }
 
-/// Whether the request asks for anything but what has this tag.
+/// Whether the request's `If-None-Match` includes this tag.
 pub(crate) fn is_asked(headers: &HeaderMap, tag: &str) -> bool {
     let asked = if_none_match(headers);
     asked.is_some_and(|asked| asked.to_str().is_ok_and(|asked| matches(asked, tag)))
 }
 
-/// What is asked about; several lines are one list. Who asks again mostly sends one line with one tag.
+/// The value of `If-None-Match`; several lines are joined into one list. Most requests have one line with one
+/// tag.
 fn if_none_match(headers: &HeaderMap) -> Option<HeaderValue> {
     let mut lines = headers.get_all(header::IF_NONE_MATCH);
     let first = lines.next()?;
@@ -131,24 +132,24 @@ fn is_among(asked: &HeaderValue, tag: &HeaderValue) -> bool {
     asked == tag || asked.to_str().is_ok_and(|asked| tag.to_str().is_ok_and(|tag| matches(asked, tag)))
 }
 
-/// The strong tag that a route put on.
+/// The strong tag that the route set.
 fn own_tag(headers: &HeaderMap) -> Option<HeaderValue> {
     headers.get(header::ETAG).filter(|tag| tag.as_bytes().starts_with(b"\"")).cloned()
 }
 
-/// The tag of the representation in the coding that it leaves in, if it leaves in one.
+/// The tag with the coding as a suffix, if the response is compressed.
 fn with_coding(tag: &HeaderValue, headers: &HeaderMap) -> Option<HeaderValue> {
     let coding = headers.get(header::CONTENT_ENCODING)?.to_str().ok()?;
     let open = tag.to_str().ok()?.strip_suffix('"')?;
     CODINGS.contains(&coding).then(|| HeaderValue::from_str(&format!("{open}-{coding}\"")).ok())?
 }
 
-/// The weak comparison, and blind to the coding: what a client keeps is the same content in either.
+/// The weak comparison, ignoring the coding: the cached content is the same in every coding.
 fn matches(asked: &str, tag: &str) -> bool {
     asked.trim() == "*" || tags(asked).any(|given| content(given) == content(tag.trim_matches('"')))
 }
 
-/// The opaque parts of a list of tags. Only what stands between quotes counts; a comma may be inside.
+/// The opaque parts of a list of tags. Only the text between quotes counts; it may contain a comma.
 fn tags(list: &str) -> impl Iterator<Item = &str> {
     list.split('"').skip(1).step_by(2)
 }
@@ -158,7 +159,7 @@ fn content(tag: &str) -> &str {
     CODINGS.iter().find_map(stem).unwrap_or(tag)
 }
 
-/// Compression adds a line of its own for what the route has said already.
+/// Joins the `Vary` lines: compression appends a line with names that the route has already listed.
 fn merge_vary(headers: &mut HeaderMap) {
     let mut lines = headers.get_all(header::VARY);
     let (Some(first), Some(second)) = (lines.next(), lines.next()) else { return };

@@ -1,4 +1,4 @@
-//! What no route answers: unknown paths, other methods of known ones, and OPTIONS.
+//! Requests without a route: unknown paths, known paths with other methods, and OPTIONS.
 
 use crate::edge::shell::Shell;
 use crate::error::{ApiError, Code};
@@ -9,16 +9,16 @@ use actix_web::{HttpRequest, HttpResponse};
 use std::collections::HashMap;
 use utoipa::openapi::{OpenApi, PathItem};
 
-/// The paths that exist, as templates, with their methods.
+/// The existing paths as templates, with their methods.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RouteTable {
     templates: Vec<(String, Vec<Method>)>,
-    /// Where those stand that have no variable. Every request is looked for here, and most paths are one of them.
+    /// Index of the templates without a variable. Every request is looked up here first, and most paths are literal.
     literal: HashMap<String, usize>,
 }
 
 impl RouteTable {
-    /// Every path of the document, and those of `others`, which answer GET.
+    /// The paths of the document, and `others`, which answer GET.
     pub(crate) fn new(document: &OpenApi, others: &[&str]) -> Self {
         let documented = document.paths.paths.iter().map(|(path, item)| (path.clone(), methods(item)));
         let others = others.iter().map(|path| ((*path).to_owned(), vec![Method::GET]));
@@ -40,13 +40,13 @@ impl RouteTable {
         self.templates.push((template, methods));
     }
 
-    /// The same with a path that answers these methods.
+    /// Adds a path with these methods.
     pub(crate) fn and(mut self, path: &str, methods: &[Method]) -> Self {
         self.add(path.to_owned(), methods.to_vec());
         self
     }
 
-    /// The methods of the path; `None` when there is no such path.
+    /// The methods of the path; `None` if the path does not exist.
     pub(crate) fn allowed(&self, path: &str) -> Option<&[Method]> {
         self.find(path).map(|(_, methods)| methods.as_slice())
     }
@@ -57,12 +57,12 @@ impl RouteTable {
         self.templates.iter().map(|(template, _)| template.as_str())
     }
 
-    /// The template that the path fits.
+    /// The template that matches the path.
     pub(crate) fn template(&self, path: &str) -> Option<&str> {
         self.find(path).map(|(template, _)| template.as_str())
     }
 
-    /// A template without a variable is the better match: `/a/mine` before `/a/{id}`.
+    /// A template with fewer variables is the better match: `/a/mine` before `/a/{id}`.
     fn find(&self, path: &str) -> Option<&(String, Vec<Method>)> {
         if let Some(place) = self.literal.get(path) {
             return self.templates.get(*place);
@@ -83,7 +83,7 @@ fn methods(item: &PathItem) -> Vec<Method> {
     operations.into_iter().filter(|(_, operation)| operation.is_some()).map(|(method, _)| method).collect()
 }
 
-/// `{name}` stands for one segment that is not empty, `{name}*` for the rest.
+/// `{name}` matches one segment that is not empty, `{name}*` the rest of the path.
 fn fits(template: &str, path: &str) -> bool {
     let (mut template, mut path) = (template.split('/'), path.split('/'));
     loop {
@@ -103,7 +103,7 @@ fn fits(template: &str, path: &str) -> bool {
     }
 }
 
-/// The value of `Allow`: HEAD comes with GET, and OPTIONS always.
+/// The value of `Allow`: HEAD is added to GET, and OPTIONS always.
 pub(crate) fn allow(methods: &[Method]) -> HeaderValue {
     let mut names: Vec<&str> = Vec::new();
     for method in methods {
@@ -116,13 +116,14 @@ pub(crate) fn allow(methods: &[Method]) -> HeaderValue {
     HeaderValue::from_str(&names.join(", ")).unwrap_or_else(|_| HeaderValue::from_static("OPTIONS"))
 }
 
-/// The service for everything that no route took.
+/// Handles every request that matches no route.
 pub(crate) async fn answer(req: HttpRequest, shell: Data<Shell>) -> Result<HttpResponse, ApiError> {
     let methods = shell.document.table.allowed(req.path()).ok_or(Code::NotFound)?;
     if *req.method() == Method::OPTIONS {
         return Ok(HttpResponse::NoContent().insert_header((header::ALLOW, allow(methods))).finish());
     }
-    // The path looks right and the method is: a variable was of a form that its route does not take.
+    // Template and method match, but the route did not: a variable has a format that the route does not
+    // accept.
     if methods.contains(req.method()) {
         return Err(Code::NotFound.into());
     }

@@ -1,23 +1,23 @@
-//! From where people sign in.
+//! The addresses from which accounts have signed in.
 //!
-//! Logins under one name are limited wherever they come from, or a password could be guessed from many addresses
-//! at once. That alone would let anybody lock anybody out: a flood of wrong passwords uses the name's allowance
-//! up. So an address from which the name was signed in to before has an allowance of its own, which nobody else
-//! can use up. Its owner gets in from home while the flood goes on; from a new place they wait until it ebbs, and
-//! sessions that are open stay open throughout.
+//! Logins under one name are limited across all addresses; otherwise a password could be guessed from many addresses
+//! at once. That limit alone would allow denial of service: a flood of wrong passwords uses up the name's allowance.
+//! An address from which the name has signed in before therefore has an allowance of its own. The account's owner can
+//! sign in from a known address during a flood; from a new address they must wait until the flood ends. Open sessions
+//! are not affected.
 //!
-//! The memory is this process's and bounded. After a restart everybody is a stranger again, which matters only
-//! while a flood goes on.
+//! The memory is local to this process and bounded. After a restart no address is known, which matters only during a
+//! flood.
 
 use std::collections::HashSet;
 use std::hash::Hash;
 use std::mem;
 use std::sync::{Mutex, PoisonError};
 
-/// How many pairs are remembered at least; twice as many at most.
+/// Minimum number of pairs that are remembered; the maximum is twice as many.
 const REMEMBERED: usize = 50_000;
 
-/// Remembers the latest of what it is told, in two generations: when the young one is full, the old one goes.
+/// Remembers the latest keys in two generations: when the young one is full, it replaces the old one.
 pub(crate) struct KnownOrigins<K> {
     limit: usize,
     generations: Mutex<Generations<K>>,
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_latest_are_remembered_and_no_more() {
+    fn the_latest_are_remembered_up_to_the_limit() {
         let familiar = KnownOrigins::of(10);
         (0..100).for_each(|key| familiar.remember(key));
         assert!((90..100).all(|key| familiar.knows(&key)));

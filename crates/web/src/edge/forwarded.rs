@@ -1,8 +1,8 @@
-//! Who is really asking, when proxies stand in between.
+//! The client's address behind proxies.
 //!
-//! A forwarding header is a claim of whoever sent it. It counts only when the peer is a trusted proxy, and only
-//! as far as trusted proxies wrote it: read from the right, where the nearest one wrote, up to the first address
-//! that is not trusted. What stands further left anybody can have made up.
+//! A forwarding header can be forged by any sender. It counts only if the peer is a trusted proxy, and only as far as
+//! trusted proxies wrote it: it is read from the right, where the nearest proxy wrote, up to the first address that
+//! is not trusted. A client can have invented anything further left.
 
 use actix_web::http::header::{self, HeaderMap, HeaderName};
 use std::fmt;
@@ -11,15 +11,15 @@ use std::str::FromStr;
 
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// Whether a proxy says that it forwards the request.
+/// Whether a proxy declares that it forwards the request.
 pub(crate) fn is_forwarded(headers: &HeaderMap) -> bool {
     [X_FORWARDED_FOR, header::FORWARDED, header::VIA].iter().any(|name| headers.contains_key(name))
 }
 
-/// A network in CIDR notation, such as `10.0.0.0/8` or `2001:db8::/32`; a bare address stands for itself.
+/// A network in CIDR notation, such as `10.0.0.0/8` or `2001:db8::/32`; a bare address is a network of one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Network {
-    /// With the bits that do not count set to zero, as IPv6 (IPv4 in its mapped form).
+    /// The first address as IPv6 (IPv4 in its mapped form), with the host bits zero.
     first: u128,
     mask: u128,
 }
@@ -42,7 +42,7 @@ impl Network {
     }
 }
 
-/// IPv4 addresses as the IPv6 addresses that they map to, so that one comparison serves both.
+/// The address as IPv6 (IPv4 in its mapped form), so that one comparison serves both.
 fn bits(address: IpAddr) -> u128 {
     match address {
         IpAddr::V4(v4) => v4.to_ipv6_mapped().to_bits(),
@@ -68,34 +68,34 @@ impl FromStr for Network {
         };
         let mask = u128::MAX.checked_shl(128 - offset - length).unwrap_or(0);
         let first = bits(address);
-        // Bits beyond the length are a mistake somewhere: better said than guessed at.
+        // Nonzero host bits indicate a typing error: report it instead of guessing.
         if first & mask == first { Ok(Self { first, mask }) } else { Err(MalformedNetwork) }
     }
 }
 
-/// The header in which the proxies say whom they speak for. One of them, chosen by the operator: a proxy passes
-/// on untouched what it does not write itself, so that reading both would trust whoever fills the other one.
+/// The header in which the proxies report the client's address. The operator chooses one: a proxy forwards the other
+/// header unchanged, so reading both would trust a header that a client can set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ForwardingHeader {
-    /// `X-Forwarded-For`, as most proxies write it.
+    /// `X-Forwarded-For`, which most proxies write.
     #[default]
     XForwardedFor,
     /// `Forwarded` (RFC 7239).
     Forwarded,
 }
 
-/// Whose word on a client's address is taken.
+/// The proxies whose report of a client's address is trusted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TrustedProxies {
-    /// Where the proxies are; without any, nobody's word is taken.
+    /// Networks of the proxies; if empty, no forwarding header is read.
     pub networks: Vec<Network>,
-    /// Where they write.
+    /// The header that they write.
     pub header: ForwardingHeader,
 }
 
 impl TrustedProxies {
-    /// The address of the client behind `peer`. Where a trusted proxy's list breaks off in something that is no
-    /// address, the client is the last hop that is known, which bounds what a broken proxy can do.
+    /// The address of the client behind `peer`. If a trusted proxy's list contains something that is not an address,
+    /// the result is the last known hop. This limits the effect of a broken proxy.
     pub(crate) fn client(&self, peer: Option<IpAddr>, headers: &HeaderMap) -> Option<IpAddr> {
         let mut client = peer?.to_canonical();
         if !self.trusts(client) {
@@ -115,7 +115,7 @@ impl TrustedProxies {
         self.networks.iter().any(|network| network.contains(address))
     }
 
-    /// What the hops said, the nearest first; `None` for what cannot be read.
+    /// The addresses that the hops reported, nearest first; `None` for an unreadable entry.
     fn hops(&self, headers: &HeaderMap) -> impl Iterator<Item = Option<IpAddr>> {
         let mut hops = Vec::new();
         let name = match self.header {
@@ -146,16 +146,17 @@ fn element(bytes: &[u8]) -> Option<IpAddr> {
             .then(|| value.get(1..).unwrap_or_default().trim_ascii())
     });
     let value = values.next()?;
-    // Twice is malformed (§4): nobody knows which one the proxy meant.
+    // A repeated `for` is malformed (§4), and it is unclear which one the proxy meant.
     if values.next().is_some() {
         return None;
     }
     let unquoted = value.strip_prefix(b"\"").and_then(|value| value.strip_suffix(b"\""));
-    // An address needs no escapes in its quotes.
+    // An address in quotes needs no escapes.
     node(unquoted.unwrap_or(value))
 }
 
-/// An address with or without a port; IPv6 in brackets or bare. `unknown` and `_hidden` are none.
+/// Parses an address with or without a port; IPv6 in brackets or bare. `None` for others, such as `unknown`
+/// and `_hidden`.
 fn node(bytes: &[u8]) -> Option<IpAddr> {
     let text = std::str::from_utf8(bytes).ok()?.trim_ascii();
     if let Ok(address) = text.parse::<IpAddr>() {
@@ -170,7 +171,7 @@ fn node(bytes: &[u8]) -> Option<IpAddr> {
     address.parse().ok().filter(|_| is_port(port))
 }
 
-/// Nothing, or a colon and a port, which may be obfuscated (RFC 7239 §6).
+/// Whether the text is empty, or a colon and a port, which may be obfuscated (RFC 7239 §6).
 fn is_port(text: &str) -> bool {
     text.is_empty()
         || text.strip_prefix(':').is_some_and(|port| {
@@ -179,8 +180,8 @@ fn is_port(text: &str) -> bool {
         })
 }
 
-/// The parts between `separator`s that stand in no quoted string, the last one first. Read from the right, so
-/// that a quote which the client left open cannot swallow what the proxies wrote behind it.
+/// Splits at each `separator` outside quoted strings; the last part comes first. Reads from the right, so that
+/// a quote left open by the client cannot swallow the parts that the proxies appended.
 fn split_from_right(bytes: &[u8], separator: u8) -> Vec<&[u8]> {
     let mut parts = Vec::new();
     let (mut quoted, mut end) = (false, bytes.len());
@@ -246,13 +247,13 @@ mod tests {
         let trusted = proxies(&["10.0.0.0/8", "2001:db8::/32"], ForwardingHeader::XForwardedFor);
         for (peer, lines, client) in [
             ("203.0.113.9", vec![], "203.0.113.9"),
-            // Spoofed by a peer that is no proxy.
+            // Forged by a peer that is no proxy.
             ("203.0.113.9", vec!["1.2.3.4"], "203.0.113.9"),
             ("203.0.113.9", vec!["10.0.0.1"], "203.0.113.9"),
             ("10.0.0.1", vec![], "10.0.0.1"),
             ("10.0.0.1", vec!["198.51.100.1"], "198.51.100.1"),
             ("::ffff:10.0.0.1", vec!["198.51.100.1"], "198.51.100.1"),
-            // What the client itself sent stands on the left.
+            // The client itself sent the entries on the left.
             ("10.0.0.1", vec!["1.2.3.4, 198.51.100.1"], "198.51.100.1"),
             ("10.0.0.1", vec!["1.2.3.4", "198.51.100.1, 10.9.9.9"], "198.51.100.1"),
             ("10.0.0.1", vec!["10.0.0.3, 10.0.0.2"], "10.0.0.3"),
@@ -260,7 +261,7 @@ mod tests {
             ("10.0.0.1", vec!["[2a00::1]:443"], "2a00::1"),
             ("10.0.0.1", vec!["198.51.100.1:50000"], "198.51.100.1"),
             ("10.0.0.1", vec!["::ffff:198.51.100.1"], "198.51.100.1"),
-            // Broken off: the last hop that is known.
+            // Unreadable entry: the last known hop.
             ("10.0.0.1", vec!["1.2.3.4, unknown"], "10.0.0.1"),
             ("10.0.0.1", vec!["1.2.3.4, , 10.0.0.2"], "10.0.0.2"),
             ("10.0.0.1", vec!["evil"], "10.0.0.1"),
@@ -326,7 +327,7 @@ mod tests {
         fn whatever_the_client_wrote_the_proxys_own_word_decides(line in "[ -~]{0,60}") {
             let peer = Some("10.0.0.1".parse().unwrap());
             let trusted = proxies(&["10.0.0.0/8"], ForwardingHeader::XForwardedFor);
-            // A proxy adds a line, as most do, or a word to the last one.
+            // A proxy adds a line, as most do, or an entry to the last line.
             let apart = headers(&X_FORWARDED_FOR, &[&line, "198.51.100.1"]);
             prop_assert_eq!(trusted.client(peer, &apart), Some("198.51.100.1".parse().unwrap()));
             let joined = headers(&X_FORWARDED_FOR, &[&format!("{line}, 198.51.100.1")]);

@@ -1,27 +1,27 @@
-//! The headers that stand on every answer, whoever made it.
+//! The headers of every response, whether a handler or a middleware produced it.
 
 use crate::config::WebConfig;
 use crate::edge::area::Area;
 use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 
-/// For everything that is no page: nothing may be loaded, framed or submitted from it.
+/// For everything except the API's page: no resource may be loaded, no frame shown, no form submitted.
 const CLOSED: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
 );
 
-/// For the API's page, whose scripts, styles and pictures come from the service. Its script sets styles through
-/// the object model, which needs no `unsafe-inline`; some of its style sheet's pictures are `data:` URLs.
+/// For the API's page, whose scripts, styles and pictures come from the service. Its script sets styles through the
+/// object model, which needs no `unsafe-inline`. Some pictures of its style sheet are `data:` URLs.
 const DOCS: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
     connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
 );
 
-/// Two years, as browsers' preload lists ask.
+/// Two years, as the preload lists of browsers require.
 const HSTS: HeaderValue = HeaderValue::from_static("max-age=63072000; includeSubDomains");
 
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 
-/// Values are checked when this is compiled, and not again for every answer.
+/// Constants, so that the values are validated at compile time and not for every response.
 const ALWAYS: [(HeaderName, HeaderValue); 7] = [
     (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
     (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
@@ -35,16 +35,16 @@ const ALWAYS: [(HeaderName, HeaderValue); 7] = [
     ),
 ];
 
-/// Puts them on. A route that said something of its own about its policy or its caching keeps it.
+/// Writes the headers. A route that set its own content security policy or cache control keeps it.
 pub(crate) fn write(headers: &mut HeaderMap, area: Area, config: &WebConfig) {
     for (name, value) in ALWAYS {
         headers.insert(name, value);
     }
     if area == Area::Sandbox {
-        // Without a referrer browsers say `Origin: null` where they send a form, which nobody takes for their own.
+        // Without a referrer, browsers send `Origin: null` with a form, which is no trusted origin.
         headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));
     }
-    // No coding is none; a route says so to have its answer left alone by compression.
+    // `identity` means no coding and is not sent. A route sets it to exclude its response from compression.
     if headers.get(header::CONTENT_ENCODING).is_some_and(|coding| coding == "identity") {
         headers.remove(header::CONTENT_ENCODING);
     }
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn forms_of_the_sandbox_say_where_they_come_from() {
+    fn forms_of_the_sandbox_send_an_origin() {
         let config = WebConfig::default();
         assert_eq!(written("/sandbox/checkout/7", &config).get("referrer-policy").unwrap(), "same-origin");
         assert_eq!(written("/api/user", &config).get("referrer-policy").unwrap(), "no-referrer");

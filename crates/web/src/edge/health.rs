@@ -1,4 +1,4 @@
-//! For whoever watches over the process: alive, ready, and in figures.
+//! Liveness, readiness and metrics for monitoring.
 
 use crate::config::MetricsOnMain;
 use crate::edge::forwarded::is_forwarded;
@@ -11,10 +11,10 @@ use actix_web::web::{self, Data, ServiceConfig};
 use actix_web::{HttpRequest, HttpResponse};
 use std::time::Duration;
 
-/// How long the store may take to say that it is there.
+/// How long the readiness check waits for the store.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// `/healthz`, `/readyz` and, for those who may read it, `/metrics`.
+/// Registers `/healthz`, `/readyz` and, as configured, `/metrics`.
 pub(crate) fn configure(config: &mut ServiceConfig, metrics: MetricsOnMain) {
     config.route("/healthz", web::get().to(healthz)).route("/readyz", web::get().to(readyz));
     match metrics {
@@ -35,13 +35,12 @@ fn ok() -> HttpResponse {
         .body(r#"{"status":"ok"}"#)
 }
 
-/// The process is alive. Asks nobody else.
+/// Liveness: the process runs. Calls no other component.
 async fn healthz() -> HttpResponse {
     ok()
 }
 
-/// The process does useful work: the store can be reached, its schema is the right one, and nobody wants the
-/// process to stop.
+/// Readiness: the store can be reached, its schema is current, and the process is not stopping.
 async fn readyz(shell: Data<Shell>) -> Result<HttpResponse, ApiError> {
     if shell.is_draining() {
         return Err(ApiError::new(Code::Unavailable, "the process is stopping").retry_after(1));
@@ -57,7 +56,8 @@ async fn local_figures(req: HttpRequest, shell: Data<Shell>) -> Result<HttpRespo
     if is_local(&req) { figures(shell).await } else { Err(Code::NotFound.into()) }
 }
 
-/// Whether the request comes from this machine, and not through a proxy on it, which would make every visitor local.
+/// Whether the request comes from this machine directly. Requests through a local proxy are excluded: with them,
+/// every client would count as local.
 fn is_local(req: &HttpRequest) -> bool {
     let client = ClientAddress::of(req).0;
     client.is_some_and(|client| client.to_canonical().is_loopback())

@@ -1,10 +1,9 @@
-//! Under which hosts the service answers.
+//! The hosts under which the service answers.
 //!
-//! A page whose name an attacker points at this machine (DNS rebinding) is of the same origin as the service in
-//! the browser's eyes, but its requests carry the attacker's name in `Host`. The service therefore answers under
-//! its public URL's host, under hosts that the operator allows, and under hosts that no name server can point
-//! elsewhere: loopback names and addresses, and, where the service listens on a network without a public URL, any
-//! address.
+//! A page whose name an attacker points at this machine (DNS rebinding) has the same origin as the service for a
+//! browser, but its requests carry the attacker's name in `Host`. The service therefore answers only under its public
+//! URL's host, under hosts that the operator allows, and under hosts that no name server can redirect: loopback names
+//! and addresses, and, where the service listens on a network without a public URL, any IP address.
 
 use crate::config::WebConfig;
 use crate::edge::area::Area;
@@ -19,7 +18,7 @@ use std::str::FromStr;
 /// What a listener serves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Serves {
-    /// Everything.
+    /// All routes.
     Main,
     /// Health and metrics only.
     Metrics,
@@ -33,13 +32,13 @@ pub(crate) struct ListenedOn {
 }
 
 impl ListenedOn {
-    /// The listener of a request; `None` for a request that came over no connection.
+    /// The listener of a request; `None` for a request without a connection, as in tests.
     pub(crate) fn of(req: &HttpRequest) -> Option<Self> {
         req.conn_data().copied()
     }
 }
 
-/// A host under which the service answers beside that of its public URL.
+/// A host under which the service answers in addition to that of its public URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AllowedHost(Allowed);
 
@@ -73,7 +72,7 @@ impl FromStr for AllowedHost {
 }
 
 impl AllowedHost {
-    /// Whether it stands for every host.
+    /// Whether it allows every host.
     pub fn is_any(&self) -> bool {
         self.0 == Allowed::Any
     }
@@ -86,15 +85,16 @@ impl AllowedHost {
     }
 }
 
-/// The hosts that a request names, in its target (RFC 9112 §3.2.2) and in its `Host` field.
+/// The hosts in a request: of its target (RFC 9112 §3.2.2) and of its `Host` fields. `None` for one that is
+/// not text.
 fn named(req: &HttpRequest) -> impl Iterator<Item = Option<&str>> {
     let target = req.uri().authority().map(|authority| Some(authority.as_str()));
     let fields = req.headers().get_all(header::HOST).map(|value| value.to_str().ok());
     target.into_iter().chain(fields)
 }
 
-/// The host and port under which a browser on this machine sent the request, where the host is a loopback name or
-/// address and the port is the listener's.
+/// The host and port that a browser on this machine used, if the host is a loopback name or address and the port is
+/// that of the listener.
 pub(crate) fn local_authority(req: &HttpRequest) -> Option<&str> {
     let listened = ListenedOn::of(req)?;
     let mut names = named(req);
@@ -103,15 +103,15 @@ pub(crate) fn local_authority(req: &HttpRequest) -> Option<&str> {
     (host.is_loopback() && port.unwrap_or(80) == listened.address.port()).then_some(authority)
 }
 
-/// Whether every host that the request names is a loopback name or address, and there is one.
+/// Whether the request has at least one host and all its hosts are loopback names or addresses.
 pub(crate) fn is_loopback(req: &HttpRequest) -> bool {
     let mut names = named(req).peekable();
     names.peek().is_some()
         && names.all(|name| name.and_then(Host::split).is_some_and(|(host, _)| host.is_loopback()))
 }
 
-/// Refuses a request under a host that the service does not answer under. A request without a host (HTTP/1.0)
-/// comes from no browser and passes; health checks pass under any host.
+/// Refuses a request under a host that the service does not serve. A request without a host (HTTP/1.0) comes
+/// from no browser and passes. Health checks pass under any host.
 pub(crate) fn check(req: &HttpRequest, config: &WebConfig) -> Result<(), ApiError> {
     if Area::of(req) == Area::Health {
         return Ok(());

@@ -1,8 +1,8 @@
-//! Bounds how long anybody waits for an answer.
+//! Bounds the time until a response.
 //!
-//! A database that is lost is noticed by itself, and so is a statement that takes too long: the server breaks it off. A
-//! server that stands still notices nothing, keeps its connections open and answers nobody. Whoever asks meanwhile is told
-//! to come again, as soon as they have waited for as long as anything may take.
+//! A lost database connection is detected, and the database cancels a statement that runs too long. A database server
+//! that hangs is not detected: its connections stay open and it does not answer. Requests then end with 503 and
+//! `Retry-After` when the time limit has passed.
 
 use crate::edge::area::Area;
 use crate::edge::crosssite::writes;
@@ -17,23 +17,23 @@ use std::cell::Cell;
 use std::pin::pin;
 use std::rc::Rc;
 
-/// Whether a request's body is still awaited, which has a bound of its own.
+/// Whether the handler is still reading the request's body, which has a time limit of its own.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct BodyAwaited(Rc<Cell<bool>>);
 
 impl BodyAwaited {
-    /// That of a request. One whose method carries no body has none, and says nothing.
+    /// The flag of a request. A request whose method carries no body gets a detached flag without effect.
     pub(crate) fn of(req: &HttpRequest) -> Self {
         req.extensions().get::<Self>().cloned().unwrap_or_default()
     }
 
-    /// Says so from now on.
+    /// Sets the flag.
     pub(crate) fn set(&self, awaited: bool) {
         self.0.set(awaited);
     }
 }
 
-/// The middleware. Jobs of operators' timers may take longer, and bound themselves.
+/// Applies the limit. Jobs of operators' timers may take longer and have limits of their own.
 pub(crate) async fn bound<B: MessageBody>(req: ServiceRequest, next: Next<B>) -> Served<B> {
     if Area::of(req.request()) == Area::CronJob {
         return next.call(req).await;
@@ -44,7 +44,7 @@ pub(crate) async fn bound<B: MessageBody>(req: ServiceRequest, next: Next<B>) ->
         req.extensions_mut().insert(body.clone());
     }
     let mut answer = pin!(next.call(req));
-    // What lies in memory is answered at once, and needs no clock.
+    // A response from memory is ready at once and needs no timer.
     if let Some(served) = poll_immediate(&mut answer).await {
         return served;
     }

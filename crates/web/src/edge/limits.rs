@@ -1,13 +1,13 @@
-//! How much one account, one address or one login name may ask in what time.
+//! Rate limits for accounts, addresses and login names.
 //!
-//! Signed in, an account's own allowance counts; signed out, its address's. A wide allowance for the address
-//! comes before either, so that guessing at tokens is bounded too: wide, because a whole stand of fans can sit
-//! behind one address. Addresses are those of clients ([`crate::edge::forwarded`]); IPv6 counts by /64, and by /48 with a
-//! wider allowance.
+//! A signed-in request counts against its account, a signed-out request against its address. A wider limit for the
+//! address is checked before either, which also bounds guessing at tokens. It is wide because many fans can share one
+//! address. Addresses are those of clients ([`crate::edge::forwarded`]). IPv6 addresses are counted by /64, and by
+//! /48 with a wider limit.
 //!
-//! Logins and refreshes have allowances of their own in the place of that for writes: what fails counts against the
-//! address, and what is known to be good passes without it, so that nobody can use up a shared address's allowance and
-//! thereby sign its other users out.
+//! Logins and refreshes have limits of their own instead of the limit for writes. Failures count against the address;
+//! valid refreshes and logins from a known origin do not. A client that uses up the limit of a shared address therefore
+//! does not lock out the other users of that address.
 
 use crate::edge::allowance::{ByAddress, FailuresByAddress, Keyed};
 use crate::edge::familiar::KnownOrigins;
@@ -22,17 +22,17 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 use terrace_kernel::UserId;
 
-/// So many in so much time; all of them may come at once.
+/// A limit: at most `count` requests per `per`, with bursts up to `count`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rate {
-    /// How many.
+    /// Number of requests.
     pub count: NonZeroU32,
-    /// In how much time.
+    /// Length of the interval.
     pub per: Duration,
 }
 
 impl Rate {
-    /// So many in so many seconds; neither is less than one.
+    /// A limit of `count` requests in `seconds`; zero counts as one in both.
     pub const fn new(count: u32, seconds: u64) -> Self {
         let count = match NonZeroU32::new(count) {
             Some(count) => count,
@@ -41,13 +41,13 @@ impl Rate {
         Self { count, per: Duration::from_secs(if seconds == 0 { 1 } else { seconds }) }
     }
 
-    /// So many times as many in the same time.
+    /// The limit with `factor` times the count in the same interval.
     pub(crate) fn times(self, factor: u32) -> Self {
         let count = self.count.get().saturating_mul(factor);
         Self { count: NonZeroU32::new(count).unwrap_or(self.count), ..self }
     }
 
-    /// How long one takes to refill.
+    /// How long one request takes to refill, at least one nanosecond.
     pub(crate) fn each(self) -> Duration {
         let each = self.per.checked_div(self.count.get()).filter(|each| !each.is_zero());
         each.unwrap_or(Duration::from_nanos(1))
@@ -59,34 +59,34 @@ impl Rate {
     }
 }
 
-/// The allowances.
+/// The limits of all kinds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LimitConfig {
-    /// `false` lifts them all.
+    /// `false` disables all limits.
     pub enabled: bool,
-    /// All requests of one address, whoever sends them.
+    /// All requests of one address, signed in or not.
     pub address: Rate,
     /// Reads of one account.
     pub account_reads: Rate,
     /// Writes of one account.
     pub account_writes: Rate,
-    /// Reads of one address, signed out.
+    /// Signed-out reads of one address.
     pub anonymous_reads: Rate,
-    /// Writes of one address, signed out.
+    /// Signed-out writes of one address.
     pub anonymous_writes: Rate,
     /// Registrations of one address.
     pub register: Rate,
-    /// Logins and refreshes of one address that fail.
+    /// Failed logins and refreshes of one address.
     pub login_address: Rate,
-    /// Logins under one name, from wherever.
+    /// Logins under one name, from all addresses.
     pub login_name: Rate,
-    /// Proofs of the password by one account that is signed in.
+    /// Password verifications of one signed-in account.
     pub password_proof: Rate,
-    /// Exports of one account: each reads everything that it has.
+    /// Exports of one account: each reads all data of the account.
     pub export: Rate,
-    /// Uploads of pictures of one account.
+    /// Picture uploads of one account.
     pub uploads: Rate,
-    /// Purchases for money that are started from one address.
+    /// Purchases for money started from one address.
     pub purchases: Rate,
 }
 
@@ -111,18 +111,18 @@ impl Default for LimitConfig {
 }
 
 impl LimitConfig {
-    /// No limits at all.
+    /// Limits that are all disabled.
     pub fn off() -> Self {
         Self { enabled: false, ..Self::default() }
     }
 }
 
-/// Where a request comes from, proxies looked through. The edge computes it once, for everybody.
+/// The address of the client, with trusted proxies resolved. The edge computes it once for each request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ClientAddress(pub(crate) Option<IpAddr>);
 
 impl ClientAddress {
-    /// The one that the edge put on the request.
+    /// The address that the edge stored on the request; `None` inside if it stored none.
     pub(crate) fn of(req: &HttpRequest) -> Self {
         req.extensions().get().copied().unwrap_or(Self(None))
     }
@@ -137,13 +137,13 @@ impl fmt::Display for ClientAddress {
     }
 }
 
-/// An address as it is counted.
+/// An address in the granularity in which requests are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Address {
     V4([u8; 4]),
-    /// The /64 that a subscriber gets.
+    /// A /64, the usual size of one subscriber's network.
     V6([u8; 8]),
-    /// The /48 that a site or a part of a network gets.
+    /// A /48, the usual size of a site or of a part of a mobile network.
     V6Wide([u8; 6]),
     /// A client without an address, such as one on a local socket.
     None,
@@ -158,7 +158,7 @@ impl Address {
         }
     }
 
-    /// The larger network that an IPv6 address is counted in too.
+    /// The /48 of a /64; `None` for other kinds of address.
     pub(crate) fn wide(self) -> Option<Self> {
         match self {
             Self::V6(prefix) => Some(Self::V6Wide(prefix.first_chunk().copied().unwrap_or_default())),
@@ -181,12 +181,12 @@ struct Limiters {
     login_name: Keyed<NameDigest>,
     password_proof: Keyed<UserId>,
     password_slots: PasswordSlots,
-    /// For who signed in under the name from the address before; see [`crate::edge::familiar`].
+    /// For names that have signed in from the address before; see [`crate::edge::familiar`].
     login_familiar: Keyed<(NameDigest, Address)>,
     familiar: KnownOrigins<(NameDigest, Address)>,
 }
 
-/// The digest bounds what a long name costs.
+/// A digest instead of the name, so that a long name costs no more memory than a short one.
 pub(crate) type NameDigest = [u8; 16];
 
 pub(crate) fn digest(name: &str) -> NameDigest {
@@ -194,7 +194,7 @@ pub(crate) fn digest(name: &str) -> NameDigest {
     digest.first_chunk().copied().unwrap_or_default()
 }
 
-/// Counts what is asked and says when it is too much: 429 `rate_limited` with `Retry-After`.
+/// Counts requests and refuses those beyond a limit: 429 `rate_limited` with `Retry-After`.
 pub(crate) struct RateLimits(Option<Limiters>);
 
 impl RateLimits {
@@ -218,12 +218,12 @@ impl RateLimits {
         }))
     }
 
-    /// Every request, before anything is looked up for it.
+    /// Counts any request, before the session is looked up.
     pub(crate) fn check_address(&self, address: Address) -> Result<(), ApiError> {
         self.0.as_ref().map_or(Ok(()), |limiters| limiters.address.check(address))
     }
 
-    /// Every request, once it is known who asks.
+    /// Counts any request, after the session is resolved.
     pub(crate) fn check_request(
         &self,
         account: Option<UserId>,
@@ -239,12 +239,12 @@ impl RateLimits {
         }
     }
 
-    /// A registration.
+    /// Counts a registration.
     pub(crate) fn check_register(&self, address: Address) -> Result<(), ApiError> {
         self.0.as_ref().map_or(Ok(()), |limiters| limiters.register.check(address))
     }
 
-    /// An attempt to sign in under `name`, in the form in which names are compared.
+    /// Checks a login under `name`, in the form in which names are compared.
     pub(crate) fn check_login(&self, address: Address, name: &str) -> Result<(), ApiError> {
         let Some(limiters) = &self.0 else { return Ok(()) };
         let name = digest(name);
@@ -255,8 +255,8 @@ impl RateLimits {
         limiters.login_name.check(&name)
     }
 
-    /// A login under `name` failed. Where the name signed in from the address before, it has an allowance of its own
-    /// for that.
+    /// Counts a failed login under `name` against the address, unless `name` has signed in from there before: such
+    /// logins have a separate limit.
     pub(crate) fn note_failed_login(&self, address: Address, name: &str) {
         if let Some(limiters) = &self.0
             && !limiters.familiar.knows(&(digest(name), address))
@@ -265,7 +265,7 @@ impl RateLimits {
         }
     }
 
-    /// A refresh token that is nobody's: refused as too much once the address has used up its failures.
+    /// Counts an invalid refresh token; refused once the address has used up its failures.
     pub(crate) fn check_failed_refresh(&self, address: Address) -> Result<(), ApiError> {
         let Some(limiters) = &self.0 else { return Ok(()) };
         limiters.login_failures.check(address)?;
@@ -273,12 +273,12 @@ impl RateLimits {
         Ok(())
     }
 
-    /// A proof of the password by an account that is signed in.
+    /// Counts a password verification by a signed-in account.
     pub(crate) fn check_password_proof(&self, account: UserId) -> Result<(), ApiError> {
         self.0.as_ref().map_or(Ok(()), |limiters| limiters.password_proof.check(&account))
     }
 
-    /// A slot for hashing a password; none is needed where nothing is limited.
+    /// Takes a slot for hashing a password; `None` if limits are disabled.
     pub(crate) fn take_password_slot(
         &self,
         owner: PasswordOwner,
@@ -287,29 +287,29 @@ impl RateLimits {
         self.0.as_ref().map(|limiters| limiters.password_slots.take(owner, address)).transpose()
     }
 
-    /// Somebody signed in under `name`: from this address they are no stranger any more.
+    /// Records a successful login: `name` is known at this address from now on.
     pub(crate) fn note_login(&self, address: Address, name: &str) {
         if let Some(limiters) = &self.0 {
             limiters.familiar.remember((digest(name), address));
         }
     }
 
-    /// An export of everything that an account has.
+    /// Counts an export of an account's data.
     pub(crate) fn check_export(&self, account: UserId) -> Result<(), ApiError> {
         self.0.as_ref().map_or(Ok(()), |limiters| limiters.export.check(&account))
     }
 
-    /// An upload of a picture, before its body is read.
+    /// Counts a picture upload, before its body is read.
     pub(crate) fn check_upload(&self, account: UserId) -> Result<(), ApiError> {
         self.0.as_ref().map_or(Ok(()), |limiters| limiters.uploads.check(&account))
     }
 
-    /// The start of a purchase for money.
+    /// Counts the start of a purchase for money.
     pub(crate) fn check_purchase(&self, address: Address) -> Result<(), ApiError> {
         self.0.as_ref().map_or(Ok(()), |limiters| limiters.purchases.check(&address))
     }
 
-    /// Forgets everybody whose allowance is full again, so that the memory stays bounded.
+    /// Removes the keys whose allowance is full again, which bounds the memory.
     pub(crate) fn prune(&self) {
         let Some(limiters) = &self.0 else { return };
         let Limiters {
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_much_waits() {
+    fn requests_beyond_a_limit_get_retry_after() {
         let config = LimitConfig { login_name: Rate::new(2, 3600), ..LimitConfig::default() };
         let limits = RateLimits::new(&config);
         assert!(limits.check_login(address("10.0.0.1"), "ana").is_ok());
@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_on_a_name_does_not_lock_out_who_is_at_home_there() {
+    fn a_flood_on_a_name_does_not_lock_out_its_known_addresses() {
         let config = LimitConfig { login_name: Rate::new(2, 3600), ..LimitConfig::default() };
         let limits = RateLimits::new(&config);
         let home = address("2001:db8:1:2::1");
@@ -396,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_of_failures_at_an_address_spares_those_who_are_known_there() {
+    fn a_flood_of_failures_at_an_address_spares_its_known_names() {
         let config = LimitConfig { login_address: Rate::new(5, 3600), ..LimitConfig::default() };
         let limits = RateLimits::new(&config);
         let shared = address("10.0.0.1");
@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn logins_that_succeed_use_nothing_up() {
+    fn successful_logins_use_no_allowance() {
         let config = LimitConfig { login_address: Rate::new(2, 3600), ..LimitConfig::default() };
         let limits = RateLimits::new(&config);
         let shared = address("10.0.0.1");
@@ -427,11 +427,11 @@ mod tests {
     }
 
     #[test]
-    fn a_48_has_a_wider_allowance_and_no_more_than_that() {
+    fn a_48_has_a_wider_but_limited_allowance() {
         let rate = Rate::new(3, 36_000);
         let config = LimitConfig { login_address: rate, register: rate, ..LimitConfig::default() };
         let limits = RateLimits::new(&config);
-        // Of each subscriber three pass, until the whole network has used up its allowance.
+        // Three requests of each subscriber pass, until the /48 has used up its allowance.
         let wide = usize::try_from(3 * WIDE).unwrap();
         let (mut registered, mut failed) = (0, 0);
         for n in 0..1000 {
@@ -469,7 +469,7 @@ mod tests {
             RateLimits::new(&LimitConfig { address: Rate::new(1_000_000_000, 1), ..LimitConfig::default() });
         limits.check_address(address("10.0.0.1")).unwrap();
         let limiters = limits.0.as_ref().unwrap();
-        // One nanosecond refills it.
+        // The allowance refills within one nanosecond.
         while !limiters.address.is_empty() {
             limits.prune();
         }

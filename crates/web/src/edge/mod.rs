@@ -1,5 +1,5 @@
-//! The outermost middleware: whatever happens below, a request is named, answered in the house's shape, logged
-//! and counted.
+//! The outermost middleware. Every request gets an id, a log line and a count, and every response, whatever
+//! fails below, has the service's format.
 
 mod allowance;
 mod area;
@@ -75,7 +75,7 @@ use std::fmt;
 use std::panic::AssertUnwindSafe;
 use std::rc::Rc;
 
-/// The middleware.
+/// The outermost middleware of every request.
 pub(crate) async fn edge<B: MessageBody>(
     mut req: ServiceRequest,
     next: Next<B>,
@@ -87,13 +87,14 @@ pub(crate) async fn edge<B: MessageBody>(
     let client = ClientAddress(shell.config().trusted_proxies.client(peer, req.headers()));
     let seen = Seen::begin(&req, id.clone(), client);
     let cors = Cors::of(&req, &shell);
-    // The service speaks HTTP/1.1 only, and says so by ending the connection after its answer.
+    // The service supports HTTP/1.1 only. It answers an `Upgrade` request normally and then closes the
+    // connection.
     let ends = req.head().upgrade() || req.headers().contains_key(header::UPGRADE);
     req.extensions_mut().insert(id);
     req.extensions_mut().insert(client);
     req.extensions_mut().insert(seen.area());
     if *req.method() == Method::HEAD {
-        // Every GET route answers HEAD; the connection knows what was asked and leaves the body out.
+        // Every GET route answers HEAD. The HTTP connection remembers the original method and omits the body.
         req.extensions_mut().insert(OnlyHead);
         req.head_mut().method = Method::GET;
     }
@@ -111,7 +112,7 @@ pub(crate) async fn edge<B: MessageBody>(
         Ok(Ok(res)) => {
             let route = res.request().match_pattern();
             let mut res = normalize::response(res, &seen, &shell);
-            dress(res.headers_mut(), &seen, &shell, &cors);
+            finish_headers(res.headers_mut(), &seen, &shell, &cors);
             if ends {
                 res.response_mut().head_mut().set_connection_type(ConnectionType::Close);
             }
@@ -119,25 +120,27 @@ pub(crate) async fn edge<B: MessageBody>(
             return Ok(res.map_body(|_, body| Held::new(body, busy)));
         }
         Ok(Err(error)) => error,
-        Err(panic) => ApiError::internal(format!("a panic: {}", words(&*panic))).into(),
+        Err(panic) => ApiError::internal(format!("a panic: {}", panic_message(&*panic))).into(),
     };
-    // The request went down with what broke: without it no response can be made here, only an error that
-    // becomes one.
-    let mut dressed = RenderedError::new(&broken, &seen, ends);
-    dress(&mut dressed.headers, &seen, &shell, &cors);
-    seen.finish(dressed.status, shell.document.table.template(seen.path()), &shell.series);
-    Err(dressed.into())
+    // The failed call consumed the request, and a response cannot be built without one. What can be returned
+    // is an error that renders itself as the response.
+    let mut rendered = RenderedError::new(&broken, &seen, ends);
+    finish_headers(&mut rendered.headers, &seen, &shell, &cors);
+    seen.finish(rendered.status, shell.document.table.template(seen.path()), &shell.series);
+    Err(rendered.into())
 }
 
-/// Refuses a request that no part of the service takes, whatever it asks for.
+/// Refuses requests that are invalid for every route: a malformed path encoding, a foreign host, a WebSocket
+/// upgrade with a body.
 fn check(req: &ServiceRequest, config: &WebConfig) -> Result<(), ApiError> {
     area::check_encoding(req.uri().path())?;
     host::check(req.request(), config)?;
     check_upgrade(req)
 }
 
-/// Refuses a body after `Upgrade: websocket`: the framework reads it until the connection closes, whatever
-/// `Content-Length` says. A WebSocket begins with a GET (RFC 6455 §4.1), where the service ignores the field.
+/// Refuses a body after `Upgrade: websocket`: for such a request the framework reads the body until the
+/// connection closes and ignores `Content-Length`. A WebSocket handshake is a GET (RFC 6455 §4.1), for which
+/// the service ignores the field.
 fn check_upgrade(req: &ServiceRequest) -> Result<(), ApiError> {
     let mut protocols = req.headers().get_all(header::UPGRADE);
     let asks = protocols.any(|protocol| protocol.as_bytes().trim_ascii().eq_ignore_ascii_case(b"websocket"));
@@ -149,18 +152,18 @@ fn check_upgrade(req: &ServiceRequest) -> Result<(), ApiError> {
     Ok(())
 }
 
-/// The refusal of a request that reaches no route, or 429 once its address has sent too many: such requests count
-/// as those that are signed out do.
+/// Returns the refusal of a request that reaches no route, or 429 if its address has exceeded a limit. Such requests
+/// count towards the limits for signed-out clients.
 fn counted(refusal: ApiError, req: &ServiceRequest, client: ClientAddress, shell: &Shell) -> ApiError {
     let (limits, address) = (&shell.limits, Address::of(client));
     let allowed = limits.check_address(address);
     allowed.and_then(|()| limits.check_request(None, address, writes(req.method()))).err().unwrap_or(refusal)
 }
 
-/// Only the head of the answer was asked for: on the request of a HEAD.
+/// Request extension: the original method was HEAD, so the response has no body.
 pub(crate) struct OnlyHead;
 
-/// What is said to pages of other origins.
+/// The CORS decision for a request and the kind of preflight, if it is one.
 struct Cors {
     leave: Leave,
     preflight: Preflight,
@@ -173,13 +176,13 @@ impl Cors {
     }
 }
 
-/// How many bytes the target and the fields of the request's head hold.
+/// Size in bytes of the request target and of all header names and values.
 fn head_size(req: &ServiceRequest) -> usize {
     let target = req.uri().path_and_query().map_or(0, |target| target.as_str().len());
     target + req.headers().iter().map(|(name, value)| name.as_str().len() + value.len()).sum::<usize>()
 }
 
-fn dress(headers: &mut HeaderMap, seen: &Seen, shell: &Shell, cors: &Cors) {
+fn finish_headers(headers: &mut HeaderMap, seen: &Seen, shell: &Shell, cors: &Cors) {
     headers::write(headers, seen.area(), shell.config());
     cors.leave.write(headers, seen.method(), cors.preflight);
     if let Ok(id) = HeaderValue::from_str(seen.id().as_str()) {
@@ -187,16 +190,16 @@ fn dress(headers: &mut HeaderMap, seen: &Seen, shell: &Shell, cors: &Cors) {
     }
 }
 
-/// What a panic said, for the log.
-fn words(panic: &(dyn Any + Send)) -> &str {
+/// The message of a panic, for the log.
+fn panic_message(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("without words")
 }
 
-/// A finished answer in the form of an error.
+/// A complete response (status, headers, problem document) in the form of an error.
 struct RenderedError {
     status: StatusCode,
-    /// Whether the connection ends with it.
+    /// Whether the connection closes after this response.
     ends: bool,
     headers: HeaderMap,
     body: String,
@@ -213,7 +216,7 @@ impl RenderedError {
 
 impl fmt::Debug for RenderedError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Dressed({})", self.status)
+        write!(f, "RenderedError({})", self.status)
     }
 }
 

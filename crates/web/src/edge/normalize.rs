@@ -1,6 +1,6 @@
-//! Makes every failure a problem document, whoever refused: a handler, an extractor, a middleware, the router
-//! or the framework. What is refused before there is a request (a malformed or oversized head) never comes
-//! here and stays plain.
+//! Turns every failure into a problem document, whether a handler, an extractor, a middleware, the router or
+//! the framework produced it. What the framework refuses before a request exists (a malformed or oversized
+//! head) does not pass here and stays plain text.
 
 use crate::edge::fallback;
 use crate::edge::observe::Seen;
@@ -14,7 +14,7 @@ use actix_web::dev::ServiceResponse;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderMap, HeaderValue};
 
-/// The response itself when it is no failure, else the document in its place.
+/// Replaces the body of an error response with a problem document; returns other responses unchanged.
 pub(crate) fn response<B: MessageBody>(
     res: ServiceResponse<B>,
     seen: &Seen,
@@ -29,7 +29,7 @@ pub(crate) fn response<B: MessageBody>(
     let problem = problem(response.error(), status, seen, &mut headers);
     *response.status_mut() = problem.status();
     let kept = response.headers_mut();
-    // These told of the body that goes.
+    // These headers describe the replaced body.
     for name in [header::CONTENT_LENGTH, header::CONTENT_ENCODING, header::ETAG] {
         kept.remove(name);
     }
@@ -46,7 +46,7 @@ pub(crate) fn response<B: MessageBody>(
     ServiceResponse::new(request, response.set_body(body)).map_into_boxed_body().map_into_right_body()
 }
 
-/// The document for a failure, with the headers that belong to it. Tells the log the cause.
+/// The problem document for a failure; adds its headers to `headers` and logs the cause.
 pub(crate) fn problem(
     error: Option<&Error>,
     status: StatusCode,
@@ -69,14 +69,14 @@ pub(crate) fn problem(
     Problem::new(known, seen.path(), seen.id().as_str())
 }
 
-/// The framework's own words may hold what is not for everybody: they go to the log.
+/// The framework's error text may hold internal details, so it is only logged.
 fn of_foreign(error: Option<&Error>, status: StatusCode) -> ApiError {
-    let words = || error.map_or_else(|| format!("answered {status}"), ToString::to_string);
+    let text = || error.map_or_else(|| format!("answered {status}"), ToString::to_string);
     let code = Code::of_foreign(status);
     if code == Code::Unavailable {
-        ApiError::unavailable(words(), 2)
+        ApiError::unavailable(text(), 2)
     } else if status.is_server_error() {
-        ApiError::internal(words())
+        ApiError::internal(text())
     } else {
         code.into()
     }

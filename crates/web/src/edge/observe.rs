@@ -1,5 +1,5 @@
-//! What is known of each request afterwards: a line in the log and a count in the metrics, by route template,
-//! never by path, and without query strings, which may hold what is nobody's business.
+//! Access log and request metrics. Both use the route template instead of the path, and no query string,
+//! because paths and query strings may hold personal data.
 
 use crate::edge::area::Area;
 use crate::edge::limits::ClientAddress;
@@ -13,25 +13,25 @@ use std::collections::HashMap;
 use std::sync::{OnceLock, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-/// The access log's target: answers at `debug`, failures of ours at `warn`.
+/// Target of the access log: responses at `debug`, server errors at `warn`.
 const TARGET: &str = "terrace::access";
 
-/// Upper bounds in seconds, for everything that is measured in time.
+/// Upper bounds in seconds of all duration histograms.
 const BUCKETS: [f64; 14] =
     [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
 
-/// Makes this process's metrics readable by `/metrics`. Once per process.
+/// Installs the metrics recorder that `/metrics` reads. Once per process.
 ///
 /// # Errors
 ///
-/// Fails when the process records its metrics elsewhere already.
+/// Fails if the process already has a recorder.
 pub fn install_metrics() -> Result<PrometheusHandle, BuildError> {
     PrometheusBuilder::new()
         .set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), &BUCKETS)?
         .install_recorder()
 }
 
-/// A request as it came in.
+/// The facts of a request, recorded when it arrives.
 pub(crate) struct Seen {
     id: RequestId,
     method: Method,
@@ -69,7 +69,7 @@ impl Seen {
         self.uri.path()
     }
 
-    /// Logs and counts the answer.
+    /// Logs and counts the response.
     pub(crate) fn finish(&self, status: StatusCode, route: Option<&str>, series: &Series) {
         let took = self.started.elapsed();
         let route = route.unwrap_or("unmatched");
@@ -88,15 +88,15 @@ impl Seen {
     }
 }
 
-/// The series that requests are counted in. Each is looked up once, for finding it by its labels costs as much as some
-/// answers do.
+/// The metric series of requests. Each is looked up once and kept, because a lookup by labels costs as much as some
+/// responses do.
 #[derive(Default)]
 pub(crate) struct Series {
     by_route: RwLock<HashMap<String, Vec<Answers>>>,
     in_flight: OnceLock<Gauge>,
 }
 
-/// What has come of requests of one method to one route.
+/// The series of one method, route and status.
 struct Answers {
     method: &'static str,
     status: StatusCode,
@@ -126,7 +126,7 @@ impl Series {
         }
     }
 
-    /// Counts a request among those in flight as long as what is returned lives, also when its client goes away.
+    /// Counts a request as in flight until the returned value is dropped, including on disconnect of the client.
     pub(crate) fn enter(&self) -> InFlight {
         let in_flight = self.in_flight.get_or_init(|| metrics::gauge!("http_requests_in_flight")).clone();
         in_flight.increment(1.0);
@@ -148,7 +148,7 @@ impl Answers {
     }
 }
 
-/// A method that nobody knows must not make a series of its own.
+/// Unknown methods share one label, so that clients cannot create series.
 fn method_label(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",
@@ -162,7 +162,7 @@ fn method_label(method: &Method) -> &'static str {
     }
 }
 
-/// A request that is in flight.
+/// A request in flight.
 pub(crate) struct InFlight(Gauge);
 
 impl Drop for InFlight {

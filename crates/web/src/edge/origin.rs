@@ -1,4 +1,4 @@
-//! Origins (RFC 6454), in a form in which they can be compared.
+//! Origins (RFC 6454) in normalized form, for comparison.
 
 use actix_web::http::Uri;
 use std::fmt;
@@ -8,14 +8,14 @@ use std::str::FromStr;
 /// A host, without a port.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Host {
-    /// An address, which no name server has a say in.
+    /// An IP address, which is not resolved through DNS.
     Address(IpAddr),
-    /// A name in lower case, without a dot at its end.
+    /// A name in lower case, without a trailing dot.
     Name(String),
 }
 
 impl Host {
-    /// Reads a host without a port; an IPv6 address stands in brackets.
+    /// Parses a host without a port; an IPv6 address is in brackets.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         if let Some(bracketed) = text.strip_prefix('[') {
             let address: Ipv6Addr = bracketed.strip_suffix(']')?.parse().ok()?;
@@ -29,10 +29,10 @@ impl Host {
         (!name.is_empty() && name.bytes().all(is_name_byte)).then(|| Self::Name(name.to_ascii_lowercase()))
     }
 
-    /// Reads an authority as it stands in a `Host` header: a host, and a port where there is one.
+    /// Parses an authority as in a `Host` header: a host with an optional port.
     pub(crate) fn split(authority: &str) -> Option<(Self, Option<u16>)> {
         let (host, port) = match authority.rsplit_once(':') {
-            // The colons of an address in brackets belong to it.
+            // The colons inside brackets belong to the address.
             Some((host, port)) if !port.ends_with(']') => (host, port),
             Some(_) | None => (authority, ""),
         };
@@ -43,7 +43,7 @@ impl Host {
         Some((Self::parse(host)?, port))
     }
 
-    /// Whether it is the machine itself. Names under `localhost` are (RFC 6761 §6.3).
+    /// Whether it is this machine. Names under `localhost` are (RFC 6761 §6.3).
     pub(crate) fn is_loopback(&self) -> bool {
         match self {
             Self::Address(address) => address.is_loopback(),
@@ -51,7 +51,7 @@ impl Host {
         }
     }
 
-    /// Whether it is an address.
+    /// Whether it is an IP address.
     pub(crate) fn is_address(&self) -> bool {
         matches!(self, Self::Address(_))
     }
@@ -66,10 +66,10 @@ pub(crate) struct Origin {
 }
 
 impl Origin {
-    /// Reads `http://host[:port]` or `https://host[:port]`, without a path; `None` for anything else, `null`
-    /// among it.
+    /// Parses `http://host[:port]` or `https://host[:port]`, without a path; `None` for anything else,
+    /// including `null`.
     pub(crate) fn parse(text: &str) -> Option<Self> {
-        // The parser would drop a fragment.
+        // `Uri` would drop a fragment silently.
         if text.contains(['#', '?', '@']) {
             return None;
         }
@@ -85,19 +85,19 @@ impl Origin {
         Self::of(https, uri.authority()?.as_str())
     }
 
-    /// The origin of an authority as it stands in a `Host` header.
+    /// The origin of an authority as in a `Host` header.
     pub(crate) fn of(https: bool, authority: &str) -> Option<Self> {
         let (host, port) = Host::split(authority)?;
         Some(Self { https, host, port: port.unwrap_or(if https { 443 } else { 80 }) })
     }
 
-    /// Whether no name server had a say in where this host is: a loopback name, or an address.
+    /// Whether DNS cannot redirect the host: a loopback name or an IP address.
     pub(crate) fn is_beyond_dns(&self) -> bool {
         self.host.is_loopback() || self.host.is_address()
     }
 }
 
-/// Where browsers reach the service: an origin, such as `https://fans.example`.
+/// The origin at which browsers reach the service, such as `https://fans.example`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PublicUrl {
     origin: Origin,
@@ -117,22 +117,22 @@ impl fmt::Display for MalformedPublicUrl {
 impl std::error::Error for MalformedPublicUrl {}
 
 impl PublicUrl {
-    /// Whether browsers come by https.
+    /// Whether browsers connect over https.
     pub fn is_https(&self) -> bool {
         self.origin.https
     }
 
-    /// Whether nobody but the machine itself comes by it.
+    /// Whether only this machine can connect to it.
     pub fn is_loopback(&self) -> bool {
         self.origin.host.is_loopback()
     }
 
-    /// Whether its host is this one.
+    /// Whether it has this host.
     pub(crate) fn is_at(&self, host: &Host) -> bool {
         self.origin.host == *host
     }
 
-    /// What the `Origin` header of the service's own pages says.
+    /// The origin in the `Origin` header of the service's own pages.
     pub(crate) fn origin(&self) -> &Origin {
         &self.origin
     }

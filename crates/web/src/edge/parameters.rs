@@ -1,5 +1,5 @@
-//! Refuses query parameters that an operation does not know, by the document that is made from the handlers: a
-//! handler that takes none need not say so.
+//! Refuses query parameters that an operation does not declare. The OpenAPI document, which is generated from
+//! the handlers, supplies the declarations, so a handler without parameters needs no check of its own.
 
 use crate::edge::cron;
 use crate::edge::shell::{Served, refuse, shell_of};
@@ -13,27 +13,27 @@ use std::collections::HashMap;
 use utoipa::openapi::path::{Operation, ParameterIn};
 use utoipa::openapi::{OpenApi, PathItem, RefOr, SecurityRequirement};
 
-/// What each operation of the document takes, by its path's template and its method.
+/// The query parameters of each operation, by path template and method.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Parameters(HashMap<String, Vec<(Method, Known)>>);
 
 #[derive(Debug, Clone)]
 struct Known {
     names: Vec<String>,
-    /// Whether it answers without a session.
+    /// Whether it accepts requests without a session.
     open: bool,
 }
 
 impl Parameters {
-    /// Those of the document.
+    /// The parameters of all operations in the document.
     pub(crate) fn new(document: &OpenApi) -> Self {
         let known =
             |item| operations(item).map(|(method, operation)| (method, Known::of(operation))).collect();
         Self(document.paths.paths.iter().map(|(path, item)| (path.clone(), known(item))).collect())
     }
 
-    /// Whether the operation knows every parameter of the query. What it needs a session for and has none is
-    /// refused for that, and nothing is said of the query.
+    /// Checks that the operation declares every parameter of the query. A request without a required session
+    /// passes: it is refused later for the missing session, without a report on the query.
     fn check(&self, template: &str, method: &Method, query: &str, signed_in: bool) -> Result<(), ApiError> {
         let operations = self.0.get(template).map(Vec::as_slice).unwrap_or_default();
         let Some((_, known)) = operations.iter().find(|(its, _)| its == method) else { return Ok(()) };
@@ -52,7 +52,7 @@ impl Parameters {
 }
 
 impl Known {
-    /// Whether every name is one that is known, as it stands: most queries are read no further here.
+    /// Whether every name is declared in its literal form: most queries need no decoding.
     fn is_plain(&self, query: &str) -> bool {
         query.split('&').all(|part| {
             let name = part.split_once('=').map_or(part, |(name, _)| name);
@@ -73,7 +73,7 @@ impl Known {
     }
 }
 
-/// A requirement tells what it holds in its JSON form only.
+/// The only access to the content of a requirement is its JSON form.
 fn needs_nothing(requirement: &SecurityRequirement) -> bool {
     serde_json::to_value(requirement)
         .is_ok_and(|value| value.as_object().is_some_and(serde_json::Map::is_empty))
@@ -90,7 +90,7 @@ fn operations(item: &PathItem) -> impl Iterator<Item = (Method, &Operation)> {
     operations.into_iter().filter_map(|(method, operation)| Some((method, operation.as_ref()?)))
 }
 
-/// The middleware, once it is known who asks.
+/// Applies the check, after authentication.
 pub(crate) async fn guard<B: MessageBody>(req: ServiceRequest, next: Next<B>) -> Served<EitherBody<B>> {
     if !req.query_string().is_empty() {
         let shell = shell_of(&req)?;
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_operation_takes_what_its_document_says() {
+    fn an_operation_accepts_the_parameters_of_its_document() {
         let parameters = Parameters::new(&crate::docs::openapi());
         let pointers = |method: Method, template: &str, query: &str, signed_in: bool| {
             let refused = parameters.check(template, &method, query, signed_in).err();

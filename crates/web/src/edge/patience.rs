@@ -1,8 +1,8 @@
-//! How long a connection may keep the service waiting.
+//! Deadlines of connections.
 //!
-//! The framework bounds the first head of a connection, and handlers bound their bodies. That leaves clients who
-//! send half a head on a connection that is kept alive, and clients who stop taking their answer: both would hold
-//! their connection for as long as they like. Here every connection gets a deadline for both.
+//! The framework bounds the time for the first head of a connection, and handlers bound their bodies. This leaves
+//! clients that send part of a head on a keep-alive connection, and clients that stop reading their response: either
+//! could hold a connection indefinitely. Every connection here has a deadline for both.
 
 use actix_web::body::{BodySize, MessageBody};
 use bytes::Bytes;
@@ -18,24 +18,24 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// The deadlines.
+/// The deadlines of a connection.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Patience {
-    /// For a head, from its first byte on.
+    /// Time for a complete head, from its first byte.
     pub(crate) head: Duration,
-    /// For the first byte of the next head.
+    /// Time until the first byte of the next head.
     pub(crate) idle: Duration,
-    /// For a client to take more of an answer that waits for it.
+    /// Time in which a client must read more of a pending response.
     pub(crate) write: Duration,
 }
 
-/// What a connection is doing, as the requests on it tell. Each connection stays on one thread.
+/// The state of a connection, updated by the requests on it. Each connection stays on one thread.
 #[derive(Debug)]
 pub(crate) struct Pulse {
     busy: Cell<u32>,
     idle_since: Cell<Instant>,
     head_since: Cell<Option<Instant>>,
-    /// How long the client of a stream may take nothing of it, once the connection carries one.
+    /// Once the connection carries a stream: how long its client may read nothing.
     stream: Cell<Option<Duration>>,
     is_gone: Cell<bool>,
     is_cut: Cell<bool>,
@@ -53,7 +53,7 @@ impl Pulse {
         }
     }
 
-    /// The connection carries a stream from now on: little of it is to wait in the kernel, and not for long.
+    /// Marks the connection as a stream: a small send buffer, and `patience` as its write deadline.
     pub(crate) fn streams(&self, patience: Duration) {
         self.stream.set(Some(patience));
     }
@@ -63,12 +63,12 @@ impl Pulse {
         self.is_gone.get()
     }
 
-    /// From now on the connection ends where its client takes nothing.
+    /// From now on the connection is closed as soon as a write would block.
     pub(crate) fn cut(&self) {
         self.is_cut.set(true);
     }
 
-    /// A request begins on the connection; it lasts until the value is dropped.
+    /// Marks a request as in progress until the returned value is dropped.
     pub(crate) fn begin(self: &Rc<Self>) -> Busy {
         self.busy.set(self.busy.get().saturating_add(1));
         self.head_since.set(None);
@@ -81,7 +81,7 @@ impl Pulse {
         }
     }
 
-    /// By when something must have come; none while a request is at work, whose own limits hold.
+    /// The deadline for the next bytes; `None` while a request is in progress, which has limits of its own.
     fn due(&self, patience: Patience) -> Option<Instant> {
         if self.busy.get() > 0 {
             return None;
@@ -93,7 +93,7 @@ impl Pulse {
     }
 }
 
-/// A request at work.
+/// A request in progress.
 #[derive(Debug)]
 pub(crate) struct Busy(Rc<Pulse>);
 
@@ -112,23 +112,24 @@ pub(crate) struct Patient<S> {
     pulse: Rc<Pulse>,
     reading: Option<Pin<Box<Sleep>>>,
     writing: Option<Pin<Box<Sleep>>>,
-    /// Whether the kernel was told to keep little for the client.
+    /// Whether the send buffer was reduced.
     is_small: bool,
 }
 
-/// As much as the kernel keeps for a client of a stream that takes nothing; it would take megabytes.
+/// Size in bytes of the send buffer for streams. The default would hold megabytes for a client that does not
+/// read.
 const UNSENT: usize = 64 * 1024;
 
-/// What can be told how much it may keep for a client.
+/// A connection whose send buffer can be limited.
 pub(crate) trait KeepsUnsent {
-    /// Has the kernel keep no more than about `bytes`.
+    /// Limits the kernel's send buffer to about `bytes`.
     fn keep_at_most(&self, bytes: usize);
 }
 
 impl KeepsUnsent for TcpStream {
     fn keep_at_most(&self, bytes: usize) {
         if let Err(error) = SockRef::from(self).set_send_buffer_size(bytes) {
-            log::debug!("the kernel keeps what it likes: {error}");
+            log::debug!("the send buffer could not be limited: {error}");
         }
     }
 }
@@ -142,8 +143,9 @@ impl<S> Patient<S> {
         Rc::clone(&self.pulse)
     }
 
-    /// Nothing came. One timer serves all deadlines of a connection: it is pulled in when one is nearer, and put
-    /// off when it fires too early, so that a busy connection pays for it once in a while only.
+    /// Called when no bytes are available. One timer serves all read deadlines of a connection. It is reset to an
+    /// earlier time when a nearer deadline appears, and postponed when it fires too early, so a busy connection
+    /// rarely touches it.
     fn wait_to_read(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         loop {
             let due = self.pulse.due(self.patience);
@@ -175,7 +177,7 @@ impl<S> Patient<S> {
 
 fn cut(waited_for: &'static str) -> io::Error {
     metrics::counter!("http_connections_cut_total", "waited_for" => waited_for).increment(1);
-    log::debug!("a client took too long over its {waited_for}");
+    log::debug!("a connection was closed: the client exceeded the deadline for its {waited_for}");
     io::ErrorKind::TimedOut.into()
 }
 
@@ -225,7 +227,7 @@ impl<S: AsyncWrite + KeepsUnsent + Unpin> AsyncWrite for Patient<S> {
 }
 
 pin_project! {
-    /// A body whose connection is at work until it is sent, as a stream's is for minutes.
+    /// A body that keeps its connection marked as busy until it is sent, which takes minutes for a stream.
     pub(crate) struct Held<B> {
         #[pin]
         body: B,

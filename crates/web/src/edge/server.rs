@@ -1,4 +1,4 @@
-//! Listens, serves, and stops in order.
+//! The listeners, their workers, and the orderly shutdown.
 
 use crate::config::{MetricsOnMain, WebConfig};
 use crate::edge::health;
@@ -25,27 +25,28 @@ use terrace_app::App;
 use tokio::net::TcpStream;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-/// How often what nobody needs any more is let go.
+/// Interval at which expired rate limits and counted metric samples are released.
 const UPKEEP: Duration = Duration::from_secs(10);
 
-/// How long a client whose body nobody wanted may take to hear the answer before the connection goes.
+/// How long a client may take to read the response to a request whose body was not read, before the connection
+/// is closed.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// Where the service listens.
+/// The sockets on which the service listens.
 #[derive(Debug)]
 pub struct Listeners {
-    /// For everybody.
+    /// For all routes.
     pub main: Vec<TcpListener>,
-    /// For `/healthz`, `/readyz` and `/metrics` only, when they are to be reached apart.
+    /// For `/healthz`, `/readyz` and `/metrics` only, if they have a listener of their own.
     pub metrics: Option<TcpListener>,
 }
 
-/// Serves until `shutdown` comes about. Then `/readyz` says no for the configured while, the listeners close,
-/// and requests in flight get a bounded time to finish.
+/// Serves until `shutdown` completes. Then `/readyz` returns 503 for `drain_delay`, the listeners close, and
+/// requests in flight get a bounded time to finish.
 ///
 /// # Errors
 ///
-/// Fails when a listener cannot be used.
+/// Fails if a listener cannot be used.
 pub async fn serve(
     listeners: Listeners,
     wiring: Wiring,
@@ -56,7 +57,7 @@ pub async fn serve(
     run(listeners, shell, Some(Data::from(wiring.app)), routes::routes, shutdown).await
 }
 
-/// [`serve`] with any routes on any shell.
+/// [`serve`] with other routes and another shell, for tests.
 pub(crate) async fn run(
     listeners: Listeners,
     shell: Data<Shell>,
@@ -98,7 +99,8 @@ pub(crate) async fn run(
     } else {
         shell.drain();
         tokio::time::sleep(config.drain_delay).await;
-        // Before the listeners: requests in flight would be waited for, and streams are in flight for minutes.
+        // Before the listeners are stopped: the stop waits for requests in flight, and streams are in flight
+        // for minutes.
         shell.streams.close();
         handle.stop(true).await;
         main.await
@@ -113,8 +115,8 @@ pub(crate) async fn run(
     ended.map_err(io::Error::other)?
 }
 
-/// What one worker does with a connection. As the framework's own server does it, but for the patience of
-/// connections, for which that one leaves no room.
+/// The connection handling of one worker. It corresponds to the framework's own server, plus deadlines for
+/// connections, which that server cannot be extended with.
 fn connections(
     source: ListenedOn,
     shell: Data<Shell>,
@@ -125,7 +127,8 @@ fn connections(
     let config = shell.config();
     let patience = Patience {
         head: config.head_timeout,
-        // The framework closes an idle connection in order; this is for one that it thinks is not.
+        // The framework closes idle connections itself. This deadline covers connections that it does not
+        // consider idle.
         idle: config.keep_alive.saturating_add(config.head_timeout),
         write: config.write_timeout,
     };
@@ -144,7 +147,7 @@ fn connections(
     let service = build(shell, app, routes).into_factory().map_err(|error| error.error_response());
     fn_service(move |stream: TcpStream| {
         let peer = stream.peer_addr().ok();
-        // Refused for a connection that is gone already, which shows soon enough.
+        // Fails only if the connection is already closed, which the next read reports.
         let _ = stream.set_nodelay(true);
         ready(Ok::<_, DispatchError>((Patient::new(stream, patience), peer)))
     })
@@ -171,7 +174,7 @@ fn serve_metrics(listener: TcpListener, shell: Data<Shell>) -> io::Result<Server
     Ok(handle)
 }
 
-/// Lets go of rate limits that are full again and of samples that are counted, and measures what grows old by itself.
+/// Releases full rate limits and counted samples, and measures the age of the trends.
 async fn upkeep(shell: Data<Shell>, app: Option<Data<App>>) {
     let mut ticks = tokio::time::interval(UPKEEP);
     loop {
@@ -180,7 +183,7 @@ async fn upkeep(shell: Data<Shell>, app: Option<Data<App>>) {
         if let Some(app) = &app
             && let Err(error) = app.measure_trends().await
         {
-            log::debug!("the age of the trends is not known: {error}");
+            log::debug!("the age of the trends could not be measured: {error}");
         }
         if let Some(metrics) = &shell.metrics {
             metrics.run_upkeep();

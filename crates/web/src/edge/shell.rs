@@ -1,22 +1,22 @@
-//! The shell's state, and the order in which its middleware stands.
+//! State shared by middleware and handlers, and the order of the middleware.
 //!
-//! From the outside in, each where it is for a reason:
+//! From the outside in, with the reason for each position:
 //!
-//! 1. [`edge`](crate::edge): names the request, so that everything below can be found in the log; turns HEAD
-//!    into GET before routing; finds out the client's address and the request's [area](crate::edge::area); refuses paths
-//!    that the router would read differently, and [hosts](crate::edge::host) that are not the service's; catches panics
-//!    of everything below; makes every failure a problem document; puts the security headers, and what CORS allows,
-//!    on whatever leaves; logs and counts what was really answered.
-//! 2. [`etag`](crate::edge::etag): outside of compression, because a strong tag covers the coding, and so that an
-//!    unchanged answer is never compressed.
-//! 3. compression: its own refusals (406) become problems at the edge.
-//! 4. [`crosssite`](crate::edge::crosssite): needs no lookup, so it comes before the one that does.
-//! 5. [`in_time`](crate::edge::in_time): around everything that asks the store.
-//! 6. [`auth`](crate::edge::auth): bounds how often an address asks, finds out who asks, then bounds how often they
-//!    do. Before routing, so that handlers' extractors answer at once and a missing session is told before
-//!    anything is said of the body.
-//! 7. [`parameters`](crate::edge::parameters): after the viewer, because a missing session is told first.
-//! 8. the routes, and [`fallback`](crate::edge::fallback) for what none of them answers.
+//! 1. [`edge`](crate::edge): assigns the request id, so that everything below can be found in the log; rewrites HEAD
+//!    to GET before routing; determines the client's address and the request's [area](crate::edge::area); refuses
+//!    paths that the router would decode differently, and [hosts](crate::edge::host) that the service does not serve;
+//!    catches panics of everything below; turns every failure into a problem document; writes the security and CORS
+//!    headers of every response; logs and counts the final response.
+//! 2. [`etag`](crate::edge::etag): outside compression, because a strong tag covers the content coding, and so that a
+//!    response answered with 304 is never compressed.
+//! 3. compression: its own refusals (406) become problem documents in `edge`.
+//! 4. [`crosssite`](crate::edge::crosssite): needs no lookup, so it precedes the middleware that does one.
+//! 5. [`in_time`](crate::edge::in_time): around everything that calls the store.
+//! 6. [`auth`](crate::edge::auth): applies the limit of the address, resolves the session, then applies the limit of
+//!    the account. It precedes routing so that extractors of handlers need not wait, and so that a missing session is
+//!    reported before any error in the body.
+//! 7. [`parameters`](crate::edge::parameters): after `auth`, because a missing session is reported first.
+//! 8. the routes, and [`fallback`](crate::edge::fallback) for requests that match none of them.
 
 use crate::boards::BoardPages;
 use crate::config::WebConfig;
@@ -49,23 +49,23 @@ use terrace_identity::Secret;
 use terrace_kernel::{Clock, Entropy, UserId};
 use utoipa_actix_web::service_config::ServiceConfig;
 
-/// What a middleware comes to.
+/// The result of a middleware: a response, or an error that becomes one.
 pub(crate) type Served<B> = Result<ServiceResponse<B>, Error>;
 
-/// What the shell is built on.
+/// Dependencies of the HTTP server.
 #[derive(Clone)]
 pub struct Wiring {
-    /// The service.
+    /// The application: its commands and queries.
     pub app: Arc<App>,
-    /// Tells the time for request ids.
+    /// Clock for the timestamp in request ids.
     pub clock: Arc<dyn Clock>,
-    /// Makes request ids unlike each other.
+    /// Randomness for request ids.
     pub entropy: Arc<dyn Entropy>,
-    /// What `/metrics` shows; without it the route is not there.
+    /// Source of `/metrics`; `None` disables the route.
     pub metrics: Option<PrometheusHandle>,
 }
 
-/// The state that middleware and handlers share, in all workers.
+/// State that middleware and handlers share across all workers.
 pub(crate) struct Shell {
     pub(crate) backend: Arc<dyn Backend>,
     pub(crate) clock: Arc<dyn Clock>,
@@ -91,7 +91,7 @@ impl Shell {
         Self::on(app, clock, entropy, metrics, config, Document::build())
     }
 
-    /// A shell on any backend.
+    /// Builds a shell on any backend.
     pub(crate) fn on(
         backend: Arc<dyn Backend>,
         clock: Arc<dyn Clock>,
@@ -127,7 +127,7 @@ impl Shell {
         &self.config
     }
 
-    /// From now on `/readyz` says no.
+    /// Marks the server as stopping: from now on `/readyz` returns 503.
     pub(crate) fn drain(&self) {
         self.draining.store(true, Ordering::Release);
     }
@@ -136,58 +136,58 @@ impl Shell {
         self.draining.load(Ordering::Acquire)
     }
 
-    /// The cookie that signs a browser in.
+    /// The cookie that starts a browser session.
     pub(crate) fn session_cookie(&self, secret: &Secret) -> Cookie<'static> {
         auth::session_cookie(&self.config, secret)
     }
 
-    /// The cookie that signs a browser out.
+    /// The cookie that ends a browser session.
     pub(crate) fn cleared_cookie(&self) -> Cookie<'static> {
         auth::cleared_cookie(&self.config)
     }
 
-    /// Whether a registration from here is too much.
+    /// Refuses the registration with 429 if the client's address has exceeded its limit.
     pub(crate) fn check_register(&self, req: &HttpRequest) -> Result<(), ApiError> {
         self.limits.check_register(address_of(req))
     }
 
-    /// Whether an attempt to sign in under `name_key` (a username in the form in which names are compared) from
-    /// here is too much.
+    /// Refuses the login with 429 if the client's address or the name has exceeded its limit. `name_key` is the
+    /// username in the form in which names are compared.
     pub(crate) fn check_login(&self, req: &HttpRequest, name_key: &str) -> Result<(), ApiError> {
         self.limits.check_login(address_of(req), name_key)
     }
 
-    /// A login under `name_key` from here failed.
+    /// Records a failed login under `name_key` from the client's address.
     pub(crate) fn note_failed_login(&self, req: &HttpRequest, name_key: &str) {
         self.limits.note_failed_login(address_of(req), name_key);
     }
 
-    /// Somebody signed in under `name_key` from here.
+    /// Records a successful login under `name_key` from the client's address.
     pub(crate) fn note_login(&self, req: &HttpRequest, name_key: &str) {
         self.limits.note_login(address_of(req), name_key);
     }
 
-    /// Whether messages from here that are nobody's have become too many.
+    /// Counts an unauthenticated message against the client's address; 429 once it has sent too many.
     pub(crate) fn check_forgery(&self, req: &HttpRequest) -> Result<(), ApiError> {
         self.limits.check_request(None, address_of(req), true)
     }
 
-    /// Whether another purchase for money from here is too much.
+    /// Refuses the start of a purchase for money with 429 if the client's address has exceeded its limit.
     pub(crate) fn check_purchase(&self, req: &HttpRequest) -> Result<(), ApiError> {
         self.limits.check_purchase(address_of(req))
     }
 
-    /// Whether refresh tokens from here that are not valid have become too many.
+    /// Counts an invalid refresh token against the client's address; 429 once it has sent too many.
     pub(crate) fn check_failed_refresh(&self, req: &HttpRequest) -> Result<(), ApiError> {
         self.limits.check_failed_refresh(address_of(req))
     }
 
-    /// Whether the account of a valid refresh token writes too much.
+    /// Counts a valid refresh as a write of its account; 429 once it has sent too many.
     pub(crate) fn check_refresh(&self, req: &HttpRequest, user: UserId) -> Result<(), ApiError> {
         self.limits.check_request(Some(user), address_of(req), true)
     }
 
-    /// Takes a slot for hashing a password under `name_key`.
+    /// Takes a slot for hashing a password under `name_key`; 429 if none is free.
     pub(crate) fn take_login_slot(
         &self,
         req: &HttpRequest,
@@ -197,7 +197,8 @@ impl Shell {
         self.limits.take_password_slot(owner, address_of(req))
     }
 
-    /// Takes a slot for a proof of the password by an account, if it has not given too many.
+    /// Takes a slot for verifying the password of an account; 429 if none is free or the account has exceeded
+    /// its limit.
     pub(crate) fn take_proof_slot(
         &self,
         req: &HttpRequest,
@@ -213,19 +214,19 @@ fn address_of(req: &HttpRequest) -> Address {
     Address::of(ClientAddress::of(req))
 }
 
-/// The shell's state, as middleware reaches it.
+/// The shell from the request's application data.
 pub(crate) fn shell_of(req: &ServiceRequest) -> Result<Data<Shell>, ApiError> {
     req.app_data::<Data<Shell>>()
         .cloned()
         .ok_or_else(|| ApiError::internal("the shell's state is not registered"))
 }
 
-/// Answers a request with an error in the place of its handler.
+/// Answers a request with an error instead of calling its handler.
 pub(crate) fn refuse<B>(req: ServiceRequest, error: ApiError) -> ServiceResponse<EitherBody<B>> {
     req.error_response(error).map_into_right_body()
 }
 
-/// The service for one worker: state, middleware, routes.
+/// The service of one worker: state, middleware, routes.
 pub(crate) fn build(
     shell: Data<Shell>,
     app: Option<Data<App>>,
@@ -240,7 +241,7 @@ pub(crate) fn build(
     >,
 > {
     let metrics = shell.config().metrics_on_main;
-    // One for the worker that this service is built for.
+    // One hub for each worker.
     let hub = Hub::new(Arc::clone(&shell.streams));
     let mut service = actix_web::App::new().app_data(shell).app_data(hub);
     if let Some(app) = app {

@@ -1,4 +1,4 @@
-//! The shell as a whole, with routes of its own and without a store.
+//! Tests of the whole shell, with test routes and without a store.
 
 use crate::config::WebConfig;
 use crate::edge::etag::conditional_json;
@@ -84,7 +84,7 @@ fn routes(config: &mut ServiceConfig<'_>) {
         .service(fail_strangely);
 }
 
-/// An answer with what tests look at.
+/// The parts of a response that tests check.
 #[derive(Debug)]
 struct Answer {
     status: u16,
@@ -101,7 +101,7 @@ impl Answer {
         serde_json::from_slice(&self.body).unwrap_or(Value::Null)
     }
 
-    /// Checks that it is a whole problem document with this status and code.
+    /// Asserts that it is a complete problem document with this status and code.
     #[track_caller]
     fn is_problem(&self, status: u16, code: &str) -> Value {
         let document = self.json();
@@ -136,7 +136,7 @@ async fn taken<B: MessageBody + 'static>(res: Result<ServiceResponse<B>, actix_w
     Answer { status: res.status().as_u16(), headers, body: read_body(res).await.to_vec() }
 }
 
-/// A service that tests call, and the backend under it.
+/// A service for tests, with its backend and shell.
 macro_rules! service {
     ($config:expr) => {
         service!($config, false)
@@ -166,7 +166,7 @@ fn open() -> WebConfig {
 }
 
 #[actix_web::test]
-async fn a_missing_session_is_told_before_anything_of_the_body() {
+async fn a_missing_session_is_reported_before_errors_in_the_body() {
     let (app, backend, _) = service!(open());
     for body in ["", "{", r#"{"nope":1}"#] {
         let answer = ask!(app, post_note(body));
@@ -189,7 +189,7 @@ async fn whoever_waits_too_long_is_told_to_come_again() {
 }
 
 #[actix_web::test]
-async fn bodies_are_refused_in_the_place_where_they_are_wrong() {
+async fn refused_bodies_point_to_the_invalid_part() {
     let (app, backend, _) = service!(open());
     let bearer = format!("Bearer {}", backend.access.0.expose());
     let send = |body: &str| post_note(body).insert_header(("authorization", bearer.clone()));
@@ -322,7 +322,7 @@ async fn paths_and_methods_that_do_not_exist_are_problems() {
 }
 
 #[actix_web::test]
-async fn what_breaks_is_told_in_constant_words() {
+async fn failures_have_constant_texts() {
     let (app, _, _) = service!(open());
     let first = ask!(app, TestRequest::get().uri("/api/panic")).is_problem(500, "internal");
     assert_eq!(first["instance"], "/api/panic");
@@ -334,7 +334,7 @@ async fn what_breaks_is_told_in_constant_words() {
 }
 
 #[actix_web::test]
-async fn the_store_gone_is_503_and_asks_to_come_again() {
+async fn an_unavailable_store_is_503_with_retry_after() {
     let (app, backend, _) = service!(open(), true);
     let cookie = format!("session={}", backend.cookie.0.expose());
     let answer = ask!(app, TestRequest::get().uri("/api/notes").insert_header(("cookie", cookie)));
@@ -388,7 +388,7 @@ async fn the_contract_and_its_page_come_from_the_binary() {
     assert!(!text.contains("http://") && !text.contains("https://"));
 }
 
-/// A server on a port of its own, until it is told to stop.
+/// A server on a port of its own; runs until `stop`.
 struct Running {
     address: std::net::SocketAddr,
     shell: Data<Shell>,
@@ -418,7 +418,7 @@ impl Running {
         TcpStream::connect(self.address).unwrap()
     }
 
-    /// Sends a request on a connection of its own; what comes until the server closes it.
+    /// Sends a request on a new connection and returns everything received until the server closes it.
     fn say(&self, request: &str) -> String {
         let mut stream = self.connect();
         stream.write_all(request.as_bytes()).unwrap();
@@ -446,14 +446,14 @@ fn over_a_connection_head_has_no_body_and_a_panic_leaves_the_worker_alive() {
     assert!(panic.to_ascii_lowercase().contains("x-request-id: "), "{panic}");
     let after = server.say(&format!("GET /healthz HTTP/1.1\r\n{CLOSE}\r\n"));
     assert!(after.ends_with("{\"status\":\"ok\"}"), "{after}");
-    // Refused below the middleware: plain, but refused.
+    // The framework refuses it before the middleware runs, in plain text.
     let odd = server.say("GET /api/notes HTTP/1.1\r\nhost: localhost\r\nbad header\r\n\r\n");
     assert!(odd.starts_with("HTTP/1.1 400 "), "{odd}");
     server.stop();
 }
 
 #[test]
-fn a_large_body_is_refused_so_that_its_sender_hears_it() {
+fn the_sender_of_a_large_body_receives_the_refusal() {
     let server = Running::start();
     let length = 10 * 1024 * 1024;
     let head = format!(
@@ -465,7 +465,7 @@ fn a_large_body_is_refused_so_that_its_sender_hears_it() {
 }
 
 #[test]
-fn an_idle_connection_does_not_hold_the_stop() {
+fn an_idle_connection_does_not_delay_the_shutdown() {
     let server = Running::start();
     let mut idle = server.connect();
     idle.write_all(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();

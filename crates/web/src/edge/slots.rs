@@ -1,7 +1,7 @@
-//! How many passwords are hashed or wait to be hashed at once, for one account and for one address.
+//! Limits on concurrent password hashing for each account and each address.
 //!
-//! Hashing has few workers and one queue for everybody. Without a share for each account and address, the requests of
-//! one client fill that queue, and logins of others wait behind them or are refused.
+//! Hashing has few workers and one shared queue. Without these limits, the requests of one client could fill the
+//! queue, and logins of other clients would wait or be refused.
 
 use crate::edge::limits::{Address, NameDigest};
 use crate::error::{ApiError, Code};
@@ -9,19 +9,19 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use terrace_kernel::UserId;
 
-/// Hashes at once of one account or name.
+/// Concurrent hashes of one account or name.
 const OF_ACCOUNT: usize = 2;
-/// Hashes at once of one address: an eighth of the queue's default length.
+/// Concurrent hashes of one address: an eighth of the queue's default length.
 const OF_ADDRESS: usize = 8;
-/// Hashes at once of an IPv6 /48.
+/// Concurrent hashes of an IPv6 /48.
 const OF_WIDE: usize = 32;
 
-/// Whose password is hashed.
+/// The account or name whose password is hashed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum PasswordOwner {
-    /// The account that is signed in.
+    /// A signed-in account.
     Account(UserId),
-    /// The name that a registration or a login names, known or not.
+    /// The name in a registration or a login, whether or not an account has it.
     Name(NameDigest),
 }
 
@@ -41,13 +41,13 @@ impl Key {
     }
 }
 
-/// Counts the password requests in flight.
+/// Counts the slots in use for each key.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PasswordSlots(Arc<Mutex<HashMap<Key, usize>>>);
 
 impl PasswordSlots {
-    /// Takes a slot of the owner and of the address. Where either has none left: 429 with `Retry-After`, and nothing is
-    /// taken.
+    /// Takes a slot of the owner and of the address. If either has none left, the result is 429 with `Retry-After`
+    /// and no slot is taken.
     pub(crate) fn take(&self, owner: PasswordOwner, address: Address) -> Result<PasswordSlot, ApiError> {
         let keys = [Some(Key::Owner(owner)), Some(Key::Address(address)), address.wide().map(Key::Address)];
         let mut taken = self.counts();
@@ -67,15 +67,15 @@ impl PasswordSlots {
     }
 }
 
-/// One slot of an owner and of an address, given back when it is dropped.
+/// One slot of an owner and of an address, released on drop.
 #[derive(Debug)]
 pub(crate) struct PasswordSlot {
     slots: PasswordSlots,
     keys: [Option<Key>; 3],
 }
 
-/// Does `work` to its end while the slot is held, also when the client hangs up: the hash is computed all the same, and
-/// who hangs up and asks again is not to get more than one slot's worth of it.
+/// Runs `work` to completion while the slot is held, even if the client disconnects. The hash is computed in any
+/// case, and a client that disconnects and retries must not get more than one slot's share of it.
 pub(crate) async fn holding<T: 'static>(
     slot: Option<PasswordSlot>,
     work: impl Future<Output = T> + 'static,
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn an_account_has_few_slots_wherever_it_asks_from() {
+    fn an_account_has_few_slots_across_addresses() {
         let slots = PasswordSlots::default();
         let held = [slots.take(account(1), address("10.0.0.1")), slots.take(account(1), address("10.0.0.2"))];
         let error = slots.take(account(1), address("10.0.0.3")).unwrap_err();
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_has_few_slots_whatever_accounts_ask_there() {
+    fn an_address_has_few_slots_across_accounts() {
         let slots = PasswordSlots::default();
         let take = |n: u128, from: &str| slots.take(account(n), address(from));
         let held: Vec<_> = (0..100).filter_map(|n| take(n, "10.0.0.1").ok()).collect();
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_network_of_subscribers_has_more_slots_than_each_of_them_but_no_more_than_that() {
+    fn a_48_has_more_slots_than_a_64_but_a_limited_number() {
         let slots = PasswordSlots::default();
         let take = |n: u128| slots.take(account(n), address(&format!("2001:db8:1:{n:x}::1")));
         let held: Vec<_> = (0..100).filter_map(|n| take(n).ok()).collect();

@@ -1,4 +1,4 @@
-//! JSON bodies, and what every body is read by.
+//! JSON bodies, and the functions with which all extractors read bodies.
 
 use crate::edge::{BodyAwaited, Shell};
 use crate::error::{ApiError, Code};
@@ -17,8 +17,8 @@ use std::pin::Pin;
 
 pub(super) type Extracting<T> = Pin<Box<dyn Future<Output = Result<T, ApiError>>>>;
 
-/// A JSON body. `T` denies unknown fields. Another content type is 415, too many bytes are 413, and what
-/// cannot be read as a `T` is 400 `invalid_request` with a pointer to the place.
+/// A JSON body. `T` denies unknown fields. Another content type is 415, a body beyond the size limit is 413,
+/// and a body that is no valid `T` is 400 `invalid_request` with a pointer to the invalid part.
 #[derive(Debug)]
 pub(crate) struct JsonBody<T> {
     value: T,
@@ -26,12 +26,12 @@ pub(crate) struct JsonBody<T> {
 }
 
 impl<T> JsonBody<T> {
-    /// What was sent.
+    /// The parsed value.
     pub(crate) fn into_inner(self) -> T {
         self.value
     }
 
-    /// The SHA-256 of the bytes that were sent, by which a repeated request is known.
+    /// The SHA-256 of the received bytes, which identifies a repeated request.
     pub(crate) fn fingerprint(&self) -> [u8; 32] {
         self.fingerprint
     }
@@ -58,7 +58,7 @@ pub(super) fn shell_of(req: &HttpRequest) -> Result<&Data<Shell>, ApiError> {
     req.app_data::<Data<Shell>>().ok_or_else(|| ApiError::internal("the shell's state is not registered"))
 }
 
-/// A coded body is refused: a small one could unfold to any size.
+/// Refuses a compressed body: a small one could expand to any size.
 pub(super) fn uncoded(req: &HttpRequest) -> Result<(), ApiError> {
     let codings = req.headers().get_all(header::CONTENT_ENCODING);
     if codings.into_iter().all(|coding| coding.as_bytes().eq_ignore_ascii_case(b"identity")) {
@@ -67,7 +67,7 @@ pub(super) fn uncoded(req: &HttpRequest) -> Result<(), ApiError> {
     Err(ApiError::new(Code::UnsupportedMediaType, "Content-Encoding is not supported for bodies"))
 }
 
-/// The media type in lower case, and its `charset` when it names one.
+/// The media type in lower case, and its `charset` if it has one.
 pub(super) fn media_type(req: &HttpRequest) -> (String, Option<String>) {
     let text = req.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let text = text.unwrap_or_default().to_ascii_lowercase();
@@ -90,7 +90,7 @@ pub(super) fn declared_length(req: &HttpRequest) -> Option<u64> {
     req.headers().get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
-/// What reads a body of up to `limit` bytes, within the time that a body may take.
+/// Reads a body of up to `limit` bytes, within the configured `body_timeout`.
 pub(super) fn read(
     req: &HttpRequest,
     payload: Payload,
@@ -99,7 +99,7 @@ pub(super) fn read(
     read_into(req, payload, limit, 0)
 }
 
-/// The same into a buffer that has room for `capacity` bytes from the start.
+/// Like [`read`], with an initial buffer capacity in bytes.
 pub(super) fn read_into(
     req: &HttpRequest,
     mut payload: Payload,
@@ -135,7 +135,7 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
     if bytes.is_empty() {
         return Err(ApiError::invalid_part("", "a JSON body is required"));
     }
-    // Every body here is an object; serde would also fill a struct from an array, by position.
+    // Every body of the API is an object; serde would also fill a struct from an array, by position.
     if bytes.iter().find(|b| !b.is_ascii_whitespace()) != Some(&b'{') {
         return Err(ApiError::invalid_part("", "expected a JSON object"));
     }
@@ -154,7 +154,7 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
     Ok(value)
 }
 
-/// RFC 6901.
+/// Converts the path to a JSON pointer (RFC 6901).
 fn pointer(path: &serde_path_to_error::Path) -> String {
     path.iter()
         .filter_map(|segment| match segment {
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_pointed_at() {
+    fn errors_point_to_the_unreadable_part() {
         for (body, at) in [
             ("", ""),
             ("{", ""),

@@ -1,11 +1,11 @@
-//! Headers that mean something to more than one route.
+//! Headers that several routes use.
 
 use crate::error::ApiError;
 use actix_web::dev::Payload;
 use actix_web::{FromRequest, HttpRequest};
 use std::future::{Ready, ready};
 
-/// The client's name for this request, under which its answer is kept: 1 to 128 visible ASCII characters.
+/// The client's key for this request, under which the response is stored: 1 to 128 visible ASCII characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct IdempotencyKey(pub(crate) Option<String>);
 

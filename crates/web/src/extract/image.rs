@@ -9,18 +9,18 @@ use bytes::Bytes;
 use sha2::{Digest, Sha256};
 use terrace_app::media::ImageType;
 
-/// A body that is declared to be a picture. Another content type is 415, too many bytes are 413; what it really
-/// holds is looked at later. Memory is reserved before the body is read ([`crate::media::picture_bodies`]).
+/// A body declared as a picture. Another content type is 415, a body beyond the size limit is 413; the content is
+/// checked later. Memory is reserved before the body is read ([`crate::media::picture_bodies`]).
 #[derive(Debug)]
 pub(crate) struct ImageBody {
-    /// What it is declared to be.
+    /// The declared type.
     pub(crate) kind: ImageType,
-    /// The bytes that were sent, with the permit for them.
+    /// The received bytes, which hold the memory permit.
     pub(crate) file: Bytes,
 }
 
 impl ImageBody {
-    /// The SHA-256 of the bytes that were sent, by which a repeated request is known.
+    /// The SHA-256 of the received bytes, which identifies a repeated request.
     pub(crate) fn fingerprint(&self) -> [u8; 32] {
         Sha256::digest(&self.file).into()
     }
@@ -35,12 +35,12 @@ impl FromRequest for ImageBody {
             let shell = shell_of(req)?.clone();
             let limit = shell.config().picture_limit;
             let most = declared_length(req).and_then(|length| usize::try_from(length).ok()).unwrap_or(limit);
-            // The buffer never grows, so that it takes no more than is reserved.
+            // The buffer never grows, so it uses no more memory than is reserved.
             let body = read_into(req, payload.take(), limit, most)?;
             Ok((kind, shell, most, body))
         });
         let viewer = viewer_of(req);
-        // The extractors before this one have not refused the request once this future is polled.
+        // When this future is polled, the extractors before this one have succeeded.
         Box::pin(async move {
             let (kind, shell, most, body) = upload?;
             let account = viewer.ok_or(Code::AuthenticationRequired)?.user_id;

@@ -1,7 +1,8 @@
-//! What handlers take from a request. Each refuses what it cannot read with a problem that names the part.
+//! Extractors: typed parts of a request. Each rejects invalid input with a problem that names the part.
 //!
-//! The framework runs a handler's extractors in the order of its arguments and answers the first refusal, so
-//! [`SignedIn`] stands first: a missing session is told before anything is said of the body.
+//! The framework runs a handler's extractors in the order of its arguments and returns the first error.
+//! [`SignedIn`] is therefore the first argument, so that a missing session is reported before any error in the
+//! body.
 
 mod body;
 mod header;
@@ -19,7 +20,7 @@ pub(crate) use query::Query;
 pub(crate) use raw::{RawBody, is_form};
 pub(crate) use viewer::{MaybeSignedIn, SignedIn, viewer_of};
 
-/// Cuts a text that may repeat the client's own input to a length that is fit for an answer.
+/// Truncates a text that may contain client input to 200 characters.
 pub(crate) fn bounded(text: &str) -> String {
     const MOST: usize = 200;
     match text.char_indices().nth(MOST) {
@@ -28,13 +29,13 @@ pub(crate) fn bounded(text: &str) -> String {
     }
 }
 
-/// The name that serde quotes in `message` behind `words`.
+/// The name in backticks that follows `words` in serde's message.
 fn quoted<'m>(message: &'m str, words: &str) -> Option<&'m str> {
     let rest = message.strip_prefix(words)?.strip_prefix(" `")?;
     rest.split_once('`').map(|(name, _)| name)
 }
 
-/// The field that serde's message is about when it is about a name: a missing, a doubled or an unknown one.
+/// The field that serde's message names, if it is missing, duplicate or unknown.
 fn named_field(message: &str) -> Option<&str> {
     ["missing field", "duplicate field", "unknown field"].into_iter().find_map(|words| quoted(message, words))
 }

@@ -7,11 +7,11 @@ use std::fmt::Display;
 use std::future::{Ready, ready};
 use std::str::FromStr;
 
-/// The identifier in a path that has one; a malformed one is 400 `invalid_request`.
+/// The identifier in a path with one; a malformed one is 400 `invalid_request`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PathId<I>(pub(crate) I);
 
-/// The identifiers in a path that has two, in their order.
+/// The identifiers in a path with two, in their order.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PathIds<A, B>(pub(crate) A, pub(crate) B);
 

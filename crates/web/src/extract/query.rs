@@ -7,8 +7,8 @@ use actix_web::{FromRequest, HttpRequest};
 use serde::de::DeserializeOwned;
 use std::future::{Ready, ready};
 
-/// The parameters of a request. `T` denies unknown fields; unknown, doubled, empty and malformed parameters are 400
-/// `invalid_request` and named.
+/// The parameters of a request. `T` denies unknown fields; unknown, repeated, empty and malformed parameters are 400
+/// `invalid_request` with the parameter's name.
 #[derive(Debug, Clone)]
 pub(crate) struct Query<T>(pub(crate) T);
 
@@ -22,14 +22,14 @@ impl<T: DeserializeOwned + 'static> FromRequest for Query<T> {
 }
 
 fn parse<T: DeserializeOwned>(text: &str) -> Result<T, ApiError> {
-    // The parser takes it for one that is left out, and the answer would be to a question that nobody asked: a list
-    // without its filter, its first page again.
+    // The parser treats an empty parameter as a missing one, and the response would not match the request: a list
+    // without its filter, or its first page again.
     if let Some(part) = text.split('&').find(|part| is_empty(part)) {
         let given: Vec<(String, String)> = serde_html_form::from_str(part).unwrap_or_default();
         let name = given.first().map_or(part, |(name, _)| name.as_str());
         return Err(ApiError::invalid_part(format!("/{}", bounded(name)), "a parameter has a value"));
     }
-    // Where something is wrong is found out when something is.
+    // The fast path does not track positions; they are determined only after an error.
     if let Ok(parameters) = serde_html_form::from_str(text) {
         return Ok(parameters);
     }
@@ -42,7 +42,7 @@ fn parse<T: DeserializeOwned>(text: &str) -> Result<T, ApiError> {
     })
 }
 
-/// Whether it is a name without a value. Nothing at all is no parameter.
+/// Whether the part is a name without a value. An empty part is no parameter.
 fn is_empty(part: &str) -> bool {
     !part.is_empty() && part.split_once('=').is_none_or(|(_, value)| value.is_empty())
 }
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named() {
+    fn errors_name_the_parameter() {
         for (text, pointer) in [
             ("teem=1", "/teem"),
             ("limit=5&limit=6", "/limit"),
@@ -86,7 +86,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever stands there, it is read or refused with a place, and the refusal does not repeat all of it.
+        /// Any text is either parsed or rejected with a location, and the error does not repeat the whole text.
         #[test]
         fn any_query_is_read_or_refused_with_its_place(
             parts in prop::collection::vec((r"limit|teamId|[^&]{0,8}", "=?", r"[0-9]{1,20}|(%[0-9a-fA-F]{2}){0,6}|.{0,300}"), 0..4)

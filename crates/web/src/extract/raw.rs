@@ -1,4 +1,4 @@
-//! Bodies as they were sent.
+//! Unparsed bodies.
 
 use crate::error::{ApiError, Code};
 use crate::extract::body::{Extracting, media_type, read, uncoded};
@@ -6,10 +6,10 @@ use actix_web::dev::Payload;
 use actix_web::{FromRequest, HttpRequest};
 use bytes::Bytes;
 
-/// As many bytes as a body may hold whose signature covers each of them.
+/// Maximum size in bytes of a signed body.
 const MOST: usize = 64 * 1024;
 
-/// A body of any type, byte by byte; more than 64 KiB are 413.
+/// The bytes of a body of any type; more than 64 KiB are 413.
 #[derive(Debug)]
 pub(crate) struct RawBody(pub(crate) Bytes);
 
@@ -23,7 +23,7 @@ impl FromRequest for RawBody {
     }
 }
 
-/// Whether the body is declared to be a form, as browsers send them; 415 where it is not.
+/// Checks that the body is declared as a form, as browsers send it; otherwise 415.
 pub(crate) fn is_form(req: &HttpRequest) -> Result<(), ApiError> {
     if media_type(req).0 == "application/x-www-form-urlencoded" {
         return Ok(());

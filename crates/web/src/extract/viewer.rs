@@ -1,4 +1,4 @@
-//! Who is asking, as the authentication middleware found out.
+//! The viewer that the authentication middleware resolved.
 
 use crate::error::{ApiError, Code};
 use actix_web::dev::Payload;
@@ -6,16 +6,16 @@ use actix_web::{FromRequest, HttpMessage, HttpRequest};
 use std::future::{Ready, ready};
 use terrace_identity::Viewer;
 
-/// The viewer of a route that needs a session; without one 401 `authentication_required`. Always the first
+/// The viewer of a route that requires a session; without one 401 `authentication_required`. Always the first
 /// argument of its handler.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SignedIn(pub(crate) Viewer);
 
-/// The viewer of a route that everybody may read.
+/// The viewer of a public route.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct MaybeSignedIn(pub(crate) Option<Viewer>);
 
-/// Who is asking, if the authentication middleware knows.
+/// The viewer that the authentication middleware stored, if there is one.
 pub(crate) fn viewer_of(req: &HttpRequest) -> Option<Viewer> {
     req.extensions().get::<Viewer>().copied()
 }

@@ -1,4 +1,4 @@
-//! Whom to follow, and whom not to be shown again.
+//! Recommended accounts to follow, and their dismissal.
 
 use crate::error::{ApiError, Invalid};
 use crate::extract::{PathId, Query, SignedIn};

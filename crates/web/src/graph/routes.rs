@@ -1,4 +1,4 @@
-//! Who follows and who blocks whom.
+//! Follows and blocks.
 
 use crate::error::ApiError;
 use crate::extract::{JsonBody, Query, SignedIn};
@@ -22,7 +22,7 @@ const FOLLOWERS: &str = "followers";
 const FOLLOWING: &str = "following";
 const BLOCKS: &str = "blocks";
 
-/// What is followed.
+/// The object of a follow.
 enum Target {
     User(UserId),
     Team(TeamId),
@@ -104,7 +104,7 @@ struct FollowQuery {
 }
 
 impl FollowQuery {
-    /// Whose list it is.
+    /// The account whose list is requested.
     fn of(&self, reader: UserId) -> Result<UserId, ApiError> {
         match self.user_id.as_deref() {
             None => Ok(reader),

@@ -1,7 +1,7 @@
-//! Bounds on the uploaded files that are in memory: from before the body is read until its picture is rendered.
+//! Limits on the uploaded files in memory, from before the body is read until its picture is rendered.
 //!
-//! A permit reserves as many bytes as the body may have. It belongs to the file ([`PermittedFile`]), so that it is
-//! given back when the file is dropped: after rendering, at the timeout of the body, or when the client hangs up.
+//! A permit reserves as many bytes as the body may have. It belongs to the file ([`PermittedFile`]) and is released
+//! when the file is dropped: after rendering, at the timeout of the body, or when the client disconnects.
 
 use crate::error::{ApiError, Code};
 use bytes::Bytes;
@@ -11,7 +11,7 @@ use terrace_kernel::UserId;
 
 /// The gauge of reserved bytes.
 const GAUGE: &str = "terrace_picture_body_bytes";
-/// Seconds after which a refused upload may be sent again.
+/// `Retry-After` of a refused upload, in seconds.
 const RETRY_AFTER: u64 = 2;
 
 /// The permits of one process.
@@ -28,14 +28,14 @@ struct Reserved {
 }
 
 impl PictureBodies {
-    /// At most `max_bytes` in all, and `max_per_account` files of one account. One file is always admitted, however
-    /// large.
+    /// At most `max_bytes` in total, and `max_per_account` files of one account. One file is always admitted,
+    /// whatever its size.
     pub(crate) fn new(max_bytes: usize, max_per_account: usize) -> Self {
         Self { max_bytes, max_per_account, reserved: Mutex::default() }
     }
 
-    /// Reserves `bytes` for a file of `account`: 429 when the account has too many files in memory, 503 when all
-    /// accounts together have.
+    /// Reserves `bytes` for a file of `account`: 429 if the account has too many files in memory, 503 if `max_bytes`
+    /// would be exceeded.
     pub(crate) fn reserve(self: &Arc<Self>, account: UserId, bytes: usize) -> Result<BodyPermit, ApiError> {
         let mut reserved = self.lock();
         let of_account = reserved.accounts.get(&account).copied().unwrap_or(0);
@@ -73,7 +73,7 @@ pub(crate) struct BodyPermit {
 }
 
 impl BodyPermit {
-    /// The file, which holds the permit until its last clone is dropped.
+    /// The file with the permit, which is released when its last clone is dropped.
     pub(crate) fn attach(self, file: Bytes) -> Bytes {
         Bytes::from_owner(PermittedFile { file, _permit: self })
     }

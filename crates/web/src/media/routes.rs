@@ -1,4 +1,4 @@
-//! Pictures: uploaded for a profile or a post, and given out.
+//! Pictures: upload for a profile or a post, and download.
 
 use crate::accounts::dto::OwnProfile;
 use crate::dto::media_url;
@@ -16,9 +16,9 @@ use terrace_app::media::{PictureUpload, RemovePicture, Uploaded};
 use terrace_app::store::StoredAnswer;
 use terrace_kernel::MediaHash;
 
-/// The bytes behind an address never change.
+/// The content at a picture's URL never changes.
 const FOR_EVER: &str = "public, max-age=31536000, immutable";
-/// Should a browser ever take a picture for a page, the page can do nothing.
+/// If a browser rendered a picture as a page, the page could not load or do anything.
 const POLICY: &str =
     "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; sandbox";
 

@@ -1,4 +1,4 @@
-//! What one bought, opened and owns.
+//! The purchases, opened packs and collectibles of the signed-in account.
 
 use crate::error::{ApiError, Code};
 use crate::extract::{PathId, Query, SignedIn};

@@ -1,8 +1,8 @@
-//! The list of packs as everybody sees it who is signed out, encoded once until something in it changes, or the content is
-//! read anew, as it is each second.
+//! The list of packs for signed-out readers, encoded again when its input changes or when the content is reloaded,
+//! which happens once a second.
 //!
-//! What stands of packs is read for every answer: a copy that was sold shows at once. What is kept is the work behind it,
-//! computing the odds and encoding them.
+//! The supply of packs is read for every response, so a sale is visible at once. The cache saves computing and
+//! encoding the odds.
 
 use crate::edge::{JSON, Tag, tagged};
 use crate::error::ApiError;
@@ -14,15 +14,15 @@ use terrace_app::PackBook;
 use terrace_app::packs::Supply;
 use terrace_packs::PackId;
 
-/// Everything that a page of the list follows from. Which packs are on sale is all that the clock has to do with it.
+/// All input of a page of the list. The clock matters only for the selection of packs on sale.
 #[derive(Clone)]
 pub(crate) struct Shown {
     pub(crate) book: Arc<PackBook>,
-    /// The packs that are on it.
+    /// The packs on the page.
     pub(crate) packs: Vec<PackId>,
-    /// Where the next page begins.
+    /// The cursor of the next page.
     pub(crate) next_cursor: Option<String>,
-    /// What stands of them.
+    /// The supply of these packs.
     pub(crate) supply: Supply,
 }
 
@@ -41,12 +41,12 @@ struct Encoded {
     tag: Tag,
 }
 
-/// The page that was asked for last, as long as it stays so.
+/// The page that was requested last.
 #[derive(Default)]
 pub(crate) struct PackPage(RwLock<Option<Encoded>>);
 
 impl PackPage {
-    /// The answer to who is signed out.
+    /// The response for a signed-out reader, encoded again if `shown` differs from the cached page's.
     pub(crate) fn answer(
         &self,
         shown: Shown,

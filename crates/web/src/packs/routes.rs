@@ -1,4 +1,4 @@
-//! Packs: what there is, buying and opening.
+//! Packs: the list, purchases and openings.
 
 use crate::config::WebConfig;
 use crate::edge::{Shell, conditional_json, host};
@@ -63,7 +63,7 @@ pub(crate) async fn list_packs(
     }
 }
 
-/// The packs behind the one of this key, which may have been retired since.
+/// The packs after the one with this key. If the key no longer exists, all packs.
 fn after<'b>(book: &'b PackBook, key: Option<&str>) -> impl Iterator<Item = &'b terrace_packs::Pack> {
     let place = key.and_then(|key| book.packs().iter().position(|pack| pack.key.as_str() == key));
     book.packs().iter().skip(place.map_or(0, |place| place.saturating_add(1)))
@@ -135,15 +135,15 @@ pub(crate) async fn purchase_pack(
     }
     let mut answered = app.execute_once(command, request.clone(), purchased).await?;
     if let Some(purchase) = without_checkout(&app, &answered.answer) {
-        // Between the transactions: the answer that is kept from here on tells where to pay.
+        // Between the transactions: from now on the stored response contains the checkout URL.
         let site = own_site(&http, shell.config());
         answered.answer = app.begin_checkout(viewer.user_id, purchase, site, request, purchased).await?;
     }
     Ok(respond(answered))
 }
 
-/// The origin that the buyer is on, where it is a loopback one that the service listens on: their session is good there
-/// and not under another loopback name. With a public URL it is that URL, whatever the request names.
+/// The origin of the buyer, if it is a loopback origin on which the service listens: the session cookie is valid
+/// there and not under another loopback name. `None` with a public URL, which is used whatever the request's host is.
 fn own_site(http: &HttpRequest, config: &WebConfig) -> Option<String> {
     if config.public_url.is_some() {
         return None;
@@ -151,8 +151,8 @@ fn own_site(http: &HttpRequest, config: &WebConfig) -> Option<String> {
     host::local_authority(http).map(|authority| format!("http://{}", authority.to_ascii_lowercase()))
 }
 
-/// The purchase of an answer that waits for its payment and cannot be paid yet: it is new, or whoever answered it first was
-/// stopped before it had asked the provider.
+/// The purchase in a response that waits for payment and has no checkout URL: it is new, or the process that answered
+/// first stopped before it had called the provider.
 fn without_checkout(app: &App, answer: &StoredAnswer) -> Option<PurchaseId> {
     #[derive(Deserialize)]
     struct Answer {
@@ -243,8 +243,8 @@ pub(crate) async fn open_pack(
     let request = keyed(key, Some(viewer.user_id), ROUTE, &pack.to_string(), fingerprint);
     let client_seed = client_seed.map(|text| text.parse::<ClientSeed>()).transpose();
     let client_seed = client_seed.map_err(|error| Invalid::at("/clientSeed", error.to_string()))?;
-    let wish = OpenPackRequest { pack, copy: user_pack_id.map(|id| id.0), client_seed };
-    let command = app.open_pack(viewer.user_id, wish).await?;
+    let opening = OpenPackRequest { pack, copy: user_pack_id.map(|id| id.0), client_seed };
+    let command = app.open_pack(viewer.user_id, opening).await?;
     Ok(respond(app.execute_once(command, request, opened).await?))
 }
 

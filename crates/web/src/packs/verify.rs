@@ -1,4 +1,4 @@
-//! Recomputes a draw from the text of an answer alone.
+//! Recomputes a draw from the text of a response alone.
 
 use serde::Deserialize;
 use std::fmt::Display;
@@ -7,26 +7,26 @@ use terrace_packs::{
     Claim, CollectibleId, Guarantee, Proof, ProofFault, Rarity, RarityRow, Table, Tables, verify,
 };
 
-/// What a slot gave, as it was recomputed.
+/// The recomputed result of a slot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VerifiedSlot {
-    /// The rarity.
+    /// Rarity of the collectible.
     pub rarity: Rarity,
-    /// The collectible.
+    /// Id of the collectible.
     pub collectible: CollectibleId,
-    /// What the answer calls it.
+    /// Name of the collectible in the response.
     pub name: Option<String>,
-    /// Its number within a limited edition, which no draw decides.
+    /// Serial number within a limited edition, which the draw does not determine.
     pub serial: Option<u32>,
 }
 
-/// Why an opening was not verified.
+/// Why an opening could not be verified.
 #[derive(Debug, thiserror::Error)]
 pub enum OpeningFault {
-    /// The text is no answer of `POST /api/packs/{id}/open`.
+    /// The text is no response of `POST /api/packs/{id}/open`.
     #[error("this is not the answer of an opening: {0}")]
     Malformed(String),
-    /// The draw is not what it is said to be.
+    /// The draw does not match the claimed result.
     #[error(transparent)]
     Wrong(#[from] ProofFault),
 }
@@ -125,12 +125,12 @@ impl GivenTables {
     }
 }
 
-/// Recomputes what a copy gave from the answer of `POST /api/packs/{id}/open`, and nothing else. Whether the server seed
-/// has the hash that was published when the copy was bought is for its owner to compare.
+/// Recomputes the result of an opening from the response of `POST /api/packs/{id}/open` alone. The caller must
+/// compare the hash of the server seed with the one published at the purchase.
 ///
 /// # Errors
 ///
-/// When the text is no such answer, or the draw comes to something else than it says.
+/// Fails if the text is no such response, or if the recomputed draw differs from the claimed result.
 pub fn verify_opening(text: &str) -> Result<Vec<VerifiedSlot>, OpeningFault> {
     let answer: Answer =
         serde_json::from_str(text).map_err(|error| OpeningFault::Malformed(error.to_string()))?;
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_changed_is_found_and_what_is_no_answer_is_said() {
+    fn changed_and_malformed_responses_are_detected() {
         for (right, wrong) in [
             ("\"clientSeed\": \"kop\"", "\"clientSeed\": \"kip\""),
             ("000102", "010102"),
@@ -179,7 +179,7 @@ mod tests {
             assert_ne!(changed, example());
             assert!(matches!(verify_opening(&changed), Err(OpeningFault::Wrong(_))), "{wrong}");
         }
-        // Another nonce draws something else, or the same by chance.
+        // Another nonce draws another result, or the same one by chance.
         let found = (2..32).filter(|nonce| {
             let changed = example().replacen("\"nonce\": 1", &format!("\"nonce\": {nonce}"), 1);
             matches!(verify_opening(&changed), Err(OpeningFault::Wrong(_)))

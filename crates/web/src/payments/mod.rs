@@ -1,4 +1,4 @@
-//! Notices of payment providers, and the sandbox's page.
+//! Webhooks of payment providers, and the sandbox's checkout page.
 
 pub(crate) mod dto;
 mod routes;

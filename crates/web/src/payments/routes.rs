@@ -1,4 +1,4 @@
-//! What others tell the service by themselves.
+//! Webhooks of the payment provider.
 
 use crate::edge::Shell;
 use crate::error::{ApiError, Code};

@@ -1,5 +1,5 @@
-//! The page of the sandbox, on which the buyer approves or declines a payment without money. It stands beside the API, as a
-//! provider's page would stand elsewhere, and is there only where the sandbox takes the place of a provider.
+//! The sandbox's checkout page, on which the buyer approves or declines a payment without money. It is separate from
+//! the API, like the page of a real provider, and exists only if the sandbox replaces a provider.
 
 use crate::error::{ApiError, Code};
 use crate::extract::{PathId, RawBody, SignedIn, is_form};
@@ -18,10 +18,10 @@ use terrace_kernel::Money;
 use terrace_kernel::{Failure, UserId};
 use terrace_packs::{PurchaseId, UserPackState};
 
-/// The page of a purchase.
+/// The checkout page of a purchase.
 pub(crate) const PAGE: &str = "/sandbox/checkout/{id}";
 
-/// Forms go to where they come from, and nothing else is loaded, run or framed.
+/// Forms may only be submitted to their own origin; nothing else may be loaded, run or framed.
 const POLICY: &str = "default-src 'none'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 
 pub(crate) fn configure(config: &mut ServiceConfig) {
@@ -36,7 +36,7 @@ fn no_checkout() -> ApiError {
 #[derive(Clone, Copy)]
 struct Used(bool);
 
-/// The checkout of a purchase of the viewer's own; anybody else's is not there.
+/// The checkout of a purchase of the viewer; purchases of other accounts are 404.
 async fn own_checkout(
     app: &App,
     user: UserId,
@@ -66,7 +66,7 @@ async fn show(
         .body(page(&checkout, is_over, used)))
 }
 
-/// What a form says.
+/// The submitted form.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Form {
@@ -91,10 +91,11 @@ async fn decide(
     let too_late = || ApiError::new(Code::Conflict, "it is too late for that");
     if decision == SandboxDecision::Refund {
         match checkout.state {
-            // The buyer's own wish, unlike what a provider does: it is granted only while nothing was opened.
+            // A refund requested by the buyer, unlike one by a provider, is granted only while no copy was
+            // opened.
             SandboxState::Approved => app.return_purchase(viewer.user_id, purchase).await?,
             SandboxState::Refunded => {}
-            // Decided by the state that was read: what is approved from here on was not returned by this request.
+            // Decided by the state read above: an approval after that was not returned by this request.
             SandboxState::Open | SandboxState::Declined | SandboxState::Closed => return Err(too_late()),
         }
     }
@@ -103,7 +104,7 @@ async fn decide(
         Failure::Refused(SandboxRefusal::TooLate) => too_late(),
         Failure::Broken(error) => error.into(),
     })?;
-    // Within the origin that the buyer is on, whatever it is called.
+    // A relative location keeps the buyer on the current origin.
     Ok(HttpResponse::SeeOther()
         .insert_header((header::LOCATION, Payments::return_path(purchase)))
         .insert_header((header::CACHE_CONTROL, "no-store"))
@@ -141,7 +142,7 @@ fn page(checkout: &SandboxCheckout, is_over: bool, Used(used): Used) -> String {
     )
 }
 
-/// An amount as people write it. How many digits minor units have is what ISO 4217 says.
+/// An amount in major units. ISO 4217 defines the number of minor digits.
 fn price(money: Money) -> String {
     const NONE: [&str; 16] = [
         "BIF", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF", "KRW", "PYG", "RWF", "UGX", "VND", "VUV", "XAF",
@@ -161,7 +162,7 @@ fn price(money: Money) -> String {
     format!("{whole}.{:0digits$} {code}", money.amount.rem_euclid(unit))
 }
 
-/// A text as HTML holds it.
+/// The text with HTML special characters escaped.
 fn escaped(text: &str) -> String {
     let mut escaped = String::new();
     for character in text.chars() {
@@ -195,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_offers_what_can_be_decided_and_runs_nothing() {
+    fn a_page_offers_the_possible_decisions_and_no_script() {
         let open = page(&checkout(SandboxState::Open), false, Used(false));
         assert!(open.contains("12.05 EUR") && open.contains("No money moves here"));
         assert!(open.contains("1 × &lt;b&gt;&quot;Pack&quot;&lt;/b&gt; &amp; &#39;more&#39;"), "{open}");

@@ -1,4 +1,5 @@
-//! What the routes of every area use: pages, answers kept for an idempotency key, refusals; and the routes of the scheduler.
+//! Code that the routes of every area share (pages, idempotency keys, refusals), and the routes for operators'
+//! timers.
 
 pub(crate) mod dto;
 mod once;

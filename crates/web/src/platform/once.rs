@@ -1,4 +1,4 @@
-//! Requests that carry an idempotency key, and the answers that are kept under it.
+//! Requests with an idempotency key, and their stored responses.
 
 use crate::error::{ApiError, Code};
 use crate::extract::IdempotencyKey;
@@ -11,10 +11,11 @@ use terrace_app::store::{IdempotencyScope, StoredAnswer};
 use terrace_app::{Answered, KeyedRequest};
 use terrace_kernel::UserId;
 
-/// The header of an answer that was given before.
+/// The header of a replayed response.
 pub(crate) const REPLAYED: (&str, &str) = ("Idempotency-Replayed", "true");
 
-/// The request as its key knows it: the same key on another target, or with another body, is another request.
+/// The request that a key identifies. The fingerprint covers target and body: the same key with another target
+/// or body is another request.
 pub(crate) fn keyed(
     key: IdempotencyKey,
     account: Option<UserId>,
@@ -33,7 +34,7 @@ pub(crate) fn keyed(
     })
 }
 
-/// 201 with the resource and where it is.
+/// 201 with the resource and its location.
 pub(crate) fn created<T: Serialize>(location: String, resource: &T) -> StoredAnswer {
     StoredAnswer { status: 201, location: Some(location), body: json(resource) }
 }
@@ -43,7 +44,7 @@ pub(crate) fn done<T: Serialize>(resource: &T) -> StoredAnswer {
     StoredAnswer { status: 200, location: None, body: json(resource) }
 }
 
-/// Refuses a request without a key, on a route that needs one.
+/// Refuses a request without a key on a route that requires one.
 pub(crate) fn needed(key: &IdempotencyKey) -> Result<(), ApiError> {
     match key.0 {
         Some(_) => Ok(()),
@@ -51,9 +52,10 @@ pub(crate) fn needed(key: &IdempotencyKey) -> Result<(), ApiError> {
     }
 }
 
-/// The text of a resource.
+/// The JSON of a resource.
 ///
-/// Our own types serialise: strings, numbers and maps with string keys cannot fail.
+/// The response types contain only strings, numbers and maps with string keys, whose serialization cannot
+/// fail.
 fn json<T: Serialize>(resource: &T) -> String {
     serde_json::to_string(resource).unwrap_or_else(|error| {
         log::error!("cannot serialise an answer: {error}");
@@ -61,7 +63,7 @@ fn json<T: Serialize>(resource: &T) -> String {
     })
 }
 
-/// Gives an answer, or gives it again.
+/// Builds the response from a new or a stored answer.
 pub(crate) fn respond(answered: Answered) -> HttpResponse {
     let Answered { answer, replayed } = answered;
     let status = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::OK);

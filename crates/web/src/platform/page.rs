@@ -1,4 +1,4 @@
-//! What the routes of lists have in common: `limit`, `cursor`, `nextCursor`.
+//! Parameters and cursors that all lists share: `limit`, `cursor`, `nextCursor`.
 
 use crate::cursor;
 use crate::cursor::CursorKey;
@@ -20,16 +20,16 @@ pub(crate) struct PageQuery {
     cursor: Option<String>,
 }
 
-/// Which page of a list is asked for.
+/// The requested page of a list.
 pub(crate) struct Asked<K> {
-    /// How many rows.
+    /// Maximum number of rows.
     pub(crate) limit: Limit,
-    /// After which row.
+    /// Key of the row after which the page starts.
     pub(crate) after: Option<K>,
 }
 
-/// Checks `limit` and `cursor` of a list whose rows are those of `filter`: a cursor of another list, or of the
-/// same under another filter, is refused.
+/// Validates `limit` and `cursor`. A cursor of another list, or of the same list under another filter, is
+/// refused.
 pub(crate) fn asked<K: CursorKey>(
     app: &App,
     limit: Option<i64>,
@@ -46,7 +46,7 @@ pub(crate) fn asked<K: CursorKey>(
 }
 
 impl PageQuery {
-    /// The page that is asked for; see [`asked`].
+    /// The requested page; see [`asked`].
     pub(crate) fn asked<K: CursorKey>(
         &self,
         app: &App,
@@ -57,7 +57,7 @@ impl PageQuery {
     }
 }
 
-/// Where the next page starts, as the client sees it.
+/// The cursor of the next page.
 pub(crate) fn next_cursor<K: CursorKey>(
     app: &App,
     next: Option<&K>,

@@ -1,5 +1,4 @@
-//! What each rule's no becomes on the wire: every refusal of every use case, by exhaustive matches onto the
-//! codes of [`crate::error`].
+//! Maps the refusals of every use case to the codes of [`crate::error`], with exhaustive matches.
 
 use crate::error::{ApiError, Code, Invalid};
 use terrace_app::accounts::{ChangeProfileRefusal, EndSessionRefusal, NotFound};
@@ -26,12 +25,12 @@ fn no_post() -> ApiError {
     ApiError::new(Code::NotFound, "there is no such post")
 }
 
-/// In the same words whoever is not there, was put aside, or may not be seen.
+/// The same text for an account that does not exist, is suspended, or is hidden from the caller.
 fn no_fan() -> ApiError {
     ApiError::new(Code::NotFound, "there is no such fan")
 }
 
-/// The account went since its session was checked.
+/// The account was deleted or suspended after its session was checked.
 fn no_longer() -> ApiError {
     Code::AuthenticationRequired.into()
 }
@@ -221,7 +220,7 @@ impl From<ChangePasswordRefusal> for ApiError {
     fn from(refusal: ChangePasswordRefusal) -> Self {
         match refusal {
             ChangePasswordRefusal::WeakPassword(error) => Invalid::at("/newPassword", error.to_string()),
-            // The session is good, so it is no 401: a client must not throw it away.
+            // The session is valid, so the status is not 401, which would make clients discard it.
             ChangePasswordRefusal::WrongPassword => Code::WrongPassword.into(),
             ChangePasswordRefusal::Busy => busy(),
         }
@@ -259,7 +258,7 @@ impl From<DeleteAccountRefusal> for ApiError {
     fn from(refusal: DeleteAccountRefusal) -> Self {
         match refusal {
             DeleteAccountRefusal::NotActive => no_longer(),
-            // The session is good, so it is no 401: a client must not throw it away.
+            // The session is valid, so the status is not 401, which would make clients discard it.
             DeleteAccountRefusal::WrongPassword => Code::WrongPassword.into(),
             DeleteAccountRefusal::BalanceLeft => {
                 Self::new(Code::BalanceLeft, "money is left on an account of yours")

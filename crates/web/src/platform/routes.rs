@@ -1,4 +1,4 @@
-//! What an operator's own programs can ask for. What is refreshed here the program refreshes by itself on a schedule, too.
+//! Routes for operators' programs. The service also runs these refresh jobs on its own schedule.
 
 use crate::boards::dto::{AwardBody, AwardResult};
 use crate::edge::CronCaller;

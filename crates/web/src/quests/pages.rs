@@ -1,4 +1,4 @@
-//! The list of quests as everybody sees it who is signed out, encoded once a second at most.
+//! The list of quests for signed-out readers, encoded at most once a second.
 
 use crate::edge::{JSON, Tag, tagged};
 use crate::error::ApiError;
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use terrace_app::quests::OwnRuns;
 use terrace_app::{App, QuestBook};
 
-/// How long the list is kept: quests open and close by the clock.
+/// Maximum age of the list: quests open and close by the clock.
 const LONGEST: Duration = Duration::from_secs(1);
 
 #[derive(Clone)]
@@ -21,12 +21,12 @@ struct Encoded {
     tag: Tag,
 }
 
-/// The list, while it is kept.
+/// The cached list.
 #[derive(Default)]
 pub(crate) struct QuestPage(RwLock<Option<Encoded>>);
 
 impl QuestPage {
-    /// The answer to who is signed out.
+    /// The response for a signed-out reader.
     pub(crate) fn answer(&self, app: &App, book: &Arc<QuestBook>) -> Result<HttpResponse, ApiError> {
         let kept = self.0.read().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(kept) = kept.filter(|kept| Arc::ptr_eq(&kept.book, book) && kept.at.elapsed() < LONGEST) {

@@ -19,7 +19,7 @@ use terrace_quests::{QuestId, StepId};
 
 const COMPLETED: &str = "completed-quests";
 
-/// The quests that are open, as the reader sees them.
+/// The open quests with the reader's progress.
 pub(crate) fn quest_list(book: &QuestBook, own: &OwnRuns, app: &App) -> QuestList {
     let open = book.quests().iter().filter(|quest| quest.is_open(app.now()));
     QuestList { quests: open.map(|quest| Quest::new(quest, own.get(&quest.id))).collect() }

@@ -18,7 +18,7 @@ pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
         .service(routes::read_feed)
         .service(routes::create_post)
         .service(crate::streams::routes::stream_locker_room)
-        // For other methods it is no post of that name.
+        // Other methods on this path get 405, instead of being routed to a post with the id `stream`.
         .route("/api/locker-room/stream", web::to(fallback::answer))
         .service(routes::get_post)
         .service(routes::delete_post)

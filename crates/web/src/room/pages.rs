@@ -1,10 +1,10 @@
-//! Pages of the feed as they go over the wire, kept while nothing changes.
+//! Encoded pages of the feed, kept while nothing changes.
 //!
-//! A page is the same for everybody but for `myReaction`: it is read and encoded once, for a reader who is
-//! signed out, and a reader's own reactions are put into a copy. A reader from whom one of its authors is hidden
-//! by a block gets a page of their own instead, as full as any. A page is kept with the count of changes that
-//! stood before it was read, and is not given to anybody once that count has grown: whoever was told that
-//! their post is there finds it there, and whoever was told that somebody is blocked does not find them.
+//! A page differs between readers only in `myReaction`. It is read and encoded once for a signed-out reader, and a
+//! reader's own reactions are inserted into a copy. If a block hides one of the page's authors from a reader, that reader
+//! gets a separate page instead, which is as full as any other. A page is stored with the change count from before it
+//! was read, and is not served once that count has grown. A client that has received the response to its write therefore
+//! sees the effect: its post appears, and a blocked account does not.
 
 use crate::error::ApiError;
 use crate::room::dto::PostList;
@@ -21,22 +21,22 @@ use terrace_kernel::{PostId, UserId};
 use terrace_social::ReactionKind;
 use tokio::sync::Mutex;
 
-/// How many bytes of pages are kept, at the most that a post can take.
+/// Maximum size of all pages in bytes, estimated with the maximum size of a post.
 const MOST_BYTES: u64 = 64 * 1024 * 1024;
-/// The most that a post takes on a page: its text, and its author.
+/// Maximum size in bytes of a post on a page: its text and its author.
 const POST_BYTES: u32 = 9 * 1024;
-/// How many readers' own reactions are kept with a page.
+/// Maximum number of readers whose own reactions are stored with a page.
 const MOST_READERS: usize = 256;
-/// How long a page is kept although nothing seems to change: a database that is away is noticed, and so is
-/// what somebody changed in it by hand.
+/// Maximum age of a page, even if no change was seen: it bounds how long an outage of the database or a manual
+/// change in it goes unnoticed.
 const LONGEST: Duration = Duration::from_secs(1);
-/// What a reader without a reaction has in each post. Inside a text it would be escaped, so that it stands
-/// where a post's own field stands and nowhere else.
+/// The field of each post without an own reaction. Inside a string the quotes would be escaped, so this text
+/// occurs only as a field of a post.
 const HOLE: &str = "\"myReaction\":null";
-/// The part of it that a reaction replaces.
+/// The part of [`HOLE`] that a reaction replaces.
 const NULL: &str = "null";
 
-/// What tells one page from another.
+/// The key of a page.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Name {
     scope: FeedScope,
@@ -44,50 +44,50 @@ struct Name {
     after: Option<(i64, uuid::Uuid)>,
 }
 
-/// What one reader makes of a page.
+/// How a page is adapted for one reader.
 #[derive(Debug, Clone)]
 enum View {
-    /// Theirs, with their own reactions.
+    /// The page with the reader's own reactions.
     With(Arc<[(PostId, ReactionKind)]>),
-    /// Not theirs: one of its authors is hidden from them.
+    /// The page cannot be used: it contains an author hidden from the reader.
     Hidden,
 }
 
-/// A page, encoded.
+/// An encoded page.
 #[derive(Debug)]
 struct Encoded {
-    /// The count of changes that stood before it was read.
+    /// The change count from before the page was read.
     changes: u64,
-    /// When it was read.
+    /// When the page was read.
     at: Instant,
     body: Bytes,
     posts: Vec<PostId>,
     authors: BTreeSet<UserId>,
-    /// Where each post says `null` for the reader's own reaction.
+    /// The byte range of `null` in the `myReaction` of each post.
     holes: Vec<Range<usize>>,
-    /// What readers who asked before make of it; it is as old as the page, because reactions and blocks are changes.
+    /// Adaptations for earlier readers. They are valid as long as the page, because reactions and blocks are changes.
     readers: RwLock<HashMap<UserId, View>>,
 }
 
-/// A page's place.
+/// The cache entry of a page.
 #[derive(Default)]
 struct Slot {
     page: RwLock<Option<Arc<Encoded>>>,
-    /// Held while the page is read, so that of many who ask at once one does the work.
+    /// Held while the page is read, so that concurrent requests read it once.
     reading: Mutex<()>,
 }
 
-/// The pages that are kept.
+/// The cached pages.
 pub(crate) struct FeedPages(Cache<Name, Arc<Slot>>);
 
 impl FeedPages {
     pub(crate) fn new() -> Self {
-        // By the limit, because a page's place is made before the page is read.
+        // Estimated from the limit, because the entry is created before the page is read.
         let weigh = |name: &Name, _: &Arc<Slot>| u32::from(name.limit) * POST_BYTES;
         Self(Cache::builder().weigher(weigh).max_capacity(MOST_BYTES).build())
     }
 
-    /// The page's body as `reader` sees it.
+    /// The page's body for the reader of `asked`.
     pub(crate) async fn body(&self, app: &App, asked: ReadFeed) -> Result<Bytes, ApiError> {
         let reader = asked.reader;
         let name = Name {
@@ -116,7 +116,7 @@ impl Slot {
 
     async fn read(&self, app: &App, asked: ReadFeed) -> Result<Arc<Encoded>, ApiError> {
         let _reading = self.reading.lock().await;
-        // Before the page is read: what changes meanwhile makes it stale from the start.
+        // Taken before the page is read, so that a concurrent change makes the page stale.
         let (changes, at) = (app.changes(), Instant::now());
         if let Some(page) = self.fresh(changes) {
             return Ok(page);
@@ -143,7 +143,7 @@ impl Slot {
 }
 
 impl Encoded {
-    /// The body with the reader's own reactions; none when the page is not theirs.
+    /// The body with the reader's own reactions; `None` if the reader needs a separate page.
     async fn seen_by(&self, app: &App, reader: UserId) -> Result<Option<Bytes>, ApiError> {
         if self.posts.is_empty() {
             return Ok(Some(self.body.clone()));

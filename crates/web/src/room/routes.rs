@@ -63,7 +63,7 @@ struct FeedQuery {
     cursor: Option<String>,
 }
 
-/// The part of the locker room that is asked for.
+/// The requested part of the locker room.
 pub(crate) fn feed_scope(scope: Option<Scope>, team: Option<&str>) -> Result<FeedScope, ApiError> {
     let team = team
         .map(str::parse::<TeamId>)
@@ -81,7 +81,7 @@ pub(crate) fn feed_scope(scope: Option<Scope>, team: Option<&str>) -> Result<Fee
 }
 
 impl FeedQuery {
-    /// The page that is asked for. A cursor of what who follows nobody gets goes on there.
+    /// The requested page. A cursor of the fallback, for readers who follow nothing, continues the fallback.
     fn page(&self, app: &App, scope: FeedScope, reader: Option<UserId>) -> Result<ReadFeed, ApiError> {
         let page = |scope| {
             let page = asked(app, self.limit, self.cursor.as_deref(), FEED, &filter(scope))?;
@@ -133,7 +133,7 @@ pub(crate) async fn read_feed(
     Ok(HttpResponse::Ok().content_type(ContentType::json()).body(body))
 }
 
-/// What tells the cursors of one feed from those of another.
+/// The text that binds cursors to one feed.
 fn filter(scope: FeedScope) -> String {
     match scope {
         FeedScope::All => "all".to_owned(),
@@ -144,7 +144,7 @@ fn filter(scope: FeedScope) -> String {
     }
 }
 
-/// A page of the feed, as it goes over the wire.
+/// The response body of a feed page.
 pub(crate) fn post_list(app: &App, feed: &FeedPage) -> PostList {
     PostList {
         posts: feed.page.items.iter().map(Post::from).collect(),

@@ -1,4 +1,4 @@
-//! One stream: the body of its answer.
+//! The response body of one stream.
 
 use crate::edge::Pulse;
 use crate::streams::frame;
@@ -20,48 +20,48 @@ use terrace_app::store::BoxFuture;
 use terrace_app::streams::NotTold;
 use terrace_kernel::Position;
 
-/// Where a stream begins.
+/// The position at which a stream starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Start {
-    /// With what happens from now on.
+    /// At the next event.
     Now,
-    /// After what the client knows.
+    /// After the last event that the client has received.
     After(Position),
-    /// After something that cannot be: the client is to read everything again.
+    /// After a position that cannot exist: the client must reload everything.
     Unknown,
 }
 
-/// What was found in the event table.
+/// The result of a query on the event table.
 enum Found {
     /// The newest position.
     Head(Position),
-    /// What happened up to `reached`, and whether there is more.
-    Told { frames: Vec<Frame>, reached: Position, more: bool },
-    /// The events are gone, or never were.
+    /// The events up to `reached`, and whether there are more.
+    Events { frames: Vec<Frame>, reached: Position, more: bool },
+    /// The events were deleted or never existed.
     Lost,
-    /// The database could not be asked.
+    /// The query failed.
     Failed,
 }
 
-/// What a stream is doing.
+/// The state of a stream.
 enum Stage {
     Begins(Start),
-    /// It waits for the table. The position is what the client knows, if it said so.
+    /// Waits for a query on the event table. The position is the last one that the client has, if it sent one.
     Asks(BoxFuture<'static, Found>, Option<Position>),
     Reads(Place),
     IsOver,
 }
 
-/// What a stream is opened with.
+/// What a stream needs at its start.
 pub(super) struct Opening {
     pub(super) app: Arc<App>,
     pub(super) part: Part,
     pub(super) start: Start,
     pub(super) seat: Seat,
     pub(super) pulse: Option<Rc<Pulse>>,
-    /// When it ends.
+    /// When the stream ends.
     pub(super) end: Instant,
-    /// After how many milliseconds its client is to come back.
+    /// Milliseconds after which the client is to reconnect.
     pub(super) retry: u64,
 }
 
@@ -76,7 +76,7 @@ pub(super) struct StreamBody {
     seat: Seat,
     pulse: Option<Rc<Pulse>>,
     end: Instant,
-    /// When it shows that it is there, if nothing happens before.
+    /// When the next heartbeat is due if no event is sent before.
     beat: Instant,
     retry: u64,
 }
@@ -86,11 +86,11 @@ impl StreamBody {
         let Opening { app, part, start, seat, pulse, end, retry } = opening;
         let (number, slot) = hub.join(part, seat.session().cloned(), pulse.clone(), end);
         let hub = Rc::clone(hub);
-        // From here on what happens is kept, so that whatever is not in the log by then is in the table.
+        // From now on the log keeps new events, so everything that the log lacks is already in the table.
         hub.streams().log(kind_of(part)).join();
         metrics::gauge!("terrace_streams_open", "stream" => crate::streams::feeder::name(kind_of(part)))
             .increment(1.0);
-        // The first beat is due at once: it tells a client who has read nothing where it is.
+        // The first heartbeat is due at once: it gives a client without events its position.
         let beat = Instant::now();
         Self { hub, number, slot, stage: Stage::Begins(start), app, part, seat, pulse, end, beat, retry }
     }
@@ -99,14 +99,14 @@ impl StreamBody {
         self.hub.streams().log(kind_of(self.part))
     }
 
-    /// Whether the stream ends here, whatever its reader has missed: they come back.
+    /// Whether the stream ends now, even with unread events: the client reconnects and reads them then.
     fn ends(&self, now: Instant) -> bool {
         now >= self.end
             || self.hub.streams().is_closed()
             || self.seat.session().is_some_and(|session| session.has_ended())
     }
 
-    /// The last words.
+    /// The last message of the stream.
     fn farewell(&mut self) -> Bytes {
         let reached = match std::mem::replace(&mut self.stage, Stage::IsOver) {
             Stage::Reads(place) => Some(place.reached),
@@ -129,13 +129,13 @@ impl StreamBody {
     fn ask_table(&self, after: Position) -> Stage {
         let (app, part, streams) = (Arc::clone(&self.app), self.part, Arc::clone(self.hub.streams()));
         let ask = async move {
-            // Crowds come back at once; whoever has waited is told of everything that happened meanwhile.
+            // Many clients reconnect at once, and each reads all events that it missed.
             let _turn = streams.replays.acquire().await;
             match app.told_after(after, Arc::new(part)).await {
                 Ok(Ok(batch)) => {
                     let frames = batch.told.iter().filter_map(frame::encode);
                     let frames = frames.filter(|(kind, _)| *kind == kind_of(part)).map(|(_, frame)| frame);
-                    Found::Told { frames: frames.collect(), reached: batch.reached, more: batch.more }
+                    Found::Events { frames: frames.collect(), reached: batch.reached, more: batch.more }
                 }
                 Ok(Err(NotTold::Lost)) => Found::Lost,
                 Err(error) => failed(&error),
@@ -144,7 +144,8 @@ impl StreamBody {
         Stage::Asks(Box::pin(ask), Some(after))
     }
 
-    /// How it goes on for a client who knows of everything up to here: in the log, or in the table.
+    /// The next stage for a client that has every event up to `position`: reading the log, or querying the
+    /// table.
     fn after(&self, position: Position) -> Stage {
         match self.log().place_after(position) {
             Some(place) => Stage::Reads(place),
@@ -156,7 +157,7 @@ impl StreamBody {
         let reached = self.log().reached();
         match (start, reached) {
             (Start::Unknown, _) => self.resync(),
-            // What is a fan's alone is kept in the log from the moment on at which somebody listens.
+            // The log holds a fan's private events only from the moment at which a stream for them opens.
             (Start::Now, Some(reached)) if !matches!(self.part, Part::Own(_)) => (None, self.after(reached)),
             (Start::Now, _) => (None, self.ask_head(None)),
             (Start::After(known), Some(reached)) if known > reached => (None, self.ask_head(Some(known))),
@@ -165,7 +166,7 @@ impl StreamBody {
         }
     }
 
-    /// The client is told to read everything again, and that the stream goes on from here.
+    /// Instructs the client to reload everything, and continues at the current position.
     fn resync(&self) -> (Option<Bytes>, Stage) {
         let position = self.log().reached().unwrap_or(Position::START);
         metrics::counter!("terrace_stream_resyncs_total").increment(1);
@@ -178,7 +179,7 @@ impl StreamBody {
             (Found::Head(head), known) => (None, self.after(known.unwrap_or(head))),
             (Found::Lost, _) => self.resync(),
             (Found::Failed, _) => (Some(self.farewell()), Stage::IsOver),
-            (Found::Told { frames, reached, more }, _) => {
+            (Found::Events { frames, reached, more }, _) => {
                 let body = self.seen_of(&frames);
                 let stage = if more { self.ask_table(reached) } else { self.after(reached) };
                 ((!body.is_empty()).then_some(body), stage)
@@ -199,7 +200,7 @@ impl StreamBody {
         out.freeze()
     }
 
-    /// Something leaves.
+    /// Emits a message and postpones the heartbeat.
     fn sends(&mut self, body: Bytes, now: Instant) -> Poll<Option<Result<Bytes, Infallible>>> {
         self.beat = now + self.hub.streams().config.heartbeat;
         Poll::Ready(Some(Ok(body)))
@@ -207,7 +208,7 @@ impl StreamBody {
 }
 
 fn failed(error: &terrace_kernel::StoreError) -> Found {
-    log::debug!("a stream ends early: {error}");
+    log::debug!("a stream ends early because the event table cannot be read: {error}");
     Found::Failed
 }
 

@@ -1,4 +1,4 @@
-//! Writes what the event log tells into the logs that connections read.
+//! Copies events from the event log into the in-memory logs that streams read.
 
 use crate::streams::frame::{Away, Frame, Kind};
 use crate::streams::view::Reader;
@@ -14,7 +14,7 @@ use tokio::time::{MissedTickBehavior, interval, sleep};
 
 /// How long to wait after a failure.
 const PAUSE: Duration = Duration::from_secs(1);
-/// How often it is looked which sessions are over: what ends one acts on its streams within twice this time.
+/// Interval at which ended sessions are looked up: a session's streams end within twice this time.
 const SESSIONS: Duration = Duration::from_secs(1);
 
 /// Feeds the logs for as long as it is polled.
@@ -30,7 +30,7 @@ async fn watch_sessions(streams: &Streams, app: &App) {
         match streams.readers.end_sessions(app).await {
             Ok(true) => streams.alarm(),
             Ok(false) => {}
-            Err(error) => log::debug!("streams do not hear which sessions are over: {error}"),
+            Err(error) => log::debug!("streams cannot look up which sessions have ended: {error}"),
         }
         for kind in KINDS {
             let (events, bytes) = streams.log(kind).size();
@@ -40,7 +40,7 @@ async fn watch_sessions(streams: &Streams, app: &App) {
     }
 }
 
-/// What a kind of stream is called in metrics.
+/// The name of a kind of stream in metrics.
 pub(super) const fn name(kind: Kind) -> &'static str {
     match kind {
         Kind::Room => "locker-room",
@@ -53,7 +53,7 @@ fn figure(count: usize) -> f64 {
     f64::from(u32::try_from(count).unwrap_or(u32::MAX))
 }
 
-/// Looks up what somebody listens to. What is not looked up in one go is left out of the logs in the same go.
+/// Selects the events that open streams need. A log that was not selected for a batch skips that batch.
 struct Listening {
     streams: Arc<Streams>,
     room: AtomicBool,
@@ -96,19 +96,19 @@ async fn follow(streams: &Arc<Streams>, app: &Arc<App>) {
                 streams.ring();
             }
             Ok(Fed::Batch(batch)) => {
-                // Before anything is told: whoever was blocked by then is not told of.
+                // Before the events are published: a block takes effect before any event behind it is sent.
                 turn(streams, app, &batch, &mut stale).await;
                 publish(streams, &listening, &batch);
             }
             Err(error) => {
-                log::warn!("streams will try again: {error}");
+                log::warn!("streams cannot read the event log and will retry: {error}");
                 sleep(PAUSE).await;
             }
         }
     }
 }
 
-/// Brings up to date what readers may see.
+/// Updates the views of readers.
 async fn turn(streams: &Streams, app: &App, batch: &StreamBatch, stale: &mut HashMap<UserId, Arc<Reader>>) {
     for reader in streams.readers.turn(&batch.turns) {
         stale.insert(reader.user, reader);
@@ -118,7 +118,7 @@ async fn turn(streams: &Streams, app: &App, batch: &StreamBatch, stale: &mut Has
         match reader.load(app).await {
             Ok(()) => drop(stale.remove(&user)),
             Err(StoreError::Contended(_)) => {}
-            Err(error) => log::warn!("what a reader sees of streams is old: {error}"),
+            Err(error) => log::warn!("the view of a stream's reader could not be updated: {error}"),
         }
     }
 }
@@ -132,7 +132,7 @@ fn publish(streams: &Streams, listening: &Listening, batch: &StreamBatch) {
             streams.room.mark(&Away::Back(user));
         }
     }
-    let mut told: [Vec<Frame>; 3] = [Vec::new(), Vec::new(), Vec::new()];
+    let mut by_kind: [Vec<Frame>; 3] = [Vec::new(), Vec::new(), Vec::new()];
     for event in &batch.told {
         if let StreamWhat::PostDeleted(on) = &event.what {
             streams.room.mark(&Away::Post(on.post));
@@ -140,14 +140,14 @@ fn publish(streams: &Streams, listening: &Listening, batch: &StreamBatch) {
             streams.room.mark(&Away::Comment(*comment));
         }
         let Some((kind, frame)) = frame::encode(event) else { continue };
-        let [room, boards, fans] = &mut told;
+        let [room, boards, fans] = &mut by_kind;
         match kind {
             Kind::Room => room.push(frame),
             Kind::Boards => boards.push(frame),
             Kind::Fans => fans.push(frame),
         }
     }
-    let [room, boards, fans] = told;
+    let [room, boards, fans] = by_kind;
     metrics::counter!("terrace_stream_events_total")
         .increment(u64::try_from(room.len() + boards.len() + fans.len()).unwrap_or(0));
     let keep = |kind, frames: Vec<Frame>, is_taken: bool, reached: Position| {

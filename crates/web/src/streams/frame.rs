@@ -1,4 +1,4 @@
-//! Events as they go over the wire, each encoded once for everybody who reads it.
+//! Events in wire format. Each is encoded once for all readers.
 
 use crate::boards::dto::PointsEntry;
 use crate::room::dto::Comment;
@@ -13,73 +13,73 @@ use terrace_app::streams::{OnPost, StreamEvent, StreamWhat};
 use terrace_kernel::{CommentId, Position, PostId, TeamId, UserId};
 use terrace_scoring::{BoardId, Points};
 
-/// What an event weighs beside its text.
+/// Approximate size of a frame without its text, in bytes.
 const OVERHEAD: usize = 200;
 
 /// An event of a stream.
 #[derive(Debug, Clone)]
 pub(crate) struct Frame {
-    /// Its place in the event log, which is its id.
+    /// Position in the event log; also the event's id.
     pub(crate) position: Position,
-    /// The whole event, with the empty line at its end.
+    /// The whole event in wire format, with the empty line at its end.
     pub(crate) body: Bytes,
-    /// Whom it concerns.
+    /// Decides which readers receive it.
     pub(crate) about: About,
-    /// Why it is told to nobody any more.
+    /// Set while the event is withdrawn: its post or comment was deleted, or its author or actor is away.
     gone: bool,
     author_away: bool,
     actor_away: bool,
 }
 
-/// Whom an event concerns.
+/// The readers to which an event is relevant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum About {
-    /// Whoever reads the locker room.
+    /// Readers of the locker room.
     Room(RoomEvent),
-    /// Whoever reads a board.
+    /// Readers of a leaderboard.
     Score {
-        /// Which board.
+        /// The board.
         board: BoardId,
-        /// Whether it is the global one that is shown.
+        /// Whether it is the global board of the displayed season.
         is_global: bool,
-        /// Whose line it is.
+        /// The account whose score changed.
         user: UserId,
-        /// Their points and rank; none where the board does not list them any more.
+        /// Points and rank; `None` if the board no longer lists the account.
         line: Option<(Points, u64)>,
     },
-    /// Whoever reads any board.
+    /// Readers of all boards.
     Boards,
-    /// One fan.
+    /// One fan only.
     Fan(UserId),
 }
 
-/// What tells readers of the locker room apart.
+/// The properties of a locker room event that decide who sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RoomEvent {
     /// The post.
     pub(crate) post: PostId,
-    /// The team whose room it is in.
+    /// The team to whose room the post belongs.
     pub(crate) team: Option<TeamId>,
-    /// Who wrote the post.
+    /// Author of the post.
     pub(crate) author: Option<UserId>,
-    /// Who wrote the comment, where it is about one.
+    /// Author of the comment, for an event about one.
     pub(crate) by: Option<UserId>,
-    /// The comment that was created.
+    /// The comment, if the event is its creation.
     pub(crate) comment: Option<CommentId>,
-    /// Whether the post was deleted.
+    /// Whether the event is the deletion of the post.
     pub(crate) is_end: bool,
 }
 
-/// What of the events that were told is told to nobody any more, or is again.
+/// A change that withdraws events already in the log, or restores them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Away {
-    /// The post was deleted: it and what belongs to it.
+    /// The post was deleted: withdraws its events.
     Post(PostId),
     /// The comment was deleted.
     Comment(CommentId),
-    /// The account was deleted or suspended: what it wrote.
+    /// The account was deleted or suspended: withdraws what it wrote.
     Account(UserId),
-    /// The account is there again.
+    /// The account was restored.
     Back(UserId),
 }
 
@@ -88,7 +88,7 @@ impl Frame {
         let data = match serde_json::to_vec(data) {
             Ok(data) => data,
             Err(error) => {
-                log::error!("an event of a stream cannot be written: {error}");
+                log::error!("a stream event cannot be encoded: {error}");
                 return None;
             }
         };
@@ -96,12 +96,12 @@ impl Frame {
         Some(Self { position, body, about, gone: false, author_away: false, actor_away: false })
     }
 
-    /// What it takes of the memory.
+    /// Approximate memory in bytes.
     pub(crate) fn weight(&self) -> usize {
         self.body.len() + OVERHEAD
     }
 
-    /// Whether it is told to anybody.
+    /// Whether readers may receive it.
     pub(crate) fn is_told(&self) -> bool {
         !(self.gone || self.author_away || self.actor_away)
     }
@@ -123,7 +123,7 @@ impl Frame {
         }
     }
 
-    /// Puts what a reader sees of it behind what they get.
+    /// Appends the part of the event that the reader may see.
     pub(crate) fn write(&self, sight: Visibility, out: &mut BytesMut) {
         match (sight, &self.about) {
             (Visibility::Nothing, _) => {}
@@ -138,7 +138,7 @@ impl Frame {
 
 const SCORE_CHANGED: &str = "score.changed";
 
-/// JSON holds no line breaks, so that one line of data is all.
+/// Encodes an event. JSON contains no line breaks, so one `data` line suffices.
 fn event(position: Position, name: &str, data: &[u8]) -> Bytes {
     let head = format!("id: {position}\nevent: {name}\ndata: ");
     let mut text = BytesMut::with_capacity(head.len() + data.len() + 2);
@@ -148,17 +148,17 @@ fn event(position: Position, name: &str, data: &[u8]) -> Bytes {
     text.freeze()
 }
 
-/// The event after which a client reads everything again, and goes on from `position`.
+/// The event after which a client reloads everything and continues at `position`.
 pub(crate) fn resync(position: Position) -> Bytes {
     event(position, "resync", b"{}")
 }
 
-/// What keeps a connection open, and tells the client how far it knows of everything.
+/// A heartbeat: keeps the connection open and gives the client its current position.
 pub(crate) fn beat(position: Position) -> Bytes {
     format!(":\nid: {position}\n\n").into()
 }
 
-/// The last words of a stream: come back in so many milliseconds.
+/// The last message of a stream: reconnect after `retry` milliseconds.
 pub(crate) fn farewell(retry: u64, position: Option<Position>) -> Bytes {
     match position {
         Some(position) => format!("retry: {retry}\nid: {position}\n\n").into(),
@@ -166,14 +166,14 @@ pub(crate) fn farewell(retry: u64, position: Option<Position>) -> Bytes {
     }
 }
 
-/// Which kind of stream tells of it.
+/// The kind of stream that carries an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// The locker room's.
+    /// The locker room.
     Room,
-    /// A board's.
+    /// A leaderboard.
     Boards,
-    /// One's own.
+    /// One fan's private stream.
     Fans,
 }
 
@@ -189,7 +189,7 @@ fn own(position: Position, name: &str, data: &impl Serialize, fan: UserId) -> Op
     Frame::new(position, name, data, About::Fan(fan)).map(|frame| (Kind::Fans, frame))
 }
 
-/// The event as it is told, and by which kind of stream; nothing where it cannot be written.
+/// The encoded event and the kind of stream that carries it; `None` if it cannot be encoded.
 pub(crate) fn encode(event: &StreamEvent) -> Option<(Kind, Frame)> {
     let StreamEvent { position, at, what } = event;
     let (position, at) = (*position, *at);

@@ -1,4 +1,4 @@
-//! One worker's connections: who waits for what, and what several of them are about to be sent alike.
+//! The connections of one worker: which of them to wake, and a cache of output that several of them share.
 
 use crate::edge::Pulse;
 use crate::streams::frame::{About, Frame, Kind};
@@ -19,19 +19,19 @@ use terrace_scoring::BoardId;
 use tokio::task::yield_now;
 use tokio::time::{MissedTickBehavior, interval, sleep};
 
-/// As much as a connection is handed at once; the connection writes it before it asks for more.
+/// Size in bytes at which a chunk is passed to the connection, which writes it before it polls again.
 const CHUNK: usize = 16 * 1024;
-/// How often it is looked whose heartbeat is due, or whose time is over.
+/// Interval at which due heartbeats and expired streams are looked up.
 const TICK: Duration = Duration::from_millis(500);
-/// How many connections are woken before others get a turn.
+/// Number of connections that are woken before other tasks run.
 const PORTION: usize = 32;
-/// How long a worker rests, for each connection that it woke, before it tells them more, and how long at most.
+/// Pause after a wake-up, for each connection that was woken, and the longest such pause.
 const REST: Duration = Duration::from_micros(100);
 const LONGEST_REST: Duration = Duration::from_millis(100);
-/// For how many parts what was written last is kept.
+/// Maximum number of cached outputs.
 const COMMON: usize = 8;
 
-/// What wakes a connection.
+/// The subject whose events wake a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Key {
     Room,
@@ -53,7 +53,7 @@ impl Key {
     }
 }
 
-/// The kind of stream that tells of a part.
+/// The kind of stream that carries a part's events.
 pub(super) const fn kind_of(part: Part) -> Kind {
     match part {
         Part::All | Part::Team(_) | Part::OwnTeams | Part::Following => Kind::Room,
@@ -62,31 +62,31 @@ pub(super) const fn kind_of(part: Part) -> Kind {
     }
 }
 
-/// What a connection waits for.
+/// Whether a connection waits for events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Waits {
-    /// Nothing: it has not read everything.
+    /// It has not read all frames.
     Not,
-    /// What concerns it: nothing that the hub has looked at did.
+    /// It waits, and no frame that the hub has scanned is relevant to it.
     Armed,
-    /// It has come: this is the number of the first frame that does.
+    /// It was woken; holds the number of the first relevant frame.
     Woken(u64),
 }
 
-/// A connection, as its hub knows it.
+/// A connection as the hub sees it.
 pub(super) struct Slot {
     key: Key,
     kind: Kind,
     waits: Cell<Waits>,
     waker: RefCell<Option<Waker>>,
-    /// When it is woken although nothing happens.
+    /// When it is woken even without an event.
     due: Cell<Instant>,
     session: Option<Arc<Session>>,
     pulse: Option<Rc<Pulse>>,
 }
 
 impl Slot {
-    /// To be called at each look of the connection: it is woken from now on.
+    /// Stores the task's waker. Must be called on every poll.
     pub(super) fn wake_here(&self, cx: &Context<'_>) {
         let mut waker = self.waker.borrow_mut();
         if !waker.as_ref().is_some_and(|waker| waker.will_wake(cx.waker())) {
@@ -94,7 +94,7 @@ impl Slot {
         }
     }
 
-    /// It has read everything, and waits.
+    /// Marks the connection as waiting: it has read all frames.
     pub(super) fn arm(&self, due: Instant) {
         self.waits.set(Waits::Armed);
         self.due.set(due);
@@ -107,13 +107,13 @@ impl Slot {
     }
 }
 
-/// What was written last for everybody who reads a part and from whom nobody is hidden.
+/// Cached output for the readers of a part without hidden accounts.
 struct Common {
     part: Part,
     version: u64,
     from: u64,
-    /// Up to where the reader knew of everything for whom it was written, and the position of the first event in it:
-    /// it is what anybody is to be sent who knows of everything up to somewhere between the two.
+    /// `known` is the position up to which the original reader had every event, `first` that of the first event in
+    /// `body`. The output is valid for every reader whose position lies in `known..first`.
     known: Position,
     first: Position,
     body: Bytes,
@@ -132,11 +132,11 @@ impl Slots {
     }
 }
 
-/// The hub of a worker. It lives on the worker's thread.
+/// The hub of a worker. It stays on the worker's thread.
 pub(crate) struct Hub {
     streams: Arc<Streams>,
     slots: RefCell<Slots>,
-    /// Up to which number each log was looked at.
+    /// The number up to which each log was scanned.
     seen: [Cell<u64>; 3],
     alarms: Cell<u64>,
     is_running: Cell<bool>,
@@ -144,20 +144,20 @@ pub(crate) struct Hub {
     beat: RefCell<Option<(Position, Bytes)>>,
 }
 
-/// What a look into a log came to.
+/// The result of reading a log.
 pub(super) enum Next {
-    /// Something to be sent.
+    /// Output to send, and the new place.
     Chunk(Bytes, Place),
-    /// Nothing concerns the reader up to here.
+    /// No relevant event up to this place.
     Nothing(Place),
-    /// It is to be read from the table.
+    /// The next events must be read from the table.
     Behind,
-    /// The reader was too slow.
+    /// The reader was too slow: its next events have left the log.
     Overrun,
 }
 
 impl Hub {
-    /// That of one worker.
+    /// The hub of one worker.
     pub(crate) fn new(streams: Arc<Streams>) -> Rc<Self> {
         Rc::new(Self {
             streams,
@@ -183,7 +183,7 @@ impl Hub {
         }
     }
 
-    /// Adds a connection, and says under which number.
+    /// Registers a connection; returns its number and slot.
     pub(super) fn join(
         self: &Rc<Self>,
         part: Part,
@@ -209,7 +209,7 @@ impl Hub {
         (slots.count, slot)
     }
 
-    /// Takes a connection out.
+    /// Removes a connection.
     pub(super) fn leave(&self, number: u64, slot: &Slot) {
         let by_key = &mut self.slots.borrow_mut().by_key;
         if let Some(slots) = by_key.get_mut(&slot.key) {
@@ -220,7 +220,7 @@ impl Hub {
         }
     }
 
-    /// Looks for what concerns a connection. `place` is where it was.
+    /// Reads the events for a connection that stands at `place`.
     pub(super) fn read(
         &self,
         slot: &Slot,
@@ -281,7 +281,7 @@ impl Hub {
         next
     }
 
-    /// What keeps a connection open, made once for all that are as far.
+    /// The heartbeat for a position, cached because most connections share the position.
     pub(super) fn beat(&self, position: Position) -> Bytes {
         let beat = &mut *self.beat.borrow_mut();
         match beat {
@@ -294,7 +294,7 @@ impl Hub {
         }
     }
 
-    /// Finds those whom what is new concerns: they are to be woken.
+    /// Scans the logs for new frames; returns the connections to wake.
     fn look(&self) -> Vec<Rc<Slot>> {
         let mut woken = Vec::new();
         let slots = self.slots.borrow();
@@ -347,7 +347,7 @@ impl Hub {
             for slot in slots.all() {
                 let has_ended = slot.session.as_ref().is_some_and(|session| session.has_ended());
                 if let Some(pulse) = slot.pulse.as_ref().filter(|_| closed) {
-                    // Who takes nothing now holds up the end.
+                    // A client that does not read would delay the shutdown.
                     pulse.cut();
                 }
                 if closed || has_ended {
@@ -358,15 +358,16 @@ impl Hub {
         woken
     }
 
-    /// Those whose heartbeat is due, or whose time is over.
+    /// The connections whose heartbeat is due or whose time is over.
     fn due(&self) -> Vec<Rc<Slot>> {
         let now = Instant::now();
         self.slots.borrow().all().filter(|slot| slot.due.get() <= now).map(Rc::clone).collect()
     }
 }
 
-/// Wakes a portion, lets them write and whatever else has become ready have its turn, and goes on: a crowd is thousands
-/// of writes, and a request that comes in meanwhile is not to wait for all of them. Says how many there were.
+/// Wakes the connections in portions and yields in between, so that they can write and other tasks can run. A large
+/// wake-up causes thousands of writes, and a request that arrives meanwhile must not wait for all of them. Returns
+/// the number of connections.
 async fn wake(slots: Vec<Rc<Slot>>) -> u32 {
     for portion in slots.chunks(PORTION) {
         for slot in portion {
@@ -404,8 +405,9 @@ async fn run(hub: Rc<Hub>) {
                     return;
                 }
                 let woken = wake(hub.look()).await;
-                // The first event of a quiet stream leaves at once. Where many are told, what comes in the next moments
-                // leaves in one write for each, and the worker has most of its time for requests.
+                // The first event of a quiet stream is sent at once. After a large wake-up, events of the next
+                // moments are collected into one write for each connection, which leaves most of the worker's time
+                // for requests.
                 sleep(REST.saturating_mul(woken).min(LONGEST_REST)).await;
             }
             _ = ticks.tick() => {

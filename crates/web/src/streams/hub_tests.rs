@@ -1,4 +1,4 @@
-//! What connections of one worker are sent alike.
+//! Tests of the output that connections of one worker share.
 
 use crate::streams::frame::{About, Frame, Kind, RoomEvent};
 use crate::streams::hub::{Hub, Next};
@@ -23,7 +23,7 @@ fn frames(positions: impl IntoIterator<Item = i64>) -> Vec<Frame> {
     positions.into_iter().map(frame).collect()
 }
 
-/// The positions that a reader is sent who stands at `place`.
+/// The positions of the events that a reader at `place` receives.
 fn sent(hub: &Rc<Hub>, place: Place) -> Vec<i64> {
     let (number, slot) = hub.join(Part::All, None, None, Instant::now());
     let next = hub.read(&slot, Part::All, place, None);
@@ -33,9 +33,9 @@ fn sent(hub: &Rc<Hub>, place: Place) -> Vec<i64> {
     text.lines().filter_map(|line| line.strip_prefix("id: ")?.parse().ok()).collect()
 }
 
-/// Readers who come from processes that had heard of more than this one wait at the same place for different things.
+/// Readers from processes that were ahead of this one stand at the same place but need different events.
 #[actix_web::test]
-async fn what_is_sent_alike_is_what_both_have_missed() {
+async fn shared_output_is_what_each_reader_has_missed() {
     let streams = Arc::new(Streams::new(StreamConfig::default(), false));
     let hub = Hub::new(Arc::clone(&streams));
     let log = streams.log(Kind::Room);
@@ -43,7 +43,7 @@ async fn what_is_sent_alike_is_what_both_have_missed() {
     let places = [16, 14, 15, 12].map(|known| log.place_after(at(known)).unwrap());
     log.append(frames(11..=17), at(17));
     let all: Vec<i64> = (11..=17).collect();
-    // Twice: what was written for one is there for the other.
+    // The second pass reads from the cache.
     for _ in 0..2 {
         for (place, known) in places.into_iter().zip([16, 14, 15, 12]) {
             let missed: Vec<i64> = all.iter().copied().filter(|position| *position > known).collect();

@@ -1,7 +1,7 @@
-//! What was told last, for all readers of a kind of stream: a ring of events that were encoded once, read by position.
+//! The latest events of one kind of stream: a ring of encoded events, read by position.
 //!
-//! A live reader, one that has fallen a little behind and one that comes back read the same ring in the same way, each
-//! from where it is; the one that publishes waits for none of them. What is older than the ring is in the event table.
+//! A live reader, a slow reader and a reader that reconnects all read the same ring, each from its own place. The
+//! publisher waits for none of them. Events older than the ring are in the event table.
 
 use crate::streams::frame::{About, Away, Frame};
 use std::collections::VecDeque;
@@ -9,19 +9,19 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Duration, Instant};
 use terrace_kernel::Position;
 
-/// How long a log goes on being kept after its last reader has gone: they come back.
+/// How long a log is kept after its last reader has left, since readers usually reconnect.
 const LINGER: Duration = Duration::from_mins(1);
 
 /// The bounds of a log.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bounds {
-    /// How many events it holds.
+    /// Maximum number of events.
     pub(crate) frames: usize,
-    /// How many bytes of them.
+    /// Maximum total size in bytes.
     pub(crate) bytes: usize,
 }
 
-/// The ring. Frames have numbers of their own, which only grow; several may have one position.
+/// The ring. Frames have numbers of their own, which only increase; several may have the same position.
 pub(crate) struct Log {
     ring: RwLock<Ring>,
     bounds: Bounds,
@@ -30,48 +30,48 @@ pub(crate) struct Log {
 struct Ring {
     frames: VecDeque<Frame>,
     bytes: usize,
-    /// The number of the oldest frame, or of the next one where there is none.
+    /// The number of the oldest frame, or of the next one if the ring is empty.
     first: u64,
-    /// Every event up to here was dealt with; none before the log begins.
+    /// Every event up to here was processed; `None` before the log begins.
     reached: Option<Position>,
-    /// Every event after here that concerns this log is in the ring.
+    /// Every relevant event after this position is in the ring.
     floor: Position,
-    /// The number that the oldest frame had when frames were last left out on purpose.
+    /// The value of `first` after frames were last skipped deliberately.
     skipped: u64,
-    /// Grows with every change.
+    /// Incremented by every change.
     version: u64,
-    /// Readers that are there.
+    /// Number of open readers.
     readers: usize,
-    /// Until when it is kept without any.
+    /// Until when the log is kept without readers.
     until: Instant,
 }
 
-/// Where a reader is.
+/// The place of a reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Place {
     /// The number of the next frame.
     pub(crate) next: u64,
-    /// Up to where the reader knows of everything.
+    /// The reader has every event up to this position.
     pub(crate) reached: Position,
 }
 
-/// What became of a look into the ring.
+/// The result of reading the ring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Read {
-    /// Everything up to here was offered, or as much as was taken.
+    /// All frames were offered, or as many as were taken.
     UpTo(Place),
-    /// What comes next is not in the ring, and never was: it is to be read from the table.
+    /// The next frames were never in the ring: they must be read from the table.
     Behind,
-    /// What comes next has left the ring before the reader took it.
+    /// The next frames left the ring before the reader took them.
     Overrun,
 }
 
-/// Whether a reader wants more.
+/// Whether a reader wants more frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Taken {
-    /// The next one, too.
+    /// Continue with the next frame.
     More,
-    /// This was the last one for now.
+    /// Stop after this frame.
     Enough,
 }
 
@@ -115,10 +115,10 @@ impl Log {
         self.ring.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The log begins (again) here, and knows of nothing before.
+    /// Starts the log, or restarts it, at `position`; it holds no earlier event.
     pub(crate) fn begin(&self, position: Position) {
         let ring = &mut *self.write_lock();
-        // A number of its own, so that nobody takes what comes for what they waited for.
+        // Skips a number, so that a reader waiting for the next frame cannot mistake the new frames for it.
         ring.first = ring.end() + 1;
         ring.skipped = ring.first;
         ring.frames.clear();
@@ -128,7 +128,7 @@ impl Log {
         ring.version += 1;
     }
 
-    /// Adds what happened up to `reached`, in the order of the positions.
+    /// Appends the events up to `reached`, in the order of their positions.
     pub(crate) fn append(&self, frames: impl IntoIterator<Item = Frame>, reached: Position) {
         let ring = &mut *self.write_lock();
         for frame in frames {
@@ -145,7 +145,7 @@ impl Log {
         ring.version += 1;
     }
 
-    /// Nobody is there: what happened up to `reached` is left out.
+    /// Skips the events up to `reached`, because the log has no reader.
     pub(crate) fn skip(&self, reached: Position) {
         let ring = &mut *self.write_lock();
         ring.first = ring.end() + 1;
@@ -157,7 +157,7 @@ impl Log {
         ring.version += 1;
     }
 
-    /// Somebody is away, or there again: what is about them is told to nobody, or is again.
+    /// Withdraws or restores the frames that a change affects.
     pub(crate) fn mark(&self, away: &Away) {
         let ring = &mut *self.write_lock();
         for frame in &mut ring.frames {
@@ -166,30 +166,31 @@ impl Log {
         ring.version += 1;
     }
 
-    /// A reader comes. From now on until it leaves, what happens is kept.
+    /// Registers a reader. The log keeps new events until it leaves.
     pub(crate) fn join(&self) {
         self.write_lock().readers += 1;
     }
 
-    /// A reader leaves.
+    /// Unregisters a reader.
     pub(crate) fn leave(&self) {
         let ring = &mut *self.write_lock();
         ring.readers = ring.readers.saturating_sub(1);
         ring.until = Instant::now() + LINGER;
     }
 
-    /// Whether anybody is there, or may come back soon.
+    /// Whether the log has a reader, or had one until recently.
     pub(crate) fn is_wanted(&self) -> bool {
         let ring = self.read_lock();
         ring.readers > 0 || Instant::now() < ring.until
     }
 
-    /// Every event up to here was dealt with; none before the log has begun.
+    /// Every event up to here was processed; `None` before the log has begun.
     pub(crate) fn reached(&self) -> Option<Position> {
         self.read_lock().reached
     }
 
-    /// Where a reader who knows of everything up to `position` goes on; none where that is not in the ring.
+    /// The place of a reader that has every event up to `position`; `None` if the ring does not hold all later
+    /// events.
     pub(crate) fn place_after(&self, position: Position) -> Option<Place> {
         let ring = self.read_lock();
         if position < ring.floor || ring.reached.is_none() {
@@ -199,19 +200,19 @@ impl Log {
         Some(Place { next: ring.first + u64::try_from(passed).ok()?, reached: position })
     }
 
-    /// What changes with every change of what the log holds.
+    /// A number that changes with every change of the log's content.
     pub(crate) fn version(&self) -> u64 {
         self.read_lock().version
     }
 
-    /// Offers what comes after `place`, in order, until `take` has enough. Frames about who is away are passed over.
+    /// Offers the frames after `place`, in order, until `take` has enough. Withdrawn frames are passed over.
     pub(crate) fn read(&self, place: Place, mut take: impl FnMut(&Frame) -> Taken) -> Read {
         let ring = self.read_lock();
         if place.next < ring.first {
-            // Who had read everything when frames were left out has missed them through no fault of theirs.
+            // A reader that had read everything before a skip was not too slow: the skip was deliberate.
             return if place.next + 1 == ring.skipped { Read::Behind } else { Read::Overrun };
         }
-        // Several frames may have one position; of these at most one is any reader's.
+        // Several frames may have the same position; at most one of them is relevant to any one reader.
         let known = place.reached;
         let mut place = place;
         for (number, frame) in ring.from(place.next) {
@@ -225,8 +226,8 @@ impl Log {
         Read::UpTo(place)
     }
 
-    /// Tells of every frame from `number` on what it is about. Says the number of the next one, and whether some had
-    /// left the ring before they were seen.
+    /// Calls `see` for every frame from `number` on. Returns the number of the next frame, and whether some frames
+    /// had left the ring before.
     pub(crate) fn peek(&self, number: u64, mut see: impl FnMut(u64, &About)) -> (u64, bool) {
         let ring = self.read_lock();
         for (number, frame) in ring.from(number) {
@@ -235,7 +236,7 @@ impl Log {
         (ring.end(), number < ring.first)
     }
 
-    /// How many frames there are, and how many bytes they take.
+    /// Number of frames, and their size in bytes.
     pub(crate) fn size(&self) -> (usize, usize) {
         let ring = self.read_lock();
         (ring.frames.len(), ring.bytes)

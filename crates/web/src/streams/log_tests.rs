@@ -1,5 +1,5 @@
-//! The log by itself: who reads from wherever, however slowly, gets everything once and in order, or is told that it
-//! is not there (spec §6).
+//! Tests of the log alone: a reader at any position and of any speed gets every event once and in order, or is
+//! notified that the events are not available (spec §6).
 
 use crate::streams::frame::{About, Away, Frame, RoomEvent};
 use crate::streams::log::{Bounds, Log, Place, Read, Taken};
@@ -42,7 +42,7 @@ fn log(bounds: Bounds, start: i64) -> Log {
     log
 }
 
-/// What is there after `place`, up to `most` at once, and where the reader is then.
+/// The positions after `place`, at most `most`, and the reader's new place.
 fn read(log: &Log, place: Place, most: usize) -> Result<(Vec<i64>, Place), Read> {
     let mut seen = Vec::new();
     let read = log.read(place, |frame| {
@@ -56,7 +56,7 @@ fn read(log: &Log, place: Place, most: usize) -> Result<(Vec<i64>, Place), Read>
 }
 
 #[test]
-fn a_reader_goes_on_from_any_position_that_the_ring_holds() {
+fn a_reader_continues_from_any_position_in_the_ring() {
     let log = log(ROOMY, 10);
     log.append(frames([12, 15, 15, 19]), at(20));
     for (after, expected) in
@@ -66,7 +66,7 @@ fn a_reader_goes_on_from_any_position_that_the_ring_holds() {
         assert_eq!((seen, place.reached), (expected, at(20)), "after {after}");
     }
     assert_eq!(log.place_after(at(9)), None, "that is for the table");
-    // Known from elsewhere, before this process has heard of it: nothing comes twice.
+    // The position comes from another process that is ahead: no event arrives twice.
     let ahead = log.place_after(at(22)).unwrap();
     log.append(frames([21, 22, 23]), at(23));
     assert_eq!(read(&log, ahead, 99).unwrap().0, [23]);
@@ -90,7 +90,7 @@ fn what_leaves_the_ring_is_missed_by_nobody_unawares() {
 }
 
 #[test]
-fn what_is_left_out_for_want_of_readers_is_read_from_the_table() {
+fn frames_skipped_without_readers_are_read_from_the_table() {
     let log = log(ROOMY, 0);
     let up_to_date = log.place_after(at(0)).unwrap();
     log.append(frames([1]), at(1));
@@ -107,7 +107,7 @@ fn what_is_left_out_for_want_of_readers_is_read_from_the_table() {
 }
 
 #[test]
-fn a_log_is_wanted_while_somebody_is_there_and_a_while_longer() {
+fn a_log_is_wanted_until_some_time_after_its_last_reader() {
     let log = log(ROOMY, 0);
     log.join();
     log.join();
@@ -118,7 +118,7 @@ fn a_log_is_wanted_while_somebody_is_there_and_a_while_longer() {
 }
 
 #[test]
-fn what_is_deleted_is_told_to_nobody_who_comes_later() {
+fn withdrawn_frames_are_not_sent_to_later_readers() {
     let log = log(ROOMY, 0);
     let author = |n: u128| UserId::from_uuid(Uuid::from_u128(n));
     let comment = CommentId::from_uuid(Uuid::from_u128(77));
@@ -179,8 +179,8 @@ fn readers_on_many_threads_see_one_order() {
 }
 
 proptest! {
-    /// Replay is live reading: wherever a reader leaves and comes back, and however full its connection is, what it was
-    /// sent is what was told, or it is told that it is not there.
+    /// Replay equals live reading: wherever a reader leaves and reconnects, and however full its connection is, it
+    /// receives what was published, or is notified that it is not available.
     #[test]
     fn whoever_leaves_and_comes_back_gets_the_log(
         batches in prop::collection::vec((1_i64..4, 0_i64..6), 1..40),
@@ -188,19 +188,19 @@ proptest! {
         steps in prop::collection::vec((0_usize..4, any::<bool>()), 1..80),
     ) {
         let log = log(Bounds { frames: frames_kept, bytes: 1 << 20 }, 0);
-        let mut told: Vec<i64> = Vec::new();
+        let mut published: Vec<i64> = Vec::new();
         let (mut seen, mut place) = (Vec::new(), log.place_after(at(0)).unwrap());
         let mut batches = batches.into_iter();
         for (most, leaves) in steps {
             if let Some((gap, count)) = batches.next() {
                 let first = log.reached().unwrap().get() + gap;
                 let positions: Vec<i64> = (first..first + count).collect();
-                told.extend(&positions);
+                published.extend(&positions);
                 log.append(frames(positions), at(first + count));
             }
-            // What the table tells, and where the log goes on behind it.
+            // Reads the events from the table and continues in the log.
             let mut from_table = |known: Place| {
-                seen.extend(told.iter().copied().filter(|position| *position > known.reached.get()));
+                seen.extend(published.iter().copied().filter(|position| *position > known.reached.get()));
                 log.place_after(log.reached().unwrap()).unwrap()
             };
             if leaves {
@@ -213,6 +213,6 @@ proptest! {
                 place = from_table(place);
             }
         }
-        prop_assert_eq!(&seen[..], &told[..seen.len()]);
+        prop_assert_eq!(&seen[..], &published[..seen.len()]);
     }
 }

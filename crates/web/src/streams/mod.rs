@@ -1,9 +1,10 @@
-//! Server-sent events on the event log.
+//! Server-sent events based on the event log.
 //!
-//! One [`feeder`] for the process follows the log and writes what it tells into three [`log`]s, each event encoded once.
-//! A bell rings; the [`hub`] of each worker wakes those of its connections that are concerned, and each connection
-//! ([`body`]) reads the log from where it is. Nobody who writes waits for anybody who reads. Ids are the public positions
-//! of the event log, the same in every process and after every restart, so that a client goes on wherever it comes back.
+//! One [`feeder`] for each process follows the event log and copies its events into three in-memory [`log`]s, encoded
+//! once each. It then signals the [`hub`] of each worker, which wakes the connections for which an event is relevant.
+//! Each connection ([`body`]) reads the log from its own place. Writers never wait for readers. The ids are the
+//! public positions of the event log. They are the same in every process and after every restart, so a client can
+//! resume at any server.
 
 mod body;
 pub(crate) mod dto;
@@ -33,26 +34,25 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::sync::{Semaphore, watch};
 
-/// How many readers who come back are read events for at once.
+/// Number of reconnecting readers that read events from the table at once.
 const REPLAYS: usize = 4;
 
-/// The bounds of streams.
+/// Configuration of the streams.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StreamConfig {
-    /// How long a stream lasts at least; up to a fifth of it is added by chance, so that clients do not come back all at
-    /// once.
+    /// Minimum lifetime of a stream. Up to a fifth is added at random, so that clients do not reconnect all at once.
     pub life: Duration,
-    /// After how long a silence a stream shows that it is there.
+    /// Longest silence before a heartbeat is sent.
     pub heartbeat: Duration,
-    /// How many streams one account may have; lifted with the rate limits.
+    /// Maximum number of streams of one account; not applied if the rate limits are disabled.
     pub per_account: u32,
-    /// How many streams those who are signed out may have from one address; lifted with the rate limits.
+    /// Maximum number of signed-out streams from one address; not applied if the rate limits are disabled.
     pub per_address: u32,
-    /// How many events of each kind of stream are kept in memory for readers who come back.
+    /// Number of events of each kind of stream that are kept in memory for clients that reconnect.
     pub kept_events: usize,
-    /// How many bytes of them.
+    /// Maximum size of these events in bytes, for each kind of stream.
     pub kept_bytes: usize,
-    /// How long a client may take nothing of what waits for it.
+    /// How long a client may read nothing while data is pending.
     pub write_timeout: Duration,
 }
 
@@ -70,16 +70,17 @@ impl Default for StreamConfig {
     }
 }
 
-/// What all workers share of the streams.
+/// Stream state that all workers share.
 pub(crate) struct Streams {
     room: Log,
     boards: Log,
     fans: Log,
     readers: Arc<Readers>,
     bell: watch::Sender<u64>,
-    /// The place at which the log was taken up: what was before is told only to those who come back.
+    /// The position at which this process started to follow the event log. Earlier events are sent only to
+    /// clients that resume before it.
     heard_from: AtomicI64,
-    /// Grows when streams are to end before their time.
+    /// Incremented when streams must end early.
     alarms: AtomicU64,
     closed: AtomicBool,
     replays: Semaphore,
@@ -87,7 +88,7 @@ pub(crate) struct Streams {
 }
 
 impl Streams {
-    /// Those of a process. Caps hold where `capped`.
+    /// Creates the state of a process. The limits for accounts and addresses apply if `capped`.
     pub(crate) fn new(config: StreamConfig, capped: bool) -> Self {
         let bounds = Bounds { frames: config.kept_events, bytes: config.kept_bytes };
         let cap = |most| capped.then_some(most);
@@ -114,12 +115,12 @@ impl Streams {
         }
     }
 
-    /// Tells every worker that there is something to be looked at.
+    /// Notifies every worker of new events.
     fn ring(&self) {
         self.bell.send_modify(|rings| *rings = rings.wrapping_add(1));
     }
 
-    /// Has every worker look for streams that are to end.
+    /// Makes every worker check for streams that must end.
     fn alarm(&self) {
         self.alarms.fetch_add(1, Ordering::AcqRel);
         self.ring();
@@ -129,14 +130,15 @@ impl Streams {
         self.closed.load(Ordering::Acquire)
     }
 
-    /// Ends every stream, and every one that is opened from now on at once: its client comes back, elsewhere.
+    /// Ends every stream, and each stream that is opened from now on: the clients reconnect to another
+    /// process.
     pub(crate) fn close(&self) {
         self.closed.store(true, Ordering::Release);
         self.alarm();
     }
 
-    /// Waits until the log is there, with all that had happened when it was taken up: whoever listens from now on hears
-    /// none of it. Says whether it is.
+    /// Waits until the log holds everything from before this process started to follow it, so that a stream opened
+    /// now does not send older events. Returns `false` if `patience` has passed first.
     async fn is_ready(&self, patience: Duration) -> bool {
         let mut bell = self.bell.subscribe();
         let is_there = || {
@@ -148,5 +150,5 @@ impl Streams {
     }
 }
 
-/// What all kinds of streams are.
+/// All kinds of streams.
 const KINDS: [Kind; 3] = [Kind::Room, Kind::Boards, Kind::Fans];

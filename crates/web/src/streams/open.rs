@@ -19,22 +19,22 @@ use terrace_app::App;
 use terrace_identity::Viewer;
 use terrace_kernel::Position;
 
-/// How long a stream waits for the log, when the process has only just begun.
+/// How long a stream waits for the log after the process has started.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The header in which a client that comes back says what it heard last.
+/// The header with which a reconnecting client sends the id of its last event.
 const LAST_EVENT_ID: &str = "last-event-id";
-/// A client comes back after so many milliseconds at least, and up to as many more.
+/// Minimum delay in milliseconds before a client reconnects; up to the same is added at random.
 const RETRY: u64 = 1000;
 
-/// Who asks for what, and where it is to begin.
+/// The requested part, its reader, and the position to start at.
 pub(crate) struct Asked<'a> {
     pub(crate) part: Part,
     pub(crate) viewer: Option<&'a Viewer>,
     pub(crate) start: Start,
 }
 
-/// Where a stream begins: behind the header, or else the parameter `since`. What a client says that it heard last goes before the parameter, which stays in the address
-/// that it connects to again.
+/// The start of a stream: the header, else the parameter `since`. The header has precedence, because the parameter
+/// stays in the URL when the client reconnects.
 pub(crate) fn start(req: &HttpRequest, since: Option<&str>) -> Result<Start, ApiError> {
     let mut ids = req.headers().get_all(LAST_EVENT_ID);
     match (ids.next(), ids.next()) {
@@ -55,13 +55,13 @@ fn is_number(text: &str) -> bool {
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// A number that no event has is as good as one that is too old.
+/// A number that is no valid position is treated like a position that is too old.
 fn position(text: &str) -> Start {
     let number = text.parse().ok().filter(|_| is_number(text));
     number.and_then(Position::new).map_or(Start::Unknown, Start::After)
 }
 
-/// The body of a stream of which only the head is sent: as long as nobody knows.
+/// The body of a stream in a response to HEAD: of unknown length, and never sent.
 struct Unsent;
 
 impl MessageBody for Unsent {
@@ -88,7 +88,7 @@ pub(crate) async fn open(
     answer
         .content_type("text/event-stream")
         .insert_header((header::CACHE_CONTROL, "no-store"))
-        // Compression would gather what is to leave at once; the edge takes this off again.
+        // Compression would delay events by buffering; the edge removes this header.
         .insert_header((header::CONTENT_ENCODING, "identity"))
         .insert_header(("x-accel-buffering", "no"));
     if req.extensions().get::<OnlyHead>().is_some() {
@@ -116,8 +116,8 @@ pub(crate) async fn open(
     Ok(answer.body(BoxBody::new(StreamBody::new(hub, opening))))
 }
 
-/// A part of one for the stream's life, and when its client is to come back, both by chance: crowds that came at once go
-/// one by one.
+/// A random fraction for the stream's lifetime, and the client's reconnect delay. Both spread the reconnects of
+/// clients that connected at once.
 fn chance(shell: &Shell) -> (f64, u64) {
     let [one, two, three, four, ..] = shell.entropy.seed();
     let (life, retry) = (u16::from_be_bytes([one, two]), u16::from_be_bytes([three, four]));
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_heard_last_goes_before_the_parameter() {
+    fn the_last_event_id_has_precedence_over_the_parameter() {
         let after = |position| Some(Start::After(Position::new(position).unwrap()));
         for (id, since, begins) in [
             (None, None, Some(Start::Now)),
@@ -168,7 +168,7 @@ mod tests {
     proptest! {
         /// A header of any bytes begins somewhere: at a position as it is written, or with one `resync`.
         #[test]
-        fn any_id_that_was_heard_last_begins_somewhere(
+        fn any_last_event_id_gives_a_start(
             id in prop::collection::vec((0x20..=0xff_u8).prop_filter("no DEL", |byte| *byte != 0x7f), 1..30),
             number in any::<i64>(),
         ) {

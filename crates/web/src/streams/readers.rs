@@ -1,4 +1,4 @@
-//! Who reads streams in this process: their views, their sessions, and how many streams they have.
+//! The readers of streams in this process: their views, their sessions, and how many streams they have.
 
 use crate::edge::Address;
 use crate::error::{ApiError, Code};
@@ -11,19 +11,19 @@ use terrace_app::streams::ViewParts;
 use terrace_identity::Viewer;
 use terrace_kernel::{Event, EventKind, SessionId, StoreError, UserId};
 
-/// After how many seconds somebody who has too many streams may try again.
+/// `Retry-After` in seconds for a client with too many streams.
 const RETRY: u64 = 15;
-/// How often a view is read again because something changed while it was read.
+/// How often a view is reloaded because it changed while it was read.
 const ATTEMPTS: u32 = 4;
 
-/// How many streams one account, and one address whose reader is signed out, may have; none: as many as they like.
+/// Maximum number of streams of one account, and of one address for signed-out readers; `None` means no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Caps {
     pub(crate) account: Option<u32>,
     pub(crate) address: Option<u32>,
 }
 
-/// Everybody who reads.
+/// All readers of this process.
 pub(crate) struct Readers {
     caps: Caps,
     known: Mutex<Known>,
@@ -39,35 +39,35 @@ struct Known {
 struct Listening {
     reader: Arc<Reader>,
     streams: u32,
-    /// Of what concerns them alone.
+    /// Number of private streams among them.
     own: u32,
 }
 
-/// One stream's place among all; it is given back with the value.
+/// The place of one stream in the limits; released on drop.
 pub(crate) struct Seat {
     readers: Arc<Readers>,
-    who: Who,
+    holder: Holder,
 }
 
-enum Who {
-    Anybody(Address),
-    Somebody { reader: Arc<Reader>, session: Arc<Session>, own: bool },
+enum Holder {
+    SignedOut(Address),
+    SignedIn { reader: Arc<Reader>, session: Arc<Session>, own: bool },
 }
 
 impl Seat {
-    /// Who reads, if they are signed in.
+    /// The reader, if signed in.
     pub(crate) fn reader(&self) -> Option<&Arc<Reader>> {
-        match &self.who {
-            Who::Somebody { reader, .. } => Some(reader),
-            Who::Anybody(_) => None,
+        match &self.holder {
+            Holder::SignedIn { reader, .. } => Some(reader),
+            Holder::SignedOut(_) => None,
         }
     }
 
-    /// The session that they read by.
+    /// The session of a signed-in reader.
     pub(crate) fn session(&self) -> Option<&Arc<Session>> {
-        match &self.who {
-            Who::Somebody { session, .. } => Some(session),
-            Who::Anybody(_) => None,
+        match &self.holder {
+            Holder::SignedIn { session, .. } => Some(session),
+            Holder::SignedOut(_) => None,
         }
     }
 }
@@ -75,9 +75,9 @@ impl Seat {
 impl Drop for Seat {
     fn drop(&mut self) {
         let mut known = self.readers.lock();
-        match &self.who {
-            Who::Anybody(address) => give_back(&mut known.addresses, address, |count| count),
-            Who::Somebody { reader, session, own } => {
+        match &self.holder {
+            Holder::SignedOut(address) => give_back(&mut known.addresses, address, |count| count),
+            Holder::SignedIn { reader, session, own } => {
                 if let Some(listening) = known.users.get_mut(&reader.user) {
                     listening.own -= u32::from(*own).min(listening.own);
                 }
@@ -107,8 +107,8 @@ impl Readers {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a place for one more stream: 429 `rate_limited` where the account, or the address of who is signed out, has
-    /// as many as it may.
+    /// Takes a place for one more stream; 429 `rate_limited` if the account, or the address of a signed-out reader,
+    /// has reached its limit.
     pub(crate) fn seat(
         self: &Arc<Self>,
         viewer: Option<&Viewer>,
@@ -118,14 +118,14 @@ impl Readers {
         let mut known = self.lock();
         let is_full = |has: u32, most: Option<u32>| most.is_some_and(|most| has >= most);
         let full = || ApiError::new(Code::RateLimited, "too many streams are open").retry_after(RETRY);
-        let who = match viewer {
+        let holder = match viewer {
             None => {
                 let count = known.addresses.entry(address).or_insert(0);
                 if is_full(*count, self.caps.address) {
                     return Err(full());
                 }
                 *count += 1;
-                Who::Anybody(address)
+                Holder::SignedOut(address)
             }
             Some(viewer) => {
                 let user = viewer.user_id;
@@ -146,13 +146,13 @@ impl Readers {
                 let (session, count) =
                     known.sessions.entry(session).or_insert_with(|| (Arc::new(Session::new(session)), 0));
                 *count += 1;
-                Who::Somebody { reader, session: Arc::clone(session), own }
+                Holder::SignedIn { reader, session: Arc::clone(session), own }
             }
         };
-        Ok(Seat { readers: Arc::clone(self), who })
+        Ok(Seat { readers: Arc::clone(self), holder })
     }
 
-    /// Whether somebody reads what concerns this fan alone.
+    /// Whether the fan has an open private stream.
     pub(crate) fn wants_own(&self, fan: UserId) -> bool {
         self.lock().users.get(&fan).is_some_and(|listening| listening.own > 0)
     }
@@ -161,13 +161,14 @@ impl Readers {
         self.lock().users.get(&user).map(|listening| Arc::clone(&listening.reader))
     }
 
-    fn who_want(&self, parts: ViewParts) -> Vec<Arc<Reader>> {
+    fn needing(&self, parts: ViewParts) -> Vec<Arc<Reader>> {
         let known = self.lock();
         let readers = known.users.values().map(|listening| &listening.reader);
         readers.filter(|reader| reader.parts().covers(parts)).cloned().collect()
     }
 
-    /// Takes up what turns views: hides at once who is to be hidden, and says whose views are to be read anew.
+    /// Processes events that change views: hides blocked accounts at once and returns the readers whose views
+    /// must be reloaded.
     pub(crate) fn turn(&self, events: &[Event]) -> Vec<Arc<Reader>> {
         const FOLLOWS: ViewParts = ViewParts { follows: true, teams: false };
         const TEAMS: ViewParts = ViewParts { follows: false, teams: true };
@@ -205,7 +206,7 @@ impl Readers {
                     anew(self.reader(subject).filter(|reader| reader.parts().covers(TEAMS)));
                 }
                 (EventKind::FollowsImported, _) => {
-                    self.who_want(FOLLOWS).into_iter().for_each(|reader| anew(Some(reader)));
+                    self.needing(FOLLOWS).into_iter().for_each(|reader| anew(Some(reader)));
                 }
                 (..) => {}
             }
@@ -213,7 +214,7 @@ impl Readers {
         stale.into_values().collect()
     }
 
-    /// Ends the sessions that are over; says whether there were any.
+    /// Marks sessions that have ended; returns whether there were any.
     pub(crate) async fn end_sessions(&self, app: &App) -> Result<bool, StoreError> {
         let sessions: Vec<SessionId> = self.lock().sessions.keys().copied().collect();
         if sessions.is_empty() {
@@ -227,7 +228,7 @@ impl Readers {
 }
 
 impl Reader {
-    /// Reads what tells them from others. What changes meanwhile has it read again.
+    /// Loads the view, and loads it again if it changed meanwhile.
     pub(crate) async fn load(&self, app: &App) -> Result<(), StoreError> {
         for _ in 0..ATTEMPTS {
             let (turns, parts) = (self.turns(), self.parts());

@@ -1,4 +1,4 @@
-//! Streams: what happens, the moment it happens.
+//! The streams of the locker room, of leaderboards, and of a fan's private events.
 
 use crate::boards::{choice, id};
 use crate::edge::Shell;
@@ -16,7 +16,7 @@ use terrace_app::teams::GetTeam;
 use utoipa::IntoParams;
 use utoipa::openapi::schema::{Object, ObjectBuilder, Type};
 
-/// A whole number of any size: one that no position can be is answered as one that nobody knows any more.
+/// A whole number of any size: one that is no valid position is treated like a position that is too old.
 fn position() -> Object {
     const IS: &str = "A `streamPosition`, or the id of an event: the stream goes on behind it. What happens from now on \
                       when left out.";
@@ -127,7 +127,7 @@ pub(crate) async fn stream_leaderboard(
         id(query.leaderboard_id.as_deref(), "/leaderboardId")?,
         id(query.team_id.as_deref(), "/teamId")?,
     )?;
-    // Before the board is looked for: a bad request makes none.
+    // Parsed before the board is looked up, because a lookup may create the board and a bad request must not.
     let start = start(&req, query.since.as_deref())?;
     let now = app.boards_now(viewer.0.as_ref().map(|viewer| viewer.user_id)).await;
     let shown = app.find_board(now, choice, None).await?;

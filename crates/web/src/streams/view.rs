@@ -1,4 +1,4 @@
-//! What of a log a reader sees: which part they asked for, and who is hidden from them.
+//! The events that a reader sees: the part that the stream covers, without accounts hidden from the reader.
 
 use crate::streams::frame::{About, RoomEvent};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,38 +7,38 @@ use terrace_app::streams::{Audience, ReaderView, ViewParts, Wanted};
 use terrace_kernel::{Event, SessionId, TeamId, Topic, UserId};
 use terrace_scoring::BoardId;
 
-/// What is asked for.
+/// The part of the events that a stream covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Part {
-    /// Everybody's posts.
+    /// All posts.
     All,
     /// The room of a team.
     Team(TeamId),
     /// The rooms of the reader's own teams.
     OwnTeams,
-    /// What the reader follows, and their own.
+    /// Posts of the accounts and teams that the reader follows, and the reader's own; all posts if there are none.
     Following,
-    /// The global board, of whatever season is shown.
+    /// The global board of the displayed season.
     GlobalBoard,
-    /// A board.
+    /// One board.
     Board(BoardId),
-    /// What concerns the reader alone.
+    /// The private events of the reader.
     Own(UserId),
 }
 
-/// What a reader sees of an event.
+/// How much of an event a reader sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Visibility {
-    /// It is not for them.
+    /// The event is not for this reader.
     Nothing,
-    /// The line, and not whose it is.
+    /// The score without the account.
     Nameless,
-    /// All of it.
+    /// The whole event.
     Whole,
 }
 
 impl Part {
-    /// What has to be known of a reader who asks for it.
+    /// The parts of the reader's view that the stream needs.
     pub(crate) const fn needs(self) -> ViewParts {
         match self {
             Self::Following => ViewParts { follows: true, teams: false },
@@ -49,7 +49,7 @@ impl Part {
         }
     }
 
-    /// Whether everybody from whom nobody is hidden sees the same.
+    /// Whether all readers without hidden accounts see the same.
     pub(crate) const fn is_common(self) -> bool {
         match self {
             Self::All | Self::Team(_) | Self::GlobalBoard | Self::Board(_) => true,
@@ -57,7 +57,7 @@ impl Part {
         }
     }
 
-    /// What a reader sees of an event.
+    /// How much of an event the reader sees.
     pub(crate) fn sight(self, about: &About, reader: Option<(UserId, &ReaderView)>) -> Visibility {
         let hides = |user: Option<UserId>| {
             user.is_some_and(|user| reader.is_some_and(|(_, view)| view.hidden.contains(&user)))
@@ -100,7 +100,7 @@ fn named(is_hidden: bool) -> Visibility {
     if is_hidden { Visibility::Nameless } else { Visibility::Whole }
 }
 
-/// For one who comes back: only what their part can hold is looked up.
+/// Selects the events for a client that reconnects: only those that its part can contain.
 impl Audience for Part {
     fn wants(&self, event: &Event) -> Wanted {
         let what = &event.what;
@@ -123,7 +123,7 @@ impl Audience for Part {
     }
 }
 
-/// Somebody who is signed in and reads streams; their streams share this.
+/// A signed-in reader; shared by all streams of the account.
 pub(crate) struct Reader {
     pub(crate) user: UserId,
     seen: RwLock<Seen>,
@@ -132,9 +132,9 @@ pub(crate) struct Reader {
 #[derive(Default)]
 struct Seen {
     view: Arc<ReaderView>,
-    /// What their streams need to be known.
+    /// The parts of the view that the reader's streams need.
     parts: ViewParts,
-    /// Counts what turned the view: one that was read before is not taken.
+    /// Incremented when the view becomes outdated: a view loaded before is discarded.
     turns: u64,
 }
 
@@ -151,17 +151,17 @@ impl Reader {
         self.seen.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What tells them from others, as it was told last.
+    /// The latest view.
     pub(crate) fn view(&self) -> Arc<ReaderView> {
         Arc::clone(&self.read().view)
     }
 
-    /// Which parts of it their streams need.
+    /// The parts of the view that the reader's streams need.
     pub(super) fn parts(&self) -> ViewParts {
         self.read().parts
     }
 
-    /// One more stream needs these parts; it is read before the stream begins.
+    /// Adds the parts that a further stream needs; the view is loaded before the stream begins.
     pub(super) fn want(&self, parts: ViewParts) {
         let seen = &mut *self.write();
         seen.parts = seen.parts.and(parts);
@@ -171,12 +171,13 @@ impl Reader {
         self.read().turns
     }
 
-    /// What is being read may be old.
+    /// Marks the view as outdated, including one that is being loaded.
     pub(super) fn turn(&self) {
         self.write().turns += 1;
     }
 
-    /// Takes a view that was read when `turns` stood there, unless it is old or lacks a part; says whether it did.
+    /// Stores a view that was loaded at `turns`, unless it is outdated or lacks a part; returns whether it was
+    /// stored.
     pub(super) fn put(&self, view: ReaderView, parts: ViewParts, turns: u64) -> bool {
         let seen = &mut *self.write();
         let is_good = seen.turns == turns && parts.covers(seen.parts);
@@ -186,7 +187,7 @@ impl Reader {
         is_good
     }
 
-    /// A block hides somebody from them, from now on.
+    /// Hides an account from the reader at once, after a block.
     pub(super) fn hide(&self, other: UserId) {
         let seen = &mut *self.write();
         seen.turns += 1;
@@ -194,7 +195,7 @@ impl Reader {
     }
 }
 
-/// A session that reads streams.
+/// A session with open streams.
 pub(crate) struct Session {
     pub(crate) id: SessionId,
     ended: AtomicBool,

@@ -1,4 +1,4 @@
-//! What is trending: at a glance, and as an order of the feed.
+//! Trending topics and posts, and the feed in trending order.
 
 use crate::error::{ApiError, Invalid};
 use crate::extract::MaybeSignedIn;
