@@ -39,9 +39,9 @@ pub(crate) const CONSUMERS: &[Consumer] = &[
 /// All jobs of this program.
 pub fn jobs() -> Vec<Job> {
     let mut jobs = crate::housekeeping::jobs();
-    jobs.push(crate::trends::refresh::job());
-    jobs.push(crate::trends::backfill::job());
-    jobs.push(crate::accounts::name_skeletons::job());
+    jobs.push(crate::trends::refresh_job());
+    jobs.push(crate::trends::backfill_job());
+    jobs.push(crate::accounts::name_skeletons_job());
     jobs.extend(crate::upkeep::jobs());
     jobs.push(crate::ledger_upkeep::job());
     jobs.push(crate::quests::job());

@@ -7,7 +7,7 @@ mod end_session;
 mod erasure;
 mod export;
 mod login;
-pub(crate) mod name_skeletons;
+mod name_skeletons;
 mod operate_account;
 mod operators;
 mod passwords;
@@ -29,7 +29,7 @@ pub use export::{ExportPage, ExportPlace, ExportRows, KeptCopy, ReadExport};
 pub use login::{
     ChangePasswordRefusal, Grant, LoginRefusal, RefreshRefusal, RegisterRefusal, Registration, SignedUp,
 };
-pub(crate) use name_skeletons::NAME;
+pub(crate) use name_skeletons::{NAME, job as name_skeletons_job};
 pub use operate_account::{GrantRole, Operated, RestoreAccount, SuspendAccount, UnknownAccount};
 pub(crate) use operate_account::{ResetPassword, find_named, lock_named};
 pub use operators::{DeleteAccountRefusal, ResetPasswordRefusal};

@@ -108,7 +108,7 @@ impl Command for PurchasePack {
             copies = sealed_copies(&purchase, &self.safe, ctx)?;
             tx.insert_copies(&copies)?;
         }
-        settle::tell(tx, self.user, purchase.id, purchase.state, ctx.now())?;
+        settle::publish_purchase(tx, self.user, purchase.id, purchase.state, ctx.now())?;
         if pack.is_counted() {
             let stock = tx.lock_stock(pack.id)?;
             let minted = tx.minted(&limited([pack]))?;

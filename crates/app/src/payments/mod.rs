@@ -33,4 +33,4 @@ pub use provider::{
 pub(crate) use reconcile::job;
 pub use reconcile::{PurchasesReconciled, ReconcileReport};
 pub use sandbox::{NoticePost, Sandbox, SandboxDecision, SandboxRefusal};
-pub(crate) use settle::CLAIM;
+pub(crate) use settle::{CLAIM, publish_purchase};

@@ -21,7 +21,7 @@ fn defect(cause: impl std::fmt::Display) -> StoreError {
 type Change = Result<Transition<PurchaseState>, IllegalTransition<PurchaseState>>;
 
 /// Appends the event for a purchase's new state.
-pub(crate) fn tell(
+pub(crate) fn publish_purchase(
     tx: &mut dyn Tx,
     user: UserId,
     purchase: PurchaseId,
@@ -53,7 +53,7 @@ fn change(
     purchase.state = change.to();
     purchase.changed_at = ctx.now();
     purchase.checkout_url = None;
-    tell(tx, purchase.user, purchase.id, purchase.state, ctx.now())
+    publish_purchase(tx, purchase.user, purchase.id, purchase.state, ctx.now())
 }
 
 /// Completes a paid purchase: books the money as revenue, and creates the fan's copies, each with its own seed.

@@ -1,8 +1,10 @@
 //! Trending topics and posts: the periodic scoring and the queries that page through it.
 
-pub(crate) mod backfill;
+mod backfill;
 mod queries;
-pub(crate) mod refresh;
+mod refresh;
 
+pub(crate) use backfill::job as backfill_job;
 pub use queries::{TrendingPage, TrendingRefusal, TrendingScope, Trends};
 pub use refresh::Synced;
+pub(crate) use refresh::job as refresh_job;

@@ -18,7 +18,6 @@ pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
         .service(routes::mobile_login)
         .service(routes::mobile_refresh)
         .service(routes::mobile_logout)
-        .service(crate::streams::routes::stream_own)
         .service(profile::get_own_profile)
         .service(profile::change_profile)
         .service(profile::change_password)

@@ -16,6 +16,5 @@ pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
         .service(routes::list_leaderboards)
         .service(routes::join_leaderboard)
         .service(routes::leave_leaderboard)
-        .service(routes::read_points)
-        .service(crate::streams::routes::stream_leaderboard);
+        .service(routes::read_points);
 }

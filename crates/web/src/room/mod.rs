@@ -8,8 +8,6 @@ mod routes;
 pub(crate) use pages::FeedPages;
 pub(crate) use routes::{Scope, feed_scope, post_list};
 
-use crate::edge::fallback;
-use actix_web::web;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 /// The routes of the area, in the order in which the router tries them.
@@ -17,9 +15,6 @@ pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
     config
         .service(routes::read_feed)
         .service(routes::create_post)
-        .service(crate::streams::routes::stream_locker_room)
-        // Other methods on this path get 405, instead of being routed to a post with the id `stream`.
-        .route("/api/locker-room/stream", web::to(fallback::answer))
         .service(routes::get_post)
         .service(routes::delete_post)
         .service(comments::list_comments)

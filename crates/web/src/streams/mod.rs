@@ -18,7 +18,7 @@ mod log;
 mod log_tests;
 mod open;
 mod readers;
-pub(crate) mod routes;
+mod routes;
 mod view;
 
 pub(crate) use feeder::feed;
@@ -26,13 +26,27 @@ pub(crate) use hub::Hub;
 pub(crate) use open::{Asked, open, start};
 pub(crate) use view::Part;
 
+use crate::edge::fallback;
 use crate::streams::frame::Kind;
 use crate::streams::log::{Bounds, Log};
 use crate::streams::readers::{Caps, Readers};
+use actix_web::web;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::sync::{Semaphore, watch};
+use utoipa_actix_web::service_config::ServiceConfig;
+
+/// The routes of the area, in the order in which the router tries them. They precede those of other areas whose paths with
+/// a placeholder would match them.
+pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
+    config
+        .service(routes::stream_leaderboard)
+        .service(routes::stream_own)
+        .service(routes::stream_locker_room)
+        // Other methods on this path get 405, instead of being routed to a post with the id `stream`.
+        .route("/api/locker-room/stream", web::to(fallback::answer));
+}
 
 /// Number of reconnecting readers that read events from the table at once.
 const REPLAYS: usize = 4;

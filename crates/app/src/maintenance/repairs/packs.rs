@@ -3,7 +3,7 @@
 use crate::maintenance::repairs::walk::{Looked, Repair, count, tally, walk};
 use crate::maintenance::{Category, Counts, Need, Task, Work};
 use crate::packs::{PackBook, SeedCipher, new_copy};
-use crate::payments::settle::tell;
+use crate::payments::publish_purchase;
 use crate::store::{ReadTx, Tx};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -87,7 +87,7 @@ impl Repair for Purchases {
             let state = standing.right_state(ctx.now());
             if state != purchase.state {
                 tx.put_purchase_state(purchase.id, state, ctx.now())?;
-                tell(tx, purchase.user, purchase.id, state, ctx.now())?;
+                publish_purchase(tx, purchase.user, purchase.id, state, ctx.now())?;
                 count(&mut counts, "states of purchases", 1);
             }
             for mend in standing.right_copies(ctx.now()) {
