@@ -72,10 +72,10 @@ impl PurchaseStanding {
             Settlement::GivenBack => PurchaseState::Refunded,
             Settlement::Paid => PurchaseState::Completed,
             Settlement::Unpaid => {
-                let is_forsaken =
+                let has_no_payment =
                     *state == PurchaseState::Pending && self.awaited == PaymentFollowUp::Nothing;
                 let is_over = expires_at.is_none_or(|at| at.is_over(now));
-                if is_forsaken && is_over { PurchaseState::Expired } else { *state }
+                if has_no_payment && is_over { PurchaseState::Expired } else { *state }
             }
         }
     }
@@ -83,7 +83,7 @@ impl PurchaseStanding {
     /// The copies whose state disagrees with their draw or with the right state of their purchase.
     pub fn right_copies(&self, now: Timestamp) -> Vec<CopyRepair> {
         let is_refunded = self.right_state(now) == PurchaseState::Refunded;
-        let mend = |standing: &CopyStanding| {
+        let repair = |standing: &CopyStanding| {
             let id = standing.copy.id;
             match standing.copy.state {
                 UserPackState::Sealed | UserPackState::Opened if is_refunded => Some(CopyRepair::Revoked(id)),
@@ -91,7 +91,7 @@ impl PurchaseStanding {
                 UserPackState::Sealed | UserPackState::Opened | UserPackState::Revoked => None,
             }
         };
-        self.copies.iter().filter_map(mend).collect()
+        self.copies.iter().filter_map(repair).collect()
     }
 
     /// The nonces of the copies that a paid and completed purchase lacks.
@@ -187,10 +187,10 @@ mod tests {
         for (state, expires, right) in
             [(Pending, 50, Expired), (Pending, 200, Pending), (Cancelled, 50, Cancelled)]
         {
-            let mut forsaken = standing(PriceKind::Money, state, Unpaid);
-            forsaken.awaited = PaymentFollowUp::Nothing;
-            forsaken.purchase.expires_at = Some(Timestamp::from_micros(expires));
-            assert_eq!(forsaken.right_state(NOW), right);
+            let mut unpaid = standing(PriceKind::Money, state, Unpaid);
+            unpaid.awaited = PaymentFollowUp::Nothing;
+            unpaid.purchase.expires_at = Some(Timestamp::from_micros(expires));
+            assert_eq!(unpaid.right_state(NOW), right);
         }
     }
 
