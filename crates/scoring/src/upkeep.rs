@@ -309,10 +309,10 @@ impl Work<'_> {
             self.audit.fault(PointsCheck::Listing, user, board, words.to_owned());
         }
         let version = stored.total.version.saturating_add(1).max(self.clock());
-        let mended = TotalChange { total: Total { points, reached_at, version }, is_listed, ..*stored };
+        let after = TotalChange { total: Total { points, reached_at, version }, is_listed, ..*stored };
         let told = TotalChange { total: Total { version, ..stored.total }, ..*stored };
-        if told != mended {
-            self.totals.push(mended);
+        if told != after {
+            self.totals.push(after);
         }
     }
 
@@ -452,12 +452,12 @@ mod tests {
             let mut fan = fan();
             damage(&mut fan);
             assert_eq!(found(&fan), expected, "case {nth}");
-            let mended = repaired(&fan);
-            assert_eq!(found(&mended), [], "case {nth}");
+            let after = repaired(&fan);
+            assert_eq!(found(&after), [], "case {nth}");
             let versions = |fan: &FanPoints| -> Vec<_> {
                 fan.totals.iter().map(|change| (change.board, change.total)).collect()
             };
-            for (board, total) in versions(&mended) {
+            for (board, total) in versions(&after) {
                 let before = versions(&fan).into_iter().find(|(other, _)| *other == board);
                 assert!(before.is_none_or(|(_, before)| before == total || before.version < total.version));
             }

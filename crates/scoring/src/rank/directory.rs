@@ -24,7 +24,7 @@ struct Table {
 /// The number of bits that select a table. Tables that would need more bits grow instead.
 const DEEPEST: u32 = 24;
 
-/// The bits of a hash that select a table. The tables themselves use the other bits.
+/// The bits of a hash that select a table. Each table uses the other bits for its own slots.
 fn choosing(hash: u64) -> usize {
     usize::try_from((hash >> 32) & ((1 << DEEPEST) - 1)).unwrap_or(0)
 }
