@@ -310,8 +310,8 @@ impl Work<'_> {
         }
         let version = stored.total.version.saturating_add(1).max(self.clock());
         let after = TotalChange { total: Total { points, reached_at, version }, is_listed, ..*stored };
-        let told = TotalChange { total: Total { version, ..stored.total }, ..*stored };
-        if told != after {
+        let unrepaired = TotalChange { total: Total { version, ..stored.total }, ..*stored };
+        if unrepaired != after {
             self.totals.push(after);
         }
     }

@@ -91,7 +91,7 @@ pub struct ErasedComment {
 }
 
 /// Removes the content of a deleted account, up to `limit` rows at a time, and decrements the counters of other fans'
-/// posts. For posts that are deleted themselves no event is published.
+/// posts. For posts that are already deleted, no event is published.
 pub trait ErasureWrite {
     /// Marks posts by the author as deleted.
     fn erase_posts(

@@ -15,7 +15,7 @@ pub enum FeedFilter {
 /// A reader's own feed, which is merged from several sources.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gathered {
-    /// The posts of people whom the reader follows, the posts in the rooms of teams that the reader follows, and the
+    /// The posts of people that the reader follows, the posts in the rooms of teams that the reader follows, and the
     /// reader's own posts.
     Followed,
     /// The posts in the rooms of the reader's own teams: those that the reader follows, and the favourite.
@@ -52,7 +52,7 @@ pub struct SeenBy {
     pub hides: bool,
 }
 
-/// Reads feeds. `A` is the card of an author. A feed contains posts that are not deleted, by active authors whom no
+/// Reads feeds. `A` is the card of an author. A feed contains posts that are not deleted, by active authors that no
 /// block hides from the reader, newest first. Other posts are filtered before the page is cut, so that pages are full.
 pub trait FeedRead<A> {
     /// A page after `after`, including `reader`'s own reactions.

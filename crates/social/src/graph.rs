@@ -59,7 +59,7 @@ pub struct FollowedTeam<T> {
     pub since: Timestamp,
 }
 
-/// A fan whom another fan blocks.
+/// A fan that another fan blocks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Blocked<A> {
     /// Id of the blocked fan.

@@ -4,7 +4,7 @@
 //!
 //! Every person who is two or three steps away from the user `u` is a candidate `x`:
 //!
-//! - **near**: a person `v` whom the user follows, follows the candidate, `u → v → x` (triadic closure; the paths that
+//! - **near**: a person `v` that the user follows, follows the candidate, `u → v → x` (triadic closure; the paths that
 //!   common neighbours count);
 //! - **far**: a person `w` who follows the same person or team `v` as the user, follows the candidate, `u → v ← w → x`
 //!   (the paths of length three of Kovács et al., *Network-based prediction of protein interactions*, Nature
@@ -67,7 +67,7 @@ impl Default for Options {
 /// Why a person is suggested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {
-    /// This many people whom the viewer follows follow them.
+    /// This many people that the viewer follows follow them.
     FollowedBy(u32),
     /// They support a team that the viewer supports too: if several, the one with the fewest supporters.
     SupportsTeam(TeamId),
@@ -88,7 +88,7 @@ pub struct Recommendation {
     pub user: UserId,
     /// Between 0 and 2, comparable only within one list; 0 for people suggested for their number of followers.
     pub score: f64,
-    /// How many people whom the viewer follows follow them.
+    /// How many people that the viewer follows follow them.
     pub mutual_count: u32,
     /// The reason to show.
     pub reason: Reason,
@@ -97,7 +97,7 @@ pub struct Recommendation {
 impl FollowGraph {
     /// Up to `count` people for `user` to follow, best first; ties go to more followers, then to the lower id.
     ///
-    /// The list excludes `user`, the people that `user` follows, and the people for whom `skip` returns true; `skip` is
+    /// The list excludes `user`, the people that `user` follows, and the people for which `skip` returns true; `skip` is
     /// called only for people who would be in the list. A user who is not in the graph gets the most followed people.
     pub fn recommend(
         &self,

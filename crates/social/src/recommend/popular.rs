@@ -1,4 +1,4 @@
-//! The most followed people, for users about whom the graph has too little data.
+//! The most followed people, for users with too few edges in the graph.
 
 use super::Reason;
 use super::graph::{FollowGraph, Person, Rank};
@@ -9,7 +9,7 @@ use terrace_kernel::{LeagueId, UserId};
 const LOOK: usize = 10_000;
 
 impl FollowGraph {
-    /// Up to `missing` people whom the viewer does not follow and who are neither `taken` nor skipped: those of the
+    /// Up to `missing` people that the viewer does not follow and who are neither `taken` nor skipped: those of the
     /// viewer's teams, then of the leagues of these, then of all, each by followers and then by id.
     pub(super) fn popular(
         &self,

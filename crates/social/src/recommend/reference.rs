@@ -81,7 +81,7 @@ impl World {
         graph
     }
 
-    /// The scores that the definition gives to each person whom `viewer` does not follow.
+    /// The scores that the definition gives to each person that `viewer` does not follow.
     fn scores(&self, viewer: u32) -> Vec<(u32, f64)> {
         let follows = |from: u32, to: u32| f64::from(u8::from(self.follows.contains(&(from, to))));
         let supports = |from: u32, to: u32| f64::from(u8::from(self.supports.contains(&(from, to))));
