@@ -35,7 +35,7 @@ fn seasons() -> Seasons {
         season(102, 220, Some(300), SeasonStatus::Active),
         season(103, 300, None, SeasonStatus::Planned),
     ])
-    .expect("seasons that stand together")
+    .expect("consistent seasons")
 }
 
 /// Awards at any time, with and without a board, and reversals of some, in an order that is independent of their times.
@@ -56,7 +56,7 @@ fn history(rng: &mut impl Rng, seasons: &Seasons) -> Vec<PointsRecord> {
                 at: time,
             };
             let board = if rng.random_bool(0.3) { None } else { BOARDS.get(rng.random_range(0..2)).copied() };
-            award.record(id, seasons, board, Writer::Maintenance).expect("maintenance may")
+            award.record(id, seasons, board, Writer::Maintenance).expect("maintenance may write to any season")
         }));
     }
     records.shuffle(rng);

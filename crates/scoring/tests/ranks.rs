@@ -94,7 +94,7 @@ fn agree(index: &RankIndex, naive: &Naive) {
     }
     for (at, row) in rows.iter().enumerate() {
         let above: Vec<_> = rows.iter().filter(|other| other.points > row.points).collect();
-        let standing = index.standing(row.user).expect("who is listed stands somewhere");
+        let standing = index.standing(row.user).expect("a listed fan has a standing");
         assert_eq!(standing.ranked, *row);
         assert_eq!(standing.to_next, above.last().map(|next| next.points.minus(row.points)));
         let at_most = rows.len() - above.len();
