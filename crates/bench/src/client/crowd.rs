@@ -1,4 +1,4 @@
-//! Requests of a crowd, each of which is sent once, whether or not the server lives to answer it.
+//! Requests that are each sent once, even if the server is killed before it responds.
 
 use super::{Connection, PATIENCE, runtime};
 use crate::http::{self, Response};
@@ -9,12 +9,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-/// What is done at each answer, told how many there were so far.
+/// The callback for each response, with the number of responses so far.
 pub(crate) type Heard = Arc<dyn Fn(usize) -> Result<()> + Send + Sync>;
 
-/// Sends each of these requests once, over so many connections; each connection takes the next that nobody has taken when
-/// it is answered, and ends where the server closes it. The answers come in the order of the requests; those that were
-/// not sent, or whose answer did not come whole, have none.
+/// Sends each of these requests once, over `connections` connections. Each connection takes the next unsent request
+/// after a response, and stops when the server closes it. The responses are in the order of the requests; a request
+/// that was not sent or not completely answered has none.
 pub(crate) fn send_each(
     address: SocketAddr,
     connections: usize,
