@@ -126,11 +126,11 @@ mod tests {
     fn its_events_have_the_size_that_is_asked_for() {
         let mut feed = Feed::default();
         feed.take(HEAD, &mut |_| ()).unwrap();
-        let mut told = Vec::new();
+        let mut received = Vec::new();
         for id in [9, 10, 12_345] {
-            feed.take(&event(id, 200), &mut |frame| told.push((frame.id, frame.length))).unwrap();
+            feed.take(&event(id, 200), &mut |frame| received.push((frame.id, frame.length))).unwrap();
         }
-        assert_eq!(told, [(Some(9), 200), (Some(10), 200), (Some(12_345), 200)]);
+        assert_eq!(received, [(Some(9), 200), (Some(10), 200), (Some(12_345), 200)]);
         assert_eq!(event(1, 0), b"id: 1\ndata: \n\n");
     }
 }

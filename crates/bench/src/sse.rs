@@ -62,24 +62,24 @@ impl Feed {
         self.framing == Framing::Ended
     }
 
-    /// Parses the next piece and calls `tell` for every frame that it completes.
+    /// Parses the next piece and calls `emit` for every frame that it completes.
     ///
     /// Fails on a response that is not a stream.
-    pub(crate) fn take(&mut self, piece: &[u8], tell: &mut impl FnMut(Frame<'_>)) -> Result<()> {
+    pub(crate) fn take(&mut self, piece: &[u8], emit: &mut impl FnMut(Frame<'_>)) -> Result<()> {
         let mut piece = piece;
         while !piece.is_empty() {
-            piece = self.step(piece, tell)?;
+            piece = self.step(piece, emit)?;
         }
         Ok(())
     }
 
     /// Parses a part of the piece and returns the rest.
-    fn step<'a>(&mut self, piece: &'a [u8], tell: &mut impl FnMut(Frame<'_>)) -> Result<&'a [u8]> {
+    fn step<'a>(&mut self, piece: &'a [u8], emit: &mut impl FnMut(Frame<'_>)) -> Result<&'a [u8]> {
         let (first, others) = piece.split_first().context("there is something left")?;
         self.framing = match self.framing {
             Framing::Head => return self.head(piece),
             Framing::Bare => {
-                self.body(piece, tell);
+                self.body(piece, emit);
                 return Ok(&[]);
             }
             Framing::Size(size) => match char::from(*first).to_digit(16) {
@@ -95,7 +95,7 @@ impl Feed {
             Framing::SizeLine(size) => Framing::SizeLine(size),
             Framing::Chunk(left) => {
                 let (now, later) = piece.split_at(left.min(piece.len()));
-                self.body(now, tell);
+                self.body(now, emit);
                 self.framing =
                     if left == now.len() { Framing::Behind(2) } else { Framing::Chunk(left - now.len()) };
                 return Ok(later);
@@ -124,13 +124,13 @@ impl Feed {
         Ok(piece.get(at + 4 - known..).unwrap_or_default())
     }
 
-    fn body(&mut self, piece: &[u8], tell: &mut impl FnMut(Frame<'_>)) {
+    fn body(&mut self, piece: &[u8], emit: &mut impl FnMut(Frame<'_>)) {
         if self.rest.is_empty() {
-            let whole = frames(piece, tell);
+            let whole = frames(piece, emit);
             self.rest.extend_from_slice(piece.get(whole..).unwrap_or_default());
         } else {
             self.rest.extend_from_slice(piece);
-            let whole = frames(&self.rest, tell);
+            let whole = frames(&self.rest, emit);
             self.rest.drain(..whole);
         }
     }
@@ -140,8 +140,8 @@ const fn after_size(size: usize) -> Framing {
     if size == 0 { Framing::Ended } else { Framing::Chunk(size) }
 }
 
-/// Calls `tell` for each complete frame at the start; returns their total length in bytes.
-fn frames(bytes: &[u8], tell: &mut impl FnMut(Frame<'_>)) -> usize {
+/// Calls `emit` for each complete frame at the start; returns their total length in bytes.
+fn frames(bytes: &[u8], emit: &mut impl FnMut(Frame<'_>)) -> usize {
     let (mut begin, mut at) = (0, 0);
     let (mut id, mut name, mut data) = (None, &[][..], None);
     while let Some(rest) = bytes.get(at..) {
@@ -149,7 +149,7 @@ fn frames(bytes: &[u8], tell: &mut impl FnMut(Frame<'_>)) -> usize {
         let line = rest.get(..length).unwrap_or_default();
         at += length + 1;
         if line.is_empty() {
-            tell(Frame { id, name, data, length: at - begin });
+            emit(Frame { id, name, data, length: at - begin });
             (id, name, data) = (None, &[], None);
             begin = at;
         } else if let Some(value) = line.strip_prefix(b"data: ") {
@@ -182,15 +182,15 @@ mod tests {
     const HEAD: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\n";
     type Owned = (Option<u64>, String, Option<String>);
 
-    fn told(bytes: &[u8], cut: usize) -> Vec<Owned> {
-        let (mut feed, mut told) = (Feed::default(), Vec::new());
+    fn parsed(bytes: &[u8], cut: usize) -> Vec<Owned> {
+        let (mut feed, mut parsed) = (Feed::default(), Vec::new());
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
         for piece in bytes.chunks(cut) {
-            feed.take(piece, &mut |frame| told.push((frame.id, text(frame.name), frame.data.map(text))))
+            feed.take(piece, &mut |frame| parsed.push((frame.id, text(frame.name), frame.data.map(text))))
                 .unwrap();
         }
         assert!(feed.rest.is_empty());
-        told
+        parsed
     }
 
     #[test]
@@ -211,7 +211,7 @@ mod tests {
         }
         for text in [bare, chunked] {
             for cut in 1..=text.len() {
-                assert_eq!(told(text.as_bytes(), cut), expected, "{cut}");
+                assert_eq!(parsed(text.as_bytes(), cut), expected, "{cut}");
             }
         }
     }

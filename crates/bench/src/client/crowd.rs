@@ -54,8 +54,8 @@ async fn send(
     }
     let mut answers: Vec<Option<Response>> = Vec::new();
     answers.resize_with(requests.len(), || None);
-    while let Some(told) = tasks.join_next().await {
-        for (place, answer) in told.context("a connection's task failed")?? {
+    while let Some(finished) = tasks.join_next().await {
+        for (place, answer) in finished.context("a connection's task failed")?? {
             if let Some(slot) = answers.get_mut(place) {
                 *slot = Some(answer);
             }
@@ -85,9 +85,9 @@ mod tests {
         });
         let requests: Arc<[_]> = (0..4).map(|_| http::request("GET", "/", &[], None)).collect();
         let heard = Arc::new(AtomicUsize::new(0));
-        let told = Arc::clone(&heard);
+        let counter = Arc::clone(&heard);
         let hear: Heard = Arc::new(move |count| {
-            told.store(count, Ordering::Relaxed);
+            counter.store(count, Ordering::Relaxed);
             Ok(())
         });
         let answers = send_each(address, 1, &requests, &hear).unwrap();

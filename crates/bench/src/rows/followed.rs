@@ -1,5 +1,5 @@
-//! Posts by many authors, of whom few write much (Zipf), with follows among them, and two readers who follow a thousand
-//! authors each.
+//! Posts by many authors, few of which write much (Zipf), with follows among them, and two readers who follow a
+//! thousand authors each.
 
 use super::{Dialect, EPOCH, post_millis};
 

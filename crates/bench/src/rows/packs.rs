@@ -209,8 +209,8 @@ mod tests {
     fn what_stands_for_rows_of_the_service_has_identifiers_of_its_own() {
         let (ids, other, prefixes) = (Ids::of(7), Ids::of(8), Prefixes::new());
         let all = |ids: &Ids| [vec![ids.purchase, ids.copy, ids.transfer], ids.owned.to_vec()].concat();
-        let told: std::collections::BTreeSet<_> = [all(&ids), all(&other)].concat().into_iter().collect();
-        assert_eq!(told.len(), 12);
+        let distinct: std::collections::BTreeSet<_> = [all(&ids), all(&other)].concat().into_iter().collect();
+        assert_eq!(distinct.len(), 12);
         assert!(ids.purchase.simple().to_string().starts_with(&prefixes.purchase));
         assert!(ids.owned[2].simple().to_string().starts_with(&prefixes.owned[2]));
         assert_ne!(Offer::Plain.id(), Offer::Counted.id());
