@@ -1,4 +1,4 @@
-//! Packs as content describes them, and the tables of what they contain.
+//! Packs as content describes them, and what their copies are drawn from.
 
 use crate::{CollectibleId, PackId, PackKey, Rarity};
 use std::collections::BTreeMap;

@@ -4,7 +4,8 @@
 use std::collections::HashMap;
 use terrace_kernel::{LeagueId, StoreError, TeamId, Timestamp, UserId};
 
-/// The attributes of an account that the follow graph needs. Only accounts that differ from the default are listed.
+/// The attributes of an account that the follow graph needs. A scan lists only accounts that are not active or have a
+/// favourite team.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Member {
     /// Id of the account.

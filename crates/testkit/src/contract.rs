@@ -1,5 +1,5 @@
 //! The API contract that every response must satisfy: it is documented in OpenAPI, failures are problem documents, and
-//! security headers are present. Clients check every response of the test suite against it.
+//! the request id and the security headers are present. Clients check every response of the test suite against it.
 
 use crate::answer::Answer;
 use anyhow::{Context, Result, ensure};

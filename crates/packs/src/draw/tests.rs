@@ -32,12 +32,12 @@ fn the_worked_example_holds() {
         let line = format!("{{ \"id\": \"{}\", \"rarity\": \"{}\" }}", outcome.collectible, outcome.rarity);
         assert!(page.contains(&line), "{line}");
     }
-    for told in [
+    for expected in [
         format!("\"serverSeed\": \"{}\"", seed.reveal()),
         format!("\"serverSeedHash\": \"{}\"", seed.hash()),
         format!("\"tableHash\": \"{}\"", draw.tables.hash()),
     ] {
-        assert!(page.contains(&told), "{told}");
+        assert!(page.contains(&expected), "{expected}");
     }
     let text = draw.tables.canonical();
     let beginning: String = text.lines().take(5).flat_map(|line| [line, "\n"]).collect();
