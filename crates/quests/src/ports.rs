@@ -36,7 +36,7 @@ pub trait QuestRead {
     /// The quests among `quests` that a fan has completed, on any day.
     fn completed_among(&mut self, user: UserId, quests: &[QuestId]) -> Result<Vec<QuestId>, StoreError>;
 
-    /// The fans among `users` who have an active run of one of these quests and have not completed it, in no order.
+    /// The fans among `users` who have an active run of at least one of these quests, in no order.
     fn active_among(&mut self, users: &[UserId], quests: &[QuestId]) -> Result<Vec<UserId>, StoreError>;
 
     /// The steps among these that these fans have not completed in one of their runs that began at `since` or later or

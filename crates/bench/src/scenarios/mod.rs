@@ -163,8 +163,8 @@ pub(crate) struct Plan {
     pub(crate) records: u64,
     /// The duration of the soak.
     pub(crate) soak: Duration,
-    /// The number of authors, a thousand of which each of two readers follows, and the number of follows of each fan who
-    /// gets recommendations over HTTP.
+    /// The number of authors, a thousand of which each of two readers follows, and the number of follows of each fan
+    /// who gets recommendations over HTTP.
     pub(crate) writers: u64,
     pub(crate) follows: usize,
     /// Fans in the quest whose steps are measured, and fans who buy packs.

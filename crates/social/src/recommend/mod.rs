@@ -97,8 +97,9 @@ pub struct Recommendation {
 impl FollowGraph {
     /// Up to `count` people for `user` to follow, best first; ties go to more followers, then to the lower id.
     ///
-    /// The list excludes `user`, the people that `user` follows, and the people for which `skip` returns true; `skip` is
-    /// called only for people who would be in the list. A user who is not in the graph gets the most followed people.
+    /// The list excludes `user`, the people that `user` follows, and the people for which `skip` returns true; `skip`
+    /// is called only for people who would be in the list. A user who is not in the graph gets the most followed
+    /// people.
     pub fn recommend(
         &self,
         user: UserId,
