@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_are_told_apart_by_name_database_and_unit() {
+    fn figures_are_distinguished_by_name_database_and_unit() {
         let then = json!([{"result": report::to_json("posts", &[figure("a", 100.0), figure("b", 0.0)])}]);
         let file = tempfile::NamedTempFile::new().unwrap();
         fs::write(file.path(), then.to_string()).unwrap();

@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_are_told_whether_a_target_was_met() {
+    fn json_states_whether_a_target_was_met() {
         let value = to_json("feed", &[figure(5.0, 10.0, Target::AtLeast(0.3))]);
         assert_eq!(value.pointer("/figures/0/met"), Some(&Value::Bool(true)));
         assert_eq!(value.pointer("/figures/0/target/kind"), Some(&json!("atLeast")));

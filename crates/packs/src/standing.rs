@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_for_nobody_expires_in_its_time() {
+    fn a_pending_purchase_without_a_payment_expires_in_time() {
         for (state, expires, right) in
             [(Pending, 50, Expired), (Pending, 200, Pending), (Cancelled, 50, Cancelled)]
         {

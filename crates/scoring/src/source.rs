@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_tells_what_it_is_for() {
+    fn a_key_contains_its_kind_subject_and_date() {
         let quest = SourceKey::quest(uuid(), Some(day("2026-05-01")));
         assert_eq!((quest.kind(), quest.subject()), (SourceKind::Quest, Some(uuid())));
         assert_eq!(quest.local_date(), Some(day("2026-05-01")));

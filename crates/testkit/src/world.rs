@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_clock_moves_only_when_it_is_told() {
+    fn the_clock_moves_only_when_it_is_set() {
         let clock = ManualClock::default();
         let seen_by_the_service = clock.clone();
         assert_eq!(seen_by_the_service.now().to_string(), "2026-05-01T12:00:00.000Z");

@@ -333,7 +333,7 @@ mod tests {
     const HEAD: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
 
     #[test]
-    fn everybody_is_told_everything_once() {
+    fn every_reader_receives_every_event_once() {
         let pieces = &[HEAD, ":\n\nid: 4\nda", "ta: a\n\n", "id: 5\ndata: b\n\n:\n\n"];
         let (mut crowd, mut events) = crowd(20, pieces).unwrap();
         while crowd.look().least_beats < 2 {
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn who_was_told_something_else_has_another_trace() {
+    fn a_reader_with_different_events_has_another_trace() {
         let of = |ids: &[u64]| {
             let frames: Vec<_> = ids.iter().map(|id| (Some(*id), "a", Some("{}"))).collect();
             take(&frames).0.trace

@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fans_are_told_apart_by_number() {
+    fn fans_are_distinguished_by_number() {
         assert_eq!(fan(7, 100), fan(107, 100));
         assert!(format!("{:032x}", fan(7, 100)).starts_with(&fan_prefix()));
         assert!(format!("{:032x}", record(7)).starts_with(&record_prefix()));

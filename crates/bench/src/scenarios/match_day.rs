@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_is_opened_by_whoever_bought_it() {
+    fn a_copy_is_opened_by_the_fan_who_bought_it() {
         let deeds = Deeds { posts: vec!["a".to_owned()], steps: Arc::default() };
         let mut script = deeds.script(0, 3);
         let (mut bought, mut opened) = (Vec::new(), 0);

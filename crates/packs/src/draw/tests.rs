@@ -82,11 +82,11 @@ fn words_are_those_of_the_digests_in_order() {
 }
 
 #[test]
-fn words_that_would_favour_somebody_are_passed_over() {
+fn biased_words_are_rejected() {
     let (seed, client_seed) = seeds(1);
     let source = Source::new(&seed, &client_seed, 0);
     let mut words = Words::new(&source, 0);
-    // Words from 3 * 2^62 on exceed the largest multiple of `total`: a quarter of all words is rejected.
+    // Words from 3 * 2^62 on are above the largest full range of `total`: a quarter of all words is rejected.
     let total = 3 << 62;
     let mut plain = Words::new(&source, 0);
     for _ in 0..100 {

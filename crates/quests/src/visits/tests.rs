@@ -259,7 +259,7 @@ fn a_change_before_the_first_visit_waits_too() {
 }
 
 #[test]
-fn a_change_that_nobody_told_of_is_one_of_now_and_is_kept() {
+fn an_unannounced_change_of_zone_counts_as_made_now_and_is_stored() {
     let mut fan = Fan::new("Pacific/Kiritimati");
     assert_eq!(fan.pays("2026-05-02T05:00:00Z"), Some(day("2026-05-02")));
     fan.zone = zone("Pacific/Pago_Pago");

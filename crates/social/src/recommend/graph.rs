@@ -440,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn a_graph_without_somebody_is_the_graph_that_they_never_came_to() {
+    fn removing_a_person_leaves_the_graph_as_if_they_never_joined() {
         let edges: Vec<(u32, u32)> =
             (0..40).flat_map(|a| (1..5).map(move |b| (a, (a * b + b) % 40))).collect();
         let mut graph = FollowGraph::new();

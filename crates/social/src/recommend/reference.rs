@@ -255,7 +255,7 @@ fn the_work_stays_within_its_bound() {
 }
 
 #[test]
-fn newcomers_get_whom_their_team_their_league_and_everybody_follows() {
+fn newcomers_get_popular_people_of_their_team_their_league_and_all() {
     let mut graph = FollowGraph::new();
     // The number of followers of each; none of them follows anyone.
     for (number, followers) in [(1, 9), (2, 8), (3, 7), (4, 3), (5, 3), (6, 0)] {

@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_by_its_line() {
+    fn errors_name_the_line() {
         for line in ["1", "1,x", "-1,2", "1,99999999999"] {
             let failed = Edges::parse("x", &format!("from,to\n1,2\n{line}\n")).unwrap_err();
             assert_eq!(failed.to_string(), "line 3", "{line}");
