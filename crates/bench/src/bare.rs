@@ -1,5 +1,5 @@
-//! The bare limit of a read: a handler that returns bytes which lie ready, in a process of its own, on as many
-//! workers and with the same server settings as the service.
+//! The bare limit of a read: a handler that returns prepared bytes, in a separate process, with as many workers and the
+//! same server settings as the service.
 
 use crate::client::{Caller, Served};
 use crate::http::{self, Response};
@@ -15,10 +15,10 @@ use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// The hidden command under which this program is the bare handler.
+/// The hidden subcommand that runs this program as the bare handler.
 pub(crate) const COMMAND: &str = "bare-http";
 
-/// What the framework writes by itself.
+/// Headers that the framework adds by itself.
 const WRITTEN_ANYWAY: [&str; 4] = ["content-length", "transfer-encoding", "date", "connection"];
 
 #[derive(Debug, Args)]
@@ -33,7 +33,7 @@ pub(crate) struct BareHttp {
     workers: usize,
 }
 
-/// Serves until its standard input ends, which it does however the process that started it ends.
+/// Serves until its standard input closes, which happens however the parent process ends.
 pub(crate) fn serve(arguments: &BareHttp) -> Result<()> {
     let bytes = fs::read(&arguments.bytes_file)?;
     let extent = http::measure(&bytes)?.context("the answer is cut short")?;
@@ -49,7 +49,7 @@ pub(crate) fn serve(arguments: &BareHttp) -> Result<()> {
             .disable_signals()
             .listen(listener)?;
     std::thread::spawn(|| {
-        // Whatever comes of the reading, nobody is there any more.
+        // A read error means the same: the parent process is gone.
         let _ = std::io::stdin().read_to_end(&mut Vec::new());
         std::process::exit(0);
     });
@@ -83,14 +83,14 @@ async fn hand_out(answer: Data<Answer>) -> HttpResponse {
     if answer.body.is_empty() { response.finish() } else { response.body(answer.body.clone()) }
 }
 
-/// A bare handler that runs. It ends with this value.
+/// A running bare handler. It ends with this value.
 pub(crate) struct Bare {
     child: Child,
     address: SocketAddr,
 }
 
 impl Bare {
-    /// Starts a handler for `path` that answers as `response` does.
+    /// Starts a handler for `path` that returns `response`.
     pub(crate) fn start(folder: &Path, path: &str, response: &Response, workers: usize) -> Result<Self> {
         let file = folder.join("answer");
         fs::write(&file, wire(response))?;
@@ -115,7 +115,7 @@ impl Bare {
         Served { address: self.address, pid: self.child.id(), database: None }
     }
 
-    /// Fails unless it gives the same answer: the bytes, and as many headers of the same names.
+    /// Fails unless the handler's response is the same: the body, and the number of headers of each name.
     pub(crate) fn check(&self, request: &[u8], expected: &Response) -> Result<()> {
         let answer = Caller::open(self.address)?.ask(request)?;
         let names = |response: &Response| {
@@ -133,13 +133,13 @@ impl Bare {
 
 impl Drop for Bare {
     fn drop(&mut self) {
-        // It has nothing to lose.
+        // The process has no state to save.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// A response as it goes over the wire, in one piece.
+/// A response in wire format, in one piece.
 fn wire(response: &Response) -> Vec<u8> {
     let mut head = format!("HTTP/1.1 {} X\r\ncontent-length: {}\r\n", response.status, response.body.len());
     for (name, value) in &response.headers {

@@ -1,5 +1,5 @@
-//! The bare limit of a stream: a loop that sends the same bytes to one connection after the other, one event at a
-//! time, in a process of its own. It knows nobody, keeps nothing, and waits for whoever does not read.
+//! The bare limit of a stream: a loop that sends the same bytes to each connection in turn, one event at a time, in a
+//! separate process. It keeps no state about readers, and blocks on a reader that does not read.
 
 use anyhow::{Context, Result};
 use clap::Args;
@@ -9,7 +9,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-/// The hidden command under which this program is the loop.
+/// The hidden subcommand that runs this program as the loop.
 pub(crate) const COMMAND: &str = "bare-send";
 
 const HEAD: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\n\r\n";
@@ -21,7 +21,7 @@ pub(crate) struct BareSendArguments {
     size: usize,
 }
 
-/// Publishes as many events as each line of its standard input says, until that ends.
+/// Publishes the number of events in each line of its standard input, until that closes.
 pub(crate) fn serve(arguments: &BareSendArguments) -> Result<()> {
     crate::handles::raise()?;
     let listener = TcpListener::bind("127.0.0.1:0")?;
@@ -30,7 +30,7 @@ pub(crate) fn serve(arguments: &BareSendArguments) -> Result<()> {
     let coming = Arc::clone(&readers);
     thread::spawn(move || {
         for stream in listener.incoming().flatten() {
-            // Who does not ask is not served.
+            // A connection without a request is not served.
             if let Ok(stream) = welcome(stream) {
                 coming.lock().unwrap_or_else(PoisonError::into_inner).push(stream);
             }
@@ -49,7 +49,7 @@ pub(crate) fn serve(arguments: &BareSendArguments) -> Result<()> {
     Ok(())
 }
 
-/// Takes in a request and begins the stream.
+/// Reads a request and starts the stream.
 fn welcome(mut stream: TcpStream) -> Result<TcpStream> {
     stream.set_nodelay(true)?;
     let (mut request, mut piece) = (Vec::new(), [0; 1024]);
@@ -62,14 +62,14 @@ fn welcome(mut stream: TcpStream) -> Result<TcpStream> {
     Ok(stream)
 }
 
-/// An event of this many bytes; longer where its id alone is.
+/// An event of this many bytes; longer if its id alone is.
 fn event(id: u64, size: usize) -> Vec<u8> {
     let begin = format!("id: {id}\ndata: ");
     let filling = "x".repeat(size.saturating_sub(begin.len() + 2));
     [begin.as_bytes(), filling.as_bytes(), b"\n\n"].concat()
 }
 
-/// A loop that runs. It ends with this value.
+/// A running loop. It ends with this value.
 pub(crate) struct BareSend {
     child: Child,
     input: ChildStdin,
@@ -77,7 +77,7 @@ pub(crate) struct BareSend {
 }
 
 impl BareSend {
-    /// Starts a loop that sends events of this many bytes.
+    /// Starts a loop that sends events of this size, in bytes.
     pub(crate) fn start(size: usize) -> Result<Self> {
         let mut child = Command::new(std::env::current_exe()?)
             .arg(COMMAND)
@@ -103,7 +103,7 @@ impl BareSend {
         self.child.id()
     }
 
-    /// Has it send so many events, and does not wait.
+    /// Makes it send this many events, without waiting for it.
     pub(crate) fn publish(&mut self, count: u64) -> Result<()> {
         writeln!(self.input, "{count}").context("the bare loop has ended")
     }
@@ -111,7 +111,7 @@ impl BareSend {
 
 impl Drop for BareSend {
     fn drop(&mut self) {
-        // It has nothing to lose.
+        // The process has no state to save.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -126,11 +126,11 @@ mod tests {
     fn its_events_have_the_size_that_is_asked_for() {
         let mut feed = Feed::default();
         feed.take(HEAD, &mut |_| ()).unwrap();
-        let mut told = Vec::new();
+        let mut received = Vec::new();
         for id in [9, 10, 12_345] {
-            feed.take(&event(id, 200), &mut |frame| told.push((frame.id, frame.length))).unwrap();
+            feed.take(&event(id, 200), &mut |frame| received.push((frame.id, frame.length))).unwrap();
         }
-        assert_eq!(told, [(Some(9), 200), (Some(10), 200), (Some(12_345), 200)]);
+        assert_eq!(received, [(Some(9), 200), (Some(10), 200), (Some(12_345), 200)]);
         assert_eq!(event(1, 0), b"id: 1\ndata: \n\n");
     }
 }

@@ -1,4 +1,4 @@
-//! A chart as an SVG document: lines over numbers.
+//! Renders a line chart as an SVG document.
 
 use crate::report::Figure;
 use serde_json::Value;
@@ -6,28 +6,28 @@ use std::fmt::Write;
 
 const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 400.0;
-/// Room for what stands beside the axes.
+/// The margin for labels beside the axes.
 const LEFT: f64 = 70.0;
 const RIGHT: f64 = 20.0;
 const TOP: f64 = 46.0;
 const BOTTOM: f64 = 56.0;
-/// Colours that those who see few can tell apart (Okabe, Ito 2008).
+/// Colours that people with colour blindness can distinguish (Okabe, Ito 2008).
 const COLOURS: [&str; 4] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7"];
-/// What the ends of each power of ten are cut into.
+/// The ticks within each power of ten.
 const TICKS: [f64; 3] = [1.0, 2.0, 5.0];
-/// How many steps an even axis has at least.
+/// The minimum number of steps on a linear axis.
 const ENOUGH: f64 = 4.0;
 
-/// One line.
+/// A line of the chart.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Line {
     pub(crate) name: String,
-    /// By the first number.
+    /// Points, sorted by the first coordinate.
     pub(crate) points: Vec<(f64, f64)>,
 }
 
 impl Line {
-    /// A line for each figure whose details hold a list of this name: its two numbers of these names, for each entry.
+    /// A line for each figure whose details contain the list `list`: the numbers `across` and `up` of each entry.
     pub(crate) fn of_each(figures: &[Figure], list: &str, across: &str, up: &str) -> Vec<Self> {
         let point = |entry: &Value| Some((entry.get(across)?.as_f64()?, entry.get(up)?.as_f64()?));
         let line = |figure: &Figure| {
@@ -41,16 +41,16 @@ impl Line {
     }
 }
 
-/// How both axes run.
+/// The scale of both axes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Axes {
-    /// As far apart as values are as multiples of each other; all are above zero.
+    /// Logarithmic; all values must be positive.
     PowersOfTen,
-    /// From zero on, evenly.
+    /// Linear, from zero.
     Even,
 }
 
-/// What is drawn.
+/// The content of a chart.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Chart {
     pub(crate) axes: Axes,
@@ -58,11 +58,11 @@ pub(crate) struct Chart {
     pub(crate) across: String,
     pub(crate) up: String,
     pub(crate) lines: Vec<Line>,
-    /// A line across, with its name.
+    /// A named horizontal line.
     pub(crate) bound: Option<(String, f64)>,
 }
 
-/// One axis: from where to where, and how many pixels long.
+/// An axis: its scale, its range, and its length in pixels.
 struct Axis {
     axes: Axes,
     least: f64,
@@ -113,7 +113,7 @@ impl Axis {
         ticks
     }
 
-    /// The widest round steps of which there are enough.
+    /// The largest round step that gives enough ticks.
     fn even(&self) -> Vec<f64> {
         let power = 10_f64.powf(self.most.log10().floor());
         let steps = TICKS.iter().rev().flat_map(|tick| [tick * power, tick * power / 10.0]);
@@ -124,7 +124,7 @@ impl Axis {
 }
 
 impl Chart {
-    /// The document.
+    /// Renders the SVG document.
     pub(crate) fn to_svg(&self) -> String {
         let points = || self.lines.iter().flat_map(|line| &line.points);
         let bound = self.bound.iter().map(|(_, value)| *value);
@@ -138,7 +138,7 @@ impl Chart {
              <text x=\"{LEFT}\" y=\"20\" font-size=\"15\">{title}</text>\n",
             title = escaped(&self.title)
         );
-        // Writing to a text does not fail.
+        // Writing to a string cannot fail.
         for tick in x.ticks() {
             let at = LEFT + x.at(tick);
             let _ = writeln!(
@@ -207,7 +207,7 @@ impl Chart {
     }
 }
 
-/// A number at an axis.
+/// The label of a tick.
 fn label(value: f64) -> String {
     if value >= 1.0 || value <= 0.0 { format!("{value:.0}") } else { format!("{value}") }
 }

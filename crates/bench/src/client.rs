@@ -1,5 +1,5 @@
-//! The load client: connections of its own over plain sockets, each sending its next request when the answer
-//! to the one before is in. It shares nothing with the service, so it cannot share its mistakes.
+//! The load client: connections over plain sockets, each of which sends its next request after the previous response
+//! arrived. It shares no code with the service, so that it cannot share its errors.
 
 pub(crate) mod crowd;
 
@@ -17,21 +17,21 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
-/// How long one answer may take before a run is given up.
+/// How long a response may take before a run fails.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Writes the next request of one connection into an empty buffer.
 pub(crate) type Script = Box<dyn FnMut(&mut Vec<u8>) + Send>;
 
-/// Finds where an answer ends, and what it is: [`http::measure`], or that of another protocol.
+/// Finds the end and the status of a response: [`http::measure`], or the function of another protocol.
 pub(crate) type Measure = fn(&[u8]) -> Result<Option<Extent>>;
 
-/// The same request over and over.
+/// A script that repeats one request.
 pub(crate) fn always(request: Vec<u8>) -> Script {
     Box::new(move |buffer| buffer.extend_from_slice(&request))
 }
 
-/// These requests in turn, over and over.
+/// A script that repeats these requests in order.
 pub(crate) fn in_turn(requests: Vec<Vec<u8>>) -> Script {
     let mut next = 0;
     Box::new(move |buffer| {
@@ -42,64 +42,64 @@ pub(crate) fn in_turn(requests: Vec<Vec<u8>>) -> Script {
     })
 }
 
-/// A server that is measured.
+/// A server under test.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Served {
     pub(crate) address: SocketAddr,
-    /// Its process, whose CPU time is counted.
+    /// The process whose CPU time is counted.
     pub(crate) pid: u32,
-    /// The first process of its database, where that is a server of its own; its CPU time is counted apart.
+    /// The main process of its database, if that is a separate server; its CPU time is counted separately.
     pub(crate) database: Option<u32>,
 }
 
-/// A run against one server.
+/// The parameters of a run against one server.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Load<'a> {
     pub(crate) server: Served,
-    /// Before anything is counted.
+    /// How long requests run before they are counted.
     pub(crate) warm_up: Duration,
-    /// While it is counted.
+    /// How long requests are counted.
     pub(crate) duration: Duration,
-    /// Any other status fails the run.
+    /// The accepted statuses; any other fails the run.
     pub(crate) statuses: &'a [u16],
-    /// What the server speaks.
+    /// The protocol of the server.
     pub(crate) measure: Measure,
-    /// How many requests all connections together send in a second, whether or not answers come; none for a connection
-    /// that sends its next request when the answer to the one before is in.
+    /// The total requests per second of all connections, sent whether or not responses arrive; `None`: each connection
+    /// sends its next request after the previous response.
     pub(crate) pace: Option<f64>,
 }
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Debug, Clone)]
 pub(crate) struct Sample {
     pub(crate) latency: Histogram,
     pub(crate) statuses: BTreeMap<u16, u64>,
-    /// Everything that was answered, while warming up and after the end too.
+    /// All responses, including those during the warm-up and after the end.
     pub(crate) answered: u64,
     pub(crate) elapsed: Duration,
-    /// CPU time of the server; `None` where the system does not tell.
+    /// CPU time of the server; `None` if the system does not report it.
     pub(crate) cpu: Option<Duration>,
-    /// CPU time of its database, likewise; `None` where the database is a part of the server, too.
+    /// CPU time of its database; `None` if the system does not report it or the database is embedded in the server.
     pub(crate) database_cpu: Option<Duration>,
 }
 
 impl Sample {
-    /// Requests a second.
+    /// Requests per second.
     pub(crate) fn rate(&self) -> f64 {
         float(self.latency.count()) / self.elapsed.as_secs_f64()
     }
 
-    /// Answers a second that had this status.
+    /// Responses with this status per second.
     pub(crate) fn rate_of(&self, status: u16) -> f64 {
         float(self.statuses.get(&status).copied().unwrap_or(0)) / self.elapsed.as_secs_f64()
     }
 
-    /// CPU time of the server for one request, in microseconds; zero where the system does not tell.
+    /// CPU time of the server per request, in microseconds; zero if the system does not report it.
     pub(crate) fn cpu_per_request(&self) -> f64 {
         self.cpu.map_or(0.0, |cpu| self.per_request(cpu))
     }
 
-    /// CPU time of the database for one request, in microseconds, where it is a server of its own.
+    /// CPU time of the database per request, in microseconds, if it is a separate server.
     pub(crate) fn database_cpu_per_request(&self) -> Option<f64> {
         self.database_cpu.map(|cpu| self.per_request(cpu))
     }
@@ -153,13 +153,13 @@ async fn run(load: &Load<'_>, scripts: Vec<Script>) -> Result<Sample> {
         }
         Ok((latency, statuses, answered))
     };
-    // The first failure ends the run; a task that is not waited for goes with its set.
+    // The first failure ends the run; dropping the task set aborts the other tasks.
     let ((cpu, database_cpu), (latency, statuses, answered)) = tokio::try_join!(meter, counts)?;
     ensure!(latency.count() > 0, "nothing was answered within {:?}", load.duration);
     Ok(Sample { latency, statuses, answered, elapsed: load.duration, cpu, database_cpu })
 }
 
-/// What the server and its database have used so far, as far as the system tells.
+/// The CPU time that the server and its database have used so far, as far as the system reports it.
 fn spent(server: Served) -> (Option<Duration>, Option<Duration>) {
     let database = server.database.and_then(|first| process::cpu_of_family(first).ok());
     (process::cpu(server.pid).ok(), database)
@@ -172,14 +172,14 @@ struct Counted {
     answered: u64,
 }
 
-/// When one of several connections that keep a pace together sends its requests.
+/// Schedules the requests of one of several connections that share a rate.
 struct Pacer {
     next: Instant,
     step: Duration,
 }
 
 impl Pacer {
-    /// One for each connection, which take turns; none where there is no pace.
+    /// A pacer for each connection, with evenly staggered turns; `None` for each if there is no rate.
     fn for_each(
         begun: Instant,
         interval: Option<Duration>,
@@ -194,7 +194,7 @@ impl Pacer {
         })
     }
 
-    /// Waits for the next turn, unless that is over; says when it was.
+    /// Waits for the next turn, unless it has passed; returns when it was due.
     async fn turn(&mut self) -> Instant {
         let due = self.next;
         self.next += self.step;
@@ -203,8 +203,8 @@ impl Pacer {
     }
 }
 
-/// Counts what is answered between `from` and `until`. What is late because an answer was counts as sent when it was
-/// due.
+/// Counts the responses between `from` and `until`. The latency of a request that was delayed by an earlier response is
+/// measured from when it was due.
 async fn repeat(
     mut connection: Connection,
     mut script: Script,
@@ -243,7 +243,7 @@ async fn repeat(
 
 struct Connection {
     stream: TcpStream,
-    /// The last answer.
+    /// The last response.
     answer: Vec<u8>,
     measure: Measure,
 }
@@ -255,7 +255,7 @@ impl Connection {
         Ok(Self { stream, answer: Vec::with_capacity(64 * 1024), measure })
     }
 
-    /// Sends a request and takes in its whole answer.
+    /// Sends a request and reads its complete response.
     async fn exchange(&mut self, request: &[u8]) -> Result<Extent> {
         self.stream.write_all(request).await?;
         self.answer.clear();
@@ -274,7 +274,7 @@ impl Connection {
     }
 }
 
-/// One connection for requests whose answers are looked at.
+/// A single connection for requests whose responses are inspected.
 pub(crate) struct Caller {
     connection: Connection,
     runtime: Runtime,
@@ -285,14 +285,14 @@ impl Caller {
         Self::speaking(address, http::measure)
     }
 
-    /// One that speaks another protocol.
+    /// A connection of another protocol.
     pub(crate) fn speaking(address: SocketAddr, measure: Measure) -> Result<Self> {
         let runtime = runtime()?;
         let connection = runtime.block_on(Connection::open(address, measure))?;
         Ok(Self { connection, runtime })
     }
 
-    /// Asks and returns the answer, whatever its status.
+    /// Sends a request and returns the response, whatever its status.
     pub(crate) fn ask(&mut self, request: &[u8]) -> Result<Response> {
         let Self { connection, runtime } = self;
         let exchange = async { timeout(PATIENCE, connection.exchange(request)).await };
@@ -300,14 +300,14 @@ impl Caller {
         connection.response(extent)
     }
 
-    /// Asks for something that is answered with `status`.
+    /// Sends a request that must return `status`.
     pub(crate) fn expect(&mut self, status: u16, request: &[u8]) -> Result<Response> {
         let response = self.ask(request)?;
         ensure!(response.status == status, "answered {} {}", response.status, response.text());
         Ok(response)
     }
 
-    /// Reads something.
+    /// Sends a GET request that must succeed.
     pub(crate) fn get(&mut self, target: &str, headers: &[(&str, &str)]) -> Result<Response> {
         self.expect(200, &http::request("GET", target, headers, None))
             .with_context(|| format!("GET {target}"))
@@ -321,7 +321,7 @@ mod tests {
     use std::net::TcpListener;
     use std::thread;
 
-    /// Answers one connection's requests with these bytes, in one piece each.
+    /// Serves the requests of one connection with these bytes, each in one piece.
     fn serve(answer: &'static [u8]) -> SocketAddr {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -363,7 +363,7 @@ mod tests {
         let address = serve(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok");
         let paced = Load { pace: Some(100.0), duration: Duration::from_millis(200), ..load(address) };
         let sample = drive(&paced, vec![always(http::request("GET", "/", &[], None))]).unwrap();
-        // No more than were due, the one that is answered after the end included.
+        // At most as many as were due, plus the one that is answered after the end.
         assert!(sample.answered <= 22, "{}", sample.answered);
         let turns: Vec<_> = Pacer::for_each(Instant::now(), Some(Duration::from_secs(1)), 4).collect();
         let steps: Vec<_> = turns.iter().flatten().map(|pacer| pacer.step.as_secs()).collect();

@@ -1,16 +1,16 @@
-//! A clock that the processes of a measurement share: what one stamps, another one can subtract.
+//! A clock that all processes of a measurement share, so that their timestamps can be subtracted.
 
 use rustix::time::{ClockId, clock_gettime};
 use std::time::Duration;
 
-/// Nanoseconds since some moment before the machine started measuring. It never goes back.
+/// Nanoseconds since an unspecified moment before the measurement. Monotonic.
 pub(crate) fn now() -> u64 {
     let now = clock_gettime(ClockId::Monotonic);
     let (seconds, nanos) = (u64::try_from(now.tv_sec), u64::try_from(now.tv_nsec));
     seconds.unwrap_or(0).saturating_mul(1_000_000_000).saturating_add(nanos.unwrap_or(0))
 }
 
-/// How long it was from one moment to another; nothing where the other was first.
+/// The time from one moment to another; zero if `to` is earlier.
 pub(crate) const fn between(from: u64, to: u64) -> Duration {
     Duration::from_nanos(to.saturating_sub(from))
 }

@@ -1,4 +1,4 @@
-//! What changed since an earlier run.
+//! Compares a run with an earlier one.
 
 use crate::report::{Figure, Quantity};
 use anyhow::{Context, Result};
@@ -6,10 +6,10 @@ use serde_json::Value;
 use std::fs;
 use std::path::Path;
 
-/// Changes of a figure below this share are within what runs differ by.
+/// Smaller relative changes of a figure are within the variation between runs.
 const NOTICEABLE: f64 = 0.05;
 
-/// The figures of a run, as `--json` wrote them.
+/// The figures of an earlier run, as written by `--json`.
 pub(crate) struct Earlier(Vec<Value>);
 
 impl Earlier {
@@ -20,7 +20,7 @@ impl Earlier {
         Ok(Self(runs))
     }
 
-    /// What a figure was then.
+    /// The earlier value of a figure.
     fn value(&self, scenario: &str, figure: &Figure) -> Option<f64> {
         let text = |value: &Value, name: &str, is: &str| value.get(name).and_then(Value::as_str) == Some(is);
         let results = self.0.iter().filter_map(|run| run.get("result"));
@@ -34,7 +34,7 @@ impl Earlier {
         figures.into_iter().find(same)?.get("measured")?.as_f64()
     }
 
-    /// A line for each figure: then, now, and by how much it changed.
+    /// A line for each figure: the earlier value, the current value, and the change.
     pub(crate) fn compare(&self, scenario: &str, figures: &[Figure]) -> String {
         let mut lines = format!("{scenario}, then and now:\n");
         for figure in figures {
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_are_told_apart_by_name_database_and_unit() {
+    fn figures_are_distinguished_by_name_database_and_unit() {
         let then = json!([{"result": report::to_json("posts", &[figure("a", 100.0), figure("b", 0.0)])}]);
         let file = tempfile::NamedTempFile::new().unwrap();
         fs::write(file.path(), then.to_string()).unwrap();

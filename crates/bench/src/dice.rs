@@ -1,8 +1,8 @@
-//! Chances of what is made and asked: the same each time.
+//! Deterministic pseudo-random numbers for generated data and requests.
 
 use crate::numbers::float;
 
-/// Numbers that look random and are the same each time (`SplitMix64`; Steele, Lea, Flood 2014).
+/// A deterministic pseudo-random generator (`SplitMix64`; Steele, Lea, Flood 2014).
 #[derive(Debug, Clone)]
 pub(crate) struct Numbers(u64);
 
@@ -18,12 +18,12 @@ impl Numbers {
         mixed ^ (mixed >> 31)
     }
 
-    /// Below one.
+    /// A number from 0 to 1, exclusive.
     pub(crate) fn share(&mut self) -> f64 {
         float(self.next() >> 11) / float(1 << 53)
     }
 
-    /// Below `bound`.
+    /// A number below `bound`.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         let product = u128::from(self.next()) * u128::try_from(bound).unwrap_or(0);
         usize::try_from(product >> 64).unwrap_or(0)
@@ -39,7 +39,7 @@ impl Numbers {
         }
     }
 
-    /// From a power law between two values.
+    /// A number between two bounds, distributed by a power law.
     pub(crate) fn power_law(&mut self, least: f64, most: f64, exponent: f64) -> f64 {
         let (a, b) = (least.powf(1.0 - exponent), most.powf(1.0 - exponent));
         (a + (b - a) * self.share()).powf(1.0 / (1.0 - exponent))

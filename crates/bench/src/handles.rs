@@ -1,14 +1,14 @@
-//! Handles: each connection takes one in the process that reads it and one in the process that serves it.
+//! File descriptors: each connection takes one in the reading process and one in the serving process.
 
 use anyhow::{Context, Result};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Raises this process's bound, which those that it starts inherit, as far as the system lets it; says how far.
+/// Raises this process's limit, which its child processes inherit, as far as the system permits; returns the limit.
 pub(crate) fn raise() -> Result<u64> {
     let bounds = getrlimit(Resource::Nofile);
     setrlimit(Resource::Nofile, Rlimit { current: bounds.maximum, maximum: bounds.maximum })
         .context("cannot have more handles")?;
-    // None is no bound at all.
+    // `None` means no limit.
     Ok(bounds.maximum.unwrap_or(u64::MAX))
 }
 

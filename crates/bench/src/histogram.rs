@@ -1,15 +1,15 @@
-//! Latencies: counted in buckets that are at most a thirty-second wide, so that a run of any length takes the
-//! same memory.
+//! Latency histograms with buckets of at most a thirty-second relative width, so that memory does not depend on the
+//! length of a run.
 
 use crate::numbers::float;
 use std::time::Duration;
 
-/// Each power of two is cut into this many buckets (as a power of two itself).
+/// The number of buckets per power of two (as a power of two).
 const CUT: u32 = 5;
 const PER_POWER: usize = 1 << CUT;
 const BUCKETS: usize = (64 - 5 + 1) * PER_POWER;
 
-/// Counts of latencies in nanoseconds.
+/// A histogram of latencies in nanoseconds.
 #[derive(Debug, Clone)]
 pub(crate) struct Histogram {
     buckets: Vec<u64>,
@@ -35,7 +35,7 @@ impl Histogram {
         self.max = self.max.max(nanos);
     }
 
-    /// Takes in what another counted.
+    /// Adds the counts of another histogram.
     pub(crate) fn merge(&mut self, other: &Self) {
         for (own, others) in self.buckets.iter_mut().zip(&other.buckets) {
             *own += others;
@@ -49,8 +49,8 @@ impl Histogram {
         self.count
     }
 
-    /// The latency that `per_mille` of 1000 requests stay within, up to a thirty-second too high; zero when
-    /// nothing was counted.
+    /// The latency that `per_mille` of 1000 requests do not exceed, at most a thirty-second too high; zero if nothing
+    /// was counted.
     pub(crate) fn percentile(&self, per_mille: u64) -> Duration {
         let rank = u128::from(self.count) * u128::from(per_mille);
         let rank = u64::try_from(rank.div_ceil(1000)).unwrap_or(u64::MAX).max(1);
@@ -64,12 +64,12 @@ impl Histogram {
         Duration::from_nanos(self.max)
     }
 
-    /// The average, exactly; zero when nothing was counted.
+    /// The exact mean; zero if nothing was counted.
     pub(crate) fn mean(&self) -> Duration {
         Duration::from_nanos(self.sum.checked_div(self.count).unwrap_or(0))
     }
 
-    /// The longest, exactly.
+    /// The exact maximum.
     pub(crate) const fn max(&self) -> Duration {
         Duration::from_nanos(self.max)
     }
@@ -80,7 +80,7 @@ pub(crate) fn millis(duration: Duration) -> f64 {
     float(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)) / 1e6
 }
 
-/// The bucket of a value: values below 64 have their own, then 32 share each power of two.
+/// The bucket of a value: values below 64 have one each, then each power of two is divided into 32.
 fn bucket(nanos: u64) -> usize {
     let shift = nanos.max(1).ilog2().saturating_sub(CUT);
     let (power, part) = (usize::try_from(shift), usize::try_from(nanos >> shift));

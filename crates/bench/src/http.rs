@@ -1,9 +1,8 @@
-//! HTTP/1.1 as the load client speaks it: requests as ready bytes, responses read as far as is needed to know
-//! where they end.
+//! The HTTP/1.1 of the load client: prepared requests, and responses parsed only as far as needed to find their end.
 
 use anyhow::{Context, Result, bail, ensure};
 
-/// The bytes of a request that keeps its connection and asks for no compression.
+/// The bytes of a request that keeps its connection open and requests no compression.
 pub(crate) fn request(method: &str, target: &str, headers: &[(&str, &str)], body: Option<&str>) -> Vec<u8> {
     let mut text = format!("{method} {target} HTTP/1.1\r\nHost: localhost\r\nAccept: application/json\r\n");
     for (name, value) in headers {
@@ -18,28 +17,28 @@ pub(crate) fn request(method: &str, target: &str, headers: &[(&str, &str)], body
     text.into_bytes()
 }
 
-/// How far a complete response reaches.
+/// The size of a complete response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Extent {
     pub(crate) status: u16,
-    /// The status line and the headers, with the empty line behind them.
+    /// Length of the status line and the headers, including the empty line.
     pub(crate) head: usize,
-    /// All of it.
+    /// Total length.
     pub(crate) total: usize,
     chunked: bool,
 }
 
 impl Extent {
-    /// An answer of another protocol that is all body.
+    /// The extent of a response of another protocol, which is all body.
     pub(crate) const fn bare(status: u16, total: usize) -> Self {
         Self { status, head: 0, total, chunked: false }
     }
 }
 
-/// Measures the response at the start of `bytes`; `None` while part of it is missing.
+/// Measures the response at the start of `bytes`; `None` if it is incomplete.
 ///
-/// Fails on what is no response, on one that ends with its connection, and on one that closes it: a load that
-/// reconnects measures something else.
+/// Fails if it is not a response, if it is delimited by the end of the connection, or if it closes the connection: a
+/// load that reconnects would measure something else.
 pub(crate) fn measure(bytes: &[u8]) -> Result<Option<Extent>> {
     let Some(end) = find(bytes, b"\r\n\r\n") else { return Ok(None) };
     let (head, rest) = bytes.split_at_checked(end + 4).context("a head ends where it ends")?;
@@ -65,7 +64,7 @@ pub(crate) fn measure(bytes: &[u8]) -> Result<Option<Extent>> {
     Ok(body.map(|body| Extent { status, head: head.len(), total: head.len() + body, chunked }))
 }
 
-/// A response with everything in it.
+/// A complete, parsed response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Response {
     pub(crate) status: u16,
@@ -74,7 +73,7 @@ pub(crate) struct Response {
 }
 
 impl Response {
-    /// Reads the response at the start of `bytes`, which [`measure`] found to be complete.
+    /// Parses the response at the start of `bytes`, which [`measure`] found to be complete.
     pub(crate) fn read(bytes: &[u8], extent: Extent) -> Result<Self> {
         let head = std::str::from_utf8(bytes.get(..extent.head).context("a head cut short")?)?;
         let body = bytes.get(extent.head..extent.total).context("a body cut short")?;
@@ -88,12 +87,12 @@ impl Response {
         Ok(Self { status: extent.status, headers: headers.collect(), body })
     }
 
-    /// The first header of this name, in lower case.
+    /// The first header of this name, given in lower case.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// The body as text; what is no UTF-8 is shown as such.
+    /// The body as text; invalid UTF-8 is replaced.
     pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()
     }
@@ -115,7 +114,7 @@ fn field(line: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((name, value.get(1..)?.trim_ascii()))
 }
 
-/// The length of a chunked body on the wire, and what it holds; `None` while part of it is missing.
+/// The length of a chunked body on the wire, and its content; `None` if it is incomplete.
 fn chunks(bytes: &[u8]) -> Result<Option<(usize, Vec<u8>)>> {
     let (mut at, mut body) = (0, Vec::new());
     loop {

@@ -1,4 +1,4 @@
-//! What figures were taken on and with: absolute numbers mean nothing without it.
+//! The machine and versions that figures were measured on; absolute numbers mean nothing without them.
 
 use crate::numbers::float;
 use crate::process::kib_of;
@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::SystemTime;
 
-/// The facts.
+/// A description of the machine.
 pub(crate) struct Machine {
     date: String,
     processor: String,
@@ -40,7 +40,7 @@ impl Machine {
         })
     }
 
-    /// One paragraph.
+    /// The description as one paragraph.
     pub(crate) fn shown(&self) -> String {
         let Self { date, processor, cores, memory_gib, kernel, file_system, versions } = self;
         format!(
@@ -61,7 +61,7 @@ impl Machine {
         })
     }
 
-    /// Whether what is written there reaches a disk.
+    /// Whether the file system is on a disk.
     pub(crate) fn is_durable(&self) -> bool {
         !matches!(self.file_system.as_str(), "tmpfs" | "ramfs")
     }
@@ -78,14 +78,14 @@ fn processor(list: &str) -> String {
     model.map_or_else(|| std::env::consts::ARCH.to_owned(), |(_, name)| name.trim().to_owned())
 }
 
-/// The compiler that is there now, which built the program a moment ago.
+/// The installed compiler, which built the program a moment ago.
 fn compiler() -> Option<String> {
     let output = Command::new("rustc").arg("--version").output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
     Some(text.split(" (").next()?.trim().to_owned())
 }
 
-/// The kind of file system that a folder lies on: that of the longest mount point above it.
+/// The type of the file system of a folder: that of the longest mount point above it.
 fn file_system(mounts: &str, folder: &Path) -> String {
     let mounts = mounts.lines().filter_map(|line| {
         let mut fields = line.split(' ').skip(1);

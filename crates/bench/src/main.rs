@@ -1,12 +1,12 @@
-//! Measures the service: `cargo xtask bench`. `docs/figures` says what the figures mean and how they are
-//! taken.
+//! Measures the service: `cargo xtask bench`. `docs/figures` explains the figures and how they are taken.
 //!
-//! - [`client`] is the load, with [`http`] and [`histogram`]; it knows nothing of the service.
-//! - [`server`] runs the service as it is shipped, [`world`] makes its databases, [`rows`] fills them.
-//! - [`readers`] hold streams open, with [`sse`], [`handles`] and [`clock`].
-//! - [`bare`], [`bare_send`], [`raw`] and [`pgbench`] are the limits that it is held against, [`nchan`] what others do.
-//! - [`scenarios`] put these together, by chance ([`dice`]) where fans would; [`report`], [`chart`], [`compare`], [`page`]
-//!   and [`machine`] say what came of it.
+//! - [`client`] generates the load, with [`http`] and [`histogram`]; it does not depend on the service.
+//! - [`server`] runs the service as shipped, [`world`] creates its databases, and [`rows`] fills them.
+//! - [`readers`] keep streams open, with [`sse`], [`handles`] and [`clock`].
+//! - [`bare`], [`bare_send`], [`raw`] and [`pgbench`] are the bare limits that the service is compared with; [`nchan`]
+//!   is an alternative.
+//! - [`scenarios`] combine these, with pseudo-random choices ([`dice`]) where fans would choose; [`report`], [`chart`],
+//!   [`compare`], [`page`] and [`machine`] present the results.
 
 mod bare;
 mod bare_send;
@@ -106,7 +106,7 @@ struct ReadersCli {
     crowd: CrowdOfReaders,
 }
 
-/// The service's own, so that the bare limits pay as much for memory.
+/// The allocator of the service, so that the bare limits have the same cost of memory.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
@@ -121,7 +121,7 @@ fn main() -> Result<()> {
 }
 
 fn run(bench: &Bench) -> Result<()> {
-    // What is being done, and since when: a run is long.
+    // A run is long, so progress is logged with timestamps.
     let filter = env_logger::Env::default().default_filter_or("info");
     env_logger::Builder::from_env(filter).format_target(false).format_level(false).init();
     let plan = if bench.quick { Plan::QUICK } else { Plan::FULL };
@@ -133,13 +133,14 @@ fn run(bench: &Bench) -> Result<()> {
     let new_ground = || Ground::new(program.clone(), !bench.sqlite_only);
     let shared = bench.quick.then(new_ground).transpose()?;
     for scenario in chosen {
-        // Ground of its own, unless the figures mean nothing: what one scenario wrote does not weigh on the next.
+        // A separate ground for each scenario, so that the data of one do not affect the next; a quick run shares one,
+        // because its figures are not meaningful.
         let own = if shared.is_none() { Some(new_ground()?) } else { None };
         let ground = shared.as_ref().or(own.as_ref()).context("there is either")?;
         let machine = Machine::look(ground)?;
         if !machine.is_durable() {
             log::warn!(
-                "temporary files lie in memory: figures of writes mean nothing. Set TMPDIR to a folder on a disk."
+                "temporary files are in memory, so figures of writes are meaningless. Set TMPDIR to a folder on a disk."
             );
         }
         let figures = scenario.run(ground, &plan, &bench.inputs)?;

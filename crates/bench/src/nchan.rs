@@ -1,4 +1,4 @@
-//! nginx with nchan, where it is installed: what many put before a service to carry its streams.
+//! nginx with nchan, if installed: a common front end for the streams of a service.
 
 use crate::process;
 use anyhow::{Context, Result, bail, ensure};
@@ -11,18 +11,19 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 const PROGRAM: &str = "nginx";
-/// Where distributions put the module.
+/// Where distributions install the module.
 const MODULES: [&str; 2] =
     ["/usr/lib/nginx/modules/ngx_nchan_module.so", "/usr/lib64/nginx/modules/ngx_nchan_module.so"];
 pub(crate) const PATH: &str = "/subscribe";
 const PATIENCE: Duration = Duration::from_secs(10);
 const POLL: Duration = Duration::from_millis(20);
-/// Requests that are sent before their answers are read.
+/// Number of requests sent before their responses are read.
 const AT_ONCE: u64 = 64;
-/// What nchan puts around the data of an event, its id included: the second it came in, and its place in that.
+/// What nchan adds to the data of an event, including its id: the second of its arrival, and the index within that
+/// second.
 const AROUND_DATA: usize = "id: 1700000000:0\ndata: \n\n".len();
 
-/// A server that runs. It ends with this value.
+/// A running server. It ends with this value.
 pub(crate) struct Nchan {
     child: Child,
     address: SocketAddr,
@@ -31,7 +32,7 @@ pub(crate) struct Nchan {
 }
 
 impl Nchan {
-    /// The version of nginx, and the module; none where either is missing.
+    /// The version of nginx, and the module; `None` if either is missing.
     pub(crate) fn installed() -> Result<Option<Installed>> {
         let module = MODULES.iter().map(PathBuf::from).find(|module| module.exists());
         match (Command::new(PROGRAM).arg("-v").output(), module) {
@@ -44,7 +45,7 @@ impl Nchan {
         }
     }
 
-    /// Starts one on a free port that tells its readers events of `size` bytes.
+    /// Starts a server on a free port that sends its readers events of `size` bytes.
     pub(crate) fn start(installed: &Installed, folder: &Path, workers: usize, size: usize) -> Result<Self> {
         let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
         let file = folder.join(format!("nginx-{workers}.conf"));
@@ -72,7 +73,7 @@ impl Nchan {
         };
         let publisher = Publisher { stream, request: request(size), answers: Vec::new() };
         let nchan = Self { child, address, workers, publisher };
-        // It listens before its workers are there, whose CPU time is what counts.
+        // It listens before its workers run, whose CPU time is measured.
         while nchan.pids()?.len() <= workers {
             ensure!(begun.elapsed() < PATIENCE, "{PROGRAM} has no {workers} workers after {PATIENCE:?}");
             thread::sleep(POLL);
@@ -84,14 +85,14 @@ impl Nchan {
         self.address
     }
 
-    /// All its processes.
+    /// The ids of all its processes.
     pub(crate) fn pids(&self) -> Result<Vec<u32>> {
         let mut pids = process::children(self.child.id())?;
         pids.push(self.child.id());
         Ok(pids)
     }
 
-    /// Publishes so many events, and waits until it says that it has them.
+    /// Publishes this many events, and waits until the server has acknowledged them.
     pub(crate) fn publish(&mut self, count: u64) -> Result<()> {
         let mut left = count;
         while left > 0 {
@@ -105,7 +106,7 @@ impl Nchan {
 
 impl Drop for Nchan {
     fn drop(&mut self) {
-        // Killed, it would leave its workers behind.
+        // Killing it would leave its workers running.
         let stop = Command::new("sh")
             .args(["-c", "kill -s TERM \"$1\"", "sh", &self.child.id().to_string()])
             .status();
@@ -116,13 +117,13 @@ impl Drop for Nchan {
     }
 }
 
-/// What there is to run.
+/// An installation of nginx with nchan.
 pub(crate) struct Installed {
     pub(crate) version: String,
     module: PathBuf,
 }
 
-/// One connection, on which requests do not wait for the answers to those before.
+/// A connection with pipelined requests.
 struct Publisher {
     stream: TcpStream,
     request: Vec<u8>,
@@ -155,8 +156,8 @@ fn request(size: usize) -> Vec<u8> {
     crate::http::request("POST", "/publish", &[], Some(&data))
 }
 
-/// Nothing is logged, events stay in memory, and there are as many connections as handles: what its documentation
-/// recommends for many readers. Each worker listens for itself, so that they share the readers evenly.
+/// Without logs, with events in memory, and with as many connections as descriptors, as its documentation recommends
+/// for many readers. Each worker has its own listening socket, so that readers are distributed evenly.
 fn configuration(installed: &Installed, folder: &Path, address: SocketAddr, workers: usize) -> String {
     let (module, folder) = (installed.module.display(), folder.display());
     format!(

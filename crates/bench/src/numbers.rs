@@ -1,12 +1,12 @@
-//! Small arithmetic of measurements.
+//! Arithmetic for measurements.
 
-/// A count as a number to divide by; exact up to 2⁵³.
+/// A count as a floating-point number; exact up to 2⁵³.
 #[expect(clippy::as_conversions, clippy::cast_precision_loss, reason = "std offers no other way")]
 pub(crate) const fn float(count: u64) -> f64 {
     count as f64
 }
 
-/// A number as a count: what lies behind the point is cut off, and what is no count is the nearest one.
+/// A number as a count: truncated, and saturated to the range of the type.
 #[expect(
     clippy::as_conversions,
     clippy::cast_possible_truncation,
@@ -17,7 +17,7 @@ pub(crate) const fn whole(number: f64) -> u64 {
     number as u64
 }
 
-/// The middle value, or the mean of the two in the middle; zero of nothing.
+/// The median: the middle value, or the mean of the two middle values; zero for an empty list.
 pub(crate) fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.into_iter().collect();
     values.sort_by(f64::total_cmp);

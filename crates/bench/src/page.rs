@@ -1,11 +1,11 @@
-//! The figures in the documentation: a part for each scenario, between two comments, is written by this
-//! program; everything else by people.
+//! Updates the figures in the documentation: this program writes the section of each scenario, which two comments
+//! delimit, and leaves the rest alone.
 
 use anyhow::{Context, Result};
 
-/// Puts `text` where the page has the figures of `scenario`.
+/// Replaces the section of `scenario` in the page with `text`.
 ///
-/// Fails when the page has no place for them.
+/// Fails if the page has no such section.
 pub(crate) fn refresh(page: &str, scenario: &str, text: &str) -> Result<String> {
     let (begin, end) = (format!("<!-- figures: {scenario} -->"), format!("<!-- end: {scenario} -->"));
     let missing = || format!("the page has no `{begin}` … `{end}`");

@@ -1,6 +1,6 @@
-//! The bare limit of a write on PostgreSQL: `pgbench` with the statements that creating a post executes, one
-//! to a round trip; in [`awards`] with that of an award, in [`packs`] with those of buying and opening, in [`steps`] with
-//! those of a step.
+//! The bare limit of a write on PostgreSQL: `pgbench` with the statements that creating a post executes, one per round
+//! trip. [`awards`] has the statement of an award, [`packs`] those of buying and opening, and [`steps`] those of a
+//! step.
 
 pub(crate) mod awards;
 pub(crate) mod packs;
@@ -15,16 +15,16 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 use terrace_pgtemp::Programs;
 
-/// Numbers of posts of one run lie in a range of this length.
+/// The size of the number range of the posts of one run.
 const RANGE: u64 = 1_000_000_000;
-/// The first number of the first run; all have twelve digits.
+/// The first number of the first run; all numbers have twelve digits.
 const FIRST: u64 = 200_000_000_000;
 
-/// `pgbench` on one database.
+/// A `pgbench` setup for one database.
 pub(crate) struct PgBench {
     program: PathBuf,
     script: PathBuf,
-    /// `name=value` for each.
+    /// Variables of the script, each as `name=value`.
     names: Vec<String>,
     url: String,
     runs: u64,
@@ -36,7 +36,7 @@ impl PgBench {
         Self::with(folder, url, &script(), Vec::new())
     }
 
-    /// The same with another script, and what that calls by name.
+    /// The same with another script and its variables.
     fn with(folder: &Path, url: &str, script: &str, names: Vec<String>) -> Result<Self> {
         let program = Programs::find()?.path("pgbench");
         ensure!(program.is_file(), "`pgbench` is not installed: it comes with PostgreSQL's server programs");
@@ -45,7 +45,7 @@ impl PgBench {
         Ok(Self { program, script: file, names, url: url.to_owned(), runs: 0 })
     }
 
-    /// Transactions a second over `duration`, after `warm_up`.
+    /// Transactions per second over `duration`, after `warm_up`.
     pub(crate) fn run(&mut self, warm_up: Duration, duration: Duration) -> Result<f64> {
         self.run_once(warm_up)?;
         self.run_once(duration)
@@ -72,13 +72,13 @@ impl PgBench {
     }
 }
 
-/// Transactions a second, as pgbench reports them.
+/// Transactions per second, as reported by pgbench.
 fn rate(report: &str) -> Option<f64> {
     let line = report.lines().find_map(|line| line.strip_prefix("tps = "))?;
     line.split(' ').next()?.parse().ok()
 }
 
-/// The authors are the first [`FANS`] of those in bulk, one for each connection as with the service.
+/// The authors are the first [`FANS`] generated ones, one per connection, as with the service.
 fn script() -> String {
     let (post, author) = (later_prefix(), author_prefix());
     let id = format!("CAST('{post}' || CAST(:id AS text) AS uuid)");

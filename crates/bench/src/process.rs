@@ -1,4 +1,4 @@
-//! What the system knows of a process that is measured.
+//! Resource usage of a measured process, as reported by the system.
 
 use crate::numbers::float;
 use anyhow::{Context, Result};
@@ -6,15 +6,15 @@ use std::fs;
 use std::thread;
 use std::time::Duration;
 
-/// Length of the ticks in which Linux counts CPU time (`USER_HZ` is 100 wherever Rust's standard library runs).
+/// The unit in which Linux reports CPU time (`USER_HZ` is 100 on all platforms of Rust's standard library).
 const TICK: Duration = Duration::from_millis(10);
-/// How long to look whether a process does something, and how often at most.
+/// The observation period for detecting an idle process, and the maximum number of periods.
 const LOOK: Duration = Duration::from_millis(250);
 const MOST_LOOKS: usize = 40;
 
-/// What is counted of a process: the time that it spent in user mode and in the kernel itself.
+/// The counters of the process itself: time in user mode and in the kernel.
 const ITSELF: usize = 2;
-/// The same, and that of its children that have ended.
+/// The same, plus those of its terminated children.
 const WITH_THE_ENDED: usize = 4;
 
 /// CPU time that the process has used so far, in user mode and in the kernel.
@@ -22,10 +22,10 @@ pub(crate) fn cpu(pid: u32) -> Result<Duration> {
     cpu_in(pid, ITSELF)
 }
 
-/// CPU time that a server of many processes has used so far: the first one, its children, and those that have ended.
+/// CPU time that a server of several processes has used so far: the main process, its children, and terminated ones.
 pub(crate) fn cpu_of_family(first: u32) -> Result<Duration> {
     let before = cpu_in(first, WITH_THE_ENDED)?;
-    // One may have ended since.
+    // A child may have terminated meanwhile.
     let children = children(first)?.into_iter().filter_map(|pid| cpu(pid).ok());
     Ok(before + children.sum::<Duration>())
 }
@@ -37,48 +37,48 @@ fn cpu_in(pid: u32, counters: usize) -> Result<Duration> {
     Ok(TICK.saturating_mul(ticks))
 }
 
-/// The program's name stands in brackets and may hold anything, brackets and blanks included.
+/// The program's name is in parentheses and may contain any characters, including parentheses and spaces.
 fn cpu_ticks(stat: &str, counters: usize) -> Option<u32> {
     let (_, fields) = stat.rsplit_once(')')?;
     let mut fields = fields.split_ascii_whitespace().skip(11);
     (0..counters).try_fold(0_u32, |all, _| all.checked_add(fields.next()?.parse().ok()?))
 }
 
-/// Memory of the process that is in RAM, in MiB.
+/// Resident memory of the process, in MiB.
 pub(crate) fn resident(pid: u32) -> Result<f64> {
     mib(pid, "VmRSS:")
 }
 
-/// The part of it that is no file's, in MiB.
+/// Resident memory that is not backed by files, in MiB.
 pub(crate) fn resident_own(pid: u32) -> Result<f64> {
     mib(pid, "RssAnon:")
 }
 
-/// The most that it ever had in RAM, in MiB.
+/// Peak resident memory, in MiB.
 pub(crate) fn peak(pid: u32) -> Result<f64> {
     mib(pid, "VmHWM:")
 }
 
-/// How many handles it has open: files, connections and what else it waits for.
+/// The number of open descriptors: files, connections and others.
 pub(crate) fn handles(pid: u32) -> Result<u64> {
     let path = format!("/proc/{pid}/fd");
     let open = fs::read_dir(&path).with_context(|| format!("cannot read {path}"))?;
     Ok(u64::try_from(open.count())?)
 }
 
-/// The processes that it started and that are still there.
+/// The running child processes.
 pub(crate) fn children(pid: u32) -> Result<Vec<u32>> {
     let path = format!("/proc/{pid}/task/{pid}/children");
     let list = fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))?;
     list.split_ascii_whitespace().map(|pid| Ok(pid.parse()?)).collect()
 }
 
-/// CPU time of several processes together.
+/// Total CPU time of several processes.
 pub(crate) fn cpu_of(pids: &[u32]) -> Result<Duration> {
     pids.iter().map(|pid| cpu(*pid)).sum()
 }
 
-/// Waits until they have next to nothing to do, for as long as it takes, within bounds.
+/// Waits, for a bounded time, until the processes are almost idle.
 pub(crate) fn until_quiet(pids: &[u32]) -> Result<()> {
     for _ in 0..MOST_LOOKS {
         let before = cpu_of(pids)?;
@@ -90,7 +90,7 @@ pub(crate) fn until_quiet(pids: &[u32]) -> Result<()> {
     Ok(())
 }
 
-/// Memory that the kernel holds for what TCP connections have under way, of the whole machine, in bytes.
+/// Kernel memory for buffered data of TCP connections, for the whole machine, in bytes.
 pub(crate) fn socket_memory() -> Result<u64> {
     let path = "/proc/net/sockstat";
     let list = fs::read_to_string(path).with_context(|| format!("cannot read {path}"))?;
@@ -104,7 +104,7 @@ fn socket_pages(list: &str) -> Option<u64> {
     words.nth(1)?.parse().ok()
 }
 
-/// Memory that the kernel holds for its own records, connections among them, of the whole machine, in bytes.
+/// Kernel memory for internal structures such as connections, for the whole machine, in bytes.
 pub(crate) fn kernel_records() -> Result<u64> {
     let path = "/proc/meminfo";
     let list = fs::read_to_string(path).with_context(|| format!("cannot read {path}"))?;
@@ -118,7 +118,7 @@ fn mib(pid: u32, name: &str) -> Result<f64> {
     Ok(float(kib) / 1024.0)
 }
 
-/// The number behind a name in one of the kernel's lists, in KiB.
+/// The number after a name in one of the kernel's lists, in KiB.
 pub(crate) fn kib_of(list: &str, name: &str) -> Option<u64> {
     let line = list.lines().find_map(|line| line.strip_prefix(name))?;
     line.split_ascii_whitespace().next()?.parse().ok()

@@ -1,6 +1,6 @@
-//! The bare limit of a write on SQLite: the statements that creating a post executes, prepared, through the
-//! same bindings, so many to a commit; in [`awards`] those of an award, in [`packs`] those of buying and opening, in
-//! [`steps`] those of a step; in [`maintain`] maintenance as one statement.
+//! The bare limit of a write on SQLite: the statements that creating a post executes, prepared, through the same
+//! bindings, grouped into commits. [`awards`] has those of an award, [`packs`] those of buying and opening, and
+//! [`steps`] those of a step; [`maintain`] runs maintenance as one statement.
 
 #![expect(clippy::ref_option_ref, reason = "what diesel derives for a row with an optional reference")]
 
@@ -101,7 +101,7 @@ struct NewEvent<'a> {
     created_at: i64,
 }
 
-/// What the service reads back: 13 columns of the post, 4 of its author, the author's own reaction.
+/// The row that the service reads back: 13 columns of the post, 4 of its author, and the author's own reaction.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = posts)]
 #[expect(dead_code, reason = "reading the columns is the work that is measured")]
@@ -123,7 +123,7 @@ struct PostRow {
 
 type CardRow = (Vec<u8>, String, String, Option<Vec<u8>>);
 
-/// The loop on one database. Numbers go on from run to run, so that no post comes twice.
+/// The loop on one database. Numbers continue from run to run, so that no post is repeated.
 pub(crate) struct RawLoop {
     conn: SqliteConnection,
     next: u64,
@@ -136,7 +136,7 @@ impl RawLoop {
         Ok(Self { conn: connect(file)?, next: 0, authors })
     }
 
-    /// Posts a second over `duration`, after `warm_up`, with `group` posts to a commit on average.
+    /// Posts per second over `duration`, after `warm_up`, with `group` posts per commit on average.
     pub(crate) fn run(&mut self, group: f64, warm_up: Duration, duration: Duration) -> Result<f64> {
         let Self { conn, next, authors } = self;
         in_groups(conn, group, warm_up, duration, |conn| {
@@ -156,7 +156,7 @@ fn connect(file: &Path) -> Result<SqliteConnection> {
     Ok(conn)
 }
 
-/// How often a second something is written over `duration`, after `warm_up`, `group` times to a commit on average.
+/// Writes per second over `duration`, after `warm_up`, with `group` writes per commit on average.
 fn in_groups(
     conn: &mut SqliteConnection,
     group: f64,
@@ -167,7 +167,7 @@ fn in_groups(
     let mut write = |duration: Duration| -> Result<u64> {
         let (started, mut written, mut due) = (Instant::now(), 0, 0.0);
         while started.elapsed() < duration {
-            // A group of 2.5 is one of 2 and one of 3.
+            // An average of 2.5 alternates groups of 2 and 3.
             due += group.max(1.0);
             let size = whole(due);
             due -= float(size);
@@ -228,7 +228,7 @@ fn write_one(conn: &mut SqliteConnection, number: u64, authors: &[Uuid]) -> Resu
     Ok(())
 }
 
-/// The text of a post, unlike any other's and as long as theirs, whoever sends it.
+/// The text of a post: unique, and of constant length.
 pub(crate) fn body(number: u64) -> String {
     format!(
         "What a save in the last minute: number {number:012}, and the whole terrace was singing until the floodlights \
@@ -236,7 +236,7 @@ pub(crate) fn body(number: u64) -> String {
     )
 }
 
-/// How many posts the file holds.
+/// The number of posts in the file.
 pub(crate) fn count_posts(file: &Path) -> Result<u64> {
     let mut conn = SqliteConnection::establish(&file.to_string_lossy())?;
     let count: i64 = posts::table.count().get_result(&mut conn)?;
@@ -249,7 +249,7 @@ struct Version {
     version: String,
 }
 
-/// The version of SQLite that is built in, here as in the service.
+/// The linked version of SQLite, which is also that of the service.
 pub(crate) fn sqlite_version() -> Result<String> {
     let mut conn = SqliteConnection::establish(":memory:")?;
     let version: Version = diesel::sql_query("SELECT sqlite_version() AS version").get_result(&mut conn)?;

@@ -1,4 +1,4 @@
-//! Figures, what they are held against, and the table that shows them.
+//! Figures, the values that they are compared with, and the table that shows them.
 
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ impl Quantity {
     }
 }
 
-/// Three digits, or all that stand before the point, in groups.
+/// Three significant digits, or all digits before the decimal point, grouped.
 fn number(value: f64) -> String {
     let decimals = match value.abs() {
         0.0..9.995 => 2,
@@ -38,18 +38,18 @@ fn number(value: f64) -> String {
     fraction.map_or(grouped.clone(), |fraction| format!("{grouped}.{fraction}"))
 }
 
-/// What a ratio has to be.
+/// The required value of a ratio.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Target {
-    /// A share of a limit.
+    /// At least this share of a limit.
     AtLeast(f64),
-    /// A factor of another cost.
+    /// At most this multiple of another cost.
     AtMost(f64),
-    /// None was set: the figure stands for itself.
+    /// No target.
     Unset,
 }
 
-/// What became of a target.
+/// The result of comparing a figure with its target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Met,
@@ -67,22 +67,22 @@ impl Verdict {
     }
 }
 
-/// One line of the table.
+/// A row of the table.
 #[derive(Debug, Clone)]
 pub(crate) struct Figure {
     pub(crate) what: String,
     pub(crate) database: &'static str,
     pub(crate) measured: Quantity,
-    /// What it is held against.
+    /// The name and the value of what it is compared with.
     pub(crate) against: Option<(String, Quantity)>,
     pub(crate) ratio: Option<f64>,
     pub(crate) target: Target,
-    /// Everything else that was measured along with it.
+    /// All other measured values.
     pub(crate) details: Value,
 }
 
 impl Figure {
-    /// A figure that stands for itself.
+    /// A figure without a comparison.
     pub(crate) fn plain(what: impl Into<String>, database: &'static str, measured: Quantity) -> Self {
         Self {
             what: what.into(),
@@ -95,7 +95,7 @@ impl Figure {
         }
     }
 
-    /// Holds it against something of the same unit.
+    /// Compares it with a value of the same unit.
     pub(crate) fn against(mut self, name: impl Into<String>, value: f64, target: Target) -> Self {
         self.ratio = (value > 0.0).then(|| self.measured.value / value);
         self.against = Some((name.into(), Quantity::new(value, self.measured.unit)));
@@ -103,7 +103,7 @@ impl Figure {
         self
     }
 
-    /// With another ratio than that of the two values.
+    /// Replaces the ratio of the two values by another one.
     pub(crate) fn by(mut self, ratio: f64) -> Self {
         self.ratio = ratio.is_finite().then_some(ratio);
         self
@@ -114,7 +114,7 @@ impl Figure {
         self
     }
 
-    /// A target without a ratio to judge by is not met.
+    /// A target without a ratio counts as missed.
     pub(crate) fn verdict(&self) -> Verdict {
         let is_met = match self.target {
             Target::Unset => return Verdict::NoTarget,
@@ -176,7 +176,7 @@ impl Figure {
 
 const HEADINGS: [&str; 7] = ["Figure", "Database", "Measured", "Held against", "Ratio", "Target", "Verdict"];
 
-/// A Markdown table whose columns also stand in line on a terminal.
+/// A Markdown table whose columns are also aligned on a terminal.
 pub(crate) fn table(figures: &[Figure]) -> String {
     let mut rows = vec![HEADINGS.map(str::to_owned)];
     rows.extend(figures.iter().map(Figure::cells));
@@ -195,7 +195,7 @@ pub(crate) fn table(figures: &[Figure]) -> String {
     rows.into_iter().map(line).collect()
 }
 
-/// The figures of a scenario for other programs.
+/// The figures of a scenario as JSON.
 pub(crate) fn to_json(scenario: &str, figures: &[Figure]) -> Value {
     json!({"scenario": scenario, "figures": figures.iter().map(Figure::to_json).collect::<Vec<_>>()})
 }
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_are_told_whether_a_target_was_met() {
+    fn json_states_whether_a_target_was_met() {
         let value = to_json("feed", &[figure(5.0, 10.0, Target::AtLeast(0.3))]);
         assert_eq!(value.pointer("/figures/0/met"), Some(&Value::Bool(true)));
         assert_eq!(value.pointer("/figures/0/target/kind"), Some(&json!("atLeast")));

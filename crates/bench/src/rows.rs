@@ -1,7 +1,7 @@
-//! Rows in bulk, written past the service: authors, posts, reactions, in the statements of each database.
+//! Bulk rows written directly to the database: authors, posts and reactions, in the SQL of each database.
 //!
-//! Identifiers are UUIDs of version 7 in the order of their time: 48 bits of milliseconds, then fixed bits, then
-//! a number whose decimal digits stand where hexadecimal ones may.
+//! Identifiers are UUIDs of version 7 in order of time: 48 bits of milliseconds, then fixed bits, then a number whose
+//! decimal digits are used as hexadecimal ones.
 
 pub(crate) mod boards;
 pub(crate) mod followed;
@@ -12,23 +12,23 @@ pub(crate) mod streams;
 
 use uuid::Uuid;
 
-/// 2025-01-01T00:00:00Z in milliseconds: every row here is older than what the service writes itself.
+/// 2025-01-01T00:00:00Z in milliseconds: all bulk rows are older than rows that the service writes.
 const EPOCH: u64 = 1_735_689_600_000;
-/// When the statements that stand for the service's own begin to date their posts: after all rows in bulk.
+/// The first time of posts written by the statements that imitate the service: after all bulk rows.
 const LATER: u64 = EPOCH + 100 * 86_400_000;
-/// The first of the numbers at the end of an identifier, which all have twelve digits.
+/// The first number in identifiers; all numbers have twelve digits.
 const FIRST: u64 = 100_000_000_000;
-/// How many authors the posts have.
+/// The number of authors of the posts.
 pub(crate) const AUTHORS: u64 = 10_000;
-/// One post in so many has a reaction.
+/// One post in this many has a reaction.
 const REACTED: u64 = 10;
 
-/// Everything before the number of an identifier of that time.
+/// The part of an identifier of this time before the number.
 pub(crate) fn prefix(millis: u64) -> String {
     format!("{millis:012x}70008000")
 }
 
-/// Everything before the number of an author's identifier.
+/// The part of an author's identifier before the number.
 pub(crate) fn author_prefix() -> String {
     prefix(EPOCH)
 }
@@ -38,13 +38,13 @@ pub(crate) fn author(number: u64) -> u128 {
     identifier(EPOCH, FIRST + number % AUTHORS)
 }
 
-/// The identifier and the time, in microseconds, of the post with this number, which is newer than all in bulk.
+/// The identifier and the time, in microseconds, of the post with this number, which is newer than all bulk posts.
 pub(crate) fn later_post(number: u64) -> (u128, u64) {
     let millis = LATER + number / 10;
     (identifier(millis, FIRST + number), millis * 1000)
 }
 
-/// Everything before the numbers of posts that are newer than all in bulk.
+/// The part before the number in identifiers of posts that are newer than all bulk posts.
 pub(crate) fn later_prefix() -> String {
     prefix(LATER)
 }
@@ -54,34 +54,34 @@ fn identifier(millis: u64, number: u64) -> u128 {
     u128::from_str_radix(&text, 16).unwrap_or_default()
 }
 
-/// What the bodies of posts are cut from.
+/// The text that bodies of posts are substrings of.
 const TEXT: &str = "What a save in the last minute, the whole terrace was singing and nobody went home before the \
     floodlights were off. Same again on Saturday, bring the drum, bring your voice, and somebody please bring the \
     good scarves. If the left wing plays like that once more we will talk about it for thirty years.";
 
-/// The statements for one database.
+/// The SQL fragments of one database.
 pub(crate) struct Dialect {
-    /// A sequence of numbers `n` from 0 to `{count}` - 1, as a common table expression called `seq`.
+    /// A sequence of numbers `n` from 0 to `{count}` - 1, as a common table expression named `seq`.
     seq: &'static str,
-    /// An identifier: `{millis}` and `{number}` are filled in.
+    /// An identifier from `{millis}` and `{number}`.
     id: &'static str,
-    /// An instant: `{millis}` is filled in.
+    /// An instant from `{millis}`.
     at: &'static str,
-    /// What comes before and after all else.
+    /// Statements to run before and after all others.
     before: &'static [&'static str],
     after: &'static [&'static str],
     quote_id: fn(&str) -> String,
-    /// This moment, and the same a day later.
+    /// The current time, and the time a day later.
     now: &'static str,
     tomorrow: &'static str,
-    /// The hash of `{text}`, where the database knows it.
+    /// The hash of `{text}`, if the database has such a function.
     sha256: Option<&'static str>,
-    /// The last digit of the identifier `{id}`, as text; and an identifier of no meaning.
+    /// The last digit of the identifier `{id}`, as text; and an arbitrary identifier.
     last_digit: &'static str,
     any_id: &'static str,
 }
 
-/// `synchronous` stays on: the one commit writes everything, and nothing is left to be written while the
+/// `synchronous` stays on: the single commit writes everything, so that no writes are left for the time in which the
 /// service is measured.
 pub(crate) static SQLITE: Dialect = Dialect {
     seq: "WITH RECURSIVE seq(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM seq WHERE n + 1 < {count})",
@@ -97,7 +97,7 @@ pub(crate) static SQLITE: Dialect = Dialect {
     any_id: "randomblob(16)",
 };
 
-/// Foreign keys are not checked: the rows are right, and checking them one by one takes most of the time.
+/// Foreign keys are not checked: the rows are consistent, and checking them one by one takes most of the time.
 pub(crate) static POSTGRES: Dialect = Dialect {
     seq: "WITH seq AS (SELECT n FROM generate_series(0::bigint, {count} - 1) AS n)",
     id: "(lpad(to_hex({millis}), 12, '0') || '70008000' || ({number}))::uuid",
@@ -113,7 +113,7 @@ pub(crate) static POSTGRES: Dialect = Dialect {
 };
 
 impl Dialect {
-    /// Statements that write the authors and `posts` posts, of which one in ten has a reaction by one of `fans`
+    /// Statements that write the authors and `posts` posts. One post in ten has a reaction by one of `fans`
     /// (identifiers in hexadecimal digits), whose accounts exist.
     pub(crate) fn statements(&self, posts: u64, fans: &[String]) -> Vec<String> {
         let mut statements: Vec<String> = self.before.iter().map(ToString::to_string).collect();
@@ -140,7 +140,7 @@ impl Dialect {
         let seq = self.seq.replace("{count}", &posts.to_string());
         let millis = post_millis();
         let (id, at) = (self.id_of(&millis, "n"), self.at_of(&millis));
-        // A step that shares no factor with the number of authors spreads posts over all of them.
+        // A step that is coprime to the number of authors distributes posts over all of them.
         let author = self.id_of(&EPOCH.to_string(), &format!("(n * 7919) % {AUTHORS}"));
         let (body, room) = (body(), room());
         format!(
@@ -169,7 +169,7 @@ impl Dialect {
         )
     }
 
-    /// An identifier that is known.
+    /// A literal of this identifier.
     pub(crate) fn quoted(&self, id: Uuid) -> String {
         (self.quote_id)(&id.simple().to_string())
     }
@@ -188,12 +188,12 @@ fn body() -> String {
     format!("substr('{TEXT}', CAST(1 + n % 89 AS integer), CAST(40 + (n * 31) % 180 AS integer))")
 }
 
-/// The number of the room that post `n` is in; every other is in none.
+/// The number of the room of post `n`; every other post is in no room.
 const fn room() -> &'static str {
     "CASE WHEN n % 2 = 0 THEN (n / 2) % (SELECT count(*) FROM rooms) END"
 }
 
-/// Posts are a second apart.
+/// Posts are one second apart.
 fn post_millis() -> String {
     format!("{EPOCH} + (n + 1) * 1000")
 }

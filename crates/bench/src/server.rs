@@ -1,4 +1,4 @@
-//! The service as it is shipped: the `terrace` program in a process of its own.
+//! Runs the service as shipped: the `terrace` program in a separate process.
 
 use crate::client::{Caller, Served};
 use crate::http;
@@ -15,11 +15,11 @@ use std::time::{Duration, Instant};
 /// How long it may take to start, or to stop.
 const PATIENCE: Duration = Duration::from_secs(30);
 const POLL: Duration = Duration::from_millis(20);
-/// How often to try whether it can be reached, where that time is measured.
+/// The polling interval for measuring when it accepts connections.
 const CLOSE_LOOK: Duration = Duration::from_micros(200);
-/// How often to look at the memory of a chore.
+/// The sampling interval for the memory of a maintenance command.
 const WATCH: Duration = Duration::from_millis(10);
-/// What an operator's own programs send.
+/// The secret that operators' programs send.
 pub(crate) const CRON_SECRET: &str = "the cron secret of the harness, which anybody may know";
 
 /// How the program is run.
@@ -27,12 +27,12 @@ pub(crate) const CRON_SECRET: &str = "the cron secret of the harness, which anyb
 pub(crate) struct Program {
     pub(crate) path: PathBuf,
     pub(crate) workers: usize,
-    /// The first process of the PostgreSQL server that its databases may be on.
+    /// The main process of the PostgreSQL server that its databases may be on.
     pub(crate) postgres: Option<u32>,
 }
 
 impl Program {
-    /// The program with a database, deaf to the settings of whoever runs us.
+    /// The program with a database, ignoring the settings in the environment.
     fn command(&self, data: &Path, url: &str) -> Command {
         let mut command = Command::new(&self.path);
         for (name, _) in std::env::vars_os() {
@@ -47,14 +47,14 @@ impl Program {
         command
     }
 
-    /// Makes the tables and loads the catalogue of leagues and teams.
+    /// Creates the tables and loads the catalogue of leagues and teams.
     pub(crate) fn seed(&self, data: &Path, url: &str) -> Result<()> {
         let output = self.command(data, url).arg("seed").output().context("cannot run terrace")?;
         ensure!(output.status.success(), "terrace seed: {}", String::from_utf8_lossy(&output.stderr));
         Ok(())
     }
 
-    /// Does a chore of operators; says whether it ended well, and what it said.
+    /// Runs a maintenance command; returns whether it succeeded, and its output.
     pub(crate) fn maintain(&self, data: &Path, url: &str, arguments: &[&str]) -> Result<(bool, String)> {
         let mut command = self.command(data, url);
         let output = command.arg("maintain").args(arguments).output().context("cannot run terrace")?;
@@ -62,7 +62,7 @@ impl Program {
         Ok((output.status.success(), String::from_utf8_lossy(&said).into_owned()))
     }
 
-    /// Does a chore of operators and watches how much memory it takes.
+    /// Runs a maintenance command and samples its memory.
     pub(crate) fn watch(&self, data: &Path, url: &str, arguments: &[&str]) -> Result<Chore> {
         let log = data.join("maintain.log");
         let file = File::create(&log)?;
@@ -75,7 +75,7 @@ impl Program {
             if let Some(status) = child.try_wait()? {
                 break status;
             }
-            // Of a process that has just ended nothing is known any more.
+            // The kernel reports nothing about a process that has just ended.
             peak = process::peak(child.id()).unwrap_or(peak);
             thread::sleep(WATCH);
         };
@@ -85,7 +85,7 @@ impl Program {
         Ok(Chore { took, peak, said })
     }
 
-    /// Brings an edge list in; says how long it took.
+    /// Imports an edge list; returns how long it took.
     pub(crate) fn bring_in(&self, data: &Path, url: &str, list: &Path) -> Result<Duration> {
         let mut command = self.command(data, url);
         command.arg("seed").arg("--follow-graph").arg(list);
@@ -96,7 +96,7 @@ impl Program {
         Ok(took)
     }
 
-    /// The program's name and version.
+    /// The name and version of the program.
     pub(crate) fn version(&self) -> Result<String> {
         let output = Command::new(&self.path).arg("--version").output().context("cannot run terrace")?;
         Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
@@ -106,7 +106,7 @@ impl Program {
         self.postgres.filter(|_| url.starts_with("postgres"))
     }
 
-    /// Starts it on a free port and waits until it is ready.
+    /// Starts the service on a free port and waits until it is ready.
     pub(crate) fn serve(&self, data: &Path, url: &str) -> Result<Terrace> {
         let log = data.join("terrace.log");
         let mut child = self
@@ -121,7 +121,7 @@ impl Program {
         let (address, database) = (SocketAddr::from(([127, 0, 0, 1], 0)), self.database_of(url));
         let mut terrace = Terrace { child, address, database, _output: output };
         let Some(port) = port? else {
-            // It has ended, and its log says why.
+            // It has exited; its log has the reason.
             bail!("terrace does not start:\n{}", fs::read_to_string(&log)?);
         };
         terrace.address.set_port(port);
@@ -129,7 +129,7 @@ impl Program {
         Ok(terrace)
     }
 
-    /// Starts it on a port that was free, and waits for no more than that it can be connected to.
+    /// Starts the service on a port that was free, and waits only until it accepts connections.
     pub(crate) fn start(&self, data: &Path, url: &str) -> Result<Started> {
         let free = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
         let begun = Instant::now();
@@ -150,11 +150,11 @@ impl Program {
     }
 }
 
-/// What a chore came to.
+/// The result of a maintenance command.
 #[derive(Debug, Clone)]
 pub(crate) struct Chore {
     pub(crate) took: Duration,
-    /// The most memory that it had, in MiB.
+    /// Its peak memory, in MiB.
     pub(crate) peak: f64,
     pub(crate) said: String,
 }
@@ -162,13 +162,13 @@ pub(crate) struct Chore {
 /// A service that was just started.
 pub(crate) struct Started {
     pub(crate) terrace: Terrace,
-    /// When it was begun.
+    /// When the process was started.
     pub(crate) begun: Instant,
-    /// Since when it can be connected to.
+    /// When it first accepted a connection.
     pub(crate) accepted: Instant,
 }
 
-/// The port that it says to listen on; `None` when it ends without.
+/// The port that it reports to listen on; `None` if it exits without.
 fn announced_port(output: &mut impl BufRead) -> Result<Option<u16>> {
     let mut line = String::new();
     while output.read_line(&mut line)? > 0 {
@@ -185,7 +185,7 @@ fn announced_port(output: &mut impl BufRead) -> Result<Option<u16>> {
 pub(crate) struct Terrace {
     child: Child,
     address: SocketAddr,
-    /// The first process of its database, where that is a server of its own.
+    /// The main process of its database, if that is a separate server.
     database: Option<u32>,
     // Kept open: a program that cannot print may fail.
     _output: BufReader<ChildStdout>,
@@ -222,12 +222,12 @@ impl Terrace {
         Ok(())
     }
 
-    /// What it counts of itself.
+    /// The metrics of the service.
     pub(crate) fn metrics(&self) -> Result<Metrics> {
         Ok(Metrics(self.caller()?.get("/metrics", &[])?.text()))
     }
 
-    /// Waits until a live read model was read, and says after how many seconds of reading.
+    /// Waits until a live read model was loaded, and returns how many seconds the load took.
     pub(crate) fn until_read(&self, model: &str) -> Result<f64> {
         let deadline = Instant::now() + PATIENCE;
         let label = format!("model=\"{model}\"");
@@ -242,7 +242,7 @@ impl Terrace {
         }
     }
 
-    /// Stops it in order, so that its database is whole in one file.
+    /// Shuts down in order, so that its database is complete in one file.
     pub(crate) fn stop(mut self) -> Result<()> {
         signal(self.child.id(), "TERM")?;
         let deadline = Instant::now() + PATIENCE;
@@ -254,12 +254,12 @@ impl Terrace {
     }
 }
 
-/// Ends a service at once, as a crash would.
+/// Kills a process at once, to simulate a crash.
 pub(crate) fn kill(pid: u32) -> Result<()> {
     signal(pid, "KILL")
 }
 
-/// By the shell's own `kill`, because a small system may lack the program.
+/// Uses the shell's built-in `kill`, because the program may be missing on a minimal system.
 fn signal(pid: u32, name: &str) -> Result<()> {
     let words = ["-c", "kill -s \"$1\" \"$2\"", "sh", name, &pid.to_string()];
     let sent = Command::new("sh").args(words).status()?;
@@ -269,13 +269,13 @@ fn signal(pid: u32, name: &str) -> Result<()> {
 
 impl Drop for Terrace {
     fn drop(&mut self) {
-        // Its data goes too; after `stop` there is nothing left to kill.
+        // The data is removed as well; after `stop` there is no process left to kill.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Prometheus text.
+/// Metrics in the Prometheus text format.
 pub(crate) struct Metrics(String);
 
 impl Metrics {
@@ -284,7 +284,7 @@ impl Metrics {
         self.labelled(name, "")
     }
 
-    /// The sum over the series of this name that have this label.
+    /// The sum over the series of this name with this label.
     pub(crate) fn labelled(&self, name: &str, label: &str) -> f64 {
         let values = self.0.lines().filter_map(|line| {
             let rest = line.strip_prefix(name)?;

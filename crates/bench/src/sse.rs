@@ -1,47 +1,47 @@
-//! Server-sent events as a reader sees them, taken apart as they come, in pieces of any size: the head of the answer,
-//! its chunks where it has some, lines, events. Nothing is kept but what is incomplete.
+//! An incremental parser of server-sent events, which accepts input in pieces of any size: the head of the response,
+//! its chunks if any, lines, events. Only incomplete parts are buffered.
 
 use anyhow::{Context, Result, bail, ensure};
 
-/// A head that is longer than this is none.
+/// The maximum length of a head.
 const LONGEST_HEAD: usize = 16 * 1024;
 
-/// What came, up to an empty line.
+/// A block of lines, up to an empty line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Frame<'a> {
     pub(crate) id: Option<u64>,
-    /// The name of the event; empty where it has none.
+    /// The name of the event; empty if it has none.
     pub(crate) name: &'a [u8],
-    /// The last line of data; none in what is no event, but keeps the connection open or says when to come back.
+    /// The last line of data; `None` if the block is not an event but a heartbeat or a reconnection delay.
     pub(crate) data: Option<&'a [u8]>,
-    /// Bytes that it took, its empty line included.
+    /// Its length in bytes, including the empty line.
     pub(crate) length: usize,
 }
 
-/// How the body is framed.
+/// The state of parsing the framing of the body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Framing {
-    /// The head is not complete.
+    /// The head is incomplete.
     Head,
-    /// As it is, until the connection ends.
+    /// Not chunked, until the connection ends.
     Bare,
-    /// The digits of a chunk's length so far.
+    /// Within the digits of a chunk's length; the value so far.
     Size(usize),
-    /// The rest of the line with the length.
+    /// Within the rest of the line with the length.
     SizeLine(usize),
-    /// So much of a chunk is to come.
+    /// The remaining length of a chunk.
     Chunk(usize),
-    /// So much of the line's end behind a chunk.
+    /// The remaining length of the line end after a chunk.
     Behind(usize),
-    /// The last chunk has come.
+    /// The last chunk was received.
     Ended,
 }
 
-/// One reader's place in what comes.
+/// The parser state of one reader.
 #[derive(Debug)]
 pub(crate) struct Feed {
     framing: Framing,
-    /// What is incomplete: of the head first, then of a frame.
+    /// Incomplete input: first of the head, then of a frame.
     rest: Vec<u8>,
 }
 
@@ -52,7 +52,7 @@ impl Default for Feed {
 }
 
 impl Feed {
-    /// Whether the head of a stream has come.
+    /// Whether the head of a stream was received.
     pub(crate) fn is_open(&self) -> bool {
         self.framing != Framing::Head
     }
@@ -62,24 +62,24 @@ impl Feed {
         self.framing == Framing::Ended
     }
 
-    /// Takes in the next piece and tells of every frame that is complete with it.
+    /// Parses the next piece and calls `emit` for every frame that it completes.
     ///
-    /// Fails on an answer that is no stream.
-    pub(crate) fn take(&mut self, piece: &[u8], tell: &mut impl FnMut(Frame<'_>)) -> Result<()> {
+    /// Fails on a response that is not a stream.
+    pub(crate) fn take(&mut self, piece: &[u8], emit: &mut impl FnMut(Frame<'_>)) -> Result<()> {
         let mut piece = piece;
         while !piece.is_empty() {
-            piece = self.step(piece, tell)?;
+            piece = self.step(piece, emit)?;
         }
         Ok(())
     }
 
-    /// Takes in a part of the piece; what is left of it comes next.
-    fn step<'a>(&mut self, piece: &'a [u8], tell: &mut impl FnMut(Frame<'_>)) -> Result<&'a [u8]> {
+    /// Parses a part of the piece and returns the rest.
+    fn step<'a>(&mut self, piece: &'a [u8], emit: &mut impl FnMut(Frame<'_>)) -> Result<&'a [u8]> {
         let (first, others) = piece.split_first().context("there is something left")?;
         self.framing = match self.framing {
             Framing::Head => return self.head(piece),
             Framing::Bare => {
-                self.body(piece, tell);
+                self.body(piece, emit);
                 return Ok(&[]);
             }
             Framing::Size(size) => match char::from(*first).to_digit(16) {
@@ -95,7 +95,7 @@ impl Feed {
             Framing::SizeLine(size) => Framing::SizeLine(size),
             Framing::Chunk(left) => {
                 let (now, later) = piece.split_at(left.min(piece.len()));
-                self.body(now, tell);
+                self.body(now, emit);
                 self.framing =
                     if left == now.len() { Framing::Behind(2) } else { Framing::Chunk(left - now.len()) };
                 return Ok(later);
@@ -119,18 +119,18 @@ impl Feed {
         }
         self.framing =
             if head.contains("transfer-encoding: chunked") { Framing::Size(0) } else { Framing::Bare };
-        // Connections are many: the memory goes back.
+        // Frees the memory, because there are many connections.
         self.rest = Vec::new();
         Ok(piece.get(at + 4 - known..).unwrap_or_default())
     }
 
-    fn body(&mut self, piece: &[u8], tell: &mut impl FnMut(Frame<'_>)) {
+    fn body(&mut self, piece: &[u8], emit: &mut impl FnMut(Frame<'_>)) {
         if self.rest.is_empty() {
-            let whole = frames(piece, tell);
+            let whole = frames(piece, emit);
             self.rest.extend_from_slice(piece.get(whole..).unwrap_or_default());
         } else {
             self.rest.extend_from_slice(piece);
-            let whole = frames(&self.rest, tell);
+            let whole = frames(&self.rest, emit);
             self.rest.drain(..whole);
         }
     }
@@ -140,8 +140,8 @@ const fn after_size(size: usize) -> Framing {
     if size == 0 { Framing::Ended } else { Framing::Chunk(size) }
 }
 
-/// Tells of the frames at the beginning; says how many bytes they are.
-fn frames(bytes: &[u8], tell: &mut impl FnMut(Frame<'_>)) -> usize {
+/// Calls `emit` for each complete frame at the start; returns their total length in bytes.
+fn frames(bytes: &[u8], emit: &mut impl FnMut(Frame<'_>)) -> usize {
     let (mut begin, mut at) = (0, 0);
     let (mut id, mut name, mut data) = (None, &[][..], None);
     while let Some(rest) = bytes.get(at..) {
@@ -149,7 +149,7 @@ fn frames(bytes: &[u8], tell: &mut impl FnMut(Frame<'_>)) -> usize {
         let line = rest.get(..length).unwrap_or_default();
         at += length + 1;
         if line.is_empty() {
-            tell(Frame { id, name, data, length: at - begin });
+            emit(Frame { id, name, data, length: at - begin });
             (id, name, data) = (None, &[], None);
             begin = at;
         } else if let Some(value) = line.strip_prefix(b"data: ") {
@@ -163,7 +163,7 @@ fn frames(bytes: &[u8], tell: &mut impl FnMut(Frame<'_>)) -> usize {
     begin
 }
 
-/// An id as a number that grows with it: `17`, or `1700000000:5` for what came in one second.
+/// An id as an increasing number: `17`, or `1700000000:5` for the event of that index within a second.
 fn number(value: &[u8]) -> Option<u64> {
     let text = std::str::from_utf8(value).ok()?;
     match text.split_once(':') {
@@ -182,15 +182,15 @@ mod tests {
     const HEAD: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\n";
     type Owned = (Option<u64>, String, Option<String>);
 
-    fn told(bytes: &[u8], cut: usize) -> Vec<Owned> {
-        let (mut feed, mut told) = (Feed::default(), Vec::new());
+    fn parsed(bytes: &[u8], cut: usize) -> Vec<Owned> {
+        let (mut feed, mut parsed) = (Feed::default(), Vec::new());
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
         for piece in bytes.chunks(cut) {
-            feed.take(piece, &mut |frame| told.push((frame.id, text(frame.name), frame.data.map(text))))
+            feed.take(piece, &mut |frame| parsed.push((frame.id, text(frame.name), frame.data.map(text))))
                 .unwrap();
         }
         assert!(feed.rest.is_empty());
-        told
+        parsed
     }
 
     #[test]
@@ -205,13 +205,13 @@ mod tests {
             [": hi\n\n", "id: 7\nevent: a.b\ndata: {\"c\":1}\n\n", ":\nid: 7\n\n", "id: 12\ndata: x\n\n"];
         let bare = format!("{HEAD}\r\n{}", body.concat());
         let mut chunked = format!("{HEAD}transfer-encoding: chunked\r\n\r\n");
-        // Chunks that end in mid-frame, and with one.
+        // Chunks that end within a frame, and at the end of one.
         for part in [&body.concat()[..10], &body.concat()[10..]] {
             chunked.extend([&format!("{:X}\r\n", part.len()), part, "\r\n"]);
         }
         for text in [bare, chunked] {
             for cut in 1..=text.len() {
-                assert_eq!(told(text.as_bytes(), cut), expected, "{cut}");
+                assert_eq!(parsed(text.as_bytes(), cut), expected, "{cut}");
             }
         }
     }

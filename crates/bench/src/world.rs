@@ -1,4 +1,4 @@
-//! Databases to measure on: fresh, filled, with fans who are signed in.
+//! Databases for measurements: fresh, filled, and with signed-in fans.
 
 use crate::client::Caller;
 use crate::http;
@@ -16,14 +16,14 @@ use tempfile::TempDir;
 use terrace_pgtemp::{Options, ThrowawayPostgres, execute};
 use uuid::Uuid;
 
-/// How many fans are signed in: one for each connection.
+/// The number of signed-in fans: one for each connection.
 pub(crate) const FANS: usize = 32;
-/// The file in which a service keeps its secret.
+/// The name of the file in which a service stores its secret.
 const SECRET: &str = "secret";
 /// The password of every fan.
 pub(crate) const PASSWORD: &str = "up the terrace";
 
-/// Which rows of totals are the active season's global board.
+/// The rows of totals of the active season's global board.
 const THE_BOARD: &str = "season_id = (SELECT id FROM seasons WHERE status = 'active') AND leaderboard_id = (SELECT id \
     FROM leaderboards WHERE season_id = (SELECT id FROM seasons WHERE status = 'active'))";
 
@@ -33,7 +33,7 @@ struct Line {
     line: String,
 }
 
-/// Which database.
+/// The kind of a database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Sqlite,
@@ -49,12 +49,12 @@ impl Kind {
     }
 }
 
-/// Where databases are made: a folder, and a PostgreSQL server of our own that forces writes to disk.
+/// Where databases are created: a folder, and a private PostgreSQL server that forces writes to disk.
 pub(crate) struct Ground {
     program: Program,
-    /// Databases with the catalogue and [`FANS`] fans, of which others are copies.
+    /// Databases with the catalogue and [`FANS`] fans, which are copied to create others.
     origins: Mutex<Vec<World>>,
-    // The server before the folder: dropped in this order.
+    // The server is dropped before the folder.
     postgres: Option<ThrowawayPostgres>,
     folder: TempDir,
 }
@@ -76,13 +76,13 @@ impl Ground {
         &self.program
     }
 
-    /// The databases that there are.
+    /// The available kinds of database.
     pub(crate) fn kinds(&self) -> Vec<Kind> {
         let postgres = self.postgres.as_ref().map(|_| Kind::Postgres);
         [Kind::Sqlite].into_iter().chain(postgres).collect()
     }
 
-    /// What PostgreSQL calls its version.
+    /// The version of PostgreSQL.
     pub(crate) fn postgres_version(&self) -> Result<Option<String>> {
         let ask = |server: &ThrowawayPostgres| execute(&server.url("postgres"), &["SHOW server_version"]);
         self.postgres.as_ref().map(ask).transpose()
@@ -92,7 +92,7 @@ impl Ground {
         self.postgres.as_ref().context("no PostgreSQL server was started")
     }
 
-    /// A database with the catalogue, [`FANS`] fans who are signed in, and this many posts.
+    /// A database with the catalogue, [`FANS`] signed-in fans, and this many posts.
     pub(crate) fn world(&self, kind: Kind, name: &str, posts: u64) -> Result<World> {
         log::info!("{}: a database with {posts} posts", kind.name());
         let world = self.copy(&self.origin(kind)?, name)?;
@@ -100,7 +100,7 @@ impl Ground {
         Ok(world)
     }
 
-    /// A database with the catalogue and the fans; made once.
+    /// A database with the catalogue and the fans; created once.
     fn origin(&self, kind: Kind) -> Result<World> {
         let mut origins = self.origins.lock().map_err(|_| anyhow!("a database could not be made before"))?;
         if let Some(origin) = origins.iter().find(|origin| origin.kind == kind) {
@@ -122,7 +122,7 @@ impl Ground {
         Ok(origin)
     }
 
-    /// Removes a database to which nobody is connected: large ones do not all fit beside each other.
+    /// Removes a database without connections: large ones do not all fit on the disk at once.
     pub(crate) fn discard(&self, world: &World) -> Result<()> {
         if world.kind == Kind::Postgres {
             let drop = format!("DROP DATABASE {}", world.name);
@@ -131,7 +131,7 @@ impl Ground {
         Ok(fs::remove_dir_all(&world.data)?)
     }
 
-    /// The same once more; nobody may be connected to it.
+    /// Copies a database, which must have no connections.
     pub(crate) fn copy(&self, world: &World, name: &str) -> Result<World> {
         let data = self.folder().join(format!("{name}-{:?}", world.kind));
         fs::create_dir(&data)?;
@@ -147,7 +147,7 @@ impl Ground {
     }
 }
 
-/// A database is used with the secret that it was made with, from whichever folder it is served.
+/// A database must be used with the secret that it was created with, in any folder.
 fn share_secret(from: &Path, to: &Path) -> Result<()> {
     fs::copy(from.join(SECRET), to.join(SECRET)).context("a database that was seeded has a secret")?;
     Ok(())
@@ -161,7 +161,7 @@ fn sqlite_url(data: &Path) -> String {
     format!("sqlite:{}", sqlite_file(data).display())
 }
 
-/// A fan who is signed in.
+/// A signed-in fan.
 #[derive(Debug, Clone)]
 pub(crate) struct Fan {
     pub(crate) name: String,
@@ -208,12 +208,12 @@ impl World {
         self.kind
     }
 
-    /// Where PostgreSQL has it.
+    /// The URL of the PostgreSQL database.
     pub(crate) fn url(&self) -> &str {
         &self.url
     }
 
-    /// The file that SQLite has it in.
+    /// The path of the SQLite file.
     pub(crate) fn file(&self) -> PathBuf {
         sqlite_file(&self.data)
     }
@@ -222,7 +222,7 @@ impl World {
         self.program.serve(&self.data, &self.url)
     }
 
-    /// A second process on the same database.
+    /// Starts a second process on the same database.
     pub(crate) fn serve_beside(&self) -> Result<Terrace> {
         let data = self.data.join("beside");
         fs::create_dir_all(&data)?;
@@ -230,12 +230,12 @@ impl World {
         self.program.serve(&data, &self.url)
     }
 
-    /// Starts the service and waits for no more than that it can be connected to.
+    /// Starts the service and waits only until it accepts connections.
     pub(crate) fn start(&self) -> Result<Started> {
         self.program.start(&self.data, &self.url)
     }
 
-    /// Brings an edge list in, as an operator would; says how long it took.
+    /// Imports an edge list with the operator's command; returns how long it took.
     pub(crate) fn bring_in(&self, list: &Path) -> Result<Duration> {
         self.program.bring_in(&self.data, &self.url, list)
     }
@@ -245,30 +245,30 @@ impl World {
         self.write(&self.dialect().statements(posts, &fans))
     }
 
-    /// Writes posts of many authors, of whom one fan follows a thousand by how much they write, and another a thousand
-    /// quiet ones, whose posts all come after so many newer ones; see [`rows::Dialect::followed`].
+    /// Writes posts by many authors. One fan follows a thousand of them, chosen by how much they write; another follows
+    /// a thousand quiet ones, whose posts all come after many newer ones. See [`rows::Dialect::followed`].
     pub(crate) fn fill_followed(&self, writers: u64, posts: (u64, u64), readers: [&Fan; 2]) -> Result<()> {
         let [popular, quiet] = readers.map(Fan::digits);
         self.write(&self.dialect().followed(writers, posts, [&popular, &quiet]))
     }
 
-    /// Gives points to `fans` fans, those who are signed in included; see [`rows::Dialect::boards`].
+    /// Gives points to `fans` fans, including the signed-in ones; see [`rows::Dialect::boards`].
     pub(crate) fn fill_boards(&self, fans: u64) -> Result<()> {
         let regulars: Vec<String> = self.fans.iter().map(Fan::digits).collect();
         self.write(&self.dialect().boards(fans, &regulars))
     }
 
-    /// Signs all fans in bulk of [`Self::fill_boards`] in and puts them into the quest of [`rows::quests`].
+    /// Signs in all bulk fans of [`Self::fill_boards`] and adds them to the quest of [`rows::quests`].
     pub(crate) fn fill_quests(&self, bulk: u64) -> Result<()> {
         self.write(&self.dialect().quests(bulk))
     }
 
-    /// Puts packs on sale and signs in fans in bulk of [`Self::fill_boards`] who can pay; see [`rows::Dialect::packs`].
+    /// Puts packs on sale and signs in bulk fans of [`Self::fill_boards`] who can pay; see [`rows::Dialect::packs`].
     pub(crate) fn fill_packs(&self, bulk: u64) -> Result<()> {
         self.write(&self.dialect().packs(bulk))
     }
 
-    /// Puts fans of [`Self::fill_packs`] into the quest of [`rows::quests`], too.
+    /// Adds fans of [`Self::fill_packs`] to the quest of [`rows::quests`] as well.
     pub(crate) fn fill_quest_of_packs(&self, bulk: u64) -> Result<()> {
         self.write(&self.dialect().quest_of(bulk))
     }
@@ -278,12 +278,12 @@ impl World {
         self.write(&self.dialect().maintained(bulk))
     }
 
-    /// The statement that writes the records which are lacking there.
+    /// The statement that writes the missing records.
     pub(crate) fn backfill(&self) -> String {
         self.dialect().backfill()
     }
 
-    /// Carries one statement out, past the service, in a transaction of its own; says how long it took.
+    /// Executes one statement directly on the database, in its own transaction; returns how long it took.
     pub(crate) fn time(&self, statement: &str) -> Result<Duration> {
         if self.kind == Kind::Sqlite {
             return crate::raw::maintain::time(&self.file(), statement);
@@ -293,17 +293,17 @@ impl World {
         Ok(begun.elapsed())
     }
 
-    /// Does a chore of operators on it, which has to end well, and watches its memory.
+    /// Runs a maintenance command on it, which must succeed, and samples its memory.
     pub(crate) fn watch(&self, arguments: &[&str]) -> Result<Chore> {
         self.program.watch(&self.data, &self.url, arguments)
     }
 
-    /// Does a chore of operators on it; says whether it ended well, and what it said.
+    /// Runs a maintenance command on it; returns whether it succeeded, and its output.
     pub(crate) fn maintain(&self, arguments: &[&str]) -> Result<(bool, String)> {
         self.program.maintain(&self.data, &self.url, arguments)
     }
 
-    /// An identifier in the words of the database.
+    /// An SQL literal of the identifier.
     pub(crate) fn quoted(&self, id: Uuid) -> String {
         self.dialect().quoted(id)
     }
@@ -313,12 +313,12 @@ impl World {
         self.write(&[rows::streams::CHEERED.to_owned()])
     }
 
-    /// How many steps of quests are done.
+    /// The number of completed steps of quests.
     pub(crate) fn count_steps(&self) -> Result<u64> {
         self.number("SELECT count(*) FROM user_step_status")
     }
 
-    /// The first of the active season's global board as its rows have it: identifiers and points, apart by a space.
+    /// The first rows of the active season's global board, as identifiers and points separated by a space.
     pub(crate) fn top_of_board(&self, limit: u64) -> Result<Vec<String>> {
         let id = match self.kind {
             Kind::Sqlite => "lower(hex(user_id))",
@@ -330,12 +330,12 @@ impl World {
         ))
     }
 
-    /// How many lines that board has.
+    /// The number of lines of that board.
     pub(crate) fn length_of_board(&self) -> Result<u64> {
         self.number(&format!("SELECT count(*) FROM board_totals WHERE listed AND {THE_BOARD}"))
     }
 
-    /// How many records of points there are.
+    /// The number of records of points.
     pub(crate) fn count_records(&self) -> Result<u64> {
         self.number("SELECT count(*) FROM points_history")
     }
@@ -350,13 +350,13 @@ impl World {
         lines.into_iter().next().context("no season is active")
     }
 
-    /// The one number that a query finds.
+    /// The result of a query for one number.
     pub(crate) fn number(&self, query: &str) -> Result<u64> {
         let lines = self.lines(&format!("SELECT CAST(({query}) AS text) AS line"))?;
         Ok(lines.first().context("nothing was counted")?.parse()?)
     }
 
-    /// The rows of a query, which has one column of text that is called `line`.
+    /// The rows of a query with one text column named `line`.
     pub(crate) fn lines(&self, query: &str) -> Result<Vec<String>> {
         match self.kind {
             Kind::Sqlite => {
@@ -375,7 +375,7 @@ impl World {
         }
     }
 
-    /// Carries statements out in one session, past the service.
+    /// Executes statements in one session, directly on the database.
     fn write(&self, statements: &[String]) -> Result<()> {
         match self.kind {
             Kind::Sqlite => {
@@ -391,7 +391,7 @@ impl World {
         Ok(())
     }
 
-    /// How many posts there are.
+    /// The number of posts.
     pub(crate) fn count_posts(&self) -> Result<u64> {
         match self.kind {
             Kind::Sqlite => crate::raw::count_posts(&self.file()),

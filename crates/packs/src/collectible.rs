@@ -5,18 +5,18 @@ use std::fmt;
 use std::str::FromStr;
 use terrace_kernel::{TeamId, UnknownName};
 
-/// How rare a collectible is; the order is that of rareness.
+/// How rare a collectible is, ordered from the most frequent to the rarest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Rarity {
-    /// The most frequent.
+    /// The most frequent rarity.
     Common,
-    /// Rarer than common ones.
+    /// Rarer than [`Rarity::Common`].
     Uncommon,
-    /// Rarer than uncommon ones.
+    /// Rarer than [`Rarity::Uncommon`].
     Rare,
-    /// Rarer than rare ones.
+    /// Rarer than [`Rarity::Rare`].
     Epic,
-    /// The rarest.
+    /// The rarest rarity.
     Legendary,
 }
 
@@ -24,7 +24,7 @@ impl Rarity {
     /// Every rarity, from the most frequent to the rarest.
     pub const ALL: [Self; 5] = [Self::Common, Self::Uncommon, Self::Rare, Self::Epic, Self::Legendary];
 
-    /// The stable name, as tables, content, answers and proofs hold it.
+    /// The stable name, as stored in tables, content, responses and proofs.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Common => "common",
@@ -53,22 +53,22 @@ impl FromStr for Rarity {
     }
 }
 
-/// A collectible. One in hand was checked by [`crate::plan`]; its rarity and its edition stay as they were first.
+/// A collectible that passed [`crate::plan`]. Its rarity and its edition never change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Collectible {
-    /// Its id; it stays as long as its key does.
+    /// Id of the collectible; as stable as its key.
     pub id: CollectibleId,
-    /// Its key; no two collectibles share one.
+    /// Unique key of the collectible.
     pub key: CollectibleKey,
-    /// What it is called.
+    /// Display name.
     pub name: String,
-    /// How rare it is.
+    /// Rarity; it never changes.
     pub rarity: Rarity,
-    /// The team that it belongs to.
+    /// The team that the collectible belongs to, if any.
     pub team: Option<TeamId>,
-    /// Its picture: an https address, or a path of this service.
+    /// Image: an https address, or a path of this service.
     pub image_url: Option<String>,
-    /// How many copies there may ever be, 1 or more: each carries a serial from 1 to this number, which is not used
-    /// again. `None`: an open edition, whose copies carry none.
+    /// The number of copies that can ever exist, 1 or more. Each copy carries a serial from 1 to this number; serials
+    /// are not reused. `None`: an open edition, whose copies have no serial.
     pub edition: Option<u32>,
 }

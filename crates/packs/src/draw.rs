@@ -1,5 +1,5 @@
-//! The draw: what a copy of a pack gives, as a function of two seeds, a number and the tables, so simple that a dozen
-//! lines of script recompute it (`docs/fair-draws.md`).
+//! The draw: a pure function of two seeds, a nonce and the tables, which a script of a dozen lines can recompute
+//! (`docs/fair-draws.md`).
 
 use crate::table::narrowed;
 use crate::{
@@ -9,7 +9,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use std::array;
 
-/// What a slot gave.
+/// The outcome of one slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SlotOutcome {
     /// The slot, from 0.
@@ -18,20 +18,20 @@ pub struct SlotOutcome {
     pub rarity: Rarity,
     /// The collectible that was drawn among those of the rarity.
     pub collectible: CollectibleId,
-    /// Whether the guarantee narrowed the table: only ever in the last slot.
+    /// Whether the guarantee narrowed the table. Only possible in the last slot.
     pub is_guaranteed: bool,
 }
 
-/// What a copy gave, and from what it was drawn.
+/// The contents of a copy, and the tables that they were drawn from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Draw {
-    /// The outcome of each slot, by slot.
+    /// The outcomes, in the order of the slots.
     pub outcomes: Vec<SlotOutcome>,
     /// The tables that were used.
     pub tables: Tables,
 }
 
-/// A slot gave a rarity of which nothing is left. It cannot happen to a copy that was sold under [`crate::can_sell`].
+/// The drawn rarity has no collectible left. It cannot happen to a copy that was sold under [`crate::can_sell`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("nothing is left that slot {slot} could give")]
 pub struct Unfillable {
@@ -39,12 +39,12 @@ pub struct Unfillable {
     pub slot: u32,
 }
 
-/// Draws every slot of a copy, in order. What a slot takes of a limited edition is not left for those after it.
+/// Draws every slot of a copy, in order. A limited edition that a slot takes is not available to later slots.
 ///
 /// # Errors
 ///
-/// When a rarity was drawn whose limited editions are all gone; the draw does not turn to another rarity, because the
-/// odds of rarities never change.
+/// Returns [`Unfillable`] if the limited editions of a drawn rarity are used up. The draw does not fall back to another
+/// rarity, because the odds of rarities never change.
 pub fn draw(
     seed: &ServerSeed,
     client_seed: &ClientSeed,
@@ -68,7 +68,7 @@ pub fn draw(
     Ok(Draw { outcomes, tables })
 }
 
-/// Where the words of one draw come from: HMAC-SHA-256 (RFC 2104) under the server seed.
+/// Generates the words of one draw: HMAC-SHA-256 (RFC 2104) keyed with the server seed.
 pub(crate) struct Source<'a> {
     keyed: Hmac<Sha256>,
     client_seed: &'a ClientSeed,
@@ -77,7 +77,7 @@ pub(crate) struct Source<'a> {
 
 impl<'a> Source<'a> {
     pub(crate) fn new(seed: &ServerSeed, client_seed: &'a ClientSeed, nonce: u32) -> Self {
-        // A key shorter than a block is one that is filled up with zeros: given so, its length cannot be wrong.
+        // HMAC pads a key shorter than a block with zeros. A padded key always has a valid length.
         let mut block = [0; 64];
         for (to, from) in block.iter_mut().zip(seed.as_bytes()) {
             *to = *from;
@@ -85,7 +85,7 @@ impl<'a> Source<'a> {
         Self { keyed: Hmac::new(&block.into()), client_seed, nonce }
     }
 
-    /// The four words of a message's digest, big-endian.
+    /// The four big-endian words of the digest of a message.
     fn words(&self, message: &str) -> array::IntoIter<u64, 4> {
         let digest: [u8; 32] = self.keyed.clone().chain_update(message).finalize().into_bytes().into();
         let mut words = [0; 4];
@@ -95,7 +95,7 @@ impl<'a> Source<'a> {
         words.into_iter()
     }
 
-    /// What the slot after these outcomes gives. Both the draw and its verification go this way.
+    /// Draws the slot that follows the outcomes `before`. The draw and its verification share this function.
     pub(crate) fn outcome(
         &self,
         table: &Table,
@@ -121,7 +121,7 @@ impl<'a> Source<'a> {
 struct Words<'a> {
     source: &'a Source<'a>,
     slot: u32,
-    /// How many digests were taken.
+    /// How many digests have been computed.
     digests: u64,
     unread: array::IntoIter<u64, 4>,
 }
@@ -144,7 +144,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// A number below `total`, each as likely as any other: words that would favour the low ones are passed over.
+    /// A uniform number below `total`. Words that would favour low numbers are rejected.
     fn below(&mut self, total: u64) -> Option<u64> {
         let whole = u128::from(u64::MAX) + 1;
         let fair = whole.checked_div(u128::from(total))? * u128::from(total);
@@ -156,7 +156,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// One of these by weight; none where the weights add up to nothing.
+    /// Picks an item by weight; `None` if the weights sum to 0.
     fn pick<'t, T>(&mut self, from: &'t [T], weight: impl Fn(&T) -> u32) -> Option<&'t T> {
         let total = from.iter().map(|one| u64::from(weight(one))).sum();
         let mut left = self.below(total)?;

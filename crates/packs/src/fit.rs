@@ -1,28 +1,27 @@
-//! Whether draws go by the odds: Pearson's test of counts against probabilities, for whoever wants to try a pack before it
-//! is sold.
+//! Pearson's chi-squared test: compares the results of draws with their odds, to try a pack before it is sold.
 
 use std::f64::consts::PI;
 
-/// Fewer expected draws than this in a cell would make the test inexact: such cells are taken together.
+/// The minimum expected count of a cell. The test would be inexact below it, so smaller cells are merged.
 const RARE: f64 = 5.0;
-/// So far beyond its mean a statistic is as good as impossible, and its first term would be too small a number.
+/// A statistic this far beyond its mean has a probability of practically 0, and its first term would underflow.
 const BEYOND: f64 = 500.0;
 
-/// How well counts fit probabilities.
+/// The result of comparing counts with probabilities.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ChiSquareTest {
-    /// Pearson's statistic: the sum, over the cells, of the squared deviation by what was expected.
+    /// Pearson's statistic: the sum over the cells of the squared deviation divided by the expected count.
     pub statistic: f64,
-    /// The degrees of freedom: one fewer than there are cells, after rare ones were taken together.
+    /// The degrees of freedom: the number of cells, after merging, minus one.
     pub degrees: u32,
-    /// The probability of a statistic as large as this or larger, if the probabilities hold; within 1e-12.
+    /// The probability of a statistic at least this large if the probabilities hold; within 1e-12.
     pub p: f64,
 }
 
 impl ChiSquareTest {
-    /// Compares counts of independent draws with probabilities that add up to 1. Cells of which fewer than 5 draws are
-    /// expected are taken together, and where they come to fewer than 5 even so, with the rarest of the others. What was
-    /// drawn although its probability is 0 fits nothing: its `p` is 0.
+    /// Compares counts of independent draws with probabilities that add up to 1. Cells with fewer than 5 expected draws
+    /// are merged; if the merged cell still expects fewer than 5, the rarest of the other cells is merged into it as
+    /// well. If a cell of probability 0 has a count, `p` is 0.
     pub fn of(cells: impl IntoIterator<Item = (u32, f64)>) -> Self {
         let cells: Vec<_> = cells.into_iter().map(|(seen, odds)| (f64::from(seen), odds)).collect();
         let draws: f64 = cells.iter().map(|(seen, _)| seen).sum();
@@ -47,7 +46,8 @@ impl ChiSquareTest {
         Self { statistic, degrees, p: exceeds(statistic, degrees) }
     }
 
-    /// The statistic whose `p` is this, at the same degrees of freedom: a fit is rejected at `p` where its own is larger.
+    /// The statistic whose probability is `p` at the same degrees of freedom: the fit is rejected at level `p` if its
+    /// own statistic is larger.
     pub fn critical(&self, p: f64) -> f64 {
         let (mut low, mut high) = (0.0, f64::from(self.degrees) + BEYOND);
         for _ in 0..100 {
@@ -62,9 +62,9 @@ impl ChiSquareTest {
     }
 }
 
-/// The probability that a chi-squared variable of so many degrees of freedom is larger than this: 1 less the regularised
-/// lower incomplete gamma function of `a`, half the degrees, at `x`, half the statistic, by its series of positive terms
-/// `x^a e^-x x^n / Γ(a + n + 1)` (NIST Digital Library of Mathematical Functions, 8.7.1).
+/// The probability that a chi-squared variable with `degrees` degrees of freedom exceeds `statistic`: 1 minus the
+/// regularised lower incomplete gamma function of `a`, half the degrees, at `x`, half the statistic. Computed by its
+/// series of positive terms `x^a e^-x x^n / Γ(a + n + 1)` (NIST Digital Library of Mathematical Functions, 8.7.1).
 fn exceeds(statistic: f64, degrees: u32) -> f64 {
     let (a, x) = (f64::from(degrees) / 2.0, statistic / 2.0);
     if degrees == 0 || x <= 0.0 {
@@ -73,7 +73,7 @@ fn exceeds(statistic: f64, degrees: u32) -> f64 {
     if x > a + BEYOND {
         return 0.0;
     }
-    // ln Γ(a + 1), by Γ(z + 1) = z Γ(z) from Γ(1) = 1 or Γ(1/2) = √π on.
+    // ln Γ(a + 1), by Γ(z + 1) = z Γ(z), starting from Γ(1) = 1 or Γ(1/2) = √π.
     let (mut z, mut ln_gamma) = if degrees.is_multiple_of(2) { (1.0, 0.0) } else { (0.5, PI.ln() / 2.0) };
     while z < a + 0.5 {
         ln_gamma += f64::ln(z);
@@ -93,7 +93,7 @@ fn exceeds(statistic: f64, degrees: u32) -> f64 {
 mod tests {
     use super::*;
 
-    /// Quantiles as tables of the distribution have them.
+    /// Quantiles from published tables of the distribution.
     #[test]
     fn the_distribution_is_the_chi_squared_one() {
         for (statistic, degrees, p) in [
@@ -110,7 +110,7 @@ mod tests {
             let fit = ChiSquareTest { statistic, degrees, p };
             assert!((fit.critical(p) - statistic).abs() < 1e-3, "{p} at {degrees}: {}", fit.critical(p));
         }
-        // With two degrees it is the exponential distribution.
+        // With two degrees of freedom it is the exponential distribution.
         assert!((exceeds(14.0, 2) - (-7.0_f64).exp()).abs() < 1e-12);
         assert_eq!((exceeds(0.0, 5).to_bits(), exceeds(5_000.0, 5).to_bits()), (1.0_f64.to_bits(), 0));
         assert!(exceeds(900.0, 5) < 1e-12);
@@ -118,7 +118,8 @@ mod tests {
 
     #[test]
     fn rare_cells_are_taken_together() {
-        // Of 1,000 draws 2, 3 and 995 are expected: two cells. Of 100 all go into one, in which nothing can deviate.
+        // Of 1,000 draws 2, 3 and 995 are expected: two cells after merging. Of 100 draws all cells merge into one,
+        // which cannot deviate.
         let fit = ChiSquareTest::of([(2, 0.002), (3, 0.003), (995, 0.995)]);
         assert_eq!((fit.degrees, fit.statistic < 1e-9), (1, true));
         assert_eq!(ChiSquareTest::of([(0, 0.002), (0, 0.003), (100, 0.995)]).degrees, 0);

@@ -1,4 +1,4 @@
-//! Packs that tests of this crate draw from.
+//! Packs for the tests of this crate.
 
 use crate::Rarity::{Common, Epic, Legendary, Rare, Uncommon};
 use crate::{ClientSeed, CollectibleId, Content, Guarantee, Minted, Pack, PackId, Rarity, ServerSeed, Slot};
@@ -9,7 +9,7 @@ pub(crate) fn collectible(number: u128) -> CollectibleId {
     CollectibleId::from_uuid(Uuid::from_u128(number))
 }
 
-/// A pack of slots with rarities and weights, and of contents with rarity, edition and weight, numbered from 1.
+/// A pack with these slots (rarities and weights) and contents (rarity, edition and weight, with ids numbered from 1).
 pub(crate) fn pack(slots: &[&[(Rarity, u32)]], contents: &[(Rarity, Option<u32>, u32)]) -> Pack {
     let content = |(number, &(rarity, edition, weight)): (u128, &(Rarity, Option<u32>, u32))| Content {
         collectible: collectible(number),
@@ -53,7 +53,7 @@ pub(crate) fn match_day() -> Pack {
     Pack { guarantee: Some(Guarantee { at_least: Rare }), ..pack(&[slot, slot, slot], &contents) }
 }
 
-/// Slots of different rarities, one of them certain; no guarantee.
+/// Slots of different rarities, one of them with a single rarity; no guarantee.
 pub(crate) fn starter() -> Pack {
     let contents =
         [(Common, None, 1), (Common, None, 4), (Uncommon, None, 7), (Uncommon, None, 2), (Rare, None, 1)];
@@ -67,12 +67,12 @@ pub(crate) fn vault() -> Pack {
     pack(&[&[(Common, 1), (Legendary, 1)], &[(Legendary, 1)]], &contents)
 }
 
-/// The server seed of which every byte is this, and a client seed.
+/// A server seed with every byte set to `byte`, and a client seed.
 pub(crate) fn seeds(byte: u8) -> (ServerSeed, ClientSeed) {
     (ServerSeed::from_bytes([byte; 32]), "goal".parse().unwrap())
 }
 
-/// Nothing was minted.
+/// No copies minted.
 pub(crate) fn fresh() -> Minted {
     Minted::default()
 }

@@ -1,18 +1,18 @@
-//! Limits on stock that purchases for money hold without being paid.
+//! Limits on the stock that unpaid purchases for money may reserve.
 
 use crate::{Quantity, SaleRefusal};
 use std::time::Duration;
 use terrace_kernel::Timestamp;
 
-/// How many purchases for money of counted packs an account may start within [`ABANDONED_WINDOW`] and not pay.
+/// How many purchases for money of counted packs an account may start and leave unpaid within [`ABANDONED_WINDOW`].
 pub const MAX_ABANDONED: u32 = 3;
 /// How long an abandoned purchase counts, from its start.
 pub const ABANDONED_WINDOW: Duration = Duration::from_hours(24);
-/// New accounts together hold at most one copy in so many of those that are left.
+/// New accounts together may reserve one copy in this many of those that are left.
 const NEW_ACCOUNT_SHARE: u32 = 4;
 
-/// Whether an account may start another purchase after these, the newest first, which it has not paid. `abandoned` holds
-/// at most [`MAX_ABANDONED`] times.
+/// Whether an account with these unpaid purchases may start another. `abandoned` holds their start times, newest first,
+/// at most [`MAX_ABANDONED`] of them.
 pub fn check_abandoned(abandoned: &[Timestamp], now: Timestamp) -> Result<(), SaleRefusal> {
     let most = usize::try_from(MAX_ABANDONED).unwrap_or(usize::MAX);
     match abandoned.last() {
@@ -23,12 +23,13 @@ pub fn check_abandoned(abandoned: &[Timestamp], now: Timestamp) -> Result<(), Sa
     }
 }
 
-/// Whether an account that is new until `until` may start a purchase while it has so many `pending` ones of counted packs.
+/// Whether an account that counts as new until `until` may start a purchase while it has `pending` unpaid ones of
+/// counted packs.
 pub fn check_new_account(quantity: Quantity, pending: u32, until: Timestamp) -> Result<(), SaleRefusal> {
     if quantity == Quantity::ONE && pending == 0 { Ok(()) } else { Err(SaleRefusal::AccountTooNew { until }) }
 }
 
-/// Whether all new accounts together may hold `held` copies of a pack of which `remaining` are held by nobody.
+/// Whether all new accounts together may hold `held` copies of a pack when `remaining` copies are not reserved.
 pub fn check_share(held: u32, remaining: u32, until: Timestamp) -> Result<(), SaleRefusal> {
     let share = held.saturating_add(remaining).checked_div(NEW_ACCOUNT_SHARE).unwrap_or(0).max(1);
     if held <= share { Ok(()) } else { Err(SaleRefusal::AccountTooNew { until }) }

@@ -1,10 +1,10 @@
-//! Packs and collectibles: what may be sold, what a copy of a pack gives, and how anybody can check it. Rules as pure
-//! functions; no database, no web framework, no runtime.
+//! Packs and collectibles: the rules for selling packs, for drawing their contents and for verifying a draw. Pure
+//! functions: no database, no web framework, no runtime.
 //!
-//! A catalogue of [`Collectible`]s and [`Pack`]s comes from content, which [`plan`] checks as a whole. [`can_sell`] says
-//! whether a copy may be sold, so that every sealed copy can be filled; [`draw`] says what a copy gives, [`odds`] what it
-//! may give, both from the same [`Table`]s; [`verify`] recomputes a draw from its [`Proof`], and [`ChiSquareTest`] holds many draws
-//! against odds.
+//! [`plan`] validates content as a whole and turns it into a catalogue of [`Collectible`]s and [`Pack`]s. [`can_sell`]
+//! decides whether a copy may be sold, so that every sealed copy can be filled. [`draw`] computes the contents of a
+//! copy and [`odds`] the probabilities, both from the same [`Table`]s. [`verify`] recomputes a draw from its [`Proof`],
+//! and [`ChiSquareTest`] compares the results of many draws with the odds.
 
 mod collectible;
 mod content;

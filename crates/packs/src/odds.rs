@@ -4,37 +4,37 @@ use crate::table::narrowed;
 use crate::{CollectibleId, Minted, Pack, Rarity, Table};
 use std::collections::BTreeMap;
 
-/// The odds of a pack with what is left. Probabilities come from sums of whole numbers and a few products: each is
-/// within 1e-12 of the fraction that it stands for.
+/// The odds of a pack with the stock that is left. Probabilities come from sums of whole numbers and a few products:
+/// each is within 1e-12 of the exact fraction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Odds {
-    /// The rarities that slots of the pack name, from the most frequent to the rarest.
+    /// The rarities that slots of the pack list, from the most frequent to the rarest.
     pub rarities: Vec<RarityOdds>,
     /// The odds of each slot.
     pub slots: Vec<SlotOdds>,
 }
 
-/// How likely a pack gives a rarity.
+/// The probability that a pack gives a rarity.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RarityOdds {
-    /// Which.
+    /// The rarity.
     pub rarity: Rarity,
-    /// The share of the collectibles of this pack that are of the rarity: the mean of the slots' probabilities. The
+    /// The expected share of the pack's collectibles that are of this rarity: the mean of the slots' probabilities. The
     /// shares of all rarities add up to 1.
     pub share: f64,
-    /// The probability that a copy gives at least one of it; 1 where it is certain.
+    /// The probability that a copy gives at least one of this rarity; 1 if it is certain.
     pub at_least_one: f64,
 }
 
-/// The odds of a slot before anything is drawn, the effect of the guarantee included.
+/// The odds of a slot before anything is drawn, including the effect of the guarantee.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SlotOdds {
-    /// The probability of each rarity that the slot names; they add up to 1. It is 0 where a guarantee that no slot
-    /// before can fulfil leaves the rarity out.
+    /// The probability of each rarity that the slot lists; they add up to 1. A probability is 0 if a guarantee that no
+    /// earlier slot can fulfil excludes the rarity.
     pub rarities: BTreeMap<Rarity, f64>,
-    /// The probability of each collectible that is left, with what is left before the copy is opened. Where fewer copies
-    /// of one are left than there are slots, a slot before may take the last: then its weight goes to the others of its
-    /// rarity, and the draw's own table shows it.
+    /// The probability of each available collectible, computed from the stock before the copy is opened. If fewer
+    /// copies of a collectible are left than there are slots, an earlier slot may take the last one; its weight then
+    /// goes to the others of its rarity, as the draw's own table shows.
     pub collectibles: BTreeMap<CollectibleId, f64>,
 }
 
@@ -44,19 +44,19 @@ impl SlotOdds {
     }
 }
 
-/// The odds of a pack, of which so many collectibles were minted. Collectibles of which none is left are not in them;
-/// the odds of rarities do not go by what is left.
+/// The odds of a pack, given how many copies of its collectibles were minted. Exhausted collectibles are left out; the
+/// odds of rarities do not depend on the stock.
 pub fn odds(pack: &Pack, minted: &Minted) -> Odds {
     let tables: Vec<_> = pack.slots.iter().map(|slot| Table::of(pack, slot, minted)).collect();
     let mut slots: Vec<_> = tables.iter().map(|table| slot_odds(table, None)).collect();
-    // The last slot as it is where the guarantee is fulfilled before it, and as it is where it is not.
+    // The last slot, if an earlier slot fulfilled the guarantee and if none did.
     let free = slots.pop();
     let at_least = pack.guarantee.map(|guarantee| guarantee.at_least);
     let owing = tables.last().map(|table| slot_odds(table, at_least));
     let mut rarities = Vec::new();
     if let (Some(free), Some(owing)) = (free, owing) {
         let fulfils = |rarity: Rarity| at_least.is_some_and(|least| rarity >= least);
-        // The probability that no slot before the last gives a rarity of which this holds.
+        // The probability that no slot before the last gives a rarity for which `holds` is true.
         let none_before = |holds: &dyn Fn(Rarity) -> bool| -> f64 {
             let misses = |slot: &SlotOdds| -> f64 {
                 slot.rarities.iter().filter(|(rarity, _)| !holds(**rarity)).map(|(_, odds)| odds).sum()
@@ -88,7 +88,7 @@ pub fn odds(pack: &Pack, minted: &Minted) -> Odds {
     Odds { rarities, slots }
 }
 
-/// The odds of one draw from a table that a guarantee may narrow.
+/// The odds of one draw from a table, narrowed to rarities of `at_least` and rarer if given.
 fn slot_odds(table: &Table, at_least: Option<Rarity>) -> SlotOdds {
     let rows: Vec<_> = narrowed(table, at_least).collect();
     let total: f64 = rows.iter().map(|row| f64::from(row.weight)).sum();
@@ -104,7 +104,7 @@ fn slot_odds(table: &Table, at_least: Option<Rarity>) -> SlotOdds {
     odds
 }
 
-/// The odds of a slot that is `owing` with this probability and `free` otherwise.
+/// The odds of a slot that equals `owing` with probability `is_owed`, and `free` otherwise.
 fn mixed(free: &SlotOdds, owing: &SlotOdds, is_owed: f64) -> SlotOdds {
     fn mix<K: Ord + Copy>(
         free: &BTreeMap<K, f64>,

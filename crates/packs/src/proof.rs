@@ -1,4 +1,4 @@
-//! The proof of a draw: everything that it takes to recompute it.
+//! The proof of a draw: everything that is needed to recompute it.
 
 use crate::draw::Source;
 use crate::{
@@ -10,15 +10,15 @@ use std::fmt;
 use std::str::FromStr;
 use terrace_kernel::UnknownName;
 
-/// How a copy was drawn.
+/// The algorithm of a draw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Algorithm {
-    /// [`crate::draw`] as it is.
+    /// The algorithm of [`crate::draw`].
     HmacSha256V1,
 }
 
 impl Algorithm {
-    /// The stable name, as proofs hold it.
+    /// The stable name, as stored in proofs.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::HmacSha256V1 => "hmac-sha256-v1",
@@ -47,30 +47,30 @@ impl FromStr for Algorithm {
 /// The proof of a draw.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proof {
-    /// How it was drawn.
+    /// The algorithm of the draw.
     pub algorithm: Algorithm,
-    /// The server seed, revealed.
+    /// The revealed server seed.
     pub server_seed: ServerSeed,
-    /// Its hash, as it was published when the copy was bought.
+    /// The hash of the server seed, published when the copy was bought.
     pub server_seed_hash: Digest,
     /// The client seed.
     pub client_seed: ClientSeed,
-    /// Who gave the client seed.
+    /// Where the client seed came from.
     pub client_seed_source: ClientSeedSource,
-    /// The copy's place in its purchase.
+    /// Position of the copy in its purchase.
     pub nonce: u32,
-    /// From what the slots were drawn.
+    /// The tables that the slots were drawn from.
     pub tables: Tables,
     /// The hash of [`Tables::canonical`].
     pub table_hash: Digest,
 }
 
-/// What came of a copy that was opened.
+/// The result of opening a copy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Opening {
     /// The proof.
     pub proof: Proof,
-    /// The collectibles, by slot.
+    /// The collectibles, in the order of the slots.
     pub owned: Vec<Owned>,
 }
 
@@ -96,12 +96,12 @@ impl Proof {
     }
 }
 
-/// What a slot is said to have given.
+/// The claimed outcome of a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Claim {
-    /// The rarity.
+    /// The claimed rarity.
     pub rarity: Rarity,
-    /// The collectible.
+    /// The claimed collectible.
     pub collectible: CollectibleId,
 }
 
@@ -111,71 +111,71 @@ impl From<&SlotOutcome> for Claim {
     }
 }
 
-/// What is wrong with a proof. Slots count from 0.
+/// Why a proof is invalid. Slots count from 0.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProofFault {
-    /// The server seed is not the one whose hash was published.
+    /// The server seed does not match the published hash.
     #[error("the server seed does not have the published hash")]
     SeedHash,
-    /// The tables are not those whose hash is given.
+    /// The tables do not match the given hash.
     #[error("the tables do not have the given hash")]
     TableHash,
-    /// There are not as many tables as collectibles.
+    /// The numbers of tables and collectibles differ.
     #[error("there are {tables} tables for {claims} collectibles")]
     Slots {
         /// How many tables there are.
         tables: usize,
-        /// How many collectibles are said to have been drawn.
+        /// How many collectibles are claimed.
         claims: usize,
     },
-    /// A table names something twice, or with a weight of nothing.
+    /// A table lists an entry twice, or with a weight of 0.
     #[error("the table of slot {slot} is none")]
     Table {
         /// The slot.
         slot: u32,
     },
-    /// A table lacks, or has, a collectible that the slots before say otherwise of.
+    /// A table does not follow from the earlier tables: a collectible is missing or added.
     #[error("the table of slot {slot} does not follow from those before it")]
     TableChanged {
         /// The slot.
         slot: u32,
     },
-    /// The table of a slot holds nothing of the rarity that was drawn, or nothing that the guarantee promises.
+    /// The table of a slot has nothing of the drawn rarity, or nothing that fulfils the guarantee.
     #[error("the table of slot {slot} holds nothing that could be drawn")]
     Unfillable {
         /// The slot.
         slot: u32,
     },
-    /// What was promised is not among the collectibles.
+    /// No claimed collectible fulfils the guarantee.
     #[error("none of the collectibles is {0} or rarer, as guaranteed")]
     GuaranteeBroken(Rarity),
-    /// A slot gave another rarity.
+    /// The recomputed rarity of a slot differs.
     #[error("slot {slot} gave {drawn}, not {claimed}")]
     Rarity {
         /// The slot.
         slot: u32,
-        /// What the draw comes to.
+        /// The recomputed rarity.
         drawn: Rarity,
-        /// What is claimed.
+        /// The claimed rarity.
         claimed: Rarity,
     },
-    /// A slot gave another collectible.
+    /// The recomputed collectible of a slot differs.
     #[error("slot {slot} gave {drawn}, not {claimed}")]
     Collectible {
         /// The slot.
         slot: u32,
-        /// What the draw comes to.
+        /// The recomputed collectible.
         drawn: CollectibleId,
-        /// What is claimed.
+        /// The claimed collectible.
         claimed: CollectibleId,
     },
 }
 
-/// What the slots of a copy gave, by slot, from its proof alone.
+/// Recomputes the outcomes of a copy, by slot, from its proof alone.
 ///
 /// # Errors
 ///
-/// When a table of the proof holds nothing that could be drawn.
+/// Returns [`Unfillable`] if a table of the proof has nothing that could be drawn.
 pub fn outcomes(proof: &Proof) -> Result<Vec<SlotOutcome>, Unfillable> {
     let Algorithm::HmacSha256V1 = proof.algorithm;
     let tables = &proof.tables;
@@ -187,9 +187,9 @@ pub fn outcomes(proof: &Proof) -> Result<Vec<SlotOutcome>, Unfillable> {
     Ok(outcomes)
 }
 
-/// Recomputes a draw from its proof alone and compares it with what the slots are said to have given, by slot. What no
-/// proof can show is that the hash of the server seed was published before the client seed was given: whoever opened
-/// the copy has seen it, and compares.
+/// Recomputes a draw from its proof alone and compares it with the claimed outcomes, by slot. A proof cannot show that
+/// the hash of the server seed was published before the client seed was given; the fan who opened the copy saw the hash
+/// beforehand and can compare it.
 pub fn verify(proof: &Proof, claims: &[Claim]) -> Result<(), ProofFault> {
     let Algorithm::HmacSha256V1 = proof.algorithm;
     let tables = &proof.tables;
@@ -234,7 +234,7 @@ pub fn verify(proof: &Proof, claims: &[Claim]) -> Result<(), ProofFault> {
     Ok(())
 }
 
-/// Whether it names everything once, with a weight.
+/// Whether the table lists every entry once, with a positive weight.
 fn is_table(table: &Table) -> bool {
     let mut rarities = BTreeSet::new();
     let mut collectibles = BTreeSet::new();
@@ -245,7 +245,7 @@ fn is_table(table: &Table) -> bool {
     })
 }
 
-/// What the slots so far say of the collectibles of each rarity.
+/// The latest rows of each rarity in the earlier tables of an opening, and the collectibles that slots took.
 #[derive(Default)]
 struct Seen<'p> {
     rows: BTreeMap<Rarity, &'p [(CollectibleId, u32)]>,
@@ -253,7 +253,8 @@ struct Seen<'p> {
 }
 
 impl<'p> Seen<'p> {
-    /// Within one opening only what a slot took may be gone from the tables after it, and nothing comes.
+    /// Whether the table follows from the earlier ones: within one opening only taken collectibles may be missing, and
+    /// none may be added.
     fn agrees(&mut self, table: &'p Table) -> bool {
         table.rarities.iter().all(|row| {
             let Some(before) = self.rows.insert(row.rarity, &row.collectibles) else { return true };

@@ -1,4 +1,4 @@
-//! What a fan bought, and what they own.
+//! Purchases, copies of packs and owned collectibles.
 
 use crate::{
     CollectibleId, Digest, OwnedId, PackId, PurchaseId, PurchaseState, Quantity, UserPackId, UserPackState,
@@ -9,30 +9,30 @@ use terrace_kernel::{Timestamp, UserId};
 /// A purchase of one or more copies of a pack.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Purchase {
-    /// Its id.
+    /// Id of the purchase.
     pub id: PurchaseId,
-    /// Who buys.
+    /// The account that buys.
     pub user: UserId,
-    /// What.
+    /// The pack that is bought.
     pub pack: PackId,
-    /// How many copies.
+    /// How many copies are bought.
     pub quantity: Quantity,
-    /// What one copy cost when it was bought; [`Price::total`] says what all of them did.
+    /// Price of one copy at the time of purchase; see [`Price::total`] for all copies.
     pub price: Price,
-    /// Where it stands.
+    /// Current state.
     pub state: PurchaseState,
-    /// Where it is paid, while it waits for money.
+    /// Address of the checkout page, while the purchase waits for a payment in money.
     pub checkout_url: Option<String>,
-    /// When it was started.
+    /// When the purchase was started.
     pub created_at: Timestamp,
-    /// The first instant at which it does not wait for its payment any more; none for what is paid at once.
+    /// The instant at which the purchase stops waiting for its payment; `None` for what is paid at once.
     pub expires_at: Option<Timestamp>,
-    /// When it last went from one state to another.
+    /// When the state last changed.
     pub changed_at: Timestamp,
 }
 
 impl Purchase {
-    /// What all copies cost together: points or coins, or minor units of the currency.
+    /// The price of all copies: in points or coins, or in minor units of the currency.
     pub fn total(&self) -> i64 {
         self.price.total(self.quantity.copies())
     }
@@ -41,39 +41,39 @@ impl Purchase {
 /// A copy of a pack that a fan bought.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UserPack {
-    /// Its id.
+    /// Id of the copy.
     pub id: UserPackId,
-    /// Whose it is.
+    /// The account that owns it.
     pub user: UserId,
-    /// Of which pack.
+    /// The pack that it is a copy of.
     pub pack: PackId,
-    /// The purchase that it came with.
+    /// The purchase that it belongs to.
     pub purchase: PurchaseId,
-    /// Its place among the copies of its purchase, from 1; the nonce of its draw, so that it is settled, as the server
-    /// seed is, before the client seed is given.
+    /// Position among the copies of its purchase, from 1. It is the nonce of the draw, so that, like the server seed,
+    /// it is fixed before the client seed is given.
     pub nonce: u32,
-    /// Where it stands.
+    /// Current state.
     pub state: UserPackState,
-    /// The hash of its server seed, published when it is bought.
+    /// Hash of its server seed, published when the copy is bought.
     pub seed_hash: Digest,
-    /// When it became the fan's.
+    /// When the fan received it.
     pub bought_at: Timestamp,
-    /// When it was opened.
+    /// When it was opened, if it was.
     pub opened_at: Option<Timestamp>,
 }
 
 /// A copy of a collectible that a fan owns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Owned {
-    /// Its id.
+    /// Id of the owned copy.
     pub id: OwnedId,
-    /// Whose it is.
+    /// The account that owns it.
     pub user: UserId,
-    /// Of which collectible.
+    /// The collectible that it is a copy of.
     pub collectible: CollectibleId,
-    /// Its number within a limited edition, from 1; none of an open one.
+    /// Serial within a limited edition, from 1; `None` for an open edition.
     pub serial: Option<u32>,
-    /// When it became the fan's.
+    /// When the fan received it.
     pub acquired_at: Timestamp,
     /// Where it came from.
     pub source: OwnedSource,
@@ -84,7 +84,7 @@ pub struct Owned {
 pub enum OwnedSource {
     /// A pack that was opened.
     Pack {
-        /// The copy of the pack.
+        /// Id of the copy of the pack.
         copy: UserPackId,
         /// The slot that it was drawn for, from 0.
         slot: u32,
@@ -92,7 +92,7 @@ pub enum OwnedSource {
 }
 
 impl OwnedSource {
-    /// The stable name of the kind, as tables and answers hold it.
+    /// The stable name of the kind, as stored in tables and responses.
     pub const fn as_str(&self) -> &'static str {
         match self {
             Self::Pack { .. } => "pack",

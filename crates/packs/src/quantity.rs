@@ -1,6 +1,6 @@
-//! How many copies a purchase is of.
+//! The number of copies in a purchase.
 
-/// How many copies one purchase is of: 1 to 20.
+/// The number of copies in one purchase: 1 to 20.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Quantity(u32);
 
@@ -12,10 +12,10 @@ pub struct QuantityOutOfRange;
 impl Quantity {
     /// One copy.
     pub const ONE: Self = Self(1);
-    /// The most copies of one purchase.
+    /// The most copies in one purchase.
     pub const MOST: u32 = 20;
 
-    /// Accepts 1 to 20.
+    /// Creates a quantity; refuses numbers outside 1 to 20.
     pub fn new(copies: i64) -> Result<Self, QuantityOutOfRange> {
         match u32::try_from(copies) {
             Ok(copies) if (1..=Self::MOST).contains(&copies) => Ok(Self(copies)),

@@ -1,4 +1,4 @@
-//! What may be sold: as much as every sealed copy can be filled with, whatever it will turn out to hold.
+//! When a pack may be sold: only while every sealed copy can be filled, whatever its slots turn out to give.
 
 use crate::holds::MAX_ABANDONED;
 use crate::{Bought, Minted, Pack, Quantity, Rarity};
@@ -6,17 +6,18 @@ use std::time::Duration;
 use terrace_kernel::PriceKind;
 use terrace_kernel::Timestamp;
 
-/// What stands of a counted pack. Purchases that wait for their payment are in both numbers.
+/// The stock of a counted pack. Purchases that wait for their payment are included in both numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Stock {
-    /// Copies that count against the supply. One that is taken back sealed does not count any more; one that was opened
-    /// does.
+    /// Copies that count against the supply. A copy that is revoked while sealed no longer counts; an opened copy
+    /// counts even if it is revoked.
     pub sold: u32,
-    /// Copies that are sealed, and will be.
+    /// Copies that are sealed, including those of unpaid purchases.
     pub sealed: u32,
 }
 
-/// What a sale, an opening or a copy that is taken back adds to the stock of a counted pack, in its own transaction.
+/// A change of the stock of a counted pack, caused by a sale, an opening or a revocation and written in its
+/// transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StockChange {
     /// Added to [`Stock::sold`].
@@ -28,7 +29,7 @@ pub struct StockChange {
 impl StockChange {
     /// A sealed copy is opened.
     pub const OPENED: Self = Self { sold: 0, sealed: -1 };
-    /// A sealed copy is taken back. Of an opened one nothing changes: what it took is gone.
+    /// A sealed copy is revoked. Revoking an opened copy changes nothing: the editions that it took are not returned.
     pub const UNSOLD: Self = Self { sold: -1, sealed: -1 };
 
     /// A purchase is started, whether or not it is paid at once.
@@ -37,7 +38,7 @@ impl StockChange {
         Self { sold: copies, sealed: copies }
     }
 
-    /// A purchase that waited for its payment is given up.
+    /// A purchase that waited for its payment ends unpaid.
     pub fn released(quantity: Quantity) -> Self {
         let Self { sold, sealed } = Self::purchased(quantity);
         Self { sold: sold.saturating_neg(), sealed: sealed.saturating_neg() }
@@ -47,14 +48,14 @@ impl StockChange {
 /// A rarity of a pack whose collectibles are all limited, so that it may run out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClosedPool {
-    /// Which.
+    /// The rarity.
     pub rarity: Rarity,
-    /// How many slots of a copy may give it: what a copy may take at most.
+    /// The number of slots that may give it: the most that one copy can take.
     pub slots: u32,
 }
 
 impl ClosedPool {
-    /// How many collectibles are left in it.
+    /// How many copies of collectibles are left in the pool.
     fn left(&self, pack: &Pack, minted: &Minted) -> u32 {
         let left = pack.contents_of(self.rarity).filter_map(|content| minted.left(content));
         left.fold(0, u32::saturating_add)
@@ -62,7 +63,7 @@ impl ClosedPool {
 }
 
 impl Pack {
-    /// Its closed pools, from the most frequent rarity to the rarest.
+    /// The closed pools of the pack, from the most frequent rarity to the rarest.
     pub fn closed_pools(&self) -> impl Iterator<Item = ClosedPool> {
         Rarity::ALL.into_iter().filter_map(|rarity| {
             let is_open = self.contents_of(rarity).any(|content| content.edition.is_none());
@@ -72,16 +73,16 @@ impl Pack {
         })
     }
 
-    /// Whether it may sell out, so that a sale has to look at its stock and its openings have to count. One that may not
-    /// needs neither, and its sales write no row that they share.
+    /// Whether the pack can sell out, so that a sale must check its stock and openings must update it. Sales of a pack
+    /// that cannot sell out write no shared row.
     pub fn is_counted(&self) -> bool {
         self.supply.is_some() || self.closed_pools().next().is_some()
     }
 
-    /// How many more copies can be sold, whether or not it is on sale; `None`: any number.
+    /// How many more copies can be sold, whether or not the pack is on sale; `None`: no limit.
     pub fn remaining(&self, stock: Stock, minted: &Minted) -> Option<u32> {
         let of_supply = self.supply.map(|supply| supply.saturating_sub(stock.sold));
-        // The slots of a pool are at least one.
+        // A pool has at least one slot.
         let of_pool = |pool: ClosedPool| {
             let copies = pool.left(self, minted).checked_div(pool.slots).unwrap_or(0);
             copies.saturating_sub(stock.sealed)
@@ -93,49 +94,49 @@ impl Pack {
 /// Why a pack is not sold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SaleRefusal {
-    /// It is not on sale yet, or any more.
+    /// The pack is not on sale yet, or no longer.
     #[error("the pack is not on sale")]
     PackClosed,
-    /// The fan would have more copies than one may buy.
+    /// The fan would exceed the limit of the pack.
     #[error("no fan may buy more than {limit} copies")]
     LimitReached {
-        /// How many one may buy.
+        /// How many copies a fan may buy.
         limit: u32,
     },
     /// The fan has too many purchases that wait for their payment.
     #[error("at most {MOST_PENDING} purchases may wait for their payment")]
     TooManyPending,
-    /// There are not so many copies left.
+    /// Fewer copies are left than requested.
     #[error("{remaining} copies are left")]
     SoldOut {
-        /// How many are left.
+        /// How many copies are left.
         remaining: u32,
     },
-    /// The account has started too many purchases that it did not pay.
+    /// The account started too many purchases and did not pay them.
     #[error("{MAX_ABANDONED} purchases of limited packs were not paid within a day")]
     TooManyAbandoned {
-        /// When it may start another.
+        /// How long until the account may start another.
         wait: Duration,
     },
-    /// The account is too new for so much stock that is not paid.
+    /// The account is too new to reserve this much unpaid stock.
     #[error(
         "the account is new: it may have one unpaid copy of a limited pack while there are enough, and more from {until}"
     )]
     AccountTooNew {
-        /// When it is new no longer.
+        /// When the account stops counting as new.
         until: Timestamp,
     },
 }
 
-/// How many purchases of a fan may wait for their payment.
+/// How many purchases of a fan may wait for their payment at once.
 pub const MOST_PENDING: u32 = 3;
 
-/// How long a purchase waits for its payment, with the stock that it holds.
+/// How long a purchase waits for its payment and reserves its stock.
 pub const PAYMENT_LIFE: Duration = Duration::from_mins(30);
 
-/// Whether so many more copies of a pack may be sold to a fan who bought these (`docs/spec.md` §1, rules 7, 8 and 11).
-/// A sold copy can always be filled: whatever slots turn out to give, no sealed copy takes more of a closed pool than it
-/// has slots for it, and so much is left for each.
+/// Whether `quantity` more copies of a pack may be sold to a fan with these earlier purchases (`docs/spec.md` §1, rules
+/// 7, 8 and 11). A sold copy can always be filled: no sealed copy takes more of a closed pool than it has slots for it,
+/// and that many are reserved for each.
 pub fn can_sell(
     pack: &Pack,
     quantity: Quantity,

@@ -1,16 +1,16 @@
-//! The two seeds of a draw, and the digests by which a proof pins things down.
+//! The two seeds of a draw, and the digests that proofs contain.
 
 use sha2::{Digest as _, Sha256};
 use std::fmt;
 use std::str::FromStr;
 use terrace_kernel::{UnknownName, hex};
 
-/// Why a text is no digest and no seed.
+/// The text is not 64 lower-case hexadecimal digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("expected 64 lower-case hexadecimal digits")]
 pub struct MalformedDigest;
 
-/// A SHA-256. Written, and read, as 64 lower-case hexadecimal digits.
+/// A SHA-256 digest. Its text form is 64 lower-case hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Digest([u8; 32]);
 
@@ -20,7 +20,7 @@ impl Digest {
         Self(Sha256::digest(bytes).into())
     }
 
-    /// Takes a digest as it is.
+    /// Wraps a digest that was computed before.
     pub const fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
@@ -51,28 +51,28 @@ impl FromStr for Digest {
     }
 }
 
-/// The secret half of a draw: 32 random bytes of each copy, whose SHA-256 is published when it is bought and which are
-/// revealed when it is opened. Not shown by `Debug`.
+/// The secret seed of a draw: 32 random bytes for each copy. Its SHA-256 is published when the copy is bought, and the
+/// bytes are revealed when it is opened. `Debug` does not show it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ServerSeed([u8; 32]);
 
 impl ServerSeed {
-    /// Takes 32 bytes, which must be random and the copy's own.
+    /// Wraps 32 bytes, which must be random and unique to the copy.
     pub const fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
 
-    /// The bytes. They decide what a sealed copy holds: show them to nobody before it is opened.
+    /// The bytes. They determine the contents of a sealed copy: never disclose them before it is opened.
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
 
-    /// What may be published at once.
+    /// The digest that is published when the copy is bought.
     pub fn hash(&self) -> Digest {
         Digest::of(&self.0)
     }
 
-    /// The bytes as 64 lower-case hexadecimal digits, for the proof of a copy that was opened.
+    /// The bytes as 64 lower-case hexadecimal digits, for the proof of an opened copy.
     pub fn reveal(&self) -> String {
         Digest(self.0).to_string()
     }
@@ -84,7 +84,7 @@ impl fmt::Debug for ServerSeed {
     }
 }
 
-/// Reads a seed that was revealed.
+/// Parses a revealed seed.
 impl FromStr for ServerSeed {
     type Err = MalformedDigest;
 
@@ -93,17 +93,17 @@ impl FromStr for ServerSeed {
     }
 }
 
-/// A server seed as it is kept while its copy is sealed: encrypted, and meaningless to this crate.
+/// A server seed as stored while its copy is sealed: encrypted, and opaque to this crate.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SealedSeed(Vec<u8>);
 
 impl SealedSeed {
-    /// Takes what the encryption gave.
+    /// Wraps the ciphertext.
     pub const fn from_bytes(bytes: Vec<u8>) -> Self {
         Self(bytes)
     }
 
-    /// What the decryption takes.
+    /// The ciphertext.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
@@ -115,21 +115,21 @@ impl fmt::Debug for SealedSeed {
     }
 }
 
-/// The fan's half of a draw, given when a copy is opened: 1 to 64 characters, taken as they are, none of them a control
-/// character.
+/// The fan's seed of a draw, given when a copy is opened: 1 to 64 characters, used verbatim, without control
+/// characters.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ClientSeed(String);
 
-/// The text is no client seed.
+/// The text is not a valid client seed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a client seed is 1 to {} characters without control characters", ClientSeed::LONGEST)]
 pub struct MalformedClientSeed;
 
 impl ClientSeed {
-    /// The most characters (Unicode scalar values).
+    /// The maximum length, in Unicode scalar values.
     pub const LONGEST: usize = 64;
 
-    /// The text, whose UTF-8 goes into the draw.
+    /// The text, whose UTF-8 bytes are an input of the draw.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -154,17 +154,17 @@ impl fmt::Display for ClientSeed {
     }
 }
 
-/// Who gave the client seed.
+/// Where the client seed came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ClientSeedSource {
-    /// The fan: nobody could know the outcome before.
+    /// The fan: the outcome could not be known beforehand.
     Client,
-    /// The service, because the fan gave none; such a draw rests on the service's word.
+    /// The service, because the fan gave none; the fairness of such a draw rests on trust in the service.
     Server,
 }
 
 impl ClientSeedSource {
-    /// The stable name, as tables and proofs hold it.
+    /// The stable name, as stored in tables and proofs.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Client => "client",

@@ -1,88 +1,89 @@
-//! How a purchase stands as a whole, held against what the journal says of its payment: what is to be mended where the two
-//! disagree (`docs/spec.md` §1 rule 13, §3 rule 4).
+//! Consistency of a purchase with the journal of transfers, and the repairs where the two disagree (`docs/spec.md` §1
+//! rule 13, §3 rule 4).
 
 use crate::{Purchase, PurchaseState, UserPack, UserPackId, UserPackState};
 use std::collections::BTreeSet;
 use terrace_kernel::Timestamp;
 
-/// A copy with what there is of its opening.
+/// A copy with the stored results of its opening.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CopyStanding {
     /// The copy.
     pub copy: UserPack,
-    /// Whether there is the proof of a draw.
+    /// Whether the proof of a draw is stored.
     pub is_proved: bool,
-    /// The slots whose collectibles there are, taken back or not.
+    /// The slots whose collectibles are stored, revoked or not.
     pub slots: Vec<u32>,
-    /// When the first of those became the fan's.
+    /// When the fan received the first of those.
     pub given_at: Option<Timestamp>,
 }
 
-/// What the journal of transfers says of a purchase.
+/// What the journal of transfers records for a purchase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Settlement {
-    /// Nothing was moved.
+    /// No transfer.
     Unpaid,
-    /// The price was moved to the house.
+    /// The price was transferred to the service.
     Paid,
-    /// The price was moved to the house and back.
+    /// The price was transferred to the service and back.
     GivenBack,
 }
 
-/// What stands between a purchase and whoever takes its money.
+/// The state of the payment process of a purchase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PaymentFollowUp {
-    /// Nothing.
+    /// There is no payment process.
     Nothing,
-    /// A payment that is open, at which nobody is to look again.
+    /// A payment is open, and no follow-up is scheduled.
     Asleep,
-    /// A payment that is looked at again, or of which nothing is open.
+    /// A follow-up is scheduled, or the payment is not open.
     InHand,
 }
 
-/// A purchase, what the journal says of its payment, and its copies.
+/// A purchase, its settlement in the journal, its payment and its copies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PurchaseStanding {
     /// The purchase.
     pub purchase: Purchase,
-    /// What the journal says of it.
+    /// The settlement that the journal records.
     pub settlement: Settlement,
-    /// Its payment.
+    /// The state of its payment process.
     pub awaited: PaymentFollowUp,
-    /// The copies, by nonce.
+    /// The copies, ordered by nonce.
     pub copies: Vec<CopyStanding>,
 }
 
-/// What becomes of a copy.
+/// A repair of the state of a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CopyRepair {
-    /// Its draw is there, and it is said to be sealed.
+    /// The copy is marked sealed, but its draw is stored: mark it opened.
     Opened(UserPackId),
-    /// Its purchase was given back, and it was not.
+    /// The purchase was refunded, but the copy was not revoked: revoke it.
     Revoked(UserPackId),
 }
 
 impl PurchaseStanding {
-    /// The state that goes with the journal. What was paid is completed, or refunded where it was paid back; of what was
-    /// not, the state is believed, but for one that waits for a payment which nobody is to bring.
+    /// The state that the journal implies. A paid purchase is completed, or refunded if the price was transferred back.
+    /// An unpaid purchase keeps its state, except a pending one without a payment process: it is expired once its time
+    /// is over.
     pub fn right_state(&self, now: Timestamp) -> PurchaseState {
         let Purchase { state, expires_at, .. } = &self.purchase;
         match self.settlement {
             Settlement::GivenBack => PurchaseState::Refunded,
             Settlement::Paid => PurchaseState::Completed,
             Settlement::Unpaid => {
-                let is_forsaken =
+                let has_no_payment =
                     *state == PurchaseState::Pending && self.awaited == PaymentFollowUp::Nothing;
                 let is_over = expires_at.is_none_or(|at| at.is_over(now));
-                if is_forsaken && is_over { PurchaseState::Expired } else { *state }
+                if has_no_payment && is_over { PurchaseState::Expired } else { *state }
             }
         }
     }
 
-    /// The copies whose state goes neither with their draw nor with that of their purchase, once that is right.
+    /// The copies whose state disagrees with their draw or with the right state of their purchase.
     pub fn right_copies(&self, now: Timestamp) -> Vec<CopyRepair> {
         let is_refunded = self.right_state(now) == PurchaseState::Refunded;
-        let mend = |standing: &CopyStanding| {
+        let repair = |standing: &CopyStanding| {
             let id = standing.copy.id;
             match standing.copy.state {
                 UserPackState::Sealed | UserPackState::Opened if is_refunded => Some(CopyRepair::Revoked(id)),
@@ -90,10 +91,10 @@ impl PurchaseStanding {
                 UserPackState::Sealed | UserPackState::Opened | UserPackState::Revoked => None,
             }
         };
-        self.copies.iter().filter_map(mend).collect()
+        self.copies.iter().filter_map(repair).collect()
     }
 
-    /// The nonces of the copies that a paid purchase lacks.
+    /// The nonces of the copies that a paid and completed purchase lacks.
     pub fn missing_copies(&self) -> Vec<u32> {
         if self.settlement != Settlement::Paid || self.purchase.state != PurchaseState::Completed {
             return Vec::new();
@@ -102,13 +103,13 @@ impl PurchaseStanding {
         (1..=self.purchase.quantity.copies()).filter(|nonce| !there.contains(nonce)).collect()
     }
 
-    /// Opened copies of which there is no proof: nobody can say any more what they gave.
+    /// Opened copies without a proof: their contents cannot be reconstructed.
     pub fn unproved(&self) -> impl Iterator<Item = UserPackId> {
         let opened = self.copies.iter().filter(|standing| standing.copy.state == UserPackState::Opened);
         opened.filter(|standing| !standing.is_proved).map(|standing| standing.copy.id)
     }
 
-    /// Whether the state of the purchase, of a copy or of its payment is to be mended.
+    /// Whether the state of the purchase, of a copy or of its payment needs a repair.
     pub fn is_out_of_state(&self, now: Timestamp) -> bool {
         self.awaited == PaymentFollowUp::Asleep
             || self.right_state(now) != self.purchase.state
@@ -176,20 +177,20 @@ mod tests {
             assert_eq!(right(PriceKind::Money, Paid), Completed, "{state}");
             assert_eq!(right(PriceKind::Money, GivenBack), Refunded, "{state}");
             assert_eq!(right(PriceKind::Coins, Paid), Completed, "{state}");
-            // Nobody knows better.
+            // The journal has no transfer, so the stored state stays.
             assert_eq!(right(PriceKind::Money, Unpaid), state, "{state}");
         }
     }
 
     #[test]
-    fn what_waits_for_nobody_expires_in_its_time() {
+    fn a_pending_purchase_without_a_payment_expires_in_time() {
         for (state, expires, right) in
             [(Pending, 50, Expired), (Pending, 200, Pending), (Cancelled, 50, Cancelled)]
         {
-            let mut forsaken = standing(PriceKind::Money, state, Unpaid);
-            forsaken.awaited = PaymentFollowUp::Nothing;
-            forsaken.purchase.expires_at = Some(Timestamp::from_micros(expires));
-            assert_eq!(forsaken.right_state(NOW), right);
+            let mut unpaid = standing(PriceKind::Money, state, Unpaid);
+            unpaid.awaited = PaymentFollowUp::Nothing;
+            unpaid.purchase.expires_at = Some(Timestamp::from_micros(expires));
+            assert_eq!(unpaid.right_state(NOW), right);
         }
     }
 

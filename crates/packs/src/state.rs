@@ -1,5 +1,5 @@
-//! What purchases and copies of packs go through. A change of state is a value that only a legal change can make, and it
-//! is what the ports take: storage writes `to` where `from` still stands, and says whether it took.
+//! The states of purchases and of copies of packs. A [`Transition`] can only be created for a legal change; the ports
+//! take it, write `to` if the stored state is `from`, and return whether they did.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,37 +13,37 @@ pub struct Transition<S> {
 }
 
 impl<S: Copy> Transition<S> {
-    /// The state that must still stand when the change is written.
+    /// The state that must be stored when the change is written.
     pub const fn from(&self) -> S {
         self.from
     }
 
-    /// The state that stands afterwards.
+    /// The state after the change.
     pub const fn to(&self) -> S {
         self.to
     }
 }
 
-/// There is no such change from this state.
+/// The change is not legal from this state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("no such change of what is {from}")]
 pub struct IllegalTransition<S: fmt::Display> {
-    /// The state as it is.
+    /// The current state.
     pub from: S,
 }
 
-/// Where a purchase stands.
+/// The state of a purchase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PurchaseState {
-    /// Waits for its payment; it holds stock, and there are no copies yet.
+    /// Waiting for its payment. Stock is reserved, and there are no copies yet.
     Pending,
-    /// Paid; the copies are the fan's.
+    /// Paid; the fan owns the copies.
     Completed,
     /// The payment did not come in time.
     Expired,
-    /// The payment was declined, or given up.
+    /// The payment was declined or abandoned.
     Cancelled,
-    /// What was paid was given back, and the goods were taken back.
+    /// The payment was returned, and the copies were revoked.
     Refunded,
 }
 
@@ -54,7 +54,7 @@ impl PurchaseState {
     pub const ALL: [Self; 5] =
         [Self::Pending, Self::Completed, Self::Expired, Self::Cancelled, Self::Refunded];
 
-    /// The stable name, as tables and answers hold it.
+    /// The stable name, as stored in tables and responses.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Pending => "pending",
@@ -65,22 +65,22 @@ impl PurchaseState {
         }
     }
 
-    /// The payment came.
+    /// The payment arrived.
     pub const fn complete(self) -> PurchaseChange {
         self.change(Self::Completed)
     }
 
-    /// The payment did not come in time.
+    /// The payment did not arrive in time.
     pub const fn expire(self) -> PurchaseChange {
         self.change(Self::Expired)
     }
 
-    /// The payment was declined, or given up.
+    /// The payment was declined or abandoned.
     pub const fn cancel(self) -> PurchaseChange {
         self.change(Self::Cancelled)
     }
 
-    /// What was paid is given back: of a completed purchase, or of one whose payment came too late.
+    /// The payment is returned: for a completed purchase, or for one whose payment came too late.
     pub const fn refund(self) -> PurchaseChange {
         self.change(Self::Refunded)
     }
@@ -110,14 +110,14 @@ impl FromStr for PurchaseState {
     }
 }
 
-/// Where a copy of a pack stands.
+/// The state of a copy of a pack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum UserPackState {
-    /// Nobody knows yet what it holds.
+    /// Not opened; its contents are unknown to everyone.
     Sealed,
-    /// What it held is the fan's.
+    /// Opened; the fan owns its contents.
     Opened,
-    /// Taken back with what it held.
+    /// Revoked together with its contents.
     Revoked,
 }
 
@@ -127,7 +127,7 @@ impl UserPackState {
     /// Every state.
     pub const ALL: [Self; 3] = [Self::Sealed, Self::Opened, Self::Revoked];
 
-    /// The stable name, as tables and answers hold it.
+    /// The stable name, as stored in tables and responses.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Sealed => "sealed",
@@ -136,7 +136,7 @@ impl UserPackState {
         }
     }
 
-    /// The fan opens it.
+    /// The fan opens the copy.
     pub const fn open(self) -> UserPackChange {
         match self {
             Self::Sealed => Ok(Transition { from: self, to: Self::Opened }),
@@ -144,7 +144,7 @@ impl UserPackState {
         }
     }
 
-    /// It is taken back.
+    /// The copy is revoked.
     pub const fn revoke(self) -> UserPackChange {
         match self {
             Self::Sealed | Self::Opened => Ok(Transition { from: self, to: Self::Revoked }),
@@ -173,7 +173,7 @@ mod tests {
     use PurchaseState::{Cancelled, Completed, Expired, Pending, Refunded};
     use UserPackState::{Opened, Revoked, Sealed};
 
-    /// `docs/spec.md` §3 leaves the states open; those of `docs/http-api.md` are these and no others.
+    /// `docs/spec.md` §3 does not define the states; these are exactly those of `docs/http-api.md`.
     #[test]
     fn a_purchase_goes_only_where_it_may() {
         let legal: Vec<_> = PurchaseState::ALL

@@ -1,44 +1,44 @@
-//! What a slot is drawn from, in small integers that anybody can add up.
+//! The weighted tables that slots are drawn from, in small integers.
 
 use crate::{CollectibleId, Content, Digest, Guarantee, Minted, Pack, Rarity, Slot};
 use std::fmt::Write as _;
 use std::str::FromStr;
 
-/// What one slot is drawn from: a rarity by weight, then one of its collectibles by weight.
+/// The table of one slot: a rarity is drawn by weight, then one of its collectibles by weight.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Table {
-    /// The rarities in the order in which their weights are added up.
+    /// The rarities, in the order in which their weights are accumulated.
     pub rarities: Vec<RarityRow>,
 }
 
 /// A rarity in a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RarityRow {
-    /// Which.
+    /// The rarity.
     pub rarity: Rarity,
     /// Its weight among the rarities; 1 or more.
     pub weight: u32,
-    /// Its collectibles that were left, and their weights of 1 or more, in the order in which they are added up.
+    /// The available collectibles and their weights of 1 or more, in the order in which the weights are accumulated.
     pub collectibles: Vec<(CollectibleId, u32)>,
 }
 
-/// What the slots of one opening were drawn from.
+/// The tables of the slots of one opening.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tables {
-    /// The promise that narrows the last table where no slot before gave what it promises.
+    /// The guarantee, which narrows the last table if no earlier slot fulfilled it.
     pub guarantee: Option<Guarantee>,
-    /// The table of each slot, not narrowed by the guarantee.
+    /// The table of each slot, before the guarantee narrows it.
     pub slots: Vec<Table>,
 }
 
-/// The rows of a table that a guarantee leaves.
+/// The rows of a table that a guarantee allows.
 pub(crate) fn narrowed(table: &Table, at_least: Option<Rarity>) -> impl Iterator<Item = &RarityRow> {
     table.rarities.iter().filter(move |row| at_least.is_none_or(|least| row.rarity >= least))
 }
 
 impl Table {
-    /// The table of a slot of a pack, with what is left. A collectible of which none is left is not in it, so that its
-    /// weight goes to the others of its rarity and the odds of rarities never change.
+    /// The table of a slot of a pack with the stock that is left. An exhausted collectible is left out: its weight goes
+    /// to the others of its rarity, and the odds of rarities never change.
     pub fn of(pack: &Pack, slot: &Slot, minted: &Minted) -> Self {
         let weighted = |content: &Content| (content.collectible, content.weight);
         let row = |&(rarity, weight): &(Rarity, u32)| RarityRow {
@@ -55,8 +55,8 @@ impl Table {
 }
 
 impl Tables {
-    /// The tables as text, for their hash: lines that end with `\n`, of words parted by one blank, in the order of the
-    /// tables; numbers in decimal digits, ids as UUIDs in canonical form.
+    /// The tables as text, the input of their hash: lines that end with `\n`, words separated by one space, in the
+    /// order of the tables; numbers in decimal digits, ids as UUIDs in canonical form.
     ///
     /// ```text
     /// tables-v1
@@ -88,12 +88,12 @@ impl Tables {
     }
 }
 
-/// The text is not that of any tables.
+/// The text is not the canonical form of any tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not the canonical text of tables")]
 pub struct MalformedTables;
 
-/// Reads [`Tables::canonical`], and nothing that it would not write.
+/// Parses [`Tables::canonical`], and accepts no other form.
 impl FromStr for Tables {
     type Err = MalformedTables;
 

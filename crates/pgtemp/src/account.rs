@@ -1,4 +1,4 @@
-//! Under whose name the server runs: PostgreSQL refuses to run as root.
+//! The account that the server runs as: PostgreSQL refuses to run as root.
 
 use anyhow::{Context, Result};
 use std::fs;
@@ -7,7 +7,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
-/// An account without privileges, for a process that has all of them.
+/// An unprivileged account, for servers started by root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Account {
     uid: u32,
@@ -15,8 +15,8 @@ pub(crate) struct Account {
 }
 
 impl Account {
-    /// Whom to become when we are root, else none. `ours` is a folder that this process has just made: its
-    /// owner is who we are.
+    /// The account to switch to if this process runs as root; otherwise `None`. `ours` is a folder that this process
+    /// created, whose owner is its user.
     pub(crate) fn needed(ours: &Path) -> Result<Option<Self>> {
         if fs::metadata(ours)?.uid() != 0 {
             return Ok(None);
@@ -29,7 +29,7 @@ impl Account {
             .context("PostgreSQL refuses to run as root, and there is no account `postgres` or `nobody`")
     }
 
-    /// The account `name` in the words of passwd(5).
+    /// Parses the entry of the account `name` in the format of passwd(5).
     fn parse(passwd: &str, name: &str) -> Option<Self> {
         passwd.lines().find_map(|line| {
             let mut fields = line.split(':');
@@ -42,13 +42,13 @@ impl Account {
         })
     }
 
-    /// Hands a folder over to the account.
+    /// Changes the owner of a folder to the account.
     pub(crate) fn give(self, folder: &Path) -> Result<()> {
         chown(folder, Some(self.uid), Some(self.gid))
             .with_context(|| format!("cannot hand {} over to uid {}", folder.display(), self.uid))
     }
 
-    /// Makes a program run as the account, without our supplementary groups.
+    /// Makes a program run as the account, without the supplementary groups of this process.
     pub(crate) fn run(self, command: &mut Command) {
         command.uid(self.uid).gid(self.gid);
     }

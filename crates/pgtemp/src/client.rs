@@ -1,12 +1,12 @@
-//! Statements through `psql`, for what is done to a server rather than in a database: making and dropping
+//! Runs statements through `psql`, for operations on a server rather than in a database: creating and dropping
 //! databases.
 
 use crate::programs;
 use anyhow::{Context, Result, bail, ensure};
 use std::process::{Command, Stdio};
 
-/// Runs statements in the database that `url` names and returns the rows as text, one a line, columns apart by
-/// `|`. Fails with the server's words. Several statements are several transactions.
+/// Runs statements in the database at `url` and returns the rows as text, one per line, with columns separated by `|`.
+/// Fails with the server's message. Each statement is a transaction of its own.
 pub fn execute(url: &str, statements: &[&str]) -> Result<String> {
     let mut command = Command::new(programs::psql()?);
     command.args(["-X", "-q", "-A", "-t", "-w", "-v", "ON_ERROR_STOP=1", "-d", url]);
@@ -25,14 +25,14 @@ pub fn execute(url: &str, statements: &[&str]) -> Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).trim_end().to_owned())
 }
 
-/// Whether the server that `url` leads to has a database of this name.
+/// Whether the server at `url` has a database of this name.
 pub fn database_exists(url: &str, name: &str) -> Result<bool> {
     check_name(name)?;
     let query = format!("SELECT 1 FROM pg_database WHERE datname = '{name}'");
     Ok(!execute(url, &[&query])?.is_empty())
 }
 
-/// Refuses a database name that would have to be quoted: ours are 1 to 63 of `a`–`z`, `0`–`9` and `_`.
+/// Refuses a database name that would have to be quoted; names must be 1 to 63 of `a`–`z`, `0`–`9` and `_`.
 pub fn check_name(name: &str) -> Result<()> {
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
     ensure!(

@@ -1,4 +1,4 @@
-//! Cleans up after a process that could not: an interrupt, a kill or an abort runs no destructors.
+//! Cleanup for processes that end without running destructors: by an interrupt, a kill or an abort.
 
 use anyhow::{Context, Result};
 use std::os::unix::process::CommandExt;
@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 /// The file in the server's folder that holds its process id while it runs.
 pub(crate) const PID_FILE: &str = "server.pid";
 
-/// `cat` ends when the other end of the pipe closes, and the kernel closes it however our process ends.
+/// `cat` ends when the other end of the pipe closes, and the kernel closes it however this process ends.
 const SCRIPT: &str = r#"
 trap '' HUP INT TERM
 cat >/dev/null
@@ -27,14 +27,14 @@ until rm -rf "$1" 2>/dev/null || [ "$turns" -ge 400 ]; do
 done
 "#;
 
-/// A small process beside ours that outlives it, stops the server if it still runs and removes its folder.
+/// A small watcher process that outlives this one, stops the server if it still runs and removes its folder.
 #[derive(Debug)]
 pub(crate) struct Guard {
     watcher: Child,
 }
 
 impl Guard {
-    /// Watches over the server whose folder this is.
+    /// Starts a watcher for the server in this folder.
     pub(crate) fn watch(folder: &Path) -> Result<Self> {
         let watcher = Command::new("sh")
             .args(["-c", SCRIPT, "sh"])
@@ -51,7 +51,7 @@ impl Guard {
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        // Closes the pipe first. There is nobody left to tell of a failure.
+        // Closes the pipe first. Errors cannot be reported from a destructor.
         drop(self.watcher.stdin.take());
         let _ = self.watcher.wait();
     }

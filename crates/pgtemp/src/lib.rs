@@ -1,7 +1,7 @@
-//! Throwaway PostgreSQL: a server of our own from the installed packages, on a free port, with its data in a
-//! temporary folder that goes when the server goes. Nothing is downloaded and no running server is touched.
+//! Throwaway PostgreSQL: a private server from the installed packages, on a free port, with its data in a temporary
+//! folder that is removed with the server. Nothing is downloaded and no running server is touched.
 //!
-//! It stands apart from the test kit so that a tool can start a server without building the service first.
+//! It is separate from the test kit so that a tool can start a server without building the service first.
 
 mod account;
 mod client;

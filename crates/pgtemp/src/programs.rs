@@ -1,4 +1,4 @@
-//! Where PostgreSQL's programs are installed.
+//! Locates the installed programs of PostgreSQL.
 
 use anyhow::{Context, Result};
 use std::env;
@@ -6,12 +6,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// What to do where a program is missing.
+/// The advice shown if a program is missing.
 const INSTALL: &str = "install PostgreSQL (`apt-get install postgresql`, `dnf install postgresql-server`, \
                        `brew install postgresql`)";
 
-/// Folders that hold one folder per installed version: the part before the version, and the one after it.
-/// Distributions leave them out of PATH.
+/// Folders with one subfolder per installed version: the root, the part before the version, and the subfolder after it.
+/// Distributions do not add them to PATH.
 const VERSIONED: [(&str, &str, &str); 5] = [
     ("/usr/lib/postgresql", "", "bin"),
     ("/usr", "pgsql-", "bin"),
@@ -27,8 +27,8 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// Finds an installation that can make and run a server: on PATH, else the newest of the usual places, else
-    /// what `pg_config` says. Fails with what to install.
+    /// Finds an installation that can create and run a server: on PATH, else the newest in the usual places, else the
+    /// one that `pg_config` reports. Fails with advice on what to install.
     pub fn find() -> Result<Self> {
         folder_with(&["initdb", "postgres", "psql"])
             .map(|folder| Self { folder })
@@ -41,7 +41,7 @@ impl Programs {
     }
 }
 
-/// The client, which may be installed without a server.
+/// The path of `psql`, which may be installed without a server.
 pub fn psql() -> Result<PathBuf> {
     folder_with(&["psql"])
         .map(|folder| folder.join("psql"))
@@ -57,7 +57,7 @@ fn folder_with(programs: &[&str]) -> Option<PathBuf> {
         .or_else(|| pg_config().filter(complete))
 }
 
-/// `root/<prefix><version>/tail` for every version there is, the newest first.
+/// `root/<prefix><version>/tail` for every installed version, newest first.
 fn newest_first(root: &Path, prefix: &str, tail: &str) -> Vec<PathBuf> {
     let mut found: Vec<(Vec<u32>, PathBuf)> = fs::read_dir(root)
         .into_iter()
@@ -73,7 +73,7 @@ fn newest_first(root: &Path, prefix: &str, tail: &str) -> Vec<PathBuf> {
     found.into_iter().map(|(_, folder)| folder).collect()
 }
 
-/// `15`, `9.6`, `@17` or nothing (the current version of Homebrew) as numbers that compare.
+/// Parses `15`, `9.6`, `@17` or nothing (the current version of Homebrew) into comparable numbers.
 fn version(text: &str) -> Option<Vec<u32>> {
     let text = text.trim_start_matches('@');
     if text.is_empty() {

@@ -1,4 +1,4 @@
-//! The server's life: made, started, stopped, killed, started again.
+//! The life cycle of the server: create, start, stop, kill, restart.
 
 use crate::account::Account;
 use crate::client;
@@ -16,21 +16,21 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// The superuser of the server. There is no password: the server listens on this machine only.
+/// The superuser of the server. It has no password: the server listens on this machine only.
 const OWNER: &str = "terrace";
-/// How long a server may take to start, crash recovery included, or to stop.
+/// How long a server may take to start, including crash recovery, or to stop.
 const PATIENCE: Duration = Duration::from_secs(30);
 const POLL: Duration = Duration::from_millis(25);
 
-/// How a throwaway server differs from the usual one.
+/// Options of a throwaway server.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Options {
-    /// Force writes to disk. Only the loss of the whole machine tells the difference, not the server's own
-    /// death, so it is off unless the cost of it is what is being measured.
+    /// Force writes to disk. It only matters if the whole machine fails, not if the server is killed, so it is off
+    /// unless the cost of forced writes is being measured.
     pub fsync: bool,
 }
 
-/// A PostgreSQL server that lives as long as this value, or at most as long as this process.
+/// A PostgreSQL server that lives as long as this value, and at most as long as this process.
 #[derive(Debug)]
 pub struct ThrowawayPostgres {
     programs: Programs,
@@ -38,14 +38,14 @@ pub struct ThrowawayPostgres {
     options: Options,
     port: u16,
     server: Option<Child>,
-    // Dropped in this order: the guard removes the folder, and the folder's own removal then finds nothing.
+    // Dropped in this order: the guard removes the folder, and removing `home` then finds nothing.
     _guard: Guard,
     home: TempDir,
 }
 
 impl ThrowawayPostgres {
-    /// Makes and starts a server, ready for connections. Fails with what to install where PostgreSQL is not
-    /// installed, and with the server's log where it does not come up within 30 seconds.
+    /// Creates and starts a server that is ready for connections. Fails with advice if PostgreSQL is not installed, and
+    /// with the server's log if it does not start within 30 seconds.
     pub fn start() -> Result<Self> {
         Self::start_with(Options::default())
     }
@@ -55,8 +55,8 @@ impl ThrowawayPostgres {
         Self::start_in(&env::temp_dir(), options)
     }
 
-    /// Like [`ThrowawayPostgres::start_with`], with all that the server writes in a new folder within this one. Who runs as
-    /// root runs the server under another account, which must be able to enter the folder.
+    /// Like [`ThrowawayPostgres::start_with`], with all data in a new folder inside `folder`. If this process runs as
+    /// root, the server runs under another account, which must be able to enter the folder.
     pub fn start_in(folder: &Path, options: Options) -> Result<Self> {
         let programs = Programs::find()?;
         let home = tempfile::Builder::new().prefix("terrace-pg-").tempdir_in(folder)?;
@@ -71,19 +71,19 @@ impl ThrowawayPostgres {
         Ok(postgres)
     }
 
-    /// The URL of a database on this server. It stays the same when the server is started again.
+    /// The URL of a database on this server. It does not change when the server is restarted.
     pub fn url(&self, database: &str) -> String {
         format!("postgres://{OWNER}@127.0.0.1:{}/{database}", self.port)
     }
 
-    /// Makes an empty database and returns its URL.
+    /// Creates an empty database and returns its URL.
     pub fn create_database(&self, name: &str) -> Result<String> {
         client::check_name(name)?;
         client::execute(&self.url("postgres"), &[&format!("CREATE DATABASE {name}")])?;
         Ok(self.url(name))
     }
 
-    /// Makes a copy of a database that nobody is connected to, and returns its URL.
+    /// Creates a copy of a database that has no connections, and returns its URL.
     pub fn create_database_from(&self, name: &str, template: &str) -> Result<String> {
         client::check_name(name)?;
         client::check_name(template)?;
@@ -92,39 +92,38 @@ impl ThrowawayPostgres {
         Ok(self.url(name))
     }
 
-    /// Ends the server for good. Dropping it does the same, without a report.
+    /// Stops the server permanently. Dropping it does the same, without reporting errors.
     pub fn stop(mut self) -> Result<()> {
         self.end("QUIT")
     }
 
-    /// Stops the server in order, breaking off its connections; [`ThrowawayPostgres::start_server`] starts it
-    /// again with its data. Does nothing when it does not run.
+    /// Shuts the server down in order and closes its connections; [`ThrowawayPostgres::start_server`] starts it again
+    /// with its data. Has no effect if it is not running.
     pub fn stop_server(&mut self) -> Result<()> {
         self.end("INT")
     }
 
-    /// Kills the server with SIGKILL, as a crash would. Its connections break a moment later, when their
-    /// processes notice. Does nothing when it does not run.
+    /// Kills the server with SIGKILL, to simulate a crash. Its connections break a moment later, when their processes
+    /// notice. Has no effect if it is not running.
     pub fn kill_server(&mut self) -> Result<()> {
         self.end("KILL")
     }
 
-    /// Starts the server that was stopped or killed, with the same data on the same port, and waits until it
-    /// has recovered.
+    /// Starts a stopped or killed server with the same data on the same port, and waits until it has recovered.
     pub fn start_server(&mut self) -> Result<()> {
         ensure!(self.server.is_none(), "the server runs already");
         let deadline = Instant::now() + PATIENCE;
         loop {
             match self.launch(deadline)? {
                 Launch::Ready => return Ok(()),
-                // The last processes of a killed server hold its memory for a moment.
+                // The last processes of a killed server keep its shared memory for a moment.
                 Launch::Refused(log) if is_in_use(&log) && Instant::now() < deadline => thread::sleep(POLL),
                 Launch::Refused(log) => bail!("PostgreSQL does not start:\n{log}"),
             }
         }
     }
 
-    /// Starts the server again if it has ended by itself, as whoever supervises a server does; says whether it had.
+    /// Starts the server again if it has exited by itself, as a supervisor does; returns whether it had.
     pub fn revive_server(&mut self) -> Result<bool> {
         let server = self.server.as_mut().context("the server was stopped")?;
         if server.try_wait()?.is_none() {
@@ -135,27 +134,27 @@ impl ThrowawayPostgres {
         Ok(true)
     }
 
-    /// Stops the server in order and starts it again.
+    /// Shuts the server down in order and starts it again.
     pub fn restart_server(&mut self) -> Result<()> {
         self.stop_server()?;
         self.start_server()
     }
 
-    /// The server's first process, whose children are all others; nothing where it does not run.
+    /// The process id of the server's main process, the parent of all others; `None` if it is not running.
     pub fn pid(&self) -> Option<u32> {
         self.server.as_ref().map(std::process::Child::id)
     }
 
-    /// Stops all of the server's processes where they happen to be: connections stay open, new ones are taken by the
-    /// kernel, and nobody answers. [`ThrowawayPostgres::thaw_server`] lets them go on. Linux only.
+    /// Suspends all processes of the server: connections stay open, the kernel accepts new ones, and no request is
+    /// answered. [`ThrowawayPostgres::thaw_server`] resumes them. Linux only.
     pub fn freeze_server(&self) -> Result<()> {
         let server = self.server.as_ref().context("the server does not run")?;
-        // The first one first, so that no others are made meanwhile.
+        // The main process first, so that it starts no others meanwhile.
         processes::signal_all(&[server.id()], "STOP")?;
         processes::signal_all(&processes::family(server.id())?, "STOP")
     }
 
-    /// Lets a server that was frozen go on.
+    /// Resumes a frozen server.
     pub fn thaw_server(&self) -> Result<()> {
         let server = self.server.as_ref().context("the server does not run")?;
         let mut family = processes::family(server.id())?;
@@ -168,7 +167,7 @@ impl ThrowawayPostgres {
             self.port = free_port()?;
             match self.launch(Instant::now() + PATIENCE)? {
                 Launch::Ready => return Ok(()),
-                // Somebody took the port between our look and the server's.
+                // Another process took the port after it was found free.
                 Launch::Refused(log) if is_in_use(&log) => {}
                 Launch::Refused(log) => bail!("PostgreSQL does not start:\n{log}"),
             }
@@ -184,7 +183,7 @@ impl ThrowawayPostgres {
         self.home.path().join("server.log")
     }
 
-    /// One of the server's programs, under the right account, heeding none of our PostgreSQL settings.
+    /// One of the server's programs, run under the right account and without PostgreSQL settings from the environment.
     fn program(&self, name: &str) -> Command {
         let mut command = Command::new(self.programs.path(name));
         for (variable, _) in env::vars_os() {
@@ -238,7 +237,7 @@ impl ThrowawayPostgres {
         }
     }
 
-    /// Whether it is our server that answers on the port, and not one that took the port before ours could.
+    /// Whether this server answers on the port, and not another one that took the port first.
     fn answers(&self) -> bool {
         client::execute(&self.url("postgres"), &["SHOW data_directory"])
             .is_ok_and(|folder| self.data().as_os_str() == folder.as_str())
@@ -268,12 +267,12 @@ impl ThrowawayPostgres {
         Ok(String::from_utf8_lossy(log.get(start..).unwrap_or_default()).into_owned())
     }
 
-    /// Sends a signal that ends the server and waits for its end, by force when it takes too long.
+    /// Sends a signal that ends the server and waits until it exits; kills it if that takes too long.
     fn end(&mut self, name: &str) -> Result<()> {
         let Some(mut server) = self.server.take() else {
             return Ok(());
         };
-        // One that is frozen would heed nothing but SIGKILL.
+        // A frozen server would react to no signal but SIGKILL.
         if name != "KILL" {
             processes::signal_all(&processes::family(server.id()).unwrap_or_default(), "CONT")?;
         }
@@ -296,24 +295,24 @@ impl ThrowawayPostgres {
 
 impl Drop for ThrowawayPostgres {
     fn drop(&mut self) {
-        // Its data goes too, so it need not end in order; and the guard still looks after what fails here.
+        // The data is removed too, so an orderly shutdown is not needed; the guard handles failures.
         let _ = self.end("QUIT");
     }
 }
 
-/// What came of an attempt to start the server.
+/// The result of an attempt to start the server.
 enum Launch {
     Ready,
-    /// It ended at once; its log says why.
+    /// It exited at once; contains its log.
     Refused(String),
 }
 
-/// Whether the log speaks of a port or of shared memory that is still taken.
+/// Whether the log reports a port or shared memory that is in use.
 fn is_in_use(log: &str) -> bool {
     log.contains("in use")
 }
 
-/// The shell's own `kill`, because a small system may lack the program.
+/// The shell's built-in `kill`, because the program may be missing on a minimal system.
 fn signal(process: &Child, name: &str) -> Result<()> {
     let status = Command::new("sh")
         .args(["-c", "kill -s \"$1\" \"$2\"", "sh", name, &process.id().to_string()])
@@ -323,8 +322,8 @@ fn signal(process: &Child, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// A free port below those that systems hand out to outgoing connections: while the server is down, a client
-/// that keeps trying would otherwise, now and then, be given the port itself and be connected to itself.
+/// A free port below the ephemeral range: while the server is down, a client that retries could otherwise be assigned
+/// the port itself and connect to itself.
 fn free_port() -> Result<u16> {
     const FIRST: u64 = 20_000;
     const COUNT: u64 = 12_000;

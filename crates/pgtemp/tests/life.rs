@@ -1,4 +1,4 @@
-//! What a throwaway server promises, tried on a real one.
+//! Tests of the guarantees of a throwaway server, on a real one.
 
 use anyhow::Result;
 use std::fs;
@@ -11,7 +11,7 @@ use terrace_pgtemp::{ThrowawayPostgres, database_exists, execute};
 /// Set in the copy of this test that is killed.
 const VICTIM: &str = "TERRACE_PGTEMP_VICTIM";
 
-/// A run that leaves PostgreSQL out has none to start.
+/// Whether the run excludes PostgreSQL.
 fn left_out() -> bool {
     std::env::var("TERRACE_TEST_DATABASES").is_ok_and(|kinds| kinds == "sqlite")
 }
@@ -49,7 +49,7 @@ fn data_outlives_a_stop_and_a_kill_and_goes_with_the_server() -> Result<()> {
     Ok(())
 }
 
-/// Not a test of its own: the process that the next test kills.
+/// Not a test: the process that the next test kills.
 #[test]
 fn victim() -> Result<()> {
     if std::env::var_os(VICTIM).is_none() {

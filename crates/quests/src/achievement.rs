@@ -1,40 +1,40 @@
-//! Achievements: what a fan has come to, told once.
+//! Achievements: goals that a fan reaches once.
 
 use crate::{AchievementKey, Facts};
 use std::fmt;
 use std::str::FromStr;
 
-/// What is known of a fan, for achievements.
+/// The facts about a fan that achievements use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct AchievementFacts {
-    /// What checks know too.
+    /// The facts that checks use too.
     pub facts: Facts,
-    /// How many quests the fan completed; each day of a daily one counts.
+    /// How many quests the fan completed; each day of a daily quest counts.
     pub quests_completed: u64,
     /// The longest streak of daily visits.
     pub longest_streak: u32,
 }
 
-/// What an achievement is for.
+/// The goal of an achievement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Goal {
-    /// Follow so many people.
+    /// Follow this many people.
     Follows(u32),
-    /// Be followed by so many people.
+    /// Be followed by this many people.
     Followers(u32),
-    /// Have joined so many boards.
+    /// Have joined this many boards.
     BoardsJoined(u32),
-    /// Complete so many quests.
+    /// Complete this many quests.
     QuestsCompleted(u32),
-    /// Visit on so many dates in a row.
+    /// Visit on this many consecutive dates.
     VisitStreak(u32),
-    /// Have so many points in the active season.
+    /// Have this many points in the active season.
     SeasonPoints(i64),
-    /// Have display name, biography, picture and favourite team.
+    /// Have a display name, biography, picture and favourite team.
     CompleteProfile,
 }
 
-/// The text is no goal, or not in the one form in which it is written.
+/// The text is not a goal in canonical form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "not a goal such as followers:10: there are follows, followers, boards_joined, quests_completed, visit_streak, season_points (each with a number from 1) and complete_profile"
@@ -42,12 +42,12 @@ pub enum Goal {
 pub struct MalformedGoal;
 
 impl Goal {
-    /// The most that a goal may ask for.
+    /// The highest target of a count.
     pub const MAX: u32 = 1_000_000_000;
-    /// The most points that a goal may ask for.
+    /// The highest target of points.
     pub const MAX_POINTS: i64 = 1_000_000_000_000;
 
-    /// The kind's stable name.
+    /// The stable name of the kind.
     pub const fn kind(&self) -> &'static str {
         match self {
             Self::Follows(_) => "follows",
@@ -60,7 +60,7 @@ impl Goal {
         }
     }
 
-    /// What it takes.
+    /// The target value.
     pub fn target(&self) -> u64 {
         match self {
             Self::Follows(n)
@@ -86,7 +86,7 @@ impl Goal {
     }
 }
 
-/// `kind:n`, or `kind` where there is nothing to count.
+/// The canonical form: `kind:n`, or `kind` for a goal without a number.
 impl fmt::Display for Goal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.kind())?;
@@ -117,35 +117,35 @@ impl FromStr for Goal {
     }
 }
 
-/// An achievement.
+/// An achievement, as content describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Achievement {
-    /// Its key; no two achievements share one.
+    /// Unique key of the achievement.
     pub key: AchievementKey,
-    /// What it is called.
+    /// Display title.
     pub title: String,
-    /// What it is for, in words.
+    /// Description shown to fans.
     pub description: String,
-    /// Whether it is shown only to those who have it.
+    /// Whether it is hidden from fans who do not have it.
     pub is_secret: bool,
-    /// What it is for.
+    /// The goal to reach.
     pub goal: Goal,
 }
 
 impl Achievement {
-    /// How far a fan is: what they have, at most the target, and the target.
+    /// A fan's progress: the current value, capped at the target, and the target.
     pub fn progress(&self, known: &AchievementFacts) -> (u64, u64) {
         let target = self.goal.target();
         (self.goal.have(known).min(target), target)
     }
 
-    /// Whether a fan has come to it. Once it was told it stays, whatever becomes of what it was for.
+    /// Whether a fan has reached the goal now. An unlocked achievement is permanent, even if the goal no longer holds.
     pub fn is_reached(&self, known: &AchievementFacts) -> bool {
         let (have, target) = self.progress(known);
         have >= target
     }
 
-    /// Whether a fan may see it: a secret one only once it is unlocked.
+    /// Whether a fan may see the achievement: a secret one only after it is unlocked.
     pub fn is_shown(&self, is_unlocked: bool) -> bool {
         is_unlocked || !self.is_secret
     }

@@ -1,65 +1,65 @@
-//! The conditions under which steps complete by themselves (`docs/spec.md` §4, Quests).
+//! The conditions that complete steps automatically (`docs/spec.md` §4, Quests).
 
 use crate::{FactGroup, Facts};
 use std::fmt;
 use std::str::FromStr;
 
-/// What must hold of a fan for a step to be complete.
+/// A condition on a fan's facts that completes a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Check {
-    /// Follow so many people.
+    /// Follow this many people.
     FollowUser {
-        /// How many, 1 or more.
+        /// The number of people, 1 or more.
         count: u32,
     },
     /// Have a profile picture.
     UploadProfilePicture,
     /// Have a favourite team.
     ChooseFavoriteTeam,
-    /// Have display name, biography, picture and favourite team.
+    /// Have a display name, biography, picture and favourite team.
     CompleteProfile,
-    /// Be followed by so many people.
+    /// Be followed by this many people.
     GetFollowers {
-        /// How many, 1 or more.
+        /// The number of followers, 1 or more.
         count: u32,
     },
     /// Have joined a board.
     JoinLeaderboard,
-    /// Have so many points in the active season.
+    /// Have this many points in the active season.
     PointsThreshold {
-        /// How many, 1 or more.
+        /// The number of points, 1 or more.
         points: i64,
     },
-    /// Stand so high on the global board of the active season.
+    /// Reach this rank on the global board of the active season.
     RankThreshold {
-        /// The rank or a better one, 1 or more.
+        /// This rank or a better one, 1 or more.
         rank: u32,
     },
 }
 
-/// Why a check cannot be made of its parts.
+/// Why a check cannot be created from its parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum CheckError {
-    /// No check has this name.
+    /// There is no kind of this name.
     #[error("is no kind of check: there are {}", KINDS.join(", "))]
     UnknownKind,
-    /// The kind has a parameter, and it is not given.
+    /// The parameter of the kind is missing.
     #[error("needs {0:?}")]
     Missing(&'static str),
-    /// A parameter is given that the kind does not have.
+    /// A parameter was given that the kind does not have.
     #[error("has no parameter {0:?}")]
     Unneeded(&'static str),
-    /// The parameter is not 1 or more, or too large.
+    /// The parameter is less than 1, or too large.
     #[error("{0:?} must be 1 to {1}")]
     OutOfBounds(&'static str, i64),
 }
 
-/// The text is no check, or not in the one form in which it is written.
+/// The text is not a check in canonical form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not a check such as complete_profile or follow_user:3")]
 pub struct MalformedCheck;
 
-/// The names of the kinds of checks.
+/// The names of all kinds of checks.
 const KINDS: [&str; 8] = [
     "follow_user",
     "upload_profile_picture",
@@ -72,12 +72,12 @@ const KINDS: [&str; 8] = [
 ];
 
 impl Check {
-    /// The most people or the lowest rank that may be asked for.
+    /// The highest count or rank in a check.
     pub const MAX_COUNT: u32 = 1_000_000_000;
-    /// The most points that may be asked for.
+    /// The highest number of points in a check.
     pub const MAX_POINTS: i64 = 1_000_000_000_000;
 
-    /// The kind's stable name, as content and answers hold it.
+    /// The stable name of the kind, as used in content and responses.
     pub const fn kind(&self) -> &'static str {
         match self {
             Self::FollowUser { .. } => "follow_user",
@@ -91,7 +91,7 @@ impl Check {
         }
     }
 
-    /// The name and value of the kind's parameter, where it has one.
+    /// The name and value of the kind's parameter, if it has one.
     pub fn parameter(&self) -> Option<(&'static str, i64)> {
         match self {
             Self::FollowUser { count } | Self::GetFollowers { count } => Some(("count", i64::from(*count))),
@@ -104,11 +104,12 @@ impl Check {
         }
     }
 
-    /// A check from the name of its kind and its parameters by name.
+    /// Creates a check from the name of its kind and its named parameters.
     ///
     /// # Errors
     ///
-    /// The kind is unknown; its parameter is missing or out of bounds; another one is given.
+    /// Returns an error if the kind is unknown, its parameter is missing or out of bounds, or another parameter is
+    /// given.
     pub fn from_parts(
         kind: &str,
         parameters: impl IntoIterator<Item = (&'static str, i64)>,
@@ -133,7 +134,7 @@ impl Check {
         }
     }
 
-    /// Which facts it reads.
+    /// The group of facts that the check reads.
     pub const fn facts_needed(&self) -> FactGroup {
         match self {
             Self::UploadProfilePicture | Self::ChooseFavoriteTeam | Self::CompleteProfile => {
@@ -146,8 +147,8 @@ impl Check {
         }
     }
 
-    /// How far a fan is: what they have, at most the target, and the target. Of a rank, which is not approached by
-    /// counting, it is 0 or 1 of 1.
+    /// A fan's progress: the current value, capped at the target, and the target. A rank is not a count; its progress
+    /// is 0 or 1 of 1.
     pub fn progress(&self, facts: &Facts) -> (u64, u64) {
         let (have, target) = match self {
             Self::FollowUser { count } => (facts.follows, u64::from(*count)),
@@ -166,14 +167,14 @@ impl Check {
         (have.min(target), target)
     }
 
-    /// Whether it holds.
+    /// Whether the condition holds.
     pub fn is_met(&self, facts: &Facts) -> bool {
         let (have, target) = self.progress(facts);
         have >= target
     }
 }
 
-/// The parameters that were given and not yet taken.
+/// The parameters that have not been consumed yet.
 struct Parameters(Vec<(&'static str, i64)>);
 
 impl Parameters {
@@ -190,7 +191,7 @@ impl Parameters {
     }
 }
 
-/// `kind`, or `kind:n` where the kind has a parameter: the form for a column of a table.
+/// The canonical form: `kind`, or `kind:n` if the kind has a parameter. Stored in a table column.
 impl fmt::Display for Check {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.kind())?;
@@ -206,7 +207,7 @@ impl FromStr for Check {
             Some((kind, value)) => (kind, Some(value.parse().map_err(|_| MalformedCheck)?)),
             None => (text, None),
         };
-        // A kind has one parameter at most, so its name need not be written.
+        // A kind has at most one parameter, so its name is omitted.
         let name = match kind {
             "points_threshold" => "points",
             "rank_threshold" => "rank",
@@ -221,7 +222,7 @@ impl FromStr for Check {
 mod tests {
     use super::*;
 
-    /// Each check, the facts that just meet it, and those that just do not.
+    /// Each check, facts that just meet it, and facts that just fail it.
     fn table() -> [(Check, Facts, Facts); 8] {
         let none = Facts::default();
         let whole = Facts {
@@ -372,7 +373,7 @@ mod tests {
 
     #[test]
     fn a_check_says_which_facts_it_reads() {
-        // Facts of other groups do not matter to it.
+        // A check ignores facts of other groups.
         for (check, met, not_met) in table() {
             let swapped = |into: Facts, from: Facts| match check.facts_needed() {
                 FactGroup::Profile => Facts {

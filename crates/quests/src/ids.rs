@@ -1,10 +1,10 @@
-//! The identifiers of this domain, each a UUID in canonical form, as those of the kernel are.
+//! The identifiers of this domain: UUIDs in canonical form, like those of the kernel.
 
 use terrace_kernel::typed_ids;
 
 typed_ids! {
-    /// A quest.
+    /// Id of a quest.
     QuestId;
-    /// A step of a quest.
+    /// Id of a step of a quest.
     StepId;
 }

@@ -1,12 +1,12 @@
-//! Stable keys: what content is known by, whatever its titles become.
+//! Stable keys, which identify content regardless of its titles.
 
 use terrace_kernel::stable_keys;
 
 stable_keys! {
-    /// A quest's key; no two quests share one. 1 to 64 of `a-z`, `0-9`, `.`, `_` and `-`.
+    /// Unique key of a quest: 1 to 64 of `a-z`, `0-9`, `.`, `_` and `-`.
     QuestKey;
-    /// A step's key; no two steps of a quest share one. 1 to 64 of `a-z`, `0-9`, `.`, `_` and `-`.
+    /// Key of a step, unique within its quest: 1 to 64 of `a-z`, `0-9`, `.`, `_` and `-`.
     StepKey;
-    /// An achievement's key; no two achievements share one. 1 to 64 of `a-z`, `0-9`, `.`, `_` and `-`.
+    /// Unique key of an achievement: 1 to 64 of `a-z`, `0-9`, `.`, `_` and `-`.
     AchievementKey;
 }

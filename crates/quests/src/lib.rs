@@ -1,9 +1,10 @@
-//! Quests, daily visits and achievements: what a fan may complete, when, and what it pays. Rules as pure functions; no
-//! database, no web framework, no runtime.
+//! Quests, daily visits and achievements: the rules for what a fan may complete, when, and what it pays. Pure
+//! functions: no database, no web framework, no runtime.
 //!
-//! A [`Quest`] comes from content, which [`plan`] checks as a whole. A fan's way through it is a [`Run`] with the steps
-//! done; [`advance`] says what one more step comes to and [`met_steps`] which steps their [`Check`]s complete, over the
-//! [`Facts`] of the fan. [`visit`] is the daily visit, by the dates of the fan's own time zone.
+//! [`plan`] validates content as a whole and turns it into [`Quest`]s. A fan's progress in a quest is a [`Run`] with
+//! the completed steps. [`advance`] computes the result of completing a step, and [`met_steps`] the steps whose
+//! [`Check`]s hold, given the [`Facts`] about the fan. [`visit`] implements the daily visit, by the dates of the fan's
+//! own time zone.
 
 mod achievement;
 mod check;

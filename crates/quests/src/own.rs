@@ -1,23 +1,23 @@
-//! What a fan did in quests, all of it: for their export, and for a walk through everybody.
+//! Complete progress data of fans, for exports and for scans over all accounts.
 
 use crate::{FanStanding, Period, QuestId, Run, StepId};
 use chrono::NaiveDate;
 use terrace_kernel::{StoreError, Timestamp, UserId};
 
-/// A step that a fan did, in whatever run.
+/// A step that a fan completed, in any run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OwnStep {
-    /// The step; it may have been taken out of its quest since.
+    /// Id of the step, which may have been removed from its quest since.
     pub step: StepId,
-    /// In which run.
+    /// The period of the run.
     pub period: Period,
-    /// When.
+    /// When the step was completed.
     pub at: Timestamp,
 }
 
-/// Reads what one fan did, page by page.
+/// Reads the progress of one fan, page by page.
 pub trait OwnQuestRead {
-    /// Up to `limit` of a fan's runs after `after`, in the order of quests and periods.
+    /// Up to `limit` of a fan's runs after `after`, ordered by quest and period.
     fn own_runs(
         &mut self,
         user: UserId,
@@ -25,7 +25,7 @@ pub trait OwnQuestRead {
         after: Option<(QuestId, Period)>,
     ) -> Result<Vec<Run>, StoreError>;
 
-    /// Up to `limit` of the steps that a fan did after `after`, in the order of steps and periods.
+    /// Up to `limit` of a fan's completed steps after `after`, ordered by step and period.
     fn own_steps(
         &mut self,
         user: UserId,
@@ -34,10 +34,10 @@ pub trait OwnQuestRead {
     ) -> Result<Vec<OwnStep>, StoreError>;
 }
 
-/// Reads how far everybody is, in portions.
+/// Reads the progress of all fans, in batches.
 pub trait StandingsRead {
-    /// How far the active accounts from `first` to `last` are, both included, by their ids: with their runs of quests
-    /// that are gone through once and of these dates, and nobody's rank. Four statements.
+    /// The progress of the active accounts with ids from `first` to `last`, both included: with their runs of once-only
+    /// quests and of these dates, and without ranks. Four statements.
     fn standings_between(
         &mut self,
         first: UserId,

@@ -1,5 +1,5 @@
-//! What the rules of this crate need from a store. One call is one round trip to the database; a call that writes
-//! reports whether it took.
+//! The store interface that the rules of this crate need. One call is one round trip to the database; a call that
+//! writes conditionally returns whether it wrote.
 
 use crate::{
     AchievementFacts, AchievementKey, Facts, Period, Quest, QuestId, QuestKey, Run, StepDone, StepId, Visits,
@@ -8,40 +8,39 @@ use chrono::NaiveDate;
 use chrono_tz::Tz;
 use terrace_kernel::{StoreError, Timestamp, UserId};
 
-/// Reads quests, and how far fans are. Completed quests as fans read of them are not here: they are derived from the
-/// records of points.
+/// Reads quests and the progress of fans. The list of completed quests that fans see is not here: it is derived from
+/// the records of points.
 pub trait QuestRead {
-    /// Every quest, those that were taken out of the content included, in the order of the content.
+    /// All quests, including retired ones, in the order of the content.
     fn quests(&mut self) -> Result<Vec<Quest>, StoreError>;
 
-    /// Those of these runs of a fan that there are, with the steps done in each.
+    /// The existing runs of a fan among these, each with its completed steps.
     fn runs(
         &mut self,
         user: UserId,
         of: &[(QuestId, Period)],
     ) -> Result<Vec<(Run, Vec<StepDone>)>, StoreError>;
 
-    /// A fan's runs of quests that are gone through once, and those of the day `today`, active and completed, with the
-    /// steps done in each.
+    /// A fan's runs of once-only quests and of the day `today`, active and completed, each with its completed steps.
     fn open_runs(&mut self, user: UserId, today: NaiveDate) -> Result<Vec<(Run, Vec<StepDone>)>, StoreError>;
 
-    /// What is known of a fan, but for the rank, which stays `None`.
+    /// The facts about a fan, without the rank, which is `None`.
     fn facts(&mut self, user: UserId) -> Result<Facts, StoreError>;
 
-    /// The zone of a fan whose account is active, and their visits.
+    /// The time zone and the visits of a fan; `None` if the account is not active.
     fn visits_and_zone(&mut self, user: UserId) -> Result<Option<(Tz, Option<Visits>)>, StoreError>;
 
-    /// What a check of a fan's progress goes by, of an account that is active.
+    /// The inputs of a progress check; `None` if the account is not active.
     fn progress_of(&mut self, user: UserId) -> Result<Option<FanProgress>, StoreError>;
 
-    /// Those of these quests that a fan has completed, on whatever day.
+    /// The quests among `quests` that a fan has completed, on any day.
     fn completed_among(&mut self, user: UserId, quests: &[QuestId]) -> Result<Vec<QuestId>, StoreError>;
 
-    /// Those of these fans who are in one of these quests and have not completed it, in no order.
+    /// The fans among `users` who have an active run of at least one of these quests, in no order.
     fn active_among(&mut self, users: &[UserId], quests: &[QuestId]) -> Result<Vec<UserId>, StoreError>;
 
-    /// Those of these steps that these fans have not done in a run of theirs that began at `since` or later, or is of a
-    /// quest that is gone through once; in no order, and more than once where there are several such runs.
+    /// The steps among these that these fans have not completed in one of their runs that began at `since` or later or
+    /// is of a once-only quest; in no order, and repeated if there are several such runs.
     fn undone_among(
         &mut self,
         users: &[UserId],
@@ -49,34 +48,34 @@ pub trait QuestRead {
         since: Timestamp,
     ) -> Result<Vec<(UserId, StepId)>, StoreError>;
 
-    /// Which of these achievements these fans have, in no order.
+    /// The achievements among these that these fans have, in no order.
     fn achieved_among(
         &mut self,
         users: &[UserId],
         keys: &[AchievementKey],
     ) -> Result<Vec<(UserId, AchievementKey)>, StoreError>;
 
-    /// The achievements that a fan has, and since when.
+    /// A fan's achievements, and when each was unlocked.
     fn achievements_of(&mut self, user: UserId) -> Result<Vec<(AchievementKey, Timestamp)>, StoreError>;
 }
 
-/// What a check of a fan's progress goes by, beside the runs.
+/// The inputs of a progress check, apart from the runs.
 #[derive(Debug, Clone)]
 pub struct FanProgress {
-    /// The fan's zone.
+    /// The fan's time zone.
     pub zone: Tz,
-    /// Their visits.
+    /// The fan's visits.
     pub visits: Option<Visits>,
-    /// What is known of them, but for the rank.
+    /// The facts about the fan, without the rank.
     pub facts: Facts,
-    /// How many quests they have completed; a daily one counts once for each day.
+    /// How many quests the fan completed; a daily one counts once for each day.
     pub quests_completed: u64,
-    /// The achievements that they have.
+    /// The achievements that the fan has.
     pub achievements: Vec<AchievementKey>,
 }
 
 impl FanProgress {
-    /// What achievements go by.
+    /// The facts that achievements use.
     pub fn known(&self) -> AchievementFacts {
         AchievementFacts {
             facts: self.facts,
@@ -86,23 +85,23 @@ impl FanProgress {
     }
 }
 
-/// Writes quests, and how far fans are.
+/// Writes quests and the progress of fans.
 pub trait QuestWrite: QuestRead {
-    /// As [`QuestRead::visits_and_zone`], with the account locked until the transaction ends: it stays active, and nobody
-    /// else brings the fan forward meanwhile.
+    /// The same as [`QuestRead::visits_and_zone`], with the account locked until the transaction ends: the account
+    /// stays active, and no other transaction can change the fan's progress meanwhile.
     fn lock_fan(&mut self, user: UserId) -> Result<Option<(Tz, Option<Visits>)>, StoreError>;
 
-    /// Writes quests with their steps and prerequisites, each over the one of the same id if there is one. What fans did
-    /// in steps that are not among them any more is kept.
+    /// Inserts or overwrites quests with their steps and prerequisites, by id. Progress in steps that were removed is
+    /// kept.
     fn put_quests(&mut self, quests: &[Quest]) -> Result<(), StoreError>;
 
-    /// Retires every quest whose key is not among these; says how many were not retired before.
+    /// Retires every quest whose key is not in `keep`; returns how many were not retired before.
     fn retire_quests(&mut self, keep: &[QuestKey]) -> Result<u64, StoreError>;
 
-    /// Writes a run unless the fan has it; `false` when they had.
+    /// Inserts a run; `false` if the fan has it already.
     fn start_run(&mut self, user: UserId, run: &Run) -> Result<bool, StoreError>;
 
-    /// Moves the beginning of a fan's run back to `at`, unless it began before.
+    /// Sets the start of a fan's run to `at`, unless it started earlier.
     fn start_run_by(
         &mut self,
         user: UserId,
@@ -111,7 +110,7 @@ pub trait QuestWrite: QuestRead {
         at: Timestamp,
     ) -> Result<(), StoreError>;
 
-    /// A fan's run and the steps done in it, and lets nobody else change it until the transaction ends.
+    /// A fan's run and its completed steps, locked until the transaction ends.
     fn lock_run(
         &mut self,
         user: UserId,
@@ -119,7 +118,7 @@ pub trait QuestWrite: QuestRead {
         period: Period,
     ) -> Result<Option<(Run, Vec<StepDone>)>, StoreError>;
 
-    /// Notes that a step was done in a run; `false` when it had been.
+    /// Marks a step as completed in a run; `false` if it was already.
     fn complete_step(
         &mut self,
         user: UserId,
@@ -128,7 +127,7 @@ pub trait QuestWrite: QuestRead {
         at: Timestamp,
     ) -> Result<bool, StoreError>;
 
-    /// Completes an active run; `false` when it is none.
+    /// Completes an active run; `false` if it is not active.
     fn complete_run(
         &mut self,
         user: UserId,
@@ -137,8 +136,8 @@ pub trait QuestWrite: QuestRead {
         at: Timestamp,
     ) -> Result<bool, StoreError>;
 
-    /// Writes a fan's visits where the last paid date is still `expected_last` (`None`: there are none, or none was paid);
-    /// `false` where it is another one.
+    /// Writes a fan's visits if the stored last paid date is `expected_last` (`None`: no visits are stored, or none was
+    /// paid); `false` otherwise.
     fn put_visits(
         &mut self,
         user: UserId,
@@ -146,10 +145,10 @@ pub trait QuestWrite: QuestRead {
         expected_last: Option<NaiveDate>,
     ) -> Result<bool, StoreError>;
 
-    /// Removes what a fan did in quests, their visits and achievements. The records of points stay.
+    /// Removes a fan's progress in quests, visits and achievements. The records of points stay.
     fn remove_progress_of(&mut self, user: UserId) -> Result<(), StoreError>;
 
-    /// Notes that a fan has an achievement; `false` when they had it.
+    /// Unlocks an achievement for a fan; `false` if the fan has it already.
     fn unlock_achievement(
         &mut self,
         user: UserId,

@@ -1,4 +1,4 @@
-//! What may be done in a quest, and what comes of it (`docs/spec.md` §3).
+//! Starting quests and completing steps (`docs/spec.md` §3).
 
 use crate::{Facts, Period, Quest, QuestId, Run, RunStatus, Step, StepDone, StepId};
 use terrace_kernel::Timestamp;
@@ -6,10 +6,10 @@ use terrace_kernel::Timestamp;
 /// Why a quest is not started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum StartRefusal {
-    /// It is not open yet, not any more, or was taken out of the content.
+    /// The quest is not open yet, no longer open, or retired.
     #[error("the quest is not open")]
     QuestClosed,
-    /// A quest that comes before it was not completed.
+    /// A prerequisite was not completed.
     #[error("another quest comes first")]
     PrerequisitesMissing,
 }
@@ -17,43 +17,43 @@ pub enum StartRefusal {
 /// Why a step is not completed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum StepRefusal {
-    /// The quest has no such step.
+    /// The quest does not contain this step.
     #[error("the quest has no such step")]
     NoSuchStep,
     /// The fan has not started the quest.
     #[error("the quest was not started")]
     QuestNotStarted,
-    /// It is not open yet, not any more, or was taken out of the content.
+    /// The quest is not open yet, no longer open, or retired.
     #[error("the quest is not open")]
     QuestClosed,
-    /// A required step that comes before it was not completed.
+    /// An earlier required step was not completed.
     #[error("another step comes first")]
     OutOfOrder,
-    /// The step's condition does not hold.
+    /// The check of the step does not hold.
     #[error("the step's condition does not hold")]
     ConditionNotMet,
 }
 
-/// What completing a step comes to.
+/// The result of completing a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Advance {
-    /// It was completed before: nothing is paid.
+    /// The step was completed before: nothing is paid.
     AlreadyDone,
-    /// It is completed now.
+    /// The step is completed now.
     StepCompleted {
-        /// What the step pays, at once.
+        /// The points of the step, paid at once.
         points: i64,
-        /// Whether the quest is completed by it, and its bonus paid.
+        /// Whether the quest is completed as well, and its bonus paid.
         completes_quest: bool,
     },
 }
 
-/// The run that a fan may start. Who has started it already gets the run that there is, without asking this:
-/// `completed` are the quests that the fan has ever completed.
+/// The run that a fan may start. `completed` lists the quests that the fan has ever completed. A caller returns an
+/// existing run without calling this.
 ///
 /// # Errors
 ///
-/// The quest is not open, or another one comes first.
+/// Returns a refusal if the quest is not open, or a prerequisite is missing.
 pub fn start(
     quest: &Quest,
     period: Period,
@@ -69,13 +69,14 @@ pub fn start(
     Ok(Run::started(quest.id, period, now))
 }
 
-/// What comes of a step in a fan's run: `done` are the steps of that run. Without `facts` a step that has a condition is
-/// refused, so they may be left out where it has none.
+/// The result of completing a step in a fan's run, in which the steps `done` are completed. Without `facts`, a step
+/// with a check is refused, so `facts` may be omitted for steps without one.
 ///
 /// # Errors
 ///
-/// The step is not one of the quest's; the quest was not started or is not open; steps before it are missing; its
-/// condition does not hold. A step that is done already is refused for none of the latter three.
+/// Returns a refusal if the step is not part of the quest, the quest was not started or is not open, earlier required
+/// steps are missing, or the check does not hold. A step that is completed already is never refused for a closed quest,
+/// its order or its check.
 pub fn advance(
     quest: &Quest,
     run: Option<&Run>,
@@ -106,8 +107,8 @@ pub fn advance(
     })
 }
 
-/// The steps of a run that their conditions complete now, in the order in which they are to be completed: a step may
-/// be there because of one before it. None where the quest is not open.
+/// The steps of a run whose checks hold now, in the order in which they are to be completed: a step may become
+/// available through one before it. Empty if the quest is not open.
 pub fn met_steps(quest: &Quest, run: &Run, done: &[StepDone], facts: &Facts, now: Timestamp) -> Vec<StepId> {
     if run.quest != quest.id || !quest.is_open(now) {
         return Vec::new();
@@ -124,12 +125,12 @@ pub fn met_steps(quest: &Quest, run: &Run, done: &[StepDone], facts: &Facts, now
     met
 }
 
-/// Whether a run is active although all of its quest is done: a change of the content left nothing to do.
+/// Whether a run is active although its quest is complete: a change of the content removed the remaining steps.
 pub fn is_left_complete(quest: &Quest, run: &Run, done: &[StepDone]) -> bool {
     run.status == RunStatus::Active && quest.is_complete(done)
 }
 
-/// Whether a check of a fan's progress has anything to do in a run.
+/// Whether a progress check would change a run.
 pub fn is_due(quest: &Quest, run: &Run, done: &[StepDone], facts: &Facts, now: Timestamp) -> bool {
     is_left_complete(quest, run, done) || !met_steps(quest, run, done, facts, now).is_empty()
 }
@@ -138,7 +139,7 @@ fn is_done(step: &Step, done: &[StepDone]) -> bool {
     done.iter().any(|one| one.step == step.id)
 }
 
-/// Whether every required step before this one is done, where the order matters.
+/// Whether all earlier required steps are completed, if the quest is sequential.
 fn is_in_order(quest: &Quest, step: &Step, done: &[StepDone]) -> bool {
     !quest.is_sequential
         || quest
@@ -190,7 +191,7 @@ mod tests {
         let quest = quest("ro");
         let run = Run { status: RunStatus::Completed, completed_at: Some(at(1)), ..run(&quest) };
         assert_eq!(advance(&quest, Some(&run), &done(&[1]), step_id(2), None, NOW), Ok(completed(2, false)));
-        // A required step that content added since pays, and completes nothing again.
+        // A required step that was added later pays, but does not complete the quest again.
         let grown = self::quest("rr");
         assert_eq!(advance(&grown, Some(&run), &done(&[1]), step_id(2), None, NOW), Ok(completed(2, false)));
     }
@@ -212,7 +213,7 @@ mod tests {
                 advance(&closed, Some(&begun), &[], step_id(1), None, NOW),
                 Err(StepRefusal::QuestClosed)
             );
-            // The answer to what was done does not change.
+            // The result for a completed step does not change.
             assert_eq!(
                 advance(&closed, Some(&begun), &done(&[1]), step_id(1), None, NOW),
                 Ok(Advance::AlreadyDone)
@@ -266,7 +267,7 @@ mod tests {
         assert!(start(&quest, Period::Once, &before, NOW).is_ok());
     }
 
-    /// A quest whose steps have checks where there is a number: follow so many.
+    /// A quest whose steps have a `follow_user` check with the given count, if any.
     fn checked(is_sequential: bool, steps: &[Option<u32>]) -> Quest {
         let mut quest = Quest { is_sequential, ..quest(&"r".repeat(steps.len())) };
         for (step, count) in quest.steps.iter_mut().zip(steps) {
@@ -279,7 +280,7 @@ mod tests {
     fn checks_complete_what_they_can_in_order() {
         for (is_sequential, steps, before, met) in [
             (false, &[Some(1), None, Some(9), Some(2)][..], &[][..], &[1, 4][..]),
-            // A step may be there because of the one before it; the fan's own step stands in the way.
+            // A step may become available through an earlier one; the step without a check blocks the rest.
             (true, &[Some(1), Some(2), None, Some(1)], &[], &[1, 2]),
             (true, &[Some(1), Some(2), None, Some(1)], &[3], &[1, 2, 4]),
             (true, &[Some(9), Some(1)], &[], &[]),
@@ -296,8 +297,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is claimed in whatever order, and however often: each step pays once, the quest is completed once,
-        /// and just when its required steps are done.
+        /// For any claims in any order and number: each step pays once, and the quest is completed once, exactly when
+        /// its required steps are completed.
         #[test]
         fn each_step_pays_once_and_the_quest_completes_once(
             steps in "[ro]{1,8}",
@@ -324,7 +325,7 @@ mod tests {
             prop_assert_eq!(completions == 1, quest.is_complete(&done));
         }
 
-        /// What checks complete can be completed one by one, and then there is nothing left for them.
+        /// The steps that checks complete can be completed one by one, and then none is left.
         #[test]
         fn met_steps_are_those_that_advance_takes(
             steps in prop::collection::vec(prop::option::of(1_u32..4), 1..8),

@@ -6,10 +6,10 @@ use std::fmt;
 use std::str::FromStr;
 use terrace_kernel::{TeamId, Timestamp, UnknownName};
 
-/// How often a fan may go through a quest.
+/// How often a fan may complete a quest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Cadence {
-    /// Once.
+    /// A single time.
     Once,
     /// Once on each of the fan's local dates.
     Daily,
@@ -19,7 +19,7 @@ impl Cadence {
     /// Every cadence.
     pub const ALL: [Self; 2] = [Self::Once, Self::Daily];
 
-    /// The stable name, as tables, content and answers hold it.
+    /// The stable name, as stored in tables, content and responses.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Once => "once",
@@ -27,7 +27,7 @@ impl Cadence {
         }
     }
 
-    /// The run that a fan is in, or would start, on a local date.
+    /// The period of the run that a fan has, or would start, on a local date.
     pub const fn period(self, local_date: NaiveDate) -> Period {
         match self {
             Self::Once => Period::Once,
@@ -56,76 +56,76 @@ impl FromStr for Cadence {
 /// A step of a quest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
-    /// Its id; it stays as long as its key does.
+    /// Id of the step; as stable as its key.
     pub id: StepId,
-    /// Its key; no two steps of a quest share one.
+    /// Key of the step, unique within its quest.
     pub key: StepKey,
-    /// What it is called; a change of it changes nothing else.
+    /// Display title; it identifies nothing.
     pub title: String,
-    /// Its place in the quest, from 1.
+    /// Position in the quest, from 1.
     pub position: u32,
-    /// Whether the quest is complete only with it.
+    /// Whether the step is required to complete the quest.
     pub is_required: bool,
-    /// What it pays when it is completed; 0 or more.
+    /// Points paid for completing the step; 0 or more.
     pub points: i64,
-    /// The condition under which it is complete; none for a step that the fan confirms.
+    /// The check that completes the step; `None` for a step that the fan confirms.
     pub check: Option<Check>,
 }
 
-/// A quest. Content is where it is described; a quest in hand was checked by [`crate::plan`].
+/// A quest that passed [`crate::plan`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Quest {
-    /// Its id; it stays as long as its key does.
+    /// Id of the quest; as stable as its key.
     pub id: QuestId,
-    /// Its key; no two quests share one.
+    /// Unique key of the quest.
     pub key: QuestKey,
-    /// What it is called.
+    /// Display title.
     pub title: String,
-    /// What it is about.
+    /// Description shown to fans.
     pub description: String,
-    /// How often a fan may go through it.
+    /// How often a fan may complete it.
     pub cadence: Cadence,
-    /// The team on whose board its points count; none: the fan's favourite one.
+    /// The team on whose board its points count; `None`: the fan's favourite team.
     pub team: Option<TeamId>,
-    /// What completing it pays, beside its steps; 0 or more.
+    /// Points paid for completing the quest, in addition to its steps; 0 or more.
     pub bonus: i64,
-    /// Whether it starts by itself at registration.
+    /// Whether it starts automatically at registration.
     pub is_onboarding: bool,
-    /// Whether a step may be completed only after all required steps before it.
+    /// Whether a step may be completed only after all earlier required steps.
     pub is_sequential: bool,
-    /// Its first instant; none: it has always been open.
+    /// The first instant at which it is open; `None`: it has always been open.
     pub opens_at: Option<Timestamp>,
-    /// The first instant after it; none: it stays open.
+    /// The first instant after it closed; `None`: it stays open.
     pub closes_at: Option<Timestamp>,
     /// The quests that a fan must have completed before starting it.
     pub prerequisites: Vec<QuestId>,
-    /// Its steps, by position.
+    /// The steps, ordered by position.
     pub steps: Vec<Step>,
-    /// Whether it was taken out of the content: it is kept for those who went through it, and is never open.
+    /// Whether it was removed from the content. It is kept for fans who have runs of it, and is never open.
     pub is_retired: bool,
 }
 
 impl Quest {
-    /// Whether it may be started, and its steps completed.
+    /// Whether the quest may be started and its steps completed at `now`.
     pub fn is_open(&self, now: Timestamp) -> bool {
         !self.is_retired
             && self.opens_at.is_none_or(|opens| opens.is_over(now))
             && self.closes_at.is_none_or(|closes| !closes.is_over(now))
     }
 
-    /// What the whole of it pays: its steps, required or not, and the bonus.
+    /// The points that the whole quest pays: all steps, required or not, and the bonus.
     pub fn total_points(&self) -> i64 {
         self.steps.iter().fold(self.bonus, |sum, step| sum.saturating_add(step.points))
     }
 
-    /// The step of this id.
+    /// The step with this id.
     pub fn step(&self, id: StepId) -> Option<&Step> {
         self.steps.iter().find(|step| step.id == id)
     }
 
-    /// Whether it is complete with these steps done (`docs/spec.md` §3, rule 3): all its required ones, or all there
-    /// are where none is required. Steps that content took away since do not count. A quest whose last open step was
-    /// taken away is complete without a step being completed: who evaluates progress asks this too.
+    /// Whether the quest is complete with these steps done (`docs/spec.md` §3, rule 3): all required steps, or all
+    /// steps if none is required. Steps that were removed from the content do not count. Removing the last open step
+    /// completes a quest without another step being done, so that progress checks must evaluate this too.
     pub fn is_complete(&self, done: &[StepDone]) -> bool {
         let is_done = |step: &Step| done.iter().any(|one| one.step == step.id);
         if self.steps.iter().any(|step| step.is_required) {
@@ -135,8 +135,8 @@ impl Quest {
         }
     }
 
-    /// Since when it is complete with these steps done, whatever the order in which they were noted: the latest time of
-    /// those that it is complete by. `None` where it is not.
+    /// When the quest became complete with these steps done, whatever the order in which they were recorded: the latest
+    /// time of the steps that count. `None` if it is not complete.
     pub fn complete_since(&self, done: &[StepDone]) -> Option<Timestamp> {
         if !self.is_complete(done) {
             return None;
@@ -165,8 +165,7 @@ pub(crate) mod tests {
         steps.iter().map(|n| StepDone { step: step_id(*n), at: at(0) }).collect()
     }
 
-    /// A quest of as many steps as there are letters: `r` required, `o` optional; step n pays n points, and the bonus is
-    /// 100.
+    /// A quest with one step per letter: `r` required, `o` optional. Step n pays n points, and the bonus is 100.
     pub(crate) fn quest(steps: &str) -> Quest {
         let step = |(letter, position)| Step {
             id: step_id(position),
@@ -204,10 +203,10 @@ pub(crate) mod tests {
             ("rr", &[2, 1], true),
             ("ror", &[1, 3], true),
             ("ror", &[1, 2], false),
-            // Where none is required, all are.
+            // If no step is required, all are.
             ("oo", &[1], false),
             ("oo", &[1, 2], true),
-            // Steps that are not there any more do not count.
+            // Steps that were removed do not count.
             ("r", &[7], false),
             ("r", &[1, 7], true),
             ("", &[], false),

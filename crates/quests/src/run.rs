@@ -1,4 +1,4 @@
-//! A fan's way through a quest.
+//! A fan's run through a quest.
 
 use crate::{QuestId, StepId};
 use chrono::NaiveDate;
@@ -6,18 +6,18 @@ use std::fmt;
 use std::str::FromStr;
 use terrace_kernel::{Timestamp, UnknownName};
 
-/// Which of a fan's runs through a quest it is. As text it is part of keys, and so never null: empty, or the date as
-/// `2026-05-01`.
+/// Identifies one of a fan's runs of a quest. The text form is part of keys, and therefore never null: empty, or a date
+/// such as `2026-05-01`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Period {
-    /// The only one.
+    /// The only run of a once-only quest.
     Once,
-    /// That of a day, by the fan's local date.
+    /// The run of a day, by the fan's local date.
     Day(NaiveDate),
 }
 
 impl Period {
-    /// The local date, of a daily run: what a source key of points wants to know.
+    /// The local date of a daily run, as used in source keys of points.
     pub const fn local_date(self) -> Option<NaiveDate> {
         match self {
             Self::Once => None,
@@ -26,7 +26,7 @@ impl Period {
     }
 }
 
-/// The text is no period, or not in the one form in which it is written.
+/// The text is not a period in canonical form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("neither empty nor a date such as 2026-05-01")]
 pub struct MalformedPeriod;
@@ -52,12 +52,12 @@ impl FromStr for Period {
     }
 }
 
-/// What a run is at.
+/// The status of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RunStatus {
-    /// It was started.
+    /// Started, and not complete.
     Active,
-    /// Its required steps are done. Steps that are not required may still be completed.
+    /// The required steps are completed. Optional steps may still be completed.
     Completed,
 }
 
@@ -65,7 +65,7 @@ impl RunStatus {
     /// Every status.
     pub const ALL: [Self; 2] = [Self::Active, Self::Completed];
 
-    /// The stable name, as tables and answers hold it.
+    /// The stable name, as stored in tables and responses.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Active => "active",
@@ -94,11 +94,11 @@ impl FromStr for RunStatus {
 /// A fan's run through a quest (`UserQuestStatus` of `docs/spec.md` §2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run {
-    /// The quest.
+    /// Id of the quest.
     pub quest: QuestId,
-    /// Which run of it.
+    /// The period of the run.
     pub period: Period,
-    /// What it is at.
+    /// The current status.
     pub status: RunStatus,
     /// When it was started.
     pub started_at: Timestamp,
@@ -116,9 +116,9 @@ impl Run {
 /// A step that was completed in a run (`UserStepStatus` of `docs/spec.md` §2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StepDone {
-    /// The step.
+    /// Id of the step.
     pub step: StepId,
-    /// When.
+    /// When it was completed.
     pub at: Timestamp,
 }
 

@@ -1,26 +1,26 @@
-//! What a fan has come to and nobody has noted yet: whether a check of their progress would find anything.
+//! Progress that a fan has earned but that is not recorded yet: whether a progress check would find anything.
 
 use crate::{Achievement, Facts, FanProgress, Quest, Run, StepDone, is_due, today};
 use terrace_kernel::{Timestamp, UserId};
 
-/// The rank that meets whatever threshold there may be.
+/// A rank that meets every threshold.
 const FIRST: u64 = 1;
 
-/// How far a fan is: what is known of them, and their runs.
+/// The progress of a fan: the facts and the runs.
 #[derive(Debug, Clone)]
 pub struct FanStanding {
-    /// The fan.
+    /// Id of the fan.
     pub user: UserId,
-    /// What checks and achievements go by.
+    /// The inputs of checks and achievements.
     pub progress: FanProgress,
-    /// Their runs with the steps done in each: of quests that are gone through once, and of today at least. Those of
-    /// other days are not looked at.
+    /// The fan's runs, each with its completed steps: at least those of once-only quests and of today. Runs of other
+    /// days are ignored.
     pub runs: Vec<(Run, Vec<StepDone>)>,
 }
 
 impl FanStanding {
-    /// Whether a step, a quest or an achievement is theirs by now and not noted; `rank` is where they stand on the
-    /// global board, if they do.
+    /// Whether a step, a quest or an achievement is earned and not recorded; `rank` is the fan's rank on the global
+    /// board, if listed.
     pub fn has_news(
         &self,
         quests: &[Quest],
@@ -31,9 +31,9 @@ impl FanStanding {
         self.is_any_due(quests, rank, now) || self.has_reached_one(achievements)
     }
 
-    /// Whether it depends on their rank what is theirs: where it does not, nobody need look it up.
+    /// Whether the result depends on the fan's rank; if not, the rank need not be looked up.
     pub fn asks_rank(&self, quests: &[Quest], now: Timestamp) -> bool {
-        // What a rank brings may bring another step, so that it is asked for also where there is news without it.
+        // A step met by rank may unlock another one, so the rank matters even if there is news without it.
         self.due(quests, Some(FIRST), now) > self.due(quests, None, now)
     }
 
@@ -41,7 +41,7 @@ impl FanStanding {
         self.due(quests, rank, now) > 0
     }
 
-    /// In how many of today's runs a check has something to do, each with the number of its steps.
+    /// The number of today's runs that a check would change, plus the number of steps that it would complete in them.
     fn due(&self, quests: &[Quest], rank: Option<u64>, now: Timestamp) -> usize {
         let facts = Facts { rank, ..self.progress.facts };
         let today = today(self.progress.zone, self.progress.visits.as_ref(), now);
@@ -95,7 +95,7 @@ mod tests {
         for (rank, news) in [(None, false), (Some(4), false), (Some(3), true)] {
             assert_eq!(waiting.has_news(&quests, &[], rank, now), news, "{rank:?}");
         }
-        // Also beside something that is new without it.
+        // Also if something is new without it.
         let mut richer = waiting.clone();
         richer.progress.facts.follows = 1;
         assert!(richer.has_news(&quests, &[], None, now) && richer.asks_rank(&quests, now));

@@ -1,32 +1,32 @@
-//! Rows from elsewhere that know a quest or a step only by its title. Titles are read for this alone: everything else goes
-//! by keys.
+//! Matching of imported rows that name a quest or a step by its title. Titles are used only for this; all other
+//! references use keys.
 
 use crate::{Quest, Step};
 
-/// Why nobody can say which step a row from elsewhere means.
+/// Why the step of an imported row cannot be determined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, thiserror::Error)]
 pub enum Mismatch {
-    /// No quest has this key, and none is called so.
+    /// No quest has this key or title.
     #[error("no quest has this key or title")]
     UnknownQuest,
-    /// Several quests are called so.
+    /// Several quests have this title.
     #[error("several quests have this title")]
     AmbiguousQuest,
-    /// No step has this key, and none is called so.
+    /// No step has this key or title.
     #[error("no step has this key or title")]
     UnknownStep,
-    /// Several steps are called so.
+    /// Several steps have this key or title.
     #[error("several steps are called so")]
     AmbiguousStep,
 }
 
-/// The step that a row from elsewhere means, and its quest. Keys go before titles, of which case and the number of blanks
-/// do not matter and everything else does. Where no quest is named the keys and titles of all steps count alike, because
-/// keys of steps are unique within a quest only.
+/// The step that an imported row means, and its quest. Keys take precedence over titles, which are compared without
+/// regard to case and the number of spaces. If the row names no quest, the keys and titles of all steps rank equally,
+/// because keys of steps are unique only within a quest.
 ///
 /// # Errors
 ///
-/// Nothing is called so, or several are: it is never guessed.
+/// Returns an error if there is no match, or several: the function never guesses.
 pub fn find_step<'a>(
     quests: &'a [Quest],
     quest: Option<&str>,
@@ -50,11 +50,11 @@ pub fn find_step<'a>(
     only(called, Mismatch::UnknownStep, Mismatch::AmbiguousStep).map(|step| (quest, step))
 }
 
-/// The quest that a row from elsewhere means, by its key or else by its title.
+/// The quest that an imported row means, by its key, or else by its title.
 ///
 /// # Errors
 ///
-/// Nothing is called so, or several are.
+/// Returns an error if there is no match, or several.
 pub fn find_quest<'a>(quests: &'a [Quest], quest: &str) -> Result<&'a Quest, Mismatch> {
     let titled = || {
         let wanted = folded(quest);
@@ -64,7 +64,7 @@ pub fn find_quest<'a>(quests: &'a [Quest], quest: &str) -> Result<&'a Quest, Mis
     quests.iter().find(|one| one.key.as_str() == quest).map_or_else(titled, Ok)
 }
 
-/// The only one there is.
+/// The single item of `found`.
 fn only<T>(
     mut found: impl Iterator<Item = T>,
     unknown: Mismatch,
@@ -125,7 +125,7 @@ mod tests {
             (Some("welcome"), "photo", Ok("welcome/photo")),
             (Some(" WELCOME!"), "Photo", Ok("welcome/team")),
             (Some("welcome"), " add  A photo", Ok("welcome/photo")),
-            // A key goes before a title, of quests and of steps.
+            // A key takes precedence over a title, for quests and for steps.
             (Some("daily"), "hello", Ok("daily/hello")),
             (Some("Daily"), "one", Ok("fans/one")),
             (Some("fans"), "Same", Err(AmbiguousStep)),
@@ -135,7 +135,7 @@ mod tests {
             (Some("welcome"), "Cheer", Err(UnknownStep)),
             (None, "say HELLO", Ok("daily/hello")),
             (None, "shout", Ok("old/shout")),
-            // One's key and another's title; one key or one title of two.
+            // The key of one step and the title of another; one key or one title shared by two.
             (None, "photo", Err(AmbiguousStep)),
             (None, "hello", Err(AmbiguousStep)),
             (None, "cheer", Err(AmbiguousStep)),

@@ -1,31 +1,30 @@
-//! Boards, and which of them a record of points gets.
+//! Boards, and the rule that assigns a record of points to one.
 
 use crate::{BoardId, SeasonId, TeamBoardId, TotalKey};
 use terrace_kernel::{TeamId, Timestamp};
 
-/// What a board ranks.
+/// The fans that a board ranks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BoardScope {
-    /// Everybody, in one season. Each season has a board of its own.
+    /// All fans, in one season. Each season has its own global board.
     Global(SeasonId),
-    /// The fans of a team, in whichever season is looked at. A team has one board, created when it is first
-    /// asked for.
+    /// The fans of a team, in any season. A team has one board, created when it is first requested.
     Team(TeamId),
 }
 
 /// A board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Board {
-    /// Its id.
+    /// Id of the board.
     pub id: BoardId,
-    /// What it ranks.
+    /// The fans that the board ranks.
     pub scope: BoardScope,
-    /// When it was created.
+    /// When the board was created.
     pub created_at: Timestamp,
 }
 
 impl Board {
-    /// The id under which records name this board; a global board's id is never in a record.
+    /// The id under which records name this board; `None` for a global board, which records never name.
     pub fn team_board(&self) -> Option<TeamBoardId> {
         match self.scope {
             BoardScope::Global(_) => None,
@@ -33,9 +32,9 @@ impl Board {
         }
     }
 
-    /// Which totals the board shows in a season (`docs/spec.md`, scoring rules 2 and 3); `None` when the season
-    /// is not this global board's. With the active season it is also what the legacy `LeaderboardEntry.points` of
-    /// the board mirror (rule 7).
+    /// The total that the board shows in a season (`docs/spec.md`, scoring rules 2 and 3); `None` if the season is not
+    /// the season of this global board. For the active season it is also the value that the legacy
+    /// `LeaderboardEntry.points` of the board mirrors (rule 7).
     pub fn scored_in(&self, season: SeasonId) -> Option<TotalKey> {
         match self.scope {
             BoardScope::Global(own) => (own == season).then_some(TotalKey::Global(season)),
@@ -44,25 +43,26 @@ impl Board {
     }
 }
 
-/// The team whose board a record gets (`docs/spec.md`, scoring rules 4 and 5): the quest's or game's, else the
-/// fan's favourite at the time of the event, else none. A backfill passes what can be known.
+/// The team whose board a record is assigned to (`docs/spec.md`, scoring rules 4 and 5): the team of the quest or game,
+/// or else the fan's favourite team at the time of the event, or none. A backfill passes the favourite only if it is
+/// known.
 pub fn board_team(activity: Option<TeamId>, favorite_then: Option<TeamId>) -> Option<TeamId> {
     activity.or(favorite_then)
 }
 
-/// What is known of the favourite team that a fan had: the one that they have, for as long as nothing of their account has
-/// changed. What it was before that is kept nowhere.
+/// The known history of a fan's favourite team: the current team, valid since the last change of the account. Earlier
+/// favourites are not stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FavoriteAsOf {
-    /// The team that they have now.
+    /// The current favourite team.
     pub team: Option<TeamId>,
-    /// When something of their account last changed.
+    /// When the account last changed.
     pub since: Timestamp,
 }
 
 impl FavoriteAsOf {
-    /// The favourite at `at`, where that is known. Of the instant of a change itself it is not: which of the two came first
-    /// nobody can say.
+    /// The favourite at `at`, if it is known. At the exact instant of a change it is not known, because the order of
+    /// the two events is undefined.
     pub fn at(&self, at: Timestamp) -> Option<TeamId> {
         self.team.filter(|_| self.since < at)
     }

@@ -1,4 +1,4 @@
-//! What became of totals, as the event log tells it.
+//! Changes of totals, as written to the event log.
 
 use crate::{BoardId, Points, SeasonId, Total};
 use std::fmt;
@@ -6,26 +6,26 @@ use std::str::FromStr;
 use terrace_kernel::Timestamp;
 use uuid::Uuid;
 
-/// A fan's total on a board as a change left it.
+/// A fan's total on a board after a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TotalChange {
-    /// The season that is counted.
+    /// The season of the total.
     pub season: SeasonId,
     /// The board: the season's global one, or a team's.
     pub board: BoardId,
-    /// The total.
+    /// The new total.
     pub total: Total,
-    /// Whether the fan is shown on the board.
+    /// Whether the board lists the fan.
     pub is_listed: bool,
 }
 
-/// Changes of one fan's totals. As text, each is `season/board/points/micros/version/1`, the last being 0 for a fan who
-/// is not listed, and they stand apart by spaces; ids are 32 hexadecimal digits. Numbers and ids only: of a deleted
-/// account nothing personal stays in the log.
+/// Changes of one fan's totals. The text form is a list of `season/board/points/micros/version/1`, separated by spaces;
+/// the last field is 0 for a fan who is not listed, and ids are 32 hexadecimal digits. It contains only numbers and
+/// ids, so that no personal data of a deleted account stays in the log.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TotalChanges(pub Vec<TotalChange>);
 
-/// The text tells of no totals.
+/// The text is not a list of changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not the totals of a fan")]
 pub struct MalformedChanges;

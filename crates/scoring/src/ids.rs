@@ -1,15 +1,15 @@
-//! The identifiers of this domain, each a UUID in canonical form, as those of the kernel are.
+//! The identifiers of this domain: UUIDs in canonical form, like those of the kernel.
 
 use terrace_kernel::typed_ids;
 
 typed_ids! {
-    /// A season.
+    /// Id of a season.
     SeasonId;
-    /// A board: a season's global one, or a team's.
+    /// Id of a board: a season's global one, or a team's.
     BoardId;
-    /// A team's board. Records name boards by this type, so that none can name a global one.
+    /// Id of a team's board. Records name boards by this type, so that none can name a global one.
     TeamBoardId;
-    /// A record of points. A `UUIDv7`: its time is that of the writing, whenever the event was.
+    /// Id of a record of points: a `UUIDv7` with the time of the writing, not of the event.
     RecordId;
 }
 

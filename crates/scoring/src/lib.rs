@@ -1,8 +1,8 @@
-//! Points, seasons and boards: which season and board a record of points belongs to, what it counts for, and
-//! who stands where. Rules as pure functions and one data structure; no database, no web framework, no runtime.
+//! Points, seasons and boards: the season and the board that a record of points belongs to, the totals that it counts
+//! for, and the ranks of fans. Pure functions and one data structure: no database, no web framework, no runtime.
 //!
-//! A [`NewAward`] becomes a [`PointsRecord`] stamped by [`Seasons`]; each record counts for the totals that
-//! [`PointsRecord::totals`] names; a [`Total`] per fan is what a [`RankIndex`] orders.
+//! [`Seasons`] turns a [`NewAward`] into a [`PointsRecord`] with a season. [`PointsRecord::totals`] lists the totals
+//! that a record counts for. A [`RankIndex`] orders the [`Total`]s of fans.
 
 mod board;
 mod change;

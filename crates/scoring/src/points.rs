@@ -10,27 +10,27 @@ pub struct Points(i64);
 impl Points {
     /// No points.
     pub const ZERO: Self = Self(0);
-    /// The most that one record may give or take: with it, nine million records sum to what a JSON number holds
-    /// exactly (RFC 8259 §6).
+    /// The most that one record may add or subtract. Nine million records of this size sum to an integer that a JSON
+    /// number represents exactly (RFC 8259 §6).
     pub const MAX_AWARD: Self = Self(1_000_000_000);
 
-    /// As many points.
+    /// Wraps a number of points.
     pub const fn new(points: i64) -> Self {
         Self(points)
     }
 
-    /// The number that tables and answers hold.
+    /// The number that is stored in tables and responses.
     pub const fn get(self) -> i64 {
         self.0
     }
 
-    /// The sum; at the ends of the type it stays there.
+    /// The sum; it saturates at the bounds of the type.
     #[must_use]
     pub const fn plus(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))
     }
 
-    /// The difference; at the ends of the type it stays there.
+    /// The difference; it saturates at the bounds of the type.
     #[must_use]
     pub const fn minus(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))

@@ -1,5 +1,5 @@
-//! What the rules of this crate need from a store. One call is one round trip to the database; a call that writes
-//! reports whether it took.
+//! The store interface that the rules of this crate need. One call is one round trip to the database; a call that
+//! writes conditionally returns whether it wrote.
 
 use crate::{
     Board, BoardId, Points, PointsRecord, RankKey, RecordId, Season, SeasonId, Seasons, SourceKey,
@@ -7,87 +7,87 @@ use crate::{
 };
 use terrace_kernel::{Limit, Page, StoreError, TeamId, TimeKey, Timestamp, UserId};
 
-/// A record of points that is to be written, by what is known before the store is asked: its season is that of `seasons`
-/// as this process knows them, and its board is to be found by the store.
+/// A record of points to be written, as prepared before the store is read: its season comes from the [`Seasons`] that
+/// this process has cached, and the store may look up its board.
 #[derive(Debug, Clone)]
 pub struct AwardOrder<'a> {
-    /// The record. Its board is ignored where `board` says that one is to be found.
+    /// The record. Its board is ignored if the store looks up the board, as `board` specifies.
     pub record: &'a PointsRecord,
-    /// The board.
+    /// How the board is determined.
     pub board: BoardOrder,
-    /// Who writes.
+    /// Who writes the record.
     pub by: Writer,
     /// The time of the writing.
     pub now: Timestamp,
 }
 
-/// Which board a record gets.
+/// How the board of a record is determined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BoardOrder {
-    /// The one that the record names, or none.
+    /// The board of the record, if any.
     AsRecorded,
-    /// That of the team of the activity, or else of the fan's favourite team as it is now ([`crate::board_team`]).
+    /// The board of the team of the activity, or else of the fan's current favourite team ([`crate::board_team`]).
     Of(Option<TeamId>),
 }
 
-/// What became of an award.
+/// The result of an award.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Awarding {
-    /// It was written, and the totals are what they are now.
+    /// The record was written, and the totals were updated.
     Written {
-        /// The board that the record got.
+        /// The board of the record.
         board: Option<TeamBoardId>,
-        /// The totals that it changed.
+        /// The totals that changed.
         changes: TotalChanges,
     },
-    /// The fact has paid the fan before.
+    /// The fan was already paid for this fact.
     AlreadyThere,
-    /// Another season covers the time of the event now, or the one that does was closed: nothing was written, and the
-    /// seasons are to be read anew.
+    /// Nothing was written: another season now covers the time of the event, or that season was closed. The caller must
+    /// reload the seasons.
     Stale,
-    /// The team has no board yet: nothing was written.
+    /// Nothing was written: the team has no board yet.
     NoBoard(TeamId),
-    /// There is no such fan, or not one who gets points: the account was deleted, or the service writes and it is
+    /// Nothing was written: the account does not exist or was deleted, or the service writes and the account is
     /// suspended.
     NotActive,
 }
 
-/// Writes the ledger of points, and with each record the totals that it counts for, the legacy entries that mirror them,
-/// and the event that tells of them.
+/// Writes the ledger of points. With each record it updates the totals that the record counts for and the legacy
+/// entries that mirror them, and publishes the event.
 pub trait PointsWrite {
-    /// Writes a record unless its fact has paid the fan before. One round trip.
+    /// Writes a record unless the fan was already paid for its fact. One round trip.
     fn award(&mut self, order: &AwardOrder<'_>) -> Result<Awarding, StoreError>;
 
-    /// Brings what boards show of a fan in line with the account as it is now: whoever is not active or does not want to
-    /// be seen is listed nowhere. Says what changed, and tells of it. The caller has locked or written the account.
+    /// Updates the listing of a fan on all boards to match the account: an account that is not active, or that opted
+    /// out, is not listed. Returns the changes and publishes them. The caller must have locked or written the account.
     fn relist(&mut self, user: UserId, at: Timestamp) -> Result<TotalChanges, StoreError>;
 
-    /// Puts a fan on a board, or takes them off it, in the season that is given: a total of zero is made where there is
-    /// none. Says what changed, and tells of it. Nothing where there is no such fan who is active.
+    /// Adds a fan to a board or removes them from it, in the given season; creates a total of zero if there is none.
+    /// Returns the change and publishes it; `None` if there is no such active fan.
     fn set_membership(&mut self, change: &Membership) -> Result<Option<TotalChanges>, StoreError>;
 }
 
-/// A fan joins a board, or leaves it.
+/// A request of a fan to join a board or to leave it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Membership {
-    /// The fan.
+    /// Id of the fan.
     pub user: UserId,
-    /// The board.
+    /// Id of the board.
     pub board: BoardId,
-    /// The season whose total of theirs is to be listed, or not.
+    /// The season whose total is to be listed or hidden.
     pub season: Season,
-    /// Whether they join.
+    /// Whether the fan joins; otherwise the fan leaves.
     pub joins: bool,
-    /// When.
+    /// When the change happens.
     pub at: Timestamp,
 }
 
 /// Reads the ledger of points.
 pub trait PointsRead {
-    /// A fan's record of a fact.
+    /// A fan's record for a fact.
     fn record(&mut self, user: UserId, source: &SourceKey) -> Result<Option<PointsRecord>, StoreError>;
 
-    /// A fan's records, the newest first.
+    /// A page of a fan's records, newest first.
     fn records(
         &mut self,
         user: UserId,
@@ -95,7 +95,7 @@ pub trait PointsRead {
         after: Option<TimeKey>,
     ) -> Result<Page<PointsRecord, TimeKey>, StoreError>;
 
-    /// A fan's records of completed quests, the newest first.
+    /// A page of a fan's records of completed quests, newest first.
     fn quest_records(
         &mut self,
         user: UserId,
@@ -103,40 +103,40 @@ pub trait PointsRead {
         after: Option<TimeKey>,
     ) -> Result<Page<PointsRecord, TimeKey>, StoreError>;
 
-    /// Those of a fan's records that are of these facts, in no order.
+    /// The fan's records for these facts, in no order.
     fn records_among(&mut self, user: UserId, facts: &[SourceKey]) -> Result<Vec<PointsRecord>, StoreError>;
 
-    /// Those of a fan's records that have these ids, in no order.
+    /// The fan's records with these ids, in no order.
     fn records_with(&mut self, user: UserId, ids: &[RecordId]) -> Result<Vec<PointsRecord>, StoreError>;
 
-    /// The sum of all of a fan's records, whatever their season.
+    /// The sum of all of a fan's records, over all seasons.
     fn points_of(&mut self, user: UserId) -> Result<Points, StoreError>;
 
     /// A fan's totals on boards in a season.
     fn totals_of(&mut self, user: UserId, season: SeasonId) -> Result<Vec<TotalChange>, StoreError>;
 }
 
-/// Reads seasons and boards, and boards as the tables have them.
+/// Reads seasons and boards, and the ranking of boards from the tables.
 pub trait BoardRead {
-    /// Every season.
+    /// All seasons.
     fn seasons(&mut self) -> Result<Seasons, StoreError>;
 
-    /// A board.
+    /// The board with this id.
     fn board(&mut self, id: BoardId) -> Result<Option<Board>, StoreError>;
 
-    /// A team's board.
+    /// The board of a team.
     fn board_of_team(&mut self, team: TeamId) -> Result<Option<Board>, StoreError>;
 
-    /// A season's global board.
+    /// The global board of a season.
     fn global_board(&mut self, season: SeasonId) -> Result<Option<Board>, StoreError>;
 
-    /// Every board of a team, and the global one of that season.
+    /// All team boards, and the global board of this season.
     fn boards(&mut self, season: SeasonId) -> Result<Vec<Board>, StoreError>;
 
-    /// The boards that a fan was put on, or got points on, and did not leave.
+    /// The boards that a fan joined or got points on, and did not leave.
     fn boards_joined(&mut self, user: UserId) -> Result<Vec<BoardId>, StoreError>;
 
-    /// Up to `limit` of those who are listed, in the order of the board, after `after`.
+    /// Up to `limit` listed fans after `after`, in the order of the board.
     fn ranked(
         &mut self,
         season: SeasonId,
@@ -145,7 +145,7 @@ pub trait BoardRead {
         after: Option<&RankKey>,
     ) -> Result<Vec<RankKey>, StoreError>;
 
-    /// Up to `limit` of those who are listed before `before`, the nearest first.
+    /// Up to `limit` listed fans before `before`, nearest first.
     fn ranked_before(
         &mut self,
         season: SeasonId,
@@ -154,17 +154,17 @@ pub trait BoardRead {
         before: &RankKey,
     ) -> Result<Vec<RankKey>, StoreError>;
 
-    /// Whether the event log tells of every change of the board that this transaction sees: only then are rows that were
-    /// read in one state of the database those as of the head of the log.
+    /// Whether every change of the board that this transaction sees is in the event log. Only then do rows read in one
+    /// database snapshot match the head of the log.
     fn is_told(&mut self, season: SeasonId, board: BoardId) -> Result<bool, StoreError>;
 
-    /// How many are listed.
+    /// The number of listed fans.
     fn count_listed(&mut self, season: SeasonId, board: BoardId) -> Result<u64, StoreError>;
 
-    /// How many are listed with strictly more points.
+    /// The number of listed fans with strictly more points.
     fn count_above(&mut self, season: SeasonId, board: BoardId, points: Points) -> Result<u64, StoreError>;
 
-    /// The same, counted to `most` at most.
+    /// The same, with the count capped at `most`.
     fn count_above_within(
         &mut self,
         season: SeasonId,
@@ -173,10 +173,10 @@ pub trait BoardRead {
         most: u32,
     ) -> Result<u64, StoreError>;
 
-    /// How many are listed before `key` in the order of the board, whether or not somebody stands there.
+    /// The number of listed fans before `key` in the order of the board, whether or not a fan has that key.
     fn count_before(&mut self, season: SeasonId, board: BoardId, key: &RankKey) -> Result<u64, StoreError>;
 
-    /// The fewest points that somebody listed has beyond these.
+    /// The lowest points above these that a listed fan has.
     fn next_above(
         &mut self,
         season: SeasonId,
@@ -184,7 +184,7 @@ pub trait BoardRead {
         points: Points,
     ) -> Result<Option<Points>, StoreError>;
 
-    /// A fan's line, if they are listed.
+    /// A fan's line, if the fan is listed.
     fn listed(
         &mut self,
         season: SeasonId,
@@ -192,7 +192,7 @@ pub trait BoardRead {
         user: UserId,
     ) -> Result<Option<RankKey>, StoreError>;
 
-    /// Up to `limit` totals of a season that are listed, in the order of (board, fan), from one end of `span` on.
+    /// Up to `limit` listed totals of a season, ordered by board and fan, starting from one end of `span`.
     fn listed_totals(
         &mut self,
         season: SeasonId,
@@ -201,29 +201,29 @@ pub trait BoardRead {
     ) -> Result<Vec<(BoardId, UserId, Total)>, StoreError>;
 }
 
-/// Which of a season's totals are asked for, both ends left out.
+/// A range of a season's totals; both bounds are exclusive.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TotalsSpan {
-    /// Those after this one.
+    /// The lower bound.
     pub after: Option<(BoardId, UserId)>,
-    /// Those before this one.
+    /// The upper bound.
     pub before: Option<(BoardId, UserId)>,
-    /// Whether they are read from the end towards the beginning.
+    /// Whether the range is read in descending order.
     pub backwards: bool,
 }
 
 /// Writes seasons and boards.
 pub trait BoardWrite: BoardRead {
-    /// Writes seasons and the global boards of those that are new; each is told of. `boards` are the ids for new ones,
-    /// as many as there are seasons.
+    /// Writes seasons and the global boards of the new ones, and publishes each. Each season comes with the id for its
+    /// global board, which is used if the season is new.
     fn put_seasons(&mut self, seasons: &[(Season, BoardId)], at: Timestamp) -> Result<(), StoreError>;
 
-    /// Writes a season unless its key is taken, and its global board; `false` when it was.
+    /// Inserts a season and its global board; `false` if the key is taken.
     fn add_season(&mut self, season: &Season, board: BoardId, at: Timestamp) -> Result<bool, StoreError>;
 
-    /// Makes a team's board unless it has one; `false` when there is no such team.
+    /// Creates the board of a team unless it has one; `false` if there is no such team.
     fn ensure_board(&mut self, team: TeamId, id: BoardId, at: Timestamp) -> Result<bool, StoreError>;
 
-    /// Waits for whoever is changing the seasons, and lets nobody else until the transaction ends.
+    /// Waits for other transactions that change the seasons, and excludes them until this transaction ends.
     fn lock_seasons(&mut self) -> Result<(), StoreError>;
 }

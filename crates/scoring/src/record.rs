@@ -1,95 +1,95 @@
-//! Records of points: what was given or taken, for what, and what it counts for.
+//! Records of points: the amount, the fact that it is for, and the totals that it counts for.
 
 use crate::{Points, RecordId, SeasonId, Seasons, SourceKey, SourceKind, Stamp, TeamBoardId, TotalKey};
 use terrace_kernel::text::{TextError, line};
 use terrace_kernel::{Timestamp, UserId};
 
-/// Who writes a record.
+/// The writer of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Writer {
-    /// The service, for what fans do.
+    /// The service, for activities of fans.
     Service,
-    /// Maintenance: backfills, repairs, corrections. It may write to closed seasons and take points.
+    /// Maintenance: backfills, repairs and corrections. It may write to closed seasons and subtract points.
     Maintenance,
 }
 
-/// What a record says to the fan that it is for: one line of 1 to 200 characters.
+/// Validates the reason of a record, which is shown to its fan: one line of 1 to 200 characters.
 ///
 /// # Errors
 ///
-/// Says which rule the text breaks.
+/// Returns the rule that the text violates.
 pub fn reason(text: &str) -> Result<String, TextError> {
     line(text, 1, 200)
 }
 
-/// A fact for which a fan is to get points.
+/// A fact for which a fan gets points.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewAward {
-    /// Who gets them.
+    /// The fan who gets the points.
     pub user: UserId,
-    /// How many; zero is a record too (a quest without a bonus was completed).
+    /// The number of points; a record of zero is written too (a quest without a bonus was completed).
     pub amount: Points,
-    /// What it says to the fan, checked by [`reason`].
+    /// The text that is shown to the fan, validated by [`reason`].
     pub reason: String,
-    /// The fact.
+    /// Key of the fact.
     pub source: SourceKey,
-    /// When it happened: for a backfill, then and not now.
+    /// When the fact happened; a backfill passes the original time.
     pub at: Timestamp,
 }
 
-/// A record of points. It is never changed: what was wrong is taken back by another one.
+/// A record of points. Records are immutable: a wrong one is corrected by a reversal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PointsRecord {
-    /// Its id.
+    /// Id of the record.
     pub id: RecordId,
-    /// Whose points.
+    /// The fan that the points belong to.
     pub user: UserId,
-    /// How many; below zero where they are taken.
+    /// The number of points; negative if points are subtracted.
     pub amount: Points,
-    /// What it says to the fan.
+    /// The text that is shown to the fan.
     pub reason: String,
-    /// The fact that it is for; unique with the user.
+    /// Key of the fact; unique per user.
     pub source: SourceKey,
-    /// The season that it counts in; without one it never counts.
+    /// The season that the record counts in; without a season it counts nowhere.
     pub season: Option<SeasonId>,
-    /// The team's board that it counts on, beside the season's global one.
+    /// The team's board that the record counts on, in addition to the season's global one.
     pub board: Option<TeamBoardId>,
-    /// When what it is for happened.
+    /// When the fact happened.
     pub at: Timestamp,
 }
 
 /// Why an award is not written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum AwardRefusal {
-    /// The season of its time is closed.
+    /// The season of the award's time is closed.
     #[error("the season is closed")]
     SeasonClosed,
-    /// More than [`Points::MAX_AWARD`], or less than its negative.
+    /// The amount is outside ±[`Points::MAX_AWARD`].
     #[error("an award is at most {} points", Points::MAX_AWARD)]
     TooLarge,
-    /// The service takes points only by reversal.
+    /// The amount is negative. The service subtracts points only by reversal.
     #[error("an award is not negative")]
     Negative,
-    /// A reversal is made from the record that it takes back.
+    /// The fact is a reversal, which can only be created from the record that it reverses.
     #[error("a reversal is no award")]
     Reversal,
 }
 
-/// Why a record is not taken back.
+/// Why a record cannot be reversed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ReversalRefusal {
-    /// Its season is closed.
+    /// The season of the record is closed.
     #[error("the season is closed")]
     SeasonClosed,
-    /// It takes another one back itself.
+    /// The record is a reversal itself.
     #[error("a reversal is not taken back")]
     Reversal,
 }
 
 impl NewAward {
-    /// The record of this fact (`docs/spec.md`, scoring rules 4 to 6): its season is the one of its time, and
-    /// its board is `board`, that of the team that [`crate::board_team`] names. What happened before the first
-    /// counted season gets neither.
+    /// Creates the record of this fact (`docs/spec.md`, scoring rules 4 to 6). The time determines its season. `board`
+    /// is the board of the team that [`crate::board_team`] returns. A fact before the first counted season gets neither
+    /// season nor board.
     pub fn record(
         self,
         id: RecordId,
@@ -114,8 +114,8 @@ impl NewAward {
 }
 
 impl PointsRecord {
-    /// The record that takes this one back, at `at`. It counts for what this one counts for, so that every sum is
-    /// as if neither had been; its key lets it happen once.
+    /// The record that reverses this one, at time `at`. It counts for the same totals, so that every sum is as if
+    /// neither existed; its source key makes it unique.
     pub fn reversal(
         &self,
         id: RecordId,
@@ -132,8 +132,8 @@ impl PointsRecord {
         Ok(Self { id, user, amount: -amount, reason, source, season, board, at })
     }
 
-    /// The totals that it counts for (`docs/spec.md`, scoring rules 2, 3, 5 and 6): none without a season; else
-    /// the global one of its season and, when it has a board, that board's in its season.
+    /// The totals that the record counts for (`docs/spec.md`, scoring rules 2, 3, 5 and 6): none without a season;
+    /// otherwise the global total of its season and, if it has a board, the total of that board in its season.
     pub fn totals(&self) -> impl Iterator<Item = TotalKey> + use<> {
         let global = self.season.map(TotalKey::Global);
         let team = self.season.zip(self.board).map(|(season, board)| TotalKey::Team(season, board));
@@ -157,7 +157,7 @@ mod tests {
         Timestamp::from_micros(micros)
     }
 
-    /// Season 0 until 100, a closed one until 200, none until 300, an active one.
+    /// Season 0 until 100, a closed season until 200, no season until 300, then an active one.
     fn seasons() -> Seasons {
         let season = |n, starts, ends: Option<i64>, status| Season {
             id: season_id(n),

@@ -11,13 +11,13 @@ use terrace_kernel::{Timestamp, UnknownName};
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SeasonKey(String);
 
-/// The text is no season's key.
+/// The text is not a valid season key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a season's key is 1 to 32 of a-z, 0-9, '.', '_' and '-', beginning with a letter or digit")]
 pub struct MalformedSeasonKey;
 
 impl SeasonKey {
-    /// The key as tables and commands hold it.
+    /// The key as stored in tables and commands.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -41,26 +41,26 @@ impl fmt::Display for SeasonKey {
     }
 }
 
-/// A season's name: one line of 1 to 80 characters.
+/// Validates the name of a season: one line of 1 to 80 characters.
 ///
 /// # Errors
 ///
-/// Says which rule the text breaks.
+/// Returns the rule that the text violates.
 pub fn season_name(text: &str) -> Result<String, TextError> {
     line(text, 1, 80)
 }
 
-/// What a season is at.
+/// The status of a season.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SeasonStatus {
-    /// The time before points were counted by season (Season 0): its records have null scopes and never count
+    /// The time before points were counted by season (Season 0): its records have null scopes and count nowhere
     /// (`docs/spec.md`, scoring rule 6).
     Legacy,
-    /// It is announced.
+    /// Announced, but not started.
     Planned,
-    /// Its boards are the ones shown unless another season is asked for.
+    /// Current: its boards are shown by default.
     Active,
-    /// It stays readable; only maintenance writes records of it.
+    /// Over: it stays readable, and only maintenance writes records of it.
     Closed,
 }
 
@@ -68,7 +68,7 @@ impl SeasonStatus {
     /// Every status, in the order of a season's life.
     pub const ALL: [Self; 4] = [Self::Legacy, Self::Planned, Self::Active, Self::Closed];
 
-    /// The stable name, as tables hold it.
+    /// The stable name, as stored in tables.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Legacy => "legacy",
@@ -99,32 +99,32 @@ impl FromStr for SeasonStatus {
 /// A season.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Season {
-    /// Its id.
+    /// Id of the season.
     pub id: SeasonId,
-    /// Its key; no two seasons share one.
+    /// Unique key of the season.
     pub key: SeasonKey,
-    /// Its name, checked by [`season_name`].
+    /// Display name, validated by [`season_name`].
     pub name: String,
     /// Its first instant.
     pub starts_at: Timestamp,
-    /// The first instant after it; none while its end is open.
+    /// The first instant after it; `None` if it has no end yet.
     pub ends_at: Option<Timestamp>,
-    /// What it is at.
+    /// Current status.
     pub status: SeasonStatus,
 }
 
 impl Season {
-    /// Whether an instant lies within it.
+    /// Whether the season covers an instant.
     pub fn covers(&self, at: Timestamp) -> bool {
         self.starts_at <= at && !self.ends_at.is_some_and(|end| end.is_over(at))
     }
 
-    /// Whether its boards are the ones shown unless another season is asked for.
+    /// Whether the season's boards are shown by default.
     pub fn is_active(&self) -> bool {
         self.status == SeasonStatus::Active
     }
 
-    /// Whether records can be of this season at all (`docs/spec.md`, scoring rule 6).
+    /// Whether records can belong to this season (`docs/spec.md`, scoring rule 6).
     pub fn is_counted(&self) -> bool {
         self.status != SeasonStatus::Legacy
     }

@@ -1,47 +1,47 @@
-//! All seasons together: which one an event falls into, and how one follows another.
+//! The list of all seasons: which season covers an event, and how seasons follow one another.
 
 use crate::{Season, SeasonId, SeasonKey, SeasonStatus, Writer};
 use terrace_kernel::Timestamp;
 
-/// Every season of the service, in the order of time. No two overlap, at most one is active, and the legacy ones
-/// come before all that are counted.
+/// All seasons of the service, in order of time. No two overlap, at most one is active, and legacy seasons come before
+/// all counted ones.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Seasons(Vec<Season>);
 
-/// Why seasons cannot stand together.
+/// Why a list of seasons is inconsistent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SeasonsError {
-    /// One ends before it starts.
+    /// A season ends before it starts.
     #[error("season {0} ends before it starts")]
     Backwards(SeasonKey),
-    /// Two share an instant.
+    /// Two seasons overlap.
     #[error("seasons {0} and {1} overlap")]
     Overlap(SeasonKey, SeasonKey),
-    /// Two share their key.
+    /// Two seasons have the same key.
     #[error("there are two seasons {0}")]
     SameKey(SeasonKey),
-    /// Two are active.
+    /// Two seasons are active.
     #[error("seasons {0} and {1} are both active")]
     TwoActive(SeasonKey, SeasonKey),
-    /// One without counted records comes after one with them.
+    /// A legacy season comes after a counted one.
     #[error("legacy season {0} comes after a counted one")]
     LateLegacy(SeasonKey),
 }
 
-/// What the time of an event says about the scopes of its record.
+/// The season scope that the time of an event implies for its record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stamp {
-    /// It counts in this season.
+    /// The record counts in this season.
     Season(SeasonId),
-    /// No season covers it: the record has no season, keeps its board, and never counts.
+    /// No season covers the event: the record has no season, keeps its board, and counts nowhere.
     Between,
-    /// It was before the first counted season: the record has neither season nor board, and never counts
+    /// The event was before the first counted season: the record has neither season nor board, and counts nowhere
     /// (`docs/spec.md`, scoring rule 6).
     Legacy,
 }
 
 impl Stamp {
-    /// The record's season.
+    /// The season of the record.
     pub const fn season(self) -> Option<SeasonId> {
         match self {
             Self::Season(season) => Some(season),
@@ -50,37 +50,37 @@ impl Stamp {
     }
 }
 
-/// A season that is to be announced or started.
+/// A season to be announced or started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewSeason {
-    /// Its id.
+    /// Id of the season.
     pub id: SeasonId,
-    /// Its key.
+    /// Key of the season.
     pub key: SeasonKey,
-    /// Its name, checked by [`crate::season_name`].
+    /// Display name, validated by [`crate::season_name`].
     pub name: String,
     /// Its first instant: now, or later.
     pub starts_at: Timestamp,
-    /// The first instant after it; none to leave its end open.
+    /// The first instant after it; `None` for no end.
     pub ends_at: Option<Timestamp>,
 }
 
 /// Why a season is not started or closed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SeasonRefusal {
-    /// It would start in the past, where records have their season already.
+    /// It would start in the past, where records already have a season.
     #[error("a season cannot start in the past")]
     StartsInPast,
-    /// It does not fit in with the others.
+    /// It conflicts with other seasons.
     #[error(transparent)]
     Conflict(#[from] SeasonsError),
-    /// There is none to close.
+    /// There is no active season to close.
     #[error("no season is active")]
     NoneActive,
 }
 
 impl Seasons {
-    /// Takes seasons in any order, and checks that they can stand together.
+    /// Creates the list from seasons in any order, and checks that they are consistent.
     pub fn new(mut seasons: Vec<Season>) -> Result<Self, SeasonsError> {
         seasons.sort_by_key(|season| (season.starts_at, season.ends_at.is_none(), season.ends_at));
         for season in &seasons {
@@ -110,23 +110,22 @@ impl Seasons {
         Ok(Self(seasons))
     }
 
-    /// Every season, the earliest first.
+    /// All seasons, earliest first.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Season> {
         self.0.iter()
     }
 
-    /// A season by its id.
+    /// The season with this id.
     pub fn get(&self, id: SeasonId) -> Option<&Season> {
         self.0.iter().find(|season| season.id == id)
     }
 
-    /// The season whose boards are shown unless another is asked for.
+    /// The active season.
     pub fn active(&self) -> Option<&Season> {
         self.0.iter().find(|season| season.status == SeasonStatus::Active)
     }
 
-    /// The season whose boards are shown unless another is asked for: the active one, or between seasons the last that
-    /// was.
+    /// The season whose boards are shown by default: the active one, or the most recent closed one if none is active.
     pub fn shown(&self) -> Option<&Season> {
         self.active().or_else(|| self.0.iter().rfind(|season| season.status == SeasonStatus::Closed))
     }
@@ -136,8 +135,8 @@ impl Seasons {
         self.0.iter().find(|season| season.covers(at))
     }
 
-    /// What an event of that time is stamped with: the season that covers it, also when that was announced and
-    /// nobody has started it yet. `None` when that season is closed and the writer is not maintenance.
+    /// The stamp of an event at this time: the season that covers it, even if it was announced and not started yet.
+    /// `None` if that season is closed and the writer is not maintenance.
     pub fn stamp(&self, at: Timestamp, by: Writer) -> Option<Stamp> {
         let first = self.0.iter().find(|season| season.is_counted());
         if first.is_none_or(|season| at < season.starts_at) {
@@ -149,8 +148,7 @@ impl Seasons {
         }
     }
 
-    /// Whether that writer may still write records of a season: maintenance always, the service until the season
-    /// is closed.
+    /// Whether this writer may write records of a season: maintenance always, the service until the season is closed.
     pub fn takes(&self, season: SeasonId, by: Writer) -> bool {
         by == Writer::Maintenance
             || self
@@ -158,9 +156,9 @@ impl Seasons {
                 .is_some_and(|season| matches!(season.status, SeasonStatus::Planned | SeasonStatus::Active))
     }
 
-    /// Starts a season now, or announces it for later. Says what is to be written, in this order: the season
-    /// before it, when its end was open and is now this one's start, and the new one. Nothing is deleted: a new
-    /// season's boards are empty because no record is of it.
+    /// Starts a season now, or announces it for later. Returns the seasons to be written, in this order: the preceding
+    /// season, if its end was open and is now the start of the new one; then the new season. Nothing is deleted: the
+    /// boards of a new season are empty because it has no records.
     pub fn start(&self, new: NewSeason, now: Timestamp) -> Result<Vec<Season>, SeasonRefusal> {
         if new.starts_at < now {
             return Err(SeasonRefusal::StartsInPast);
@@ -185,7 +183,7 @@ impl Seasons {
         Ok(changed)
     }
 
-    /// Closes the active season now. Says what is to be written.
+    /// Closes the active season now. Returns the season to be written.
     pub fn close(&self, now: Timestamp) -> Result<Season, SeasonRefusal> {
         let mut season = self.active().ok_or(SeasonRefusal::NoneActive)?.clone();
         let end = season.ends_at.map_or(now, |end| end.min(now));
@@ -194,8 +192,8 @@ impl Seasons {
         Ok(season)
     }
 
-    /// The seasons whose status time has changed, as they are to be written: closed when their end has come,
-    /// active when their start has. Closings come first.
+    /// The seasons whose status must change at this time, as they are to be written: closed if their end has passed,
+    /// active if their start has. Closings come first.
     pub fn due(&self, now: Timestamp) -> Vec<Season> {
         let due = |season: &Season| {
             let ended = season.ends_at.is_some_and(|end| end.is_over(now));
@@ -208,7 +206,7 @@ impl Seasons {
                 | SeasonStatus::Closed => None,
             }
         };
-        // In the order of time no season starts before those that end by then.
+        // In order of time, no season starts before those that end by then.
         self.0
             .iter()
             .filter_map(|season| due(season).map(|status| Season { status, ..season.clone() }))
@@ -241,7 +239,7 @@ mod tests {
         }
     }
 
-    /// Season 0 until 100, a closed one, nothing from 200 to 300, Season 0.5, one to come.
+    /// Season 0 until 100, a closed season, a gap from 200 to 300, Season 0.5, and a planned one.
     fn history() -> Seasons {
         Seasons::new(vec![
             season(4, "1", 400, None, SeasonStatus::Planned),
@@ -263,7 +261,7 @@ mod tests {
         for (time, service, maintenance) in [
             (300, Some(Stamp::Season(id(3))), Some(Stamp::Season(id(3)))),
             (399, Some(Stamp::Season(id(3))), Some(Stamp::Season(id(3)))),
-            // Announced, and nobody has started it yet.
+            // Announced, but not started yet.
             (400, Some(Stamp::Season(id(4))), Some(Stamp::Season(id(4)))),
             // Closed.
             (150, None, Some(Stamp::Season(id(2)))),
@@ -317,7 +315,7 @@ mod tests {
         ] {
             assert_eq!(Seasons::new(seasons), Err(error));
         }
-        // One that was closed in the instant of its start is empty and in nobody's way.
+        // A season closed at the instant of its start is empty and overlaps nothing.
         let brief = vec![season(1, "a", 10, None, Active), season(2, "b", 10, Some(10), Closed)];
         assert_eq!(Seasons::new(brief).unwrap().at(at(10)).map(|season| season.id), Some(id(1)));
     }
@@ -348,7 +346,7 @@ mod tests {
         assert_eq!(announced.due(at(49)), []);
         let statuses = |now| announced.due(at(now)).into_iter().map(|s| (s.id, s.status)).collect::<Vec<_>>();
         assert_eq!(statuses(50), [(id(1), SeasonStatus::Closed), (id(2), SeasonStatus::Active)]);
-        // Nobody looked for a whole season.
+        // No check ran for a whole season.
         assert_eq!(statuses(80), [(id(1), SeasonStatus::Closed), (id(2), SeasonStatus::Closed)]);
     }
 
@@ -371,7 +369,7 @@ mod tests {
     #[test]
     fn closing_ends_the_active_season_now() {
         assert_eq!(history().close(at(350)), Ok(season(3, "0.5", 300, Some(350), SeasonStatus::Closed)));
-        // It had ended by itself before anybody closed it.
+        // It had ended by time before it was closed.
         assert_eq!(history().close(at(900)), Ok(season(3, "0.5", 300, Some(400), SeasonStatus::Closed)));
         let none = Seasons::new(Vec::new()).unwrap();
         assert_eq!(none.close(at(1)), Err(SeasonRefusal::NoneActive));

@@ -1,4 +1,4 @@
-//! Source keys: the name of the fact that a record of points is for.
+//! Source keys: identifiers of the facts that records of points are for.
 
 use chrono::NaiveDate;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::str::FromStr;
 use terrace_kernel::{UnknownName, uuid_from_canonical};
 use uuid::Uuid;
 
-/// What kind of fact a record of points is for.
+/// The kind of fact that a record of points is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SourceKind {
     /// A step of a quest was completed.
@@ -17,9 +17,9 @@ pub enum SourceKind {
     DailyVisit,
     /// A round of a game was played.
     Game,
-    /// A row that was brought in from elsewhere, of which no more is known than where it stood.
+    /// A row imported from another system, of which only the origin is known.
     Import,
-    /// Another record was taken back.
+    /// A reversal of another record.
     Reversal,
 }
 
@@ -28,7 +28,7 @@ impl SourceKind {
     pub const ALL: [Self; 6] =
         [Self::QuestStep, Self::Quest, Self::DailyVisit, Self::Game, Self::Import, Self::Reversal];
 
-    /// The stable name, as keys and answers hold it.
+    /// The stable name, as stored in keys and responses.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::QuestStep => "quest_step",
@@ -55,12 +55,12 @@ impl FromStr for SourceKind {
     }
 }
 
-/// The name of the fact that a fan gets points for. It is never null and is unique with the fan, so that a live
-/// write, a job and a backfill of one fact meet on one record, and the fact pays once. It is made of the fact
-/// alone: not of when or by whom it is written, nor of the season.
+/// The identifier of a fact that a fan gets points for. It is never null and is unique per fan, so that a live write, a
+/// job and a backfill of one fact produce the same record, and the fact pays once. It depends on the fact alone: not on
+/// the time or the writer of the record, nor on the season.
 ///
-/// As text, `kind:subject`, with `:date` where a fact recurs, and `reversal:` before the key of what is taken
-/// back; at most 80 characters, ASCII.
+/// The text form is `kind:subject`, with `:date` if the fact recurs, and with the prefix `reversal:` for a reversal; at
+/// most 80 characters, ASCII.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SourceKey {
     is_reversal: bool,
@@ -76,7 +76,7 @@ enum Fact {
     Import(String),
 }
 
-/// The text is no source key, or not in the one form in which it is written.
+/// The text is not a source key in canonical form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not a source key such as quest_step:0190a6f2-7c1e-7000-8000-000000000000")]
 pub struct MalformedSourceKey;
@@ -96,7 +96,7 @@ impl SourceKey {
         Self::of(Fact::Quest(quest.into(), daily))
     }
 
-    /// The visit of a day, by the fan's local date.
+    /// The visit of a day, identified by the fan's local date.
     pub const fn daily_visit(local_date: NaiveDate) -> Self {
         Self::of(Fact::DailyVisit(local_date))
     }
@@ -106,30 +106,30 @@ impl SourceKey {
         Self::of(Fact::Game(round.into()))
     }
 
-    /// A row that is brought in and whose fact is not known: by its origin, 1 to 64 of `A-Z`, `a-z`, `0-9`, `.`,
-    /// `_`, `/` and `-`, such as the table and key that it had there.
+    /// An imported row without a known fact, identified by its origin: 1 to 64 of `A-Z`, `a-z`, `0-9`, `.`, `_`, `/`
+    /// and `-`, such as its table and key in the other system.
     pub fn import(origin: &str) -> Result<Self, MalformedSourceKey> {
         let fits = (1..=64).contains(&origin.len())
             && origin.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._/-".contains(&byte));
         if fits { Ok(Self::of(Fact::Import(origin.to_owned()))) } else { Err(MalformedSourceKey) }
     }
 
-    /// The taking back of what this key is for; `None` when this is a taking back itself.
+    /// The key of the reversal; `None` if this is a reversal itself.
     pub fn reversal(&self) -> Option<Self> {
         (!self.is_reversal).then(|| Self { is_reversal: true, fact: self.fact.clone() })
     }
 
-    /// The key of what this one takes back.
+    /// The key of the reversed record; `None` if this is not a reversal.
     pub fn reversed(&self) -> Option<Self> {
         self.is_reversal.then(|| Self::of(self.fact.clone()))
     }
 
-    /// What kind of fact it names.
+    /// The kind of fact.
     pub const fn kind(&self) -> SourceKind {
         if self.is_reversal { SourceKind::Reversal } else { self.fact.kind() }
     }
 
-    /// The quest, step or round; of a reversal: that of what it takes back.
+    /// The quest, step or round; for a reversal, that of the reversed record.
     pub const fn subject(&self) -> Option<Uuid> {
         match &self.fact {
             Fact::QuestStep(id, _) | Fact::Quest(id, _) | Fact::Game(id) => Some(*id),
@@ -137,7 +137,7 @@ impl SourceKey {
         }
     }
 
-    /// The fan's local date, where the fact recurs by day; of a reversal: that of what it takes back.
+    /// The fan's local date, if the fact recurs by day; for a reversal, that of the reversed record.
     pub const fn local_date(&self) -> Option<NaiveDate> {
         match &self.fact {
             Fact::QuestStep(_, date) | Fact::Quest(_, date) => *date,
@@ -177,7 +177,7 @@ impl fmt::Display for SourceKey {
     }
 }
 
-/// Reads the form in which keys are written, and no other: two spellings of one key would pay twice.
+/// Parses the canonical form only: two spellings of one key would pay twice.
 impl FromStr for SourceKey {
     type Err = MalformedSourceKey;
 
@@ -266,7 +266,7 @@ mod tests {
 
     #[test]
     fn a_backfill_of_a_fact_meets_the_key_of_the_live_write() {
-        // Both know the fact, and nothing else goes into the key.
+        // Both use the same fact, and nothing else is part of the key.
         let live = SourceKey::quest_step(uuid(), Some(day("2026-05-01")));
         let backfill = SourceKey::quest_step(uuid(), Some(day("2026-05-01")));
         assert_eq!(live.to_string(), backfill.to_string());
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_tells_what_it_is_for() {
+    fn a_key_contains_its_kind_subject_and_date() {
         let quest = SourceKey::quest(uuid(), Some(day("2026-05-01")));
         assert_eq!((quest.kind(), quest.subject()), (SourceKind::Quest, Some(uuid())));
         assert_eq!(quest.local_date(), Some(day("2026-05-01")));

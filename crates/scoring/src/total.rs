@@ -3,17 +3,17 @@
 use crate::{Points, PointsRecord, Season, SeasonId, TeamBoardId};
 use terrace_kernel::Timestamp;
 
-/// Which of a fan's totals. What a record counts for, [`PointsRecord::totals`] says.
+/// Identifies one of a fan's totals. See [`PointsRecord::totals`] for the totals that a record counts for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TotalKey {
-    /// All records of a season, whatever their board (`docs/spec.md`, scoring rule 3).
+    /// All records of a season, on any board (`docs/spec.md`, scoring rule 3).
     Global(SeasonId),
     /// The records of a season on a team's board (rule 2).
     Team(SeasonId, TeamBoardId),
 }
 
 impl TotalKey {
-    /// The season that is counted.
+    /// The season of the total.
     pub const fn season(self) -> SeasonId {
         match self {
             Self::Global(season) | Self::Team(season, _) => season,
@@ -21,31 +21,31 @@ impl TotalKey {
     }
 }
 
-/// A fan's total. The order in which records are added does not matter, so that a total that was kept equals one
-/// that is summed anew.
+/// A fan's total. The order in which records are added does not matter, so that an incrementally updated total equals
+/// one that is recomputed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Total {
     /// The sum of the amounts.
     pub points: Points,
-    /// The time of the record that brought the sum: of the latest one that changed it. Everybody has had zero
-    /// since the season's start.
+    /// The time of the latest record that changed the sum. Before the first one: the start of the season, when every
+    /// fan has zero points.
     pub reached_at: Timestamp,
-    /// How many records were added. Of two totals of one fan the one with the higher version is the newer.
+    /// The number of added records. Of two totals of one fan, the one with the higher version is newer.
     pub version: u64,
 }
 
 impl Total {
-    /// The total of a fan of whom the season has no record.
+    /// The total of a fan without records in the season.
     pub const fn opening(season: &Season) -> Self {
         Self { points: Points::ZERO, reached_at: season.starts_at, version: 0 }
     }
 
-    /// Adds a record that counts for it. One of zero points brings no new total, and so no new time.
+    /// Adds a record that counts for this total. A record of zero points does not change the time.
     pub fn add(&mut self, record: &PointsRecord) {
         self.count(record.amount, record.at);
     }
 
-    /// Adds so many points of that time.
+    /// Adds this amount at this time.
     pub fn count(&mut self, amount: Points, at: Timestamp) {
         self.points = self.points.plus(amount);
         if amount != Points::ZERO {

@@ -1,77 +1,77 @@
-//! Whether what is kept beside the ledger is what the ledger says, and what would make it so.
+//! Compares derived rows (totals, listings, entries) with the ledger of points, and computes repairs.
 //!
-//! The sums come straight from the scoring rules of `docs/spec.md`, not by the way that an award takes: a season's global
-//! total is the sum of all records of the season (rule 3), a team's that of those that name its board (rule 2), and
-//! records without a season count nowhere (rule 6).
+//! The expected sums follow directly from the scoring rules of `docs/spec.md`, independently of the code that writes
+//! awards: a season's global total is the sum of all records of the season (rule 3), a team's total is the sum of those
+//! that name its board (rule 2), and records without a season count nowhere (rule 6).
 
 use crate::{Board, BoardId, BoardScope, Points, SeasonId, Seasons, Total, TotalChange};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use terrace_kernel::{Timestamp, UserId};
 
-/// What the ledger sums up to for a fan, by season and by the board that the records name.
+/// A sum of a fan's ledger records, grouped by season and by the board that the records name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LedgerSum {
     /// The season of the records.
     pub season: SeasonId,
-    /// The board that they name, if any.
+    /// The board that the records name, if any.
     pub board: Option<BoardId>,
-    /// The sum of their amounts.
+    /// The sum of the amounts.
     pub points: Points,
-    /// The latest time of those that are not of zero points.
+    /// The latest time of a record that is not of zero points.
     pub latest: Option<Timestamp>,
 }
 
-/// That a fan is on a board, or was: the legacy entry (rule 7).
+/// The legacy entry (rule 7) for a fan who is or was on a board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BoardEntry {
-    /// The board.
+    /// Id of the board.
     pub board: BoardId,
     /// The mirrored points.
     pub points: Points,
-    /// Of which season they are.
+    /// The season of the mirrored points.
     pub season: Option<SeasonId>,
-    /// Since when the fan is on the board.
+    /// When the fan joined the board.
     pub created_at: Timestamp,
-    /// When they left it, if they did.
+    /// When the fan left it, if they did.
     pub left_at: Option<Timestamp>,
 }
 
-/// Everything that the tables hold of one fan's points.
+/// All stored rows about one fan's points.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FanPoints {
-    /// The fan.
+    /// Id of the fan.
     pub user: UserId,
-    /// Whether boards show the account: it is active, and wants to be seen.
+    /// Whether boards show the account: it is active and has not opted out.
     pub is_shown: bool,
-    /// What the ledger sums up to.
+    /// The sums of the ledger.
     pub sums: Vec<LedgerSum>,
-    /// The totals that are kept.
+    /// The stored totals.
     pub totals: Vec<TotalChange>,
-    /// The entries.
+    /// The stored entries.
     pub entries: Vec<BoardEntry>,
 }
 
-/// What is compared.
+/// The comparisons of an audit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PointsCheck {
-    /// The ledger against the totals.
+    /// The totals with the ledger.
     Totals,
-    /// Whether a total is listed, against the account and what the fan left.
+    /// The listing of a total with the account and with the boards that the fan left.
     Listing,
-    /// The entries against the totals.
+    /// The entries with the totals.
     Entries,
-    /// The ranks of the index against a sort by the database.
+    /// The ranks of the index with a sort by the database.
     Ranks,
-    /// How many fans are said to be on a board, against those who are.
+    /// The stored number of fans of a board with the number of listed fans.
     Counts,
 }
 
 impl PointsCheck {
-    /// Every check, in the order of reports.
+    /// All checks, in the order of reports.
     pub const ALL: [Self; 5] = [Self::Totals, Self::Listing, Self::Entries, Self::Ranks, Self::Counts];
 
-    /// What it is called in reports.
+    /// The name that reports use.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Totals => "board_totals.points",
@@ -83,16 +83,16 @@ impl PointsCheck {
     }
 }
 
-/// One disagreement.
+/// One inconsistency.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// What found it.
+    /// The check that found it.
     pub check: PointsCheck,
-    /// Whose; none where the whole board is meant.
+    /// The fan; `None` if it concerns the whole board.
     pub user: Option<UserId>,
-    /// On which board.
+    /// The board.
     pub board: BoardId,
-    /// What there is, and what there should be, for whoever reads the report.
+    /// The actual and the expected value, as text for the report.
     pub words: String,
 }
 
@@ -106,29 +106,29 @@ impl fmt::Display for Fault {
     }
 }
 
-/// What makes a fan's rows right.
+/// The writes that repair a fan's rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TotalsRepair {
-    /// Whose.
+    /// Id of the fan.
     pub user: UserId,
-    /// The totals as they are to be; each version is higher than any that was told of.
+    /// The corrected totals; each version is higher than any that was published.
     pub totals: Vec<TotalChange>,
-    /// The entries that are to be written: board, points, and the season that they are of.
+    /// The entries to be written: board, points, and the season of the points.
     pub entries: Vec<(BoardId, Points, Option<SeasonId>)>,
 }
 
-/// What an audit of one fan came to.
+/// The result of the audit of one fan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FanAudit {
-    /// How many rows each check looked at.
+    /// How many rows each check compared.
     pub checked: BTreeMap<PointsCheck, u64>,
-    /// What is wrong.
+    /// The inconsistencies.
     pub faults: Vec<Fault>,
-    /// What makes it right; none where nothing is wrong.
+    /// The repair; `None` if there is no inconsistency.
     pub mend: Option<TotalsRepair>,
 }
 
-/// What a fan's rows are held against.
+/// The expected state that a fan's rows are compared with.
 #[derive(Debug, Clone)]
 pub struct Books {
     seasons: Seasons,
@@ -136,7 +136,7 @@ pub struct Books {
     globals: HashMap<SeasonId, BoardId>,
 }
 
-/// A total by the ledger.
+/// An expected total, computed from the ledger.
 #[derive(Clone, Copy)]
 struct Due {
     points: Points,
@@ -144,7 +144,7 @@ struct Due {
 }
 
 impl Books {
-    /// Takes every season and every board.
+    /// Prepares an audit; takes all seasons and all boards.
     pub fn new(seasons: Seasons, boards: &[Board]) -> Self {
         let global = |board: &Board| match board.scope {
             BoardScope::Global(season) => Some((season, board.id)),
@@ -157,11 +157,11 @@ impl Books {
         }
     }
 
-    /// Compares everything of one fan. `now` is the time of the mending.
+    /// Compares all rows of one fan. `now` is the time of the repair.
     pub fn audit(&self, fan: &FanPoints, now: Timestamp) -> FanAudit {
         let mut work = Work { audit: FanAudit::clean(), fan, now, totals: Vec::new() };
         let mut due = self.due(&fan.sums);
-        // What each (season, board) has, or is to have.
+        // The stored or corrected points of each (season, board).
         let mut after: BTreeMap<(SeasonId, BoardId), Points> = BTreeMap::new();
         for stored in &fan.totals {
             let place = (stored.season, stored.board);
@@ -187,7 +187,7 @@ impl Books {
         audit
     }
 
-    /// The totals that there must be, by the ledger.
+    /// The totals that the ledger implies.
     fn due(&self, sums: &[LedgerSum]) -> BTreeMap<(SeasonId, BoardId), Due> {
         let mut due: BTreeMap<(SeasonId, BoardId), Due> = BTreeMap::new();
         for sum in sums {
@@ -207,8 +207,8 @@ impl Books {
         due
     }
 
-    /// Whether a total is to be listed; none where either is right: of a season that is over, a fan who is to be seen
-    /// and who left the board, and came back or left it later, may be listed or not, as they were then.
+    /// Whether a total must be listed; `None` if both are valid. In a season that is over, the total of a shown fan who
+    /// left the board, and returned or left it later, may be listed or not, as it was then.
     fn listing(&self, fan: &FanPoints, season: SeasonId, board: BoardId) -> Option<bool> {
         let season = self.seasons.get(season)?;
         let belongs = match self.scopes.get(&board) {
@@ -228,8 +228,8 @@ impl Books {
         left_at.and_then(left_by_its_end)
     }
 
-    /// Compares the entries with the totals as they are to be: each mirrors the total of the active season where there is
-    /// one, else that of the season that it names.
+    /// Compares the entries with the corrected totals: an entry mirrors the total of the active season if there is one,
+    /// otherwise that of the season that it names.
     fn mirror(
         &self,
         fan: &FanPoints,
@@ -243,7 +243,7 @@ impl Books {
             .keys()
             .map(|(_, board)| (*board, of_active(*board).unwrap_or((Points::ZERO, None))))
             .collect();
-        let mut mends = Vec::new();
+        let mut repairs = Vec::new();
         for entry in &fan.entries {
             wanted.remove(&entry.board);
             let of_its_own = || {
@@ -255,16 +255,16 @@ impl Books {
             if right != (entry.points, entry.season) {
                 let words = format!("the entry says {}, the total {}", entry.points, right.0);
                 audit.fault(PointsCheck::Entries, fan.user, entry.board, words);
-                mends.push((entry.board, right.0, right.1));
+                repairs.push((entry.board, right.0, right.1));
             }
         }
         for (board, (points, season)) in wanted {
             audit.count(PointsCheck::Entries);
             let words = format!("there is no entry, the total is {points}");
             audit.fault(PointsCheck::Entries, fan.user, board, words);
-            mends.push((board, points, season));
+            repairs.push((board, points, season));
         }
-        mends
+        repairs
     }
 }
 
@@ -282,12 +282,12 @@ impl FanAudit {
     }
 }
 
-/// An audit on its way.
+/// An audit in progress.
 struct Work<'f> {
     audit: FanAudit,
     fan: &'f FanPoints,
     now: Timestamp,
-    /// The totals that are to be written.
+    /// The totals to be written.
     totals: Vec<TotalChange>,
 }
 
@@ -309,10 +309,10 @@ impl Work<'_> {
             self.audit.fault(PointsCheck::Listing, user, board, words.to_owned());
         }
         let version = stored.total.version.saturating_add(1).max(self.clock());
-        let mended = TotalChange { total: Total { points, reached_at, version }, is_listed, ..*stored };
-        let told = TotalChange { total: Total { version, ..stored.total }, ..*stored };
-        if told != mended {
-            self.totals.push(mended);
+        let after = TotalChange { total: Total { points, reached_at, version }, is_listed, ..*stored };
+        let unrepaired = TotalChange { total: Total { version, ..stored.total }, ..*stored };
+        if unrepaired != after {
+            self.totals.push(after);
         }
     }
 
@@ -325,8 +325,8 @@ impl Work<'_> {
         self.totals.push(TotalChange { season, board, total, is_listed });
     }
 
-    /// A version for a row that was lost or damaged, of which boards in memory may have heard higher ones than the row
-    /// knows: no count of changes comes near the microseconds since 1970.
+    /// A version for a row that was lost or damaged. Boards in memory may have received higher versions than the stored
+    /// one; microseconds since 1970 exceed any number of changes.
     fn clock(&self) -> u64 {
         u64::try_from(self.now.as_micros()).unwrap_or(0).max(1)
     }
@@ -346,7 +346,7 @@ mod tests {
         SeasonId::from_uuid(Uuid::from_u128(n))
     }
 
-    /// The global board of a season.
+    /// Id of the global board of a season.
     fn global(n: u128) -> BoardId {
         BoardId::from_uuid(Uuid::from_u128(10 + n))
     }
@@ -394,7 +394,7 @@ mod tests {
         LedgerSum { season: season_id(2), board, points: Points::new(points), latest: Some(at(latest)) }
     }
 
-    /// 5 points on the team's board, 2 on none, and everything as it should be.
+    /// A consistent fan with 5 points on the team's board and 2 without a board.
     fn fan() -> FanPoints {
         FanPoints {
             user: UserId::from_uuid(Uuid::from_u128(5)),
@@ -409,8 +409,8 @@ mod tests {
         books().audit(fan, NOW).faults.into_iter().map(|fault| (fault.check, fault.board)).collect()
     }
 
-    /// What the tables hold after the mending.
-    fn mended(fan: &FanPoints) -> FanPoints {
+    /// The stored rows after the repair.
+    fn repaired(fan: &FanPoints) -> FanPoints {
         let TotalsRepair { totals, entries, .. } = books().audit(fan, NOW).mend.unwrap();
         let mut after = fan.clone();
         for change in totals {
@@ -452,12 +452,12 @@ mod tests {
             let mut fan = fan();
             damage(&mut fan);
             assert_eq!(found(&fan), expected, "case {nth}");
-            let mended = mended(&fan);
-            assert_eq!(found(&mended), [], "case {nth}");
+            let after = repaired(&fan);
+            assert_eq!(found(&after), [], "case {nth}");
             let versions = |fan: &FanPoints| -> Vec<_> {
                 fan.totals.iter().map(|change| (change.board, change.total)).collect()
             };
-            for (board, total) in versions(&mended) {
+            for (board, total) in versions(&after) {
                 let before = versions(&fan).into_iter().find(|(other, _)| *other == board);
                 assert!(before.is_none_or(|(_, before)| before == total || before.version < total.version));
             }
@@ -468,11 +468,11 @@ mod tests {
     fn a_total_that_no_record_is_for_is_zero_since_the_season_began() {
         let mut fan = fan();
         fan.sums.clear();
-        let after = mended(&fan);
+        let after = repaired(&fan);
         assert!(after.totals.iter().all(|change| change.total.points == Points::ZERO));
         assert!(after.totals.iter().all(|change| change.total.reached_at == at(100) && change.is_listed));
         assert!(after.entries.iter().all(|entry| entry.points == Points::ZERO));
-        // And one where no board shows it is not listed either.
+        // A total on a board that is not of its season must not be listed either.
         fan.totals = vec![total(2, global(1), 0, 100)];
         fan.entries = vec![entry(global(1), 0, 2)];
         assert_eq!(found(&fan), [(PointsCheck::Listing, global(1))]);

@@ -1,4 +1,4 @@
-//! Totals that are kept record by record, beside sums written straight from the scoring rules of `docs/spec.md`.
+//! Compares incrementally updated totals with sums computed directly from the scoring rules of `docs/spec.md`.
 
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
@@ -19,7 +19,7 @@ fn at(micros: i64) -> Timestamp {
     Timestamp::from_micros(micros)
 }
 
-/// Season 0 until 100, a closed season until 200, none until 220, Season 0.5 until 300, one to come.
+/// Season 0 until 100, a closed season until 200, a gap until 220, Season 0.5 until 300, then a planned one.
 fn seasons() -> Seasons {
     let season = |n: u128, starts, ends: Option<i64>, status| Season {
         id: SeasonId::from_uuid(Uuid::from_u128(n)),
@@ -35,11 +35,10 @@ fn seasons() -> Seasons {
         season(102, 220, Some(300), SeasonStatus::Active),
         season(103, 300, None, SeasonStatus::Planned),
     ])
-    .expect("seasons that stand together")
+    .expect("consistent seasons")
 }
 
-/// Awards of any time with and without a board, and reversals of some, in an order that has nothing to do with
-/// their times.
+/// Awards at any time, with and without a board, and reversals of some, in an order that is independent of their times.
 fn history(rng: &mut impl Rng, seasons: &Seasons) -> Vec<PointsRecord> {
     let mut records: Vec<PointsRecord> = Vec::new();
     for n in 0..rng.random_range(0..16_u128) {
@@ -57,14 +56,14 @@ fn history(rng: &mut impl Rng, seasons: &Seasons) -> Vec<PointsRecord> {
                 at: time,
             };
             let board = if rng.random_bool(0.3) { None } else { BOARDS.get(rng.random_range(0..2)).copied() };
-            award.record(id, seasons, board, Writer::Maintenance).expect("maintenance may")
+            award.record(id, seasons, board, Writer::Maintenance).expect("maintenance may write")
         }));
     }
     records.shuffle(rng);
     records
 }
 
-/// Whether a record counts, in the words of rules 2, 3 and 6.
+/// Whether a record counts, by rules 2, 3 and 6.
 fn counts(record: &PointsRecord, key: TotalKey) -> bool {
     match key {
         // "computed from PointsHistory rows filtered by the active seasonId only"
@@ -74,7 +73,8 @@ fn counts(record: &PointsRecord, key: TotalKey) -> bool {
     }
 }
 
-/// The sum and since when it is that: the records in the order of time, and the time of the last that changed it.
+/// The sum, and when it was reached: records are applied in order of time, and the last one that changes the sum sets
+/// the time.
 fn naive_total(
     records: &[PointsRecord],
     key: TotalKey,

@@ -1,5 +1,5 @@
-//! What one fan has written, for who wants it all: the fan, who takes it along, and the service, once the fan is
-//! gone. One call is one round trip where it reads; what removes takes a bounded portion.
+//! Content written by one fan, for the fan's export and for erasure after the account was deleted. Each read is one
+//! round trip; each removal handles a bounded batch.
 
 use crate::{Comment, Post, ReactionKind};
 use terrace_kernel::{CommentId, PostId, StoreError, TeamId, TimeKey, Timestamp, UserId};
@@ -7,28 +7,28 @@ use terrace_kernel::{CommentId, PostId, StoreError, TeamId, TimeKey, Timestamp, 
 /// A fan's reaction to a post.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwnReaction {
-    /// The post.
+    /// Id of the post.
     pub post: PostId,
-    /// What they feel.
+    /// Kind of the reaction.
     pub kind: ReactionKind,
-    /// Since when.
+    /// When the fan reacted.
     pub created_at: Timestamp,
 }
 
 /// A fan's report of a post.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwnReport {
-    /// The post.
+    /// Id of the post.
     pub post: PostId,
-    /// Why they reported it.
+    /// The reason given in the report.
     pub reason: String,
-    /// When.
+    /// When the fan reported it.
     pub created_at: Timestamp,
 }
 
-/// Reads what one fan has written, in an order that never changes, up to `limit` rows after `after`.
+/// Reads content written by one fan, in a stable order, up to `limit` rows after `after`.
 pub trait AuthoredRead {
-    /// Their posts that are not deleted, newest first.
+    /// The fan's posts that are not deleted, newest first.
     fn posts_of(
         &mut self,
         author: UserId,
@@ -36,7 +36,7 @@ pub trait AuthoredRead {
         after: Option<TimeKey>,
     ) -> Result<Vec<Post>, StoreError>;
 
-    /// Their comments, in the order of their ids.
+    /// The fan's comments, ordered by id.
     fn comments_of(
         &mut self,
         author: UserId,
@@ -44,7 +44,7 @@ pub trait AuthoredRead {
         after: Option<CommentId>,
     ) -> Result<Vec<Comment<()>>, StoreError>;
 
-    /// Their reactions, in the order of the posts' ids.
+    /// The fan's reactions, ordered by the id of the post.
     fn reactions_of(
         &mut self,
         fan: UserId,
@@ -52,7 +52,7 @@ pub trait AuthoredRead {
         after: Option<PostId>,
     ) -> Result<Vec<OwnReaction>, StoreError>;
 
-    /// Their reports, in the order of the posts' ids.
+    /// The fan's reports, ordered by the id of the post.
     fn reports_of(
         &mut self,
         fan: UserId,
@@ -61,39 +61,39 @@ pub trait AuthoredRead {
     ) -> Result<Vec<OwnReport>, StoreError>;
 }
 
-/// A portion of rows that went.
+/// A batch of removed rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Erased<T> {
-    /// How many were found; fewer than the limit when none are left.
+    /// How many rows were found; fewer than the limit if none are left.
     pub found: u32,
-    /// Those whose end others should hear of.
+    /// The removed rows for which an event must be published.
     pub told: Vec<T>,
 }
 
-/// A post that was marked deleted, or whose reactions are fewer now.
+/// A post that was marked deleted, or that lost a reaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ErasedPost {
-    /// The post.
+    /// Id of the post.
     pub post: PostId,
-    /// The team whose room it is in.
+    /// The team whose room the post is in.
     pub team: Option<TeamId>,
 }
 
-/// A comment that went from a post.
+/// A comment that was removed from a post.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ErasedComment {
-    /// The post.
+    /// Id of the post.
     pub post: PostId,
-    /// The team whose room that is in.
+    /// The team whose room the post is in.
     pub team: Option<TeamId>,
-    /// The comment.
+    /// Id of the comment.
     pub comment: CommentId,
 }
 
-/// Removes what a fan who is gone has left, up to `limit` rows at a time, and lowers the counters of other
-/// people's posts with them. Of posts that are deleted themselves nothing is told.
+/// Removes the content of a deleted account, up to `limit` rows at a time, and decrements the counters of other fans'
+/// posts. For posts that are already deleted, no event is published.
 pub trait ErasureWrite {
-    /// Marks posts of the author as deleted.
+    /// Marks posts by the author as deleted.
     fn erase_posts(
         &mut self,
         author: UserId,
@@ -101,12 +101,12 @@ pub trait ErasureWrite {
         at: Timestamp,
     ) -> Result<Erased<ErasedPost>, StoreError>;
 
-    /// Removes comments of the author.
+    /// Removes comments by the author.
     fn erase_comments(&mut self, author: UserId, limit: u32) -> Result<Erased<ErasedComment>, StoreError>;
 
-    /// Removes reactions of the fan.
+    /// Removes reactions by the fan.
     fn erase_reactions(&mut self, fan: UserId, limit: u32) -> Result<Erased<ErasedPost>, StoreError>;
 
-    /// Removes reports by the fan; says how many.
+    /// Removes reports by the fan; returns how many.
     fn erase_reports(&mut self, fan: UserId, limit: u32) -> Result<u32, StoreError>;
 }

@@ -1,61 +1,61 @@
-//! Feeds: which posts they hold, and the port through which they are read (spec §1 rules 1 and 6).
+//! Feeds: the posts that they contain, and the port that reads them (spec §1 rules 1 and 6).
 
 use crate::{PostView, ReactionKind};
 use terrace_kernel::{Limit, Page, PostId, StoreError, TeamId, TimeKey, UserId};
 
-/// Which posts a feed holds that lies ready in one index.
+/// The posts of a feed that a single index serves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FeedFilter {
-    /// Everybody's.
+    /// The posts of all authors.
     All,
-    /// Those in the room of a team.
+    /// The posts in the room of a team.
     Team(TeamId),
 }
 
-/// Whose posts a reader's own feed gathers from many places.
+/// A reader's own feed, which is merged from several sources.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gathered {
-    /// Those of the people whom the reader follows, those in the rooms of the teams that they follow, and their own.
+    /// The posts of people that the reader follows, the posts in the rooms of teams that the reader follows, and the
+    /// reader's own posts.
     Followed,
-    /// Those in the rooms of the reader's own teams: those that they follow, and their favourite.
+    /// The posts in the rooms of the reader's own teams: those that the reader follows, and the favourite.
     OwnTeams,
 }
 
-/// From how many places the feed of whom somebody follows is gathered, each kind counted up to a bound.
+/// The number of sources of a reader's followed feed; each kind is counted up to a bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FollowedPlaces {
-    /// How many people whose accounts are active.
+    /// How many followed people have active accounts.
     pub people: u32,
-    /// How many teams.
+    /// How many teams are followed.
     pub teams: u32,
 }
 
 impl FollowedPlaces {
-    /// Whether they follow neither people nor teams.
+    /// Whether the reader follows neither people nor teams.
     pub const fn are_none(self) -> bool {
         self.people == 0 && self.teams == 0
     }
 
-    /// How many, beside their own posts.
+    /// The number of sources, not counting the reader's own posts.
     pub const fn total(self) -> u32 {
         self.people.saturating_add(self.teams)
     }
 }
 
-/// What of a page that is the same for everybody is not the same for one reader.
+/// The parts of a shared page that differ for one reader.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SeenBy {
-    /// Their own reactions to its posts.
+    /// The reader's own reactions to the posts of the page.
     pub reactions: Vec<(PostId, ReactionKind)>,
-    /// Whether one of its authors is hidden from them, so that the page is not theirs.
+    /// Whether an author on the page is hidden from the reader, so that the shared page must not be served.
     pub hides: bool,
 }
 
-/// Reads feeds. `A` is the card of an author. A feed holds posts that are not deleted, of authors who are active and
-/// not hidden from the reader by a block, newest first; what it does not hold is passed over before the page is cut, so
-/// that pages are full.
+/// Reads feeds. `A` is the card of an author. A feed contains posts that are not deleted, by active authors that no
+/// block hides from the reader, newest first. Other posts are filtered before the page is cut, so that pages are full.
 pub trait FeedRead<A> {
-    /// A page after `after`, with `reader`'s own reactions.
+    /// A page after `after`, including `reader`'s own reactions.
     fn feed(
         &mut self,
         filter: FeedFilter,
@@ -64,11 +64,12 @@ pub trait FeedRead<A> {
         after: Option<TimeKey>,
     ) -> Result<Page<PostView<A>>, StoreError>;
 
-    /// How much `reader` follows, people and teams each counted up to `most`.
+    /// How many people and teams `reader` follows, each counted up to `most`.
     fn followed_places(&mut self, reader: UserId, most: u32) -> Result<FollowedPlaces, StoreError>;
 
-    /// A page of [`Gathered::Followed`] after `after`, if the few hundred newest posts of everybody after it fill one;
-    /// else none, which says nothing of what lies further down. Cheap for who follows many who write much.
+    /// A page of [`Gathered::Followed`] after `after`, if the few hundred newest posts of all authors after it fill
+    /// one; otherwise `None`, which does not imply that there are no further posts. Cheap for readers who follow many
+    /// active authors.
     fn followed_among_newest(
         &mut self,
         reader: UserId,
@@ -76,7 +77,7 @@ pub trait FeedRead<A> {
         after: Option<TimeKey>,
     ) -> Result<Option<Page<TimeKey>>, StoreError>;
 
-    /// A page after `after`, from wherever its posts lie: one look for each place that the feed is gathered from.
+    /// A page after `after`, merged from all sources: one index lookup for each source.
     fn gather(
         &mut self,
         from: Gathered,
@@ -85,11 +86,11 @@ pub trait FeedRead<A> {
         after: Option<TimeKey>,
     ) -> Result<Page<TimeKey>, StoreError>;
 
-    /// The posts at these places of a feed, in the feed's order, with `reader`'s own reactions. One that went meanwhile
-    /// is left out.
+    /// The posts at these keys, in the order of the feed, with `reader`'s own reactions. Posts that were removed
+    /// meanwhile are left out.
     fn posts_at(&mut self, places: &[TimeKey], reader: UserId) -> Result<Vec<PostView<A>>, StoreError>;
 
-    /// What `reader` sees otherwise than others of a page that holds these posts by these authors.
+    /// What `reader` sees differently on a page with these posts by these authors.
     fn seen_by(&mut self, reader: UserId, posts: &[PostId], authors: &[UserId])
     -> Result<SeenBy, StoreError>;
 }

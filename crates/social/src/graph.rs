@@ -1,50 +1,50 @@
-//! Who follows whom, which teams, and who blocks whom (spec §1 rules 3, 4 and 6): the entities and the ports through
-//! which they are stored. One call is one round trip; a call that writes says whether it took. `A` is the card of a
-//! fan and `T` a team, both of which the store joins in.
+//! The graph of follows, team follows and blocks (spec §1 rules 3, 4 and 6): its entities and the ports that store
+//! them. One call is one round trip; a conditional write returns whether it wrote. The store joins in `A`, the card of
+//! a fan, and `T`, a team.
 
 use crate::Erased;
 use terrace_kernel::{Limit, Page, StoreError, TeamId, TimeKey, Timestamp, UserId};
 
-/// How another fan stands to the one who looks.
+/// The relationship between a viewer and another fan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Relationship {
-    /// Whoever looks follows the other.
+    /// The viewer follows the other fan.
     pub following: bool,
-    /// The other follows whoever looks.
+    /// The other fan follows the viewer.
     pub follows_you: bool,
     /// One of the two blocks the other, so that neither is shown to the other.
     pub hidden: bool,
 }
 
-/// Two accounts whose rows are locked until the transaction ends: nobody else writes a follow or a block between
-/// them, or closes one of them, meanwhile.
+/// Two accounts whose rows are locked until the transaction ends: meanwhile no other transaction can write a follow or
+/// a block between them, or close one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LockedPair {
-    /// Whether the one who acts is active.
+    /// Whether the acting account is active.
     pub actor_active: bool,
-    /// Whether the other is.
+    /// Whether the other account is active.
     pub other_active: bool,
-    /// How many fans follow the other.
+    /// How many fans follow the other account.
     pub other_followers: i64,
 }
 
-/// A fan in a list of followers, or of those who are followed.
+/// A fan in a list of followers or of followed fans.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FollowEdge<A> {
-    /// Who.
+    /// Id of the listed fan.
     pub id: UserId,
-    /// What is shown of them.
+    /// Card of the listed fan.
     pub user: A,
-    /// Whether it is mutual: the edge in the other direction exists too.
+    /// Whether the follow is mutual: the edge in the other direction exists too.
     pub mutual: bool,
-    /// Whether whoever reads the list follows them.
+    /// Whether the reader of the list follows the listed fan.
     pub following: bool,
-    /// Since when.
+    /// When the follow began.
     pub since: Timestamp,
 }
 
 impl<A> FollowEdge<A> {
-    /// Its place in its list.
+    /// The sort key of the edge in its list.
     pub fn key(&self) -> TimeKey {
         TimeKey { at: self.since, id: self.id.as_uuid() }
     }
@@ -53,35 +53,35 @@ impl<A> FollowEdge<A> {
 /// A team that a fan follows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FollowedTeam<T> {
-    /// The team.
+    /// The followed team.
     pub team: T,
-    /// Since when.
+    /// When the follow began.
     pub since: Timestamp,
 }
 
-/// Somebody whom a fan blocks.
+/// A fan that another fan blocks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Blocked<A> {
-    /// Who.
+    /// Id of the blocked fan.
     pub id: UserId,
-    /// What is shown of them.
+    /// Card of the blocked fan.
     pub user: A,
-    /// Since when.
+    /// When the block began.
     pub since: Timestamp,
 }
 
-/// Reads the graph of fans. Its lists leave out accounts that are not active, and whoever the reader does not see.
+/// Reads the graph of fans. Lists leave out accounts that are not active and fans who are hidden from the reader.
 pub trait GraphRead<A> {
-    /// Those of `others` whom a block hides from `reader`, in no order.
+    /// The fans in `others` that a block hides from `reader`, in no order.
     fn hidden_among(&mut self, reader: UserId, others: &[UserId]) -> Result<Vec<UserId>, StoreError>;
 
-    /// Everybody whom a block hides from `reader`, whoever of the two blocks, in no order.
+    /// All fans hidden from `reader` by a block in either direction, in no order.
     fn hidden_from(&mut self, reader: UserId) -> Result<Vec<UserId>, StoreError>;
 
-    /// How `other` stands to `viewer`.
+    /// The relationship between `viewer` and `other`.
     fn ties(&mut self, viewer: UserId, other: UserId) -> Result<Relationship, StoreError>;
 
-    /// Who follows `of`, the newest first, as `reader` sees them.
+    /// The followers of `of`, newest first, as `reader` sees them.
     fn list_followers(
         &mut self,
         of: UserId,
@@ -90,7 +90,7 @@ pub trait GraphRead<A> {
         after: Option<TimeKey>,
     ) -> Result<Page<FollowEdge<A>>, StoreError>;
 
-    /// Whom `of` follows, the newest first, as `reader` sees them.
+    /// The fans followed by `of`, newest first, as `reader` sees them.
     fn list_followed(
         &mut self,
         of: UserId,
@@ -99,7 +99,7 @@ pub trait GraphRead<A> {
         after: Option<TimeKey>,
     ) -> Result<Page<FollowEdge<A>>, StoreError>;
 
-    /// Whom `fan` blocks, in the order of their ids, after `after`.
+    /// The fans blocked by `fan` after `after`, ordered by id.
     fn list_blocked(
         &mut self,
         fan: UserId,
@@ -108,70 +108,69 @@ pub trait GraphRead<A> {
     ) -> Result<Page<Blocked<A>, UserId>, StoreError>;
 }
 
-/// Writes the graph of fans. Whoever changes an edge or adds a block has called [`GraphWrite::lock_pair`] before.
+/// Writes the graph of fans. Callers must call [`GraphWrite::lock_pair`] before they change a follow or add a block.
 pub trait GraphWrite<A>: GraphRead<A> {
-    /// Locks two accounts in the order of their ids, the same for everybody; none when one of them does not exist.
+    /// Locks two accounts, always in the order of their ids; `None` if one of them does not exist.
     fn lock_pair(&mut self, actor: UserId, other: UserId) -> Result<Option<LockedPair>, StoreError>;
 
-    /// Adds that `fan` follows `other`, unless they do or one of the two blocks the other; says whether it did. The counters follow by
-    /// [`GraphWrite::add_to_follow_counts`].
+    /// Inserts the follow of `other` by `fan`, unless it exists or one of the two blocks the other; returns whether it
+    /// did. The counters are updated by [`GraphWrite::add_to_follow_counts`].
     fn insert_follow(&mut self, fan: UserId, other: UserId, at: Timestamp) -> Result<bool, StoreError>;
 
-    /// Removes that `fan` follows `other`; says whether they did.
+    /// Deletes the follow of `other` by `fan`; returns whether it existed.
     fn delete_follow(&mut self, fan: UserId, other: UserId) -> Result<bool, StoreError>;
 
-    /// Adds `by` to how many `fan` follows, and to how many follow `other`.
+    /// Adds `by` to the following count of `fan` and to the follower count of `other`.
     fn add_to_follow_counts(&mut self, fan: UserId, other: UserId, by: i64) -> Result<(), StoreError>;
 
-    /// Adds that `fan` blocks `other`; says whether it is new. The caller ends the follows.
+    /// Inserts the block of `other` by `fan`; returns whether it is new. The caller deletes the follows between them.
     fn insert_block(&mut self, fan: UserId, other: UserId, at: Timestamp) -> Result<bool, StoreError>;
 
-    /// Lifts that `fan` blocks `other`, locked or not; says whether they did.
+    /// Deletes the block of `other` by `fan`; needs no lock. Returns whether it existed.
     fn delete_block(&mut self, fan: UserId, other: UserId) -> Result<bool, StoreError>;
 }
 
-/// Reads which teams fans follow.
+/// Reads team follows.
 pub trait TeamFollowRead<T> {
-    /// The teams that a fan follows, the newest first; all of them, because a catalogue is not large.
+    /// The teams that a fan follows, newest first; not paginated, because the catalogue of teams is small.
     fn list_followed_teams(&mut self, fan: UserId) -> Result<Vec<FollowedTeam<T>>, StoreError>;
 }
 
-/// Writes which teams fans follow.
+/// Writes team follows.
 pub trait TeamFollowWrite {
-    /// Notes that an active fan follows a team that exists, unless they do already; says whether it did. The counter
-    /// follows by [`TeamFollowWrite::add_to_team_followers`].
+    /// Inserts a team follow, unless it exists, the fan is not active or there is no such team; returns whether it did.
+    /// The counter is updated by [`TeamFollowWrite::add_to_team_followers`].
     fn insert_team_follow(&mut self, fan: UserId, team: TeamId, at: Timestamp) -> Result<bool, StoreError>;
 
-    /// Notes that a fan follows a team no more; says whether they did.
+    /// Deletes a team follow; returns whether it existed.
     fn delete_team_follow(&mut self, fan: UserId, team: TeamId) -> Result<bool, StoreError>;
 
-    /// Adds `by` to how many fans follow the team, and says how many do; none when there is no such team. Locks the
-    /// team until the transaction ends, so it comes last.
+    /// Adds `by` to the follower count of the team and returns the new count; `None` if there is no such team. Locks
+    /// the team until the transaction ends, so call it last.
     fn add_to_team_followers(&mut self, team: TeamId, by: i64) -> Result<Option<i64>, StoreError>;
 }
 
-/// Somebody whom a fan follows, blocks or dismissed.
+/// An edge to another fan: a follow, a block or a dismissal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OwnTie {
-    /// Who.
+    /// Id of the other fan.
     pub user: UserId,
-    /// Since when.
+    /// When the edge was created.
     pub since: Timestamp,
 }
 
 /// A team that a fan follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OwnTeamFollow {
-    /// The team.
+    /// Id of the team.
     pub team: TeamId,
-    /// Since when.
+    /// When the follow began.
     pub since: Timestamp,
 }
 
-/// Reads what one fan has written into the graph, hidden or not, in the order of the ids, up to `limit` rows after
-/// `after`.
+/// Reads the edges that one fan created, hidden or not, ordered by id, up to `limit` rows after `after`.
 pub trait OwnGraphRead {
-    /// Whom they follow.
+    /// The fans that the fan follows.
     fn own_follows(
         &mut self,
         fan: UserId,
@@ -179,7 +178,7 @@ pub trait OwnGraphRead {
         after: Option<UserId>,
     ) -> Result<Vec<OwnTie>, StoreError>;
 
-    /// Which teams they follow.
+    /// The teams that the fan follows.
     fn own_team_follows(
         &mut self,
         fan: UserId,
@@ -187,7 +186,7 @@ pub trait OwnGraphRead {
         after: Option<TeamId>,
     ) -> Result<Vec<OwnTeamFollow>, StoreError>;
 
-    /// Whom they block.
+    /// The fans that the fan blocks.
     fn own_blocks(
         &mut self,
         fan: UserId,
@@ -195,7 +194,7 @@ pub trait OwnGraphRead {
         after: Option<UserId>,
     ) -> Result<Vec<OwnTie>, StoreError>;
 
-    /// Whom they do not want to see recommended again.
+    /// The fans dismissed from the fan's recommendations.
     fn own_dismissals(
         &mut self,
         fan: UserId,
@@ -204,30 +203,30 @@ pub trait OwnGraphRead {
     ) -> Result<Vec<OwnTie>, StoreError>;
 }
 
-/// An edge that went.
+/// A removed follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ErasedFollow {
-    /// Who followed.
+    /// Id of the follower.
     pub follower: UserId,
-    /// Whom.
+    /// Id of the followed fan.
     pub followee: UserId,
 }
 
-/// Removes what a fan who is gone has left in the graph, up to `limit` rows at a time, with the counters of others.
+/// Removes the edges of a deleted account, up to `limit` rows at a time, and updates the counters of other accounts.
 /// Locks accounts in the order of their ids, as [`GraphWrite::lock_pair`] does.
 pub trait GraphErasure {
-    /// Removes whom the fan follows.
+    /// Removes follows by the fan.
     fn erase_followed(&mut self, fan: UserId, limit: u32) -> Result<Erased<ErasedFollow>, StoreError>;
 
-    /// Removes who follows the fan.
+    /// Removes follows of the fan.
     fn erase_followers(&mut self, fan: UserId, limit: u32) -> Result<Erased<ErasedFollow>, StoreError>;
 
-    /// Removes which teams the fan follows.
+    /// Removes team follows by the fan.
     fn erase_team_follows(&mut self, fan: UserId, limit: u32) -> Result<Erased<TeamId>, StoreError>;
 
-    /// Removes blocks by the fan and of the fan; says how many.
+    /// Removes blocks by the fan and of the fan; returns how many.
     fn erase_blocks(&mut self, fan: UserId, limit: u32) -> Result<u32, StoreError>;
 
-    /// Removes dismissals by the fan and of the fan; says how many.
+    /// Removes dismissals by the fan and of the fan; returns how many.
     fn erase_dismissals(&mut self, fan: UserId, limit: u32) -> Result<u32, StoreError>;
 }

@@ -1,5 +1,5 @@
-//! The locker room, and who follows and blocks whom: posts, comments, reactions, reports and the graph, as rules and as
-//! the ports through which they are stored. No database, no web framework, no runtime.
+//! The locker room and the social graph: posts, comments, reactions, reports, follows and blocks, as rules and as the
+//! ports that store them. No database, no web framework, no runtime.
 
 mod authored;
 mod feed;

@@ -1,10 +1,10 @@
-//! Reactions: one per fan and post.
+//! Reactions: at most one per fan and post.
 
 use std::fmt;
 use std::str::FromStr;
 use terrace_kernel::UnknownName;
 
-/// What a fan feels about a post.
+/// The kind of a reaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ReactionKind {
     /// A thumb up.
@@ -22,10 +22,10 @@ pub enum ReactionKind {
 }
 
 impl ReactionKind {
-    /// Every kind, in the order in which answers list them.
+    /// Every kind, in the order of responses.
     pub const ALL: [Self; 6] = [Self::Like, Self::Love, Self::Fire, Self::Clap, Self::Laugh, Self::Sad];
 
-    /// The stable name, as tables and answers hold it.
+    /// The stable name, as stored in tables and responses.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Like => "like",
@@ -52,7 +52,7 @@ impl FromStr for ReactionKind {
     }
 }
 
-/// How many reactions of each kind a post has.
+/// The number of reactions of each kind on a post.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ReactionCounts {
     /// Thumbs up.
@@ -70,7 +70,7 @@ pub struct ReactionCounts {
 }
 
 impl ReactionCounts {
-    /// How many of one kind.
+    /// The count of one kind.
     pub const fn of(&self, kind: ReactionKind) -> i64 {
         match kind {
             ReactionKind::Like => self.like,
@@ -82,7 +82,7 @@ impl ReactionCounts {
         }
     }
 
-    /// Changes the count of one kind.
+    /// Adds `by` to the count of one kind.
     pub const fn add(&mut self, kind: ReactionKind, by: i64) {
         match kind {
             ReactionKind::Like => self.like += by,
@@ -94,13 +94,12 @@ impl ReactionCounts {
         }
     }
 
-    /// How many in all.
+    /// The total over all kinds.
     pub const fn total(&self) -> i64 {
         self.like + self.love + self.fire + self.clap + self.laugh + self.sad
     }
 
-    /// What the counts change by when a fan's reaction goes from `before` to `after`; `None` when they do not
-    /// change at all.
+    /// The change of the counts if a fan's reaction changes from `before` to `after`; `None` if it stays the same.
     pub fn change(before: Option<ReactionKind>, after: Option<ReactionKind>) -> Option<Self> {
         if before == after {
             return None;

@@ -1,8 +1,8 @@
 //! Topics: the hashtags in the text of a post.
 //!
-//! A topic is `#` and 1 to 50 letters, marks, digits or underscores of any script, at least one of them a letter.
-//! The text is brought into the form in which tags are compared (NFKC, case folded) before it is searched, so that
-//! `＃Goal`, `#GOAL` and `#goal` are one topic and every tag that is found is its own key.
+//! A topic is `#` and 1 to 50 letters, marks, digits or underscores of any script, at least one of them a letter. The
+//! text is normalised (NFKC, case folded) before it is searched, so that `＃Goal`, `#GOAL` and `#goal` are one topic and
+//! every tag found is its own key.
 
 use crate::NewPost;
 use caseless::default_case_fold_str;
@@ -12,27 +12,27 @@ use terrace_kernel::text::is_invisible;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// The most characters of a tag, after NFKC and case folding, without the `#`.
+/// The maximum length of a tag in characters, after NFKC and case folding, without the `#`.
 pub const TAG_LENGTH: usize = 50;
-/// The most tags of one post that count: the first ones.
+/// The maximum number of tags per post; further ones are ignored.
 pub const TAGS_OF_POST: usize = 5;
 
-/// The characters that NFKC turns into `#`, and itself.
+/// `#` and the characters that NFKC turns into it.
 const SIGNS: [char; 3] = ['#', '\u{fe5f}', '\u{ff03}'];
-/// They hold letters apart or together inside a word, and are no part of what is compared.
+/// Joiners, which only affect how letters are rendered. They are removed from tags before comparison.
 const JOINERS: [char; 2] = ['\u{200c}', '\u{200d}'];
 
-/// A tag without its `#`, in the form in which tags are compared.
+/// A normalised tag without its `#`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Tag(String);
 
 impl Tag {
-    /// A tag that [`tags`] found before and a store has kept.
+    /// Wraps a tag that was found by [`tags`] and then stored.
     pub fn stored(key: String) -> Self {
         Self(key)
     }
 
-    /// Its text.
+    /// The normalised text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -45,26 +45,26 @@ impl fmt::Display for Tag {
 }
 
 impl NewPost {
-    /// The post under each of its topics.
+    /// The tags of the post, paired with its id.
     pub fn tags(&self) -> Vec<(PostId, Tag)> {
         tags(&self.body).into_iter().map(|tag| (self.id, tag)).collect()
     }
 }
 
-/// The tags in a text, each once, in the order in which they first appear, [`TAGS_OF_POST`] at most.
+/// The tags of a text, without duplicates, in order of first appearance, at most [`TAGS_OF_POST`].
 ///
-/// A `#` inside a word begins nothing (`a#b`), nor does one in an address (`https://a.example/#b`, `a.example/#b`)
-/// or one behind another sign that belongs to it (`##b`, `&#39;`). A longer run of characters than a tag may have is
-/// no tag.
+/// A `#` inside a word starts no tag (`a#b`), nor does one in an address (`https://a.example/#b`, `a.example/#b`) or
+/// one after a character that it belongs to (`##b`, `&#39;`). A run of characters longer than [`TAG_LENGTH`] is not a
+/// tag.
 pub fn tags(text: &str) -> Vec<Tag> {
-    // Most posts have none, and need no normalising.
+    // Most posts have no tag and need no normalisation.
     if !text.contains(SIGNS) {
         return Vec::new();
     }
     let text = fold(text);
     let mut found: Vec<Tag> = Vec::new();
     for word in text.split_whitespace() {
-        // What stands behind it in the same word is the rest of an address.
+        // In the same word, everything after `://` is part of an address.
         let end = word.find("://").unwrap_or(word.len());
         let before = word.get(..end).unwrap_or(word);
         if before.starts_with("www.") {
@@ -82,14 +82,14 @@ pub fn tags(text: &str) -> Vec<Tag> {
     found
 }
 
-/// Full case folding does not keep NFKC, and NFKC can make something foldable again: fold, normalise, fold.
+/// Full case folding does not preserve NFKC, and NFKC can create characters that fold: fold, normalise, fold.
 fn fold(text: &str) -> String {
     let normal: String = text.nfkc().collect();
     let folded: String = default_case_fold_str(&normal).nfkc().collect();
     default_case_fold_str(&folded).nfkc().collect()
 }
 
-/// The tags in a text without blanks.
+/// The tags in a text without whitespace.
 fn of_word(word: &str) -> impl Iterator<Item = Tag> {
     let mut previous = None;
     word.char_indices().filter_map(move |(at, c)| {
@@ -100,22 +100,22 @@ fn of_word(word: &str) -> impl Iterator<Item = Tag> {
     })
 }
 
-/// Whether a `#` right behind this character is a part of something else.
+/// Whether a `#` directly after this character is part of something else.
 fn clings(before: char) -> bool {
     belongs(before) || matches!(before, '#' | '/' | '&' | '=' | '?' | '@')
 }
 
-/// Whether a character can stand in a tag.
+/// Whether a character can be part of a tag.
 fn belongs(c: char) -> bool {
     JOINERS.contains(&c) || ((c.is_alphanumeric() || is_combining_mark(c) || c == '_') && !is_invisible(c))
 }
 
 fn tag(run: impl Iterator<Item = char>) -> Option<Tag> {
-    // One more than there may be: the length of a run is nobody's bound but the post's.
+    // One more than the maximum: a run may be as long as the post.
     let key: String = run.filter(|c| !JOINERS.contains(c)).take(TAG_LENGTH + 1).collect();
     let first = key.chars().next()?;
     let fits = key.chars().count() <= TAG_LENGTH && !is_combining_mark(first);
-    // Taking the joiners out may have brought together what composes.
+    // Removing joiners can make adjacent characters composable.
     let key = fold(&key);
     (fits && key.chars().count() <= TAG_LENGTH && key.chars().any(is_letter)).then_some(Tag(key))
 }
@@ -133,7 +133,7 @@ mod tests {
         tags(text).iter().map(ToString::to_string).collect()
     }
 
-    /// Rule 12 ranks topics: what one is.
+    /// Rule 12 ranks topics; this tests what a topic is.
     #[test]
     fn topics_are_the_hashtags_of_a_text() {
         for (text, expected) in [
@@ -162,7 +162,7 @@ mod tests {
     fn a_tag_has_1_to_50_characters_and_a_post_five_tags() {
         assert_eq!(found(&format!("#{}", "é".repeat(50))), ["é".repeat(50)]);
         assert_eq!(found(&format!("#{}", "é".repeat(51))), [""; 0]);
-        // Half a hundred characters, a hundred once folded.
+        // Fifty characters that fold to a hundred.
         assert_eq!(found(&format!("#{}", "ß".repeat(50))), [""; 0]);
         assert_eq!(found("#a #b #a #c #d #e #f"), ["a", "b", "c", "d", "e"]);
     }

@@ -1,84 +1,84 @@
-//! What topics and trends need from a store.
+//! The store interface of topics and trends.
 //!
-//! What is trending is reckoned in *epochs*. A run writes a new one in portions, publishes it last, and leaves those
-//! before it alone for a while, so that whoever pages through one comes to its end.
+//! Trends are computed in *epochs*. A run writes a new epoch in batches, publishes it last, and keeps replaced epochs
+//! for a while, so that a client that is paging through one can reach its end.
 
 use crate::{PostView, RankedPost, RankedTopic, Tag, TrendCandidate};
 use std::time::Duration;
 use terrace_kernel::{Limit, Page, PostId, StoreError, TeamId, TimeKey, Timestamp, UserId};
 
-/// Names an epoch; a later one has the greater number.
+/// Id of an epoch; a later epoch has a greater number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EpochId(pub i64);
 
-/// An epoch that was published.
+/// A published epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TrendEpoch {
-    /// Which.
+    /// Id of the epoch.
     pub id: EpochId,
-    /// The instant for which it was reckoned.
+    /// The instant that the trends were computed for.
     pub begun_at: Timestamp,
-    /// When a later one took its place; none while it is the current one.
+    /// When a later epoch replaced it; `None` for the current one.
     pub replaced_at: Option<Timestamp>,
 }
 
 impl TrendEpoch {
-    /// Whether it may be gone in part, because it was replaced `keep` ago or longer.
+    /// Whether it was replaced `keep` ago or longer, so that parts of it may be removed already.
     pub fn is_over(&self, now: Timestamp, keep: Duration) -> bool {
         self.replaced_at.is_some_and(|at| at.plus(keep).is_over(now))
     }
 }
 
-/// A place in a list of trending posts.
+/// A position in a list of trending posts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TrendKey {
-    /// Of which epoch.
+    /// Id of the epoch.
     pub epoch: EpochId,
-    /// The rank of the post that is there.
+    /// The rank of the post.
     pub rank: i64,
 }
 
-/// Whose trending posts.
+/// The rooms whose trending posts are listed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TrendRoom {
-    /// Everybody's.
+    /// All rooms.
     Everybody,
-    /// Those in the rooms of these teams; of no team: none.
+    /// The rooms of these teams; an empty list matches no post.
     Teams(Vec<TeamId>),
 }
 
-/// How many rows trends take.
+/// The number of stored trend rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TrendsKept {
-    /// Epochs, those among them that are not published.
+    /// Epochs, including unpublished ones.
     pub epochs: i64,
-    /// Ranked posts and topics of all of them.
+    /// Ranked posts and topics of all epochs.
     pub ranked: i64,
 }
 
-/// A post of which it is not known which topics it is under.
+/// A post whose topics were not extracted yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UntaggedPost {
-    /// Its place in lists ordered by time.
+    /// The sort key in lists ordered by time.
     pub key: TimeKey,
-    /// Its text.
+    /// The text of the post.
     pub body: String,
 }
 
-/// Writes which posts are under which topics. They go with the post.
+/// Writes the topics of posts. They are removed together with the post.
 pub trait TopicWrite {
-    /// Notes that posts are under topics; what is noted already stays so. Says how many were not. Callers have written the
-    /// posts in this transaction or hold them by [`TopicWrite::hold_posts`].
+    /// Inserts topics of posts; existing rows stay. Returns how many were new. Callers must have inserted the posts in
+    /// this transaction or locked them with [`TopicWrite::hold_posts`].
     fn insert_tags(&mut self, tags: &[(PostId, Tag)]) -> Result<u64, StoreError>;
 
-    /// Up to `limit` posts that are not deleted, newest first, after `after`, each kept from being removed until the
+    /// Up to `limit` posts that are not deleted, newest first, after `after`; their removal is prevented until the
     /// transaction ends.
     fn hold_posts(&mut self, after: Option<TimeKey>, limit: u32) -> Result<Vec<UntaggedPost>, StoreError>;
 }
 
-/// Reads what is trending, and of what it is reckoned. `A` is the card of an author, which the store joins in.
+/// Reads trends and the data that they are computed from. The store joins in `A`, the card of an author.
 pub trait TrendRead<A> {
-    /// Up to `limit` posts that are shown, created at `since` or later, newest first, after `after`.
+    /// Up to `limit` visible posts created at `since` or later, newest first, after `after`.
     fn trend_candidates(
         &mut self,
         since: Timestamp,
@@ -86,18 +86,17 @@ pub trait TrendRead<A> {
         after: Option<TimeKey>,
     ) -> Result<Vec<TrendCandidate>, StoreError>;
 
-    /// The topics that each of `posts` is under.
+    /// The topics of each post in `posts`.
     fn tags_of(&mut self, posts: &[PostId]) -> Result<Vec<(PostId, Tag)>, StoreError>;
 
-    /// The epoch that was published last; none before the first.
+    /// The most recently published epoch; `None` before the first.
     fn current_epoch(&mut self) -> Result<Option<TrendEpoch>, StoreError>;
 
-    /// An epoch, if it was published and is not removed.
+    /// A published epoch, unless it was removed.
     fn epoch(&mut self, id: EpochId) -> Result<Option<TrendEpoch>, StoreError>;
 
-    /// The posts of an epoch that are shown to `reader`, best first, behind `after` (0 for the first page), with
-    /// `reader`'s own reactions. Those that are hidden or gone since are passed over, and the page is full all the
-    /// same.
+    /// The posts of an epoch that are visible to `reader`, best first, after rank `after` (0 for the first page), with
+    /// `reader`'s own reactions. Posts that were hidden or removed since are skipped, and the page is still filled.
     fn trending_posts(
         &mut self,
         epoch: EpochId,
@@ -110,34 +109,33 @@ pub trait TrendRead<A> {
     /// The first `limit` topics of an epoch.
     fn trending_topics(&mut self, epoch: EpochId, limit: u32) -> Result<Vec<RankedTopic>, StoreError>;
 
-    /// How many rows there are of all epochs.
+    /// The number of rows of all epochs.
     fn trends_kept(&mut self) -> Result<TrendsKept, StoreError>;
 }
 
-/// Writes what is trending. Epochs are locked from the later to the earlier.
+/// Writes trends. Epochs are locked from the latest to the earliest.
 pub trait TrendWrite {
-    /// Begins an epoch for the instant `at`.
+    /// Creates an epoch for the instant `at`.
     fn begin_epoch(&mut self, at: Timestamp) -> Result<EpochId, StoreError>;
 
-    /// Holds an epoch that is still being written until the transaction ends; `false` when it is published, or was
-    /// removed by a run that came later.
+    /// Locks an unpublished epoch until the transaction ends; `false` if it was published, or removed by a later run.
     fn hold_epoch(&mut self, id: EpochId) -> Result<bool, StoreError>;
 
-    /// Adds posts to an epoch that is held.
+    /// Adds posts to a locked epoch.
     fn add_trend_posts(&mut self, id: EpochId, posts: &[RankedPost]) -> Result<(), StoreError>;
 
-    /// Adds topics to an epoch that is held.
+    /// Adds topics to a locked epoch.
     fn add_trend_topics(&mut self, id: EpochId, topics: &[RankedTopic]) -> Result<(), StoreError>;
 
-    /// Publishes an epoch that is whole; `false` when it was removed, or a later one is published.
+    /// Publishes a complete epoch; `false` if it was removed, or a later one is published.
     fn publish_epoch(&mut self, id: EpochId, at: Timestamp) -> Result<bool, StoreError>;
 
-    /// Notes that every published epoch before `id` was replaced, `at` this instant unless it was before.
+    /// Marks every published epoch before `id` as replaced at `at`, unless it was marked earlier.
     fn retire_epochs_before(&mut self, id: EpochId, at: Timestamp) -> Result<(), StoreError>;
 
-    /// An epoch that nobody needs: begun before `id` and never published, or replaced at `replaced` or earlier.
+    /// An epoch that can be removed: created before `id` and never published, or replaced at `replaced` or earlier.
     fn dead_epoch(&mut self, id: EpochId, replaced: Timestamp) -> Result<Option<EpochId>, StoreError>;
 
-    /// Removes up to `limit` rows of an epoch, and the epoch itself once it has none; `true` when it is gone.
+    /// Removes up to `limit` rows of an epoch, and the epoch itself once it has none; `true` once it is removed.
     fn remove_epoch(&mut self, id: EpochId, limit: u32) -> Result<bool, StoreError>;
 }

@@ -1,13 +1,12 @@
-//! What is trending: a score of posts that fades with their age, and of topics by what is said under them
-//! (spec §1 rule 12).
+//! Trends: scores of posts that decay with age, and of topics by the posts under them (spec §1 rule 12).
 //!
-//! A post weighs 1 for itself, 1 for each reaction and 3 for each fan other than its author who commented on it, in
-//! thousandths, and loses half of that in each half-life: exponential time decay, as Cormode, Shkapenyuk, Srivastava
-//! and Xu describe it ("Forward decay: a practical time decay model for streaming systems", ICDE 2009). Within a
-//! half-life the curve is a straight line, so that whole numbers are enough and every database, processor and run
-//! comes to the same. A reaction is one per fan and post anyway, and a commenter counts once, so that nobody lifts a
-//! post by talking to themselves. A topic is worth, for each fan who posts under it, the best of their posts: many
-//! voices, not many posts.
+//! A post has the weight 1, plus 1 for each reaction and 3 for each fan other than its author who commented on it, in
+//! thousandths. The weight halves in each half-life: exponential time decay, as described by Cormode, Shkapenyuk,
+//! Srivastava and Xu ("Forward decay: a practical time decay model for streaming systems", ICDE 2009). Within a
+//! half-life the curve is linear, so that integer arithmetic suffices and every database, processor and run computes
+//! the same result. There is at most one reaction per fan and post, and each commenter counts once, so that authors
+//! cannot raise a post by replying to it repeatedly. A topic scores, for each fan who posts under it, the best of that
+//! fan's posts: many voices, not many posts.
 
 use crate::Tag;
 use std::cmp::Reverse;
@@ -15,38 +14,38 @@ use std::collections::{BTreeSet, BinaryHeap, HashMap};
 use std::time::Duration;
 use terrace_kernel::{PostId, TeamId, Timestamp, UserId};
 
-/// How many of everybody's posts are ranked.
+/// The number of posts that are ranked across all rooms.
 pub const TRENDING_POSTS: usize = 1000;
-/// How many posts of each team's room are ranked.
+/// The number of posts that are ranked in each team's room.
 pub const TRENDING_POSTS_OF_TEAM: usize = 100;
-/// How many topics are ranked.
+/// The number of topics that are ranked.
 pub const TRENDING_TOPICS: usize = 50;
 
-/// What one weighs, in the unit of scores.
+/// The weight of a single reaction, in the unit of scores.
 const ONE: i64 = 1000;
-/// How many reactions a commenter is worth: who writes takes more trouble than who taps.
+/// The weight of a commenter in reactions: writing takes more effort than tapping.
 const COMMENTER: i64 = 3;
 
-/// A post that may be trending.
+/// A post to be ranked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrendCandidate {
-    /// The post.
+    /// Id of the post.
     pub post: PostId,
-    /// Who wrote it.
+    /// Id of the author.
     pub author: UserId,
     /// The team whose room it is in.
     pub team: Option<TeamId>,
     /// When it was created.
     pub created_at: Timestamp,
-    /// How many reactions it has.
+    /// The number of reactions.
     pub reactions: i64,
-    /// How many fans, its author left out, are among those who commented last.
+    /// The number of distinct fans among the latest commenters, without the author.
     pub commenters: i64,
 }
 
 impl TrendCandidate {
-    /// What it is worth at `now`, in thousandths of a new post without an echo; never negative, and never more later
-    /// on, unless something is added.
+    /// The score at `now`, in thousandths of a new post without reactions or comments. It is never negative, and never
+    /// increases over time unless something is added.
     pub fn score(&self, now: Timestamp, half_life: Duration) -> i64 {
         let commenters = self.commenters.max(0).saturating_mul(COMMENTER);
         let weight = self.reactions.max(0).saturating_add(commenters).saturating_add(1);
@@ -54,7 +53,7 @@ impl TrendCandidate {
     }
 }
 
-/// What is left of `worth` after `age`: half of it after each `half_life`, in between on a straight line.
+/// `worth` after `age`: halved in each `half_life`, linear within one.
 fn faded(worth: i64, age: Duration, half_life: Duration) -> i64 {
     let (age, half) = (age.as_micros(), half_life.as_micros().max(1));
     let (halvings, rest) = (age / half, age % half);
@@ -64,46 +63,47 @@ fn faded(worth: i64, age: Duration, half_life: Duration) -> i64 {
     i64::try_from(left).unwrap_or(i64::MAX)
 }
 
-/// A post with its place.
+/// A post with its rank.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RankedPost {
-    /// Its place, from 1. Up to [`TRENDING_POSTS`] it is its place among everybody's; behind that, posts are missing
-    /// that no list shows.
+    /// The rank, from 1. Up to [`TRENDING_POSTS`] it is the rank across all rooms; beyond that, posts that no list
+    /// shows are missing.
     pub rank: i64,
-    /// The post.
+    /// Id of the post.
     pub post: PostId,
     /// The team whose room it is in.
     pub team: Option<TeamId>,
-    /// What it is worth.
+    /// The score, in thousandths.
     pub score: i64,
 }
 
-/// A topic with its place.
+/// A topic with its rank.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RankedTopic {
-    /// Its place, from 1.
+    /// The rank, from 1.
     pub rank: i64,
-    /// The topic.
+    /// The tag of the topic.
     pub tag: Tag,
-    /// What it is worth.
+    /// The score, in thousandths.
     pub score: i64,
-    /// How many posts of the window are under it.
+    /// The number of posts under it in the time window.
     pub post_count: i64,
 }
 
-/// What is trending at an instant.
+/// The trends at an instant.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Ranking {
-    /// The posts that some list shows: everybody's, or a room's.
+    /// The posts that at least one list shows: across all rooms, or in one room.
     pub posts: Vec<RankedPost>,
-    /// The topics.
+    /// The ranked topics.
     pub topics: Vec<RankedTopic>,
 }
 
-/// The order of trending posts, lowest first: by score, then the newer, then the greater id. It is total.
+/// The sort key of trending posts, lowest first: the score, then the newer, then the greater id. The order is total.
 type Standing = (i64, Timestamp, PostId, Option<TeamId>);
 
-/// Ranks posts that are brought one by one, in any order, in memory bounded by the ranking and by the topics.
+/// Ranks posts that are added one by one, in any order. Memory is bounded by the size of the ranking and the number of
+/// topics.
 #[derive(Debug)]
 pub struct TrendScorer {
     now: Timestamp,
@@ -113,7 +113,7 @@ pub struct TrendScorer {
     topics: HashMap<Tag, Heard>,
 }
 
-/// The best few.
+/// A bounded heap of the best posts.
 #[derive(Debug, Default)]
 struct Top(BinaryHeap<Reverse<Standing>>);
 
@@ -126,22 +126,22 @@ impl Top {
     }
 }
 
-/// What is said under a topic.
+/// The posts under a topic.
 #[derive(Debug, Default)]
 struct Heard {
     posts: i64,
-    /// The best post of each fan.
+    /// The best score of each fan's posts.
     fans: HashMap<UserId, i64>,
 }
 
 impl TrendScorer {
-    /// One at `now`.
+    /// Creates a scorer for the instant `now`.
     pub fn new(now: Timestamp, half_life: Duration) -> Self {
         let (everybody, rooms, topics) = (Top::default(), HashMap::new(), HashMap::new());
         Self { now, half_life, everybody, rooms, topics }
     }
 
-    /// Adds a post, which was not added before, and the topics that it is under.
+    /// Adds a post and its topics. Each post must be added only once.
     pub fn add(&mut self, candidate: &TrendCandidate, tags: impl IntoIterator<Item = Tag>) {
         let score = candidate.score(self.now, self.half_life);
         let standing = (score, candidate.created_at, candidate.post, candidate.team);
@@ -157,7 +157,7 @@ impl TrendScorer {
         }
     }
 
-    /// The ranking of everything that was added.
+    /// The ranking of all added posts.
     pub fn finish(self) -> Ranking {
         let rooms = self.rooms.into_values().flat_map(|top| top.0);
         let posts: BTreeSet<Standing> =
@@ -238,7 +238,7 @@ mod tests {
     #[test]
     fn the_order_is_total() {
         let mut reckoning = TrendScorer::new(NOW, HALF_LIFE);
-        // What was worth six is worth three six hours later.
+        // A weight of six halves to three in six hours.
         for candidate in
             [post(1, 6, 5, 0), post(2, 0, 2, 0), post(4, 6, 5, 0), post(3, 0, 9, 0), post(5, 0, 0, 3)]
         {
@@ -265,7 +265,7 @@ mod tests {
         assert!(everybody.iter().all(|post| post.team.is_none() && post.rank <= 1000));
         assert_eq!(rest.len(), TRENDING_POSTS_OF_TEAM);
         assert!(rest.iter().all(|post| post.team == Some(quiet) && post.rank > 1000));
-        // Those of them with the greater ids.
+        // Ties are resolved in favour of greater ids.
         assert_eq!(rest.last().map(|post| post.post.as_uuid().as_u128()), Some(50));
     }
 
@@ -273,7 +273,7 @@ mod tests {
     fn a_topic_is_worth_its_voices() {
         let tag = |text: &str| Tag::stored(text.to_owned());
         let mut reckoning = TrendScorer::new(NOW, HALF_LIFE);
-        // One fan says it five times, three fans once.
+        // One fan posts under it five times, three fans once each.
         for n in [10, 20, 30, 40, 50] {
             reckoning.add(&post(n, 0, 0, 0), [tag("alone")]);
         }

@@ -1,4 +1,4 @@
-//! An answer as a test looks at it.
+//! A response of the service, with helpers for assertions.
 #![expect(clippy::missing_panics_doc, reason = "an answer that is not as a test says fails the test")]
 #![expect(
     clippy::return_self_not_must_use,
@@ -8,26 +8,26 @@
 use serde_json::Value;
 use ureq::http::HeaderMap;
 
-/// What the service answered.
+/// A response of the service.
 #[derive(Debug, Clone)]
 pub struct Answer {
     /// The HTTP status.
     pub status: u16,
     /// The headers.
     pub headers: HeaderMap,
-    /// The body as it came, in the coding that it came in.
+    /// The body as received, still encoded.
     pub body: Vec<u8>,
 }
 
 impl Answer {
-    /// The answer itself, provided that it has this status.
+    /// Asserts the status and returns the response.
     #[track_caller]
     pub fn expect(self, status: u16) -> Self {
         assert_eq!(self.status, status, "{}", self.text());
         self
     }
 
-    /// The answer itself, provided that it is a problem of this status and code.
+    /// Asserts that this is a problem document with this status and code, and returns the response.
     #[track_caller]
     pub fn problem(self, status: u16, code: &str) -> Self {
         let answer = self.expect(status);
@@ -35,17 +35,17 @@ impl Answer {
         answer
     }
 
-    /// The header's first value, if there is one.
+    /// The first value of the header, if present.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
 
-    /// Every value of the header.
+    /// All values of the header.
     pub fn headers(&self, name: &str) -> Vec<&str> {
         self.headers.get_all(name).iter().filter_map(|value| value.to_str().ok()).collect()
     }
 
-    /// The body as text, whatever it is.
+    /// The body as text; invalid UTF-8 is replaced.
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()
     }
@@ -58,13 +58,13 @@ impl Answer {
         parsed.unwrap_or_default()
     }
 
-    /// What stands at the JSON pointer; null when nothing does.
+    /// The value at the JSON pointer; null if there is none.
     #[track_caller]
     pub fn at(&self, pointer: &str) -> Value {
         self.json().pointer(pointer).cloned().unwrap_or_default()
     }
 
-    /// The text at the JSON pointer.
+    /// The string at the JSON pointer.
     #[track_caller]
     pub fn str_at(&self, pointer: &str) -> String {
         let value = self.at(pointer);
@@ -73,13 +73,13 @@ impl Answer {
         text.unwrap_or_default().to_owned()
     }
 
-    /// The code of a problem document.
+    /// The code of the problem document.
     #[track_caller]
     pub fn code(&self) -> String {
         self.str_at("/code")
     }
 
-    /// The pointers of a problem document's errors.
+    /// The pointers of the errors in the problem document.
     #[track_caller]
     pub fn pointers(&self) -> Vec<String> {
         let errors = self.at("/errors");

@@ -1,5 +1,5 @@
-//! An HTTP client for tests. It takes every status as an answer, and holds each answer against what the service
-//! promises of all of them; see [`Contract`].
+//! An HTTP client for tests. It returns responses of any status, and checks each against the API contract; see
+//! [`Contract`].
 #![expect(clippy::missing_panics_doc, reason = "a request that gets no answer fails its test")]
 
 use crate::answer::Answer;
@@ -15,10 +15,10 @@ use std::time::Duration;
 use ureq::Agent;
 use ureq::http::{self, HeaderName, HeaderValue, Method};
 
-/// Longer than any answer may take, shorter than a test's patience.
+/// Longer than any response may take, shorter than the timeout of a test.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A client with a cookie jar. It can carry a bearer token, and the headers that browsers send.
+/// A client with a cookie jar. It can send a bearer token, and the headers that browsers send.
 #[derive(Clone)]
 pub struct Client {
     agent: Agent,
@@ -42,33 +42,33 @@ impl Client {
         Self { agent: config.new_agent(), url, contract, jar: Arc::default(), bearer: None, origin: None }
     }
 
-    /// The same client of the service at another address, such as a balancer's.
+    /// A fork of this client that sends its requests to another address, such as a load balancer.
     #[must_use]
     pub fn by_way_of(&self, address: SocketAddr) -> Self {
         Self { url: format!("http://{address}"), ..self.fork() }
     }
 
-    /// The same, as a browser on the service's own pages.
+    /// This client, sending the headers of a browser on the service's own pages.
     #[must_use]
     pub fn browsing(mut self) -> Self {
         self.origin = Some(self.url.clone());
         self
     }
 
-    /// A client of its own with the same cookies.
+    /// An independent client with a copy of the cookies.
     #[must_use]
     pub fn fork(&self) -> Self {
         let jar = self.jar().clone();
         Self { jar: Arc::new(Mutex::new(jar)), ..self.clone() }
     }
 
-    /// A client of its own that presents this bearer token, besides the same cookies.
+    /// A fork that also sends this bearer token.
     #[must_use]
     pub fn with_bearer(&self, token: &str) -> Self {
         Self { bearer: Some(token.to_owned()), ..self.fork() }
     }
 
-    /// A client of its own whose jar holds this cookie.
+    /// A fork with this cookie in its jar.
     #[must_use]
     pub fn with_cookie(&self, name: &str, value: &str) -> Self {
         let client = self.fork();
@@ -81,7 +81,7 @@ impl Client {
         self.jar().get(name).cloned()
     }
 
-    /// The token that it carries, if it does.
+    /// The bearer token, if any.
     pub fn bearer(&self) -> Option<&str> {
         self.bearer.as_deref()
     }
@@ -90,20 +90,20 @@ impl Client {
         self.jar.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Registers, which puts the session's cookie into the jar, and gives the account's id.
+    /// Registers an account, which puts the session cookie into the jar, and returns the account's id.
     #[track_caller]
     pub fn register(&self, name: &str) -> String {
         let body = json!({"username": name, "password": PASSWORD});
         self.post("/api/register", &body).expect(201).str_at("/user/id")
     }
 
-    /// Signs in, which puts the session's cookie into the jar.
+    /// Signs in, which puts the session cookie into the jar.
     #[track_caller]
     pub fn login(&self, name: &str) -> Answer {
         self.post("/api/login", &json!({"username": name, "password": PASSWORD})).expect(200)
     }
 
-    /// A client of its own with the access token of a native client that signed in.
+    /// A fork with the access token of a native client that signed in.
     #[track_caller]
     #[must_use]
     pub fn mobile_login(&self, name: &str) -> Self {
@@ -111,49 +111,49 @@ impl Client {
         self.with_bearer(&self.post("/api/mobile-auth/login", &body).expect(200).str_at("/accessToken"))
     }
 
-    /// Creates a post and gives its id.
+    /// Creates a post and returns its id.
     #[track_caller]
     pub fn create_post(&self, body: &str) -> String {
         self.post("/api/locker-room", &json!({"body": body})).expect(201).str_at("/post/id")
     }
 
-    /// GET.
+    /// Sends a GET request.
     #[track_caller]
     pub fn get(&self, path: &str) -> Answer {
         self.ask("GET", path).send()
     }
 
-    /// POST of a JSON body.
+    /// Sends a POST request with a JSON body.
     #[track_caller]
     pub fn post(&self, path: &str, body: &Value) -> Answer {
         self.ask("POST", path).json(body).send()
     }
 
-    /// PUT of a JSON body.
+    /// Sends a PUT request with a JSON body.
     #[track_caller]
     pub fn put(&self, path: &str, body: &Value) -> Answer {
         self.ask("PUT", path).json(body).send()
     }
 
-    /// PATCH with a JSON body.
+    /// Sends a PATCH request with a JSON body.
     #[track_caller]
     pub fn patch(&self, path: &str, body: &Value) -> Answer {
         self.ask("PATCH", path).json(body).send()
     }
 
-    /// DELETE.
+    /// Sends a DELETE request.
     #[track_caller]
     pub fn delete(&self, path: &str) -> Answer {
         self.ask("DELETE", path).send()
     }
 
-    /// Opens a stream, which must be there.
+    /// Opens a stream; panics if the response is not a stream.
     #[track_caller]
     pub fn stream(&self, path: &str) -> EventStream {
         self.stream_after(path, None)
     }
 
-    /// Opens a stream as a client that comes back does, with the id that it heard last.
+    /// Opens a stream as a reconnecting client does, with the last event id that it received.
     #[track_caller]
     pub fn stream_after(&self, path: &str, last: Option<&str>) -> EventStream {
         match self.try_stream(path, last) {
@@ -162,11 +162,11 @@ impl Client {
         }
     }
 
-    /// Opens a stream of a service that may break or go away.
+    /// Opens a stream of a service that may fail or be unreachable.
     ///
     /// # Errors
     ///
-    /// When none is opened.
+    /// Returns an error if no stream is opened.
     pub fn try_stream(&self, path: &str, last: Option<&str>) -> anyhow::Result<EventStream> {
         let mut head = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n");
         for (name, value) in self.credentials(&Method::GET) {
@@ -179,7 +179,7 @@ impl Client {
         EventStream::open(address, &format!("{head}Accept-Encoding: br, gzip\r\n\r\n"))
     }
 
-    /// A request that is still being put together.
+    /// Builds a request.
     pub fn ask(&self, method: &str, path: &str) -> Request<'_> {
         Request {
             client: self,
@@ -210,7 +210,7 @@ impl Client {
         headers
     }
 
-    /// As browsers do: an empty life or value takes the cookie out.
+    /// Updates the jar as browsers do: an expired or empty cookie is removed.
     fn keep_cookies(&self, answer: &Answer) {
         for set in answer.headers("set-cookie") {
             let (pair, attributes) = set.split_once(';').unwrap_or((set, ""));
@@ -229,7 +229,7 @@ fn value(text: impl AsRef<[u8]>) -> HeaderValue {
     HeaderValue::from_bytes(text.as_ref()).expect("a header's value")
 }
 
-/// A request that is still being put together.
+/// A request that is being built.
 #[must_use]
 pub struct Request<'c> {
     client: &'c Client,
@@ -241,30 +241,30 @@ pub struct Request<'c> {
 }
 
 impl Request<'_> {
-    /// With one more header; the same name again is one more line.
+    /// Adds a header; repeating a name adds another line.
     pub fn header(mut self, name: &str, text: impl AsRef<[u8]>) -> Self {
         self.headers.push((name.parse().expect("a header's name"), value(text)));
         self
     }
 
-    /// With a JSON body.
+    /// Sets a JSON body.
     pub fn json(self, body: &Value) -> Self {
         self.body("application/json", body.to_string())
     }
 
-    /// With a body of any kind; without a declared type when `content_type` is empty.
+    /// Sets a body of any type; sends no content type if `content_type` is empty.
     pub fn body(mut self, content_type: &str, body: impl Into<Vec<u8>>) -> Self {
         self.body = body.into();
         if content_type.is_empty() { self } else { self.header("content-type", content_type) }
     }
 
-    /// A 5xx is no failure of the test.
+    /// Accepts a 5xx response without failing the test.
     pub fn may_break(mut self) -> Self {
         self.may_break = true;
         self
     }
 
-    /// Sends it and holds the answer against the contract.
+    /// Sends the request and checks the response against the contract.
     #[track_caller]
     pub fn send(self) -> Answer {
         let shown = format!("{} {}", self.method, self.path);
@@ -276,11 +276,11 @@ impl Request<'_> {
         answer
     }
 
-    /// Sends it to a service that may break or go away, and gives the answer, if there is one.
+    /// Sends the request to a service that may fail or be unreachable, and returns the response, if there is one.
     ///
     /// # Errors
     ///
-    /// When no answer comes, or not all of it.
+    /// Returns an error if the response is missing or incomplete.
     #[track_caller]
     pub fn attempt(self) -> anyhow::Result<Answer> {
         let answer = self.exchange()?;
@@ -301,7 +301,7 @@ impl Request<'_> {
         let mut request =
             http::Request::builder().method(method.clone()).uri(format!("{}{path}", client.url));
         for (name, value) in client.credentials(&method) {
-            // What the test says itself comes instead.
+            // Headers that the test sets replace the default ones.
             if !self.headers.iter().any(|(said, _)| *said == name) {
                 request = request.header(name, value);
             }
@@ -322,7 +322,7 @@ impl Request<'_> {
     }
 }
 
-/// Requests are shown by what they ask.
+/// Shows the method and the path.
 impl Debug for Request<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} {}", self.method, self.path)

@@ -1,18 +1,18 @@
-//! What the service promises of every answer: that its document knows it, that failures are problem documents,
-//! that nothing goes out undressed. Clients hold each answer of the whole suite against it.
+//! The API contract that every response must satisfy: it is documented in OpenAPI, failures are problem documents, and
+//! the request id and the security headers are present. Clients check every response of the test suite against it.
 
 use crate::answer::Answer;
 use anyhow::{Context, Result, ensure};
 use serde_json::{Map, Value};
 use std::net::SocketAddr;
 
-/// The OpenAPI document of the service, as it serves it.
+/// The OpenAPI document of the service, as served.
 #[derive(Debug)]
 pub struct Contract {
     document: Value,
 }
 
-/// Headers that stand on every answer.
+/// Headers that every response must have.
 const DRESS: [&str; 6] = [
     "x-request-id",
     "x-content-type-options",
@@ -22,14 +22,14 @@ const DRESS: [&str; 6] = [
     "cross-origin-resource-policy",
 ];
 
-/// What is known of an operation's answer.
+/// The documented response of an operation.
 struct Said<'d> {
     status: &'d str,
     response: &'d Value,
 }
 
 impl Contract {
-    /// Reads the document from the service that listens at `address`.
+    /// Fetches the document from the service at `address`.
     pub(crate) fn read(address: SocketAddr) -> Result<Self> {
         let request =
             format!("GET /api/openapi.json HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
@@ -38,18 +38,18 @@ impl Contract {
         Ok(Self { document: serde_json::from_slice(&answer.body)? })
     }
 
-    /// The document.
+    /// The OpenAPI document.
     pub fn document(&self) -> &Value {
         &self.document
     }
 
-    /// The paths of the document, as templates, with what they hold.
+    /// The path templates of the document, with their path items.
     pub fn paths(&self) -> impl Iterator<Item = (&String, &Map<String, Value>)> {
         let paths = self.document.get("paths").and_then(Value::as_object);
         paths.into_iter().flatten().filter_map(|(path, item)| Some((path, item.as_object()?)))
     }
 
-    /// Every operation: its method in capitals, its path's template, and what the document says of it.
+    /// All operations: method in upper case, path template, and operation object.
     pub fn operations(&self) -> Vec<(String, &str, &Value)> {
         const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
         let of_path = |(path, item)| {
@@ -62,7 +62,7 @@ impl Contract {
         self.paths().flat_map(of_path).collect()
     }
 
-    /// What an answer breaks of the promises; nothing when it is right.
+    /// The violations of the contract in a response; empty if there are none.
     pub fn broken_by(&self, method: &str, target: &str, answer: &Answer) -> Vec<String> {
         let path = target.split('?').next().unwrap_or_default();
         let mut broken = Vec::new();
@@ -106,7 +106,7 @@ impl Contract {
         let content = said.response.get("content").and_then(Value::as_object);
         let given = answer.header("content-type").unwrap_or_default();
         let given = given.split(';').next().unwrap_or_default();
-        // What the answer is declared to be, among what it may be.
+        // The declared media type, or else the first documented one.
         let found =
             content.and_then(|content| content.get_key_value(given).or_else(|| content.iter().next()));
         let Some((media_type, content)) = found else {
@@ -126,8 +126,8 @@ impl Contract {
         }
     }
 
-    /// Holds a value against a schema, as far as the document's schemas go. A field that the schema does not know
-    /// is wrong: what the service sends, it documents.
+    /// Validates a value against a schema; supports the parts of JSON Schema that the document uses. Undocumented
+    /// fields are violations.
     fn validate(&self, schema: &Value, value: &Value, at: &str, broken: &mut Vec<String>) {
         if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
             match self.document.pointer(reference.trim_start_matches('#')) {
@@ -202,7 +202,7 @@ impl Contract {
     }
 }
 
-/// `{name}` stands for one segment that is not empty.
+/// `{name}` matches one non-empty segment.
 fn fits(template: &str, path: &str) -> bool {
     let (template, path) = (template.split('/'), path.split('/'));
     template.clone().count() == path.clone().count()
@@ -244,7 +244,7 @@ fn has_format(format: &str, text: &str) -> bool {
     }
 }
 
-/// `h` stands for a lower-case hexadecimal digit, `d` for a digit, `v` for RFC 9562's variant.
+/// `h` matches a lower-case hexadecimal digit, `d` a digit, `v` a variant digit of RFC 9562.
 fn looks_like(pattern: &str, text: &str) -> bool {
     pattern.len() == text.len()
         && pattern.bytes().zip(text.bytes()).all(|(wanted, given)| match wanted {
@@ -255,7 +255,7 @@ fn looks_like(pattern: &str, text: &str) -> bool {
         })
 }
 
-/// RFC 9457, with what the service adds to it.
+/// Validates a problem document of RFC 9457 with the service's extensions.
 fn problem_document(path: &str, answer: &Answer, broken: &mut Vec<String>) {
     if answer.header("content-type") != Some("application/problem+json") {
         broken.push("no problem document".to_owned());

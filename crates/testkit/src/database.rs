@@ -1,4 +1,4 @@
-//! A fresh database for one test, of either kind, and which kinds a run covers.
+//! A fresh database of either kind for one test, and the kinds that a run covers.
 
 use crate::postgres::FreshPostgres;
 use anyhow::{Context, Result, bail, ensure};
@@ -6,11 +6,11 @@ use std::env;
 use tempfile::TempDir;
 use terrace_storage::DatabaseKind;
 
-/// Says which kinds of database a run covers: `sqlite`, `postgres`, or both apart by a comma.
+/// The variable that selects the kinds of database of a run: `sqlite`, `postgres`, or both separated by a comma.
 const COVERED: &str = "TERRACE_TEST_DATABASES";
 
-/// The kinds of database that this run covers: both, unless `TERRACE_TEST_DATABASES` says otherwise. Whether
-/// there is a PostgreSQL to use shows later, when a test asks for a database of it and fails.
+/// The kinds of database that this run covers: both, unless `TERRACE_TEST_DATABASES` is set. A missing PostgreSQL
+/// server is detected later, when a test requests a database and fails.
 pub fn databases() -> Result<Vec<DatabaseKind>> {
     match env::var(COVERED) {
         Ok(text) => covered(&text),
@@ -33,7 +33,7 @@ fn covered(text: &str) -> Result<Vec<DatabaseKind>> {
     Ok(kinds)
 }
 
-/// A database of one test's own. It goes when this value is dropped, whoever is still connected.
+/// A database for a single test. It is removed when this value is dropped, even if connections are open.
 #[derive(Debug)]
 pub struct TestDatabase {
     url: String,
@@ -41,7 +41,7 @@ pub struct TestDatabase {
     _place: Place,
 }
 
-/// What is dropped with the database.
+/// The storage to remove with the database.
 #[derive(Debug)]
 enum Place {
     Folder(#[expect(dead_code, reason = "held for its drop")] TempDir),
@@ -49,7 +49,7 @@ enum Place {
 }
 
 impl TestDatabase {
-    /// An empty database, without tables. Fails, and says what to do, when PostgreSQL is asked for and
+    /// Creates an empty database without tables. Fails with instructions if PostgreSQL is requested and
     /// `TEST_DATABASE_URL` names no server.
     pub fn empty(kind: DatabaseKind) -> Result<Self> {
         match kind {
@@ -58,9 +58,9 @@ impl TestDatabase {
         }
     }
 
-    /// A database that `migrate` has brought up to date; it is given the database's URL. On PostgreSQL it runs
-    /// once for many tests, which get copies of what it made: it must apply the workspace's migrations, nothing
-    /// else, and leave nothing connected.
+    /// Creates a database and has `migrate` apply the migrations to it; `migrate` receives the database's URL. On
+    /// PostgreSQL it runs once for many tests, which get copies of the result: it must apply exactly the workspace's
+    /// migrations and close its connections.
     pub fn migrated(kind: DatabaseKind, migrate: impl FnOnce(&str) -> Result<()>) -> Result<Self> {
         match kind {
             DatabaseKind::Sqlite => {
@@ -72,12 +72,12 @@ impl TestDatabase {
         }
     }
 
-    /// The URL that the service is configured with.
+    /// The URL to configure the service with.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// Which of the two it is.
+    /// The kind of the database.
     pub fn kind(&self) -> DatabaseKind {
         self.kind
     }

@@ -1,10 +1,10 @@
-//! One test on each kind of database.
+//! Runs one test on each kind of database.
 
 use crate::database::databases;
 use anyhow::Result;
 use terrace_storage::DatabaseKind;
 
-/// Makes tests of functions that take a [`DatabaseKind`]: one each in the modules `sqlite` and `postgres`.
+/// Generates tests from functions that take a [`DatabaseKind`]: one each in the modules `sqlite` and `postgres`.
 #[macro_export]
 macro_rules! on_each_database {
     ($($name:ident),+ $(,)?) => {
@@ -23,11 +23,11 @@ macro_rules! on_each_database {
     };
 }
 
-/// Runs a test on a kind of database, unless the run leaves that kind out.
+/// Runs a test on a kind of database, unless the run excludes that kind.
 ///
 /// # Errors
 ///
-/// Those of the test.
+/// Returns the error of the test.
 pub fn on(kind: DatabaseKind, test: impl FnOnce(DatabaseKind) -> Result<()>) -> Result<()> {
     if databases()?.contains(&kind) { test(kind) } else { Ok(()) }
 }

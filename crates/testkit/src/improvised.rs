@@ -1,4 +1,4 @@
-//! Commands and queries that a test writes down on the spot, and gates at which they wait for one another.
+//! Commands and queries made of closures, and gates that synchronise them.
 
 use crate::use_cases::PATIENCE;
 use std::marker::PhantomData;
@@ -7,17 +7,17 @@ use terrace_app::store::{ReadTx, Tx};
 use terrace_app::{Command, Query};
 use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp};
 
-/// The one refusal of improvised commands: the test said no.
+/// The refusal of commands made by [`body`]: the test refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SaidNo;
 
-/// A command or query whose body is a closure.
+/// A command whose body is a closure.
 pub struct Improvised<F, T> {
     run: F,
     output: PhantomData<fn() -> T>,
 }
 
-/// A command out of a closure, which is run as often as any other command's body.
+/// Makes a command of a closure. The closure runs as often as the body of any other command.
 pub fn body<F, T>(run: F) -> Improvised<F, T>
 where
     F: Fn(&mut dyn Tx, &mut Ctx) -> Outcome<T, SaidNo> + Send + 'static,
@@ -26,7 +26,7 @@ where
     Improvised { run, output: PhantomData }
 }
 
-/// A query out of a closure.
+/// Makes a query of a closure.
 pub fn question<F, T>(ask: F) -> Asked<F, T>
 where
     F: Fn(&mut dyn ReadTx) -> Result<T, StoreError> + Send + 'static,
@@ -70,14 +70,14 @@ where
     }
 }
 
-/// Stays shut until it is opened, and then stays open. Clones are the same gate.
+/// A gate that is shut until it is opened, and then stays open. Clones share one state.
 #[derive(Debug, Clone, Default)]
 pub struct Gate {
     open: Arc<(Mutex<bool>, Condvar)>,
 }
 
 impl Gate {
-    /// Lets everybody through who waits or will come.
+    /// Opens the gate for all current and future waiters.
     pub fn open(&self) {
         let (open, opened) = &*self.open;
         *open.lock().unwrap_or_else(PoisonError::into_inner) = true;
@@ -88,7 +88,7 @@ impl Gate {
     ///
     /// # Panics
     ///
-    /// When nobody opens it.
+    /// Panics if the gate is not opened in time.
     pub fn pass(&self) {
         let (open, opened) = &*self.open;
         let shut = open.lock().unwrap_or_else(PoisonError::into_inner);

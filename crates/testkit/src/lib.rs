@@ -1,6 +1,6 @@
-//! What tests stand on: databases that go when a test ends, a clock that is set by hand, and seeds that repeat.
+//! Test infrastructure: databases that are removed when a test ends, a manual clock, and repeatable seeds.
 //!
-//! The crates under test are named here once, so that the test packages depend on this one alone.
+//! The crates under test are re-exported here, so that test packages depend on this crate alone.
 
 mod answer;
 mod client;

@@ -1,4 +1,4 @@
-//! Databases of one test each on the PostgreSQL server that the run was given.
+//! Databases for single tests on the PostgreSQL server that the run was given.
 
 use anyhow::{Context, Result};
 use std::env;
@@ -9,10 +9,10 @@ use std::process;
 use std::sync::{Mutex, PoisonError};
 use terrace_pgtemp::{database_exists, execute, with_database};
 
-/// The URL of the server, with an account that may make databases.
+/// The URL of the server, with an account that may create databases.
 const SERVER: &str = "TEST_DATABASE_URL";
 
-/// Held while the template is looked for and made, so that one test of the process makes it.
+/// Held while the template is looked up and created, so that only one test of the process creates it.
 static TEMPLATE: Mutex<()> = Mutex::new(());
 
 /// A database that is dropped with this value.
@@ -28,8 +28,8 @@ impl FreshPostgres {
         Self::make(server()?, "")
     }
 
-    /// A copy of a database that `migrate` has filled. The template's name tells which migrations it holds, so
-    /// that it serves later runs too; on a server that outlives the run, it stays.
+    /// A copy of a template database that `migrate` has filled. The template's name contains a fingerprint of the
+    /// migrations, so that later runs can use it; it stays on a server that outlives the run.
     pub(crate) fn migrated(migrate: impl FnOnce(&str) -> Result<()>) -> Result<Self> {
         Self::copy_of(&format!("terrace_template_{:016x}", fingerprint()?), migrate)
     }
@@ -59,7 +59,7 @@ impl FreshPostgres {
 
 impl Drop for FreshPostgres {
     fn drop(&mut self) {
-        // A test may have taken the server away, and there is nobody left to tell.
+        // A test may have stopped the server, and a destructor cannot report an error.
         let _ = execute(&self.server, &[&format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name)]);
     }
 }
@@ -74,21 +74,22 @@ fn server() -> Result<String> {
     })
 }
 
-/// Filled under another name and renamed when it is complete: another process never copies half of it.
+/// Fills the template under a temporary name and renames it once it is complete, so that another process never copies a
+/// partial one.
 fn make_template(server: &str, template: &str, migrate: impl FnOnce(&str) -> Result<()>) -> Result<()> {
     let unfinished = FreshPostgres::make(server.to_owned(), "")?;
     migrate(unfinished.url())?;
     let renamed = execute(server, &[&format!("ALTER DATABASE {} RENAME TO {template}", unfinished.name)]);
-    // Another process may have been faster: then ours is dropped.
+    // If another process was faster, this database is dropped.
     if renamed.is_err() && database_exists(server, template)? { Ok(()) } else { renamed.map(drop) }
 }
 
-/// Unlike any other's on the server, also when several runs share it.
+/// A name that is unique on the server, even if several runs share it.
 fn fresh_name() -> String {
     format!("terrace_test_{}_{:016x}", process::id(), RandomState::new().hash_one(()))
 }
 
-/// A number that changes with the migrations.
+/// A fingerprint of the migrations.
 fn fingerprint() -> Result<u64> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations/postgres");
     let mut migrations = fs::read_dir(&folder)
@@ -113,7 +114,7 @@ mod tests {
         if !databases()?.contains(&DatabaseKind::Postgres) {
             return Ok(());
         }
-        // Has a name of its own: the usual one promises the service's tables.
+        // Uses its own name: a template of the usual name must contain the service's tables.
         let template = fresh_name();
         let first =
             FreshPostgres::copy_of(&template, |url| execute(url, &["CREATE TABLE a (n int)"]).map(drop))?;

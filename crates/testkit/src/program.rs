@@ -1,4 +1,4 @@
-//! The service's own program, for tests that run it as its users do.
+//! Runs the service's program for tests that exercise it as users do.
 
 use crate::client::Client;
 use crate::contract::Contract;
@@ -14,14 +14,14 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::{NamedTempFile, TempDir};
 
-/// How long the program may take to start, to do a chore, or to stop.
+/// How long the program may take to start, to run a chore, or to stop.
 const PATIENCE: Duration = Duration::from_secs(30);
 const POLL: Duration = Duration::from_millis(10);
-/// As much of a log as somebody reads after a failure.
+/// The number of log lines that are useful after a failure.
 const LOG_TAIL: usize = 200;
 
-/// The path of the `terrace` program, which `cargo xtask test` builds and passes as `TERRACE_BIN`: Cargo hands
-/// a test no program of another package. Fails, and says what to do, where there is none.
+/// The path of the `terrace` program, which `cargo xtask test` builds and passes as `TERRACE_BIN`: Cargo gives a test
+/// no program of another package. Fails with instructions if it is missing.
 pub fn terrace_program() -> Result<PathBuf> {
     let path = env::var_os("TERRACE_BIN").map(PathBuf::from).context(
         "this test runs the `terrace` program: run `cargo xtask test`, which builds it, or set TERRACE_BIN",
@@ -30,7 +30,7 @@ pub fn terrace_program() -> Result<PathBuf> {
     Ok(path)
 }
 
-/// How the program is called: in a folder of its own, in an environment that holds nothing but what is said here.
+/// The command line and environment of the program: its own working folder, and only the variables that are set here.
 #[derive(Debug, Clone)]
 pub struct Invocation {
     program: PathBuf,
@@ -40,13 +40,12 @@ pub struct Invocation {
 }
 
 impl Invocation {
-    /// The program without demo content, without rate limits, without bounds for new accounts, on any free port, with passwords that are cheap to
-    /// check, and with its data in its folder. All of that is said in the environment, so that arguments override
-    /// it.
+    /// The program without demo content, rate limits and bounds for new accounts, on any free port, with cheap password
+    /// hashing, and with its data in its folder. All of this is set in the environment, so that arguments override it.
     ///
     /// # Errors
     ///
-    /// When there is no program to be had.
+    /// Returns an error if the program is not available.
     pub fn new() -> Result<Self> {
         let bare = Self {
             program: terrace_program()?,
@@ -64,23 +63,23 @@ impl Invocation {
             .env("TERRACE_PASSWORD_PASSES", "1"))
     }
 
-    /// The same on the database that `url` names.
+    /// The same, using the database at `url`.
     ///
     /// # Errors
     ///
-    /// When there is no program to be had.
+    /// Returns an error if the program is not available.
     pub fn on(url: &str) -> Result<Self> {
         Ok(Self::new()?.env("DATABASE_URL", url))
     }
 
-    /// With these arguments behind those that it has.
+    /// Appends arguments.
     #[must_use]
     pub fn args<A: Into<OsString>>(mut self, arguments: impl IntoIterator<Item = A>) -> Self {
         self.arguments.extend(arguments.into_iter().map(Into::into));
         self
     }
 
-    /// With this variable in its environment, in the place of what it was.
+    /// Sets an environment variable, replacing its previous value.
     #[must_use]
     pub fn env(mut self, name: &str, value: impl Into<OsString>) -> Self {
         self.environment.retain(|(known, _)| known != name);
@@ -88,32 +87,32 @@ impl Invocation {
         self
     }
 
-    /// Without this variable.
+    /// Removes an environment variable.
     #[must_use]
     pub fn without_env(mut self, name: &str) -> Self {
         self.environment.retain(|(known, _)| known != name);
         self
     }
 
-    /// The folder that it runs in. It goes with the last invocation or program that shares it.
+    /// The working folder. It is removed with the last invocation or program that shares it.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    /// Runs it to its end.
+    /// Runs the program until it exits.
     ///
     /// # Errors
     ///
-    /// When it cannot be run or does not end.
+    /// Returns an error if it cannot be started or does not exit in time.
     pub fn run(&self) -> Result<Ended> {
         self.spawn()?.wait(PATIENCE)
     }
 
-    /// Serves until it is told to stop, and returns when it is ready.
+    /// Starts the server and returns when it is ready.
     ///
     /// # Errors
     ///
-    /// When it does not get that far; with what it said.
+    /// Returns an error with the output if the server does not become ready.
     pub fn serve(&self) -> Result<Program> {
         let mut running = self.spawn()?;
         let address = running.address()?;
@@ -123,11 +122,11 @@ impl Invocation {
         Ok(program)
     }
 
-    /// Begins a run that need not come to its end.
+    /// Starts the program without waiting for it to exit.
     ///
     /// # Errors
     ///
-    /// When it cannot be run.
+    /// Returns an error if it cannot be started.
     pub fn begin(&self) -> Result<Chore> {
         self.spawn().map(Chore)
     }
@@ -149,36 +148,36 @@ impl Invocation {
     }
 }
 
-/// What became of a program that has ended.
+/// The result of a program that exited.
 #[derive(Debug)]
 pub struct Ended {
-    /// Its exit code; none when a signal ended it.
+    /// Its exit code; `None` if a signal ended it.
     pub code: Option<i32>,
-    /// What it said on its standard output.
+    /// Its standard output.
     pub said: String,
-    /// What it said on its standard error.
+    /// Its standard error.
     pub log: String,
 }
 
 impl Ended {
-    /// What it said, provided that it ended with 0.
+    /// The standard output of a program that exited with code 0.
     ///
     /// # Errors
     ///
-    /// When it did not.
+    /// Returns an error if the exit code was not 0.
     pub fn succeeded(self) -> Result<String> {
         ensure!(self.code == Some(0), "it ended with {:?}:\n{}{}", self.code, self.said, self.log);
         Ok(self.said)
     }
 
-    /// Everything that it said, anywhere.
+    /// The standard output and the standard error.
     pub fn words(&self) -> String {
         format!("{}{}", self.said, self.log)
     }
 }
 
-/// A process that is killed with its value, and whose log goes to the output of the test, which Cargo shows when
-/// the test fails.
+/// A process that is killed when this value is dropped. Its log is then written to the output of the test, which Cargo
+/// shows if the test fails.
 #[derive(Debug)]
 struct Running {
     child: Child,
@@ -196,12 +195,12 @@ impl Running {
         text(&self.log)
     }
 
-    /// Where it says that it listens.
+    /// The address that it reports to listen on.
     fn address(&mut self) -> Result<SocketAddr> {
         let deadline = Instant::now() + PATIENCE;
         loop {
             let said = self.said()?;
-            // Only whole lines: it may be in the middle of one.
+            // Only complete lines: a line may be partially written.
             let lines = said.split_inclusive('\n').filter(|line| line.ends_with('\n'));
             if let Some(address) = lines.map(str::trim_end).find_map(listening) {
                 return Ok(address);
@@ -225,14 +224,14 @@ impl Running {
         }
     }
 
-    /// What the system says of its memory under a name, in KiB.
+    /// The value of a field of `/proc/PID/status`, in KiB.
     fn memory(&self, name: &str) -> Option<u64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
         let kib = status.lines().find_map(|line| line.strip_prefix(name))?;
         kib.split_whitespace().next()?.parse().ok()
     }
 
-    /// The shell's own `kill`, because a small system may lack the program.
+    /// The shell's built-in `kill`, because the program may be missing on a minimal system.
     fn signal(&self, name: &str) -> Result<()> {
         let status = Command::new("sh")
             .args(["-c", "kill -s \"$1\" \"$2\"", "sh", name, &self.child.id().to_string()])
@@ -251,7 +250,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // It may have ended already.
+        // It may have exited already.
         let _ = self.kill();
         let log = self.log().unwrap_or_default();
         let lines: Vec<_> = log.lines().collect();
@@ -271,39 +270,39 @@ fn listening(line: &str) -> Option<SocketAddr> {
     Some(([127, 0, 0, 1], port.parse().ok()?).into())
 }
 
-/// The program at a chore. It is killed when this value is dropped.
+/// A running chore of the program. It is killed when this value is dropped.
 #[derive(Debug)]
 pub struct Chore(Running);
 
 impl Chore {
-    /// Whether it has ended by itself.
+    /// Whether it has exited by itself.
     ///
     /// # Errors
     ///
-    /// When nobody can tell.
+    /// Returns an error if the status of the process cannot be read.
     pub fn has_ended(&mut self) -> Result<bool> {
         Ok(self.0.child.try_wait()?.is_some())
     }
 
-    /// What it has said on its standard error.
+    /// Its standard error so far.
     ///
     /// # Errors
     ///
-    /// When that cannot be read.
+    /// Returns an error if it cannot be read.
     pub fn log(&self) -> Result<String> {
         self.0.log()
     }
 
-    /// The most memory that it has held so far, in KiB; none where the system does not tell, and once it has ended.
+    /// Its peak memory so far, in KiB; `None` if the system does not report it, and after it exited.
     pub fn peak_kib(&self) -> Option<u64> {
         self.0.memory("VmHWM:")
     }
 
-    /// Waits until its log holds these words.
+    /// Waits until its log contains this text.
     ///
     /// # Errors
     ///
-    /// When it ends without them, or never says them.
+    /// Returns an error if it exits first, or the text does not appear in time.
     pub fn wait_for_words(&mut self, words: &str) -> Result<()> {
         let deadline = Instant::now() + PATIENCE;
         while !self.log()?.contains(words) {
@@ -314,35 +313,35 @@ impl Chore {
         Ok(())
     }
 
-    /// Presses Ctrl-C.
+    /// Sends SIGINT, as Ctrl-C does.
     ///
     /// # Errors
     ///
-    /// When it cannot be told.
+    /// Returns an error if the signal cannot be sent.
     pub fn interrupt(&self) -> Result<()> {
         self.0.signal("INT")
     }
 
-    /// Waits for its end.
+    /// Waits until it exits.
     ///
     /// # Errors
     ///
-    /// When it does not end.
+    /// Returns an error if it does not exit in time.
     pub fn wait(&mut self) -> Result<Ended> {
         self.0.wait(PATIENCE)
     }
 
-    /// Kills it at once, as a crash would.
+    /// Kills it at once, to simulate a crash.
     ///
     /// # Errors
     ///
-    /// When it cannot be killed.
+    /// Returns an error if it cannot be killed.
     pub fn kill(&mut self) -> Result<()> {
         self.0.kill()
     }
 }
 
-/// The program as it serves. It is killed when this value is dropped.
+/// A running server. It is killed when this value is dropped.
 #[derive(Debug)]
 pub struct Program {
     running: Running,
@@ -351,59 +350,59 @@ pub struct Program {
 }
 
 impl Program {
-    /// Where it listens.
+    /// The address that it listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// What it promises of its answers.
+    /// The contract of its responses.
     pub fn contract(&self) -> &Contract {
         &self.contract
     }
 
-    /// A client that nobody has signed in.
+    /// A client that is not signed in.
     pub fn client(&self) -> Client {
         Client::new(format!("http://{}", self.address), Arc::clone(&self.contract))
     }
 
-    /// What it has said on its standard output.
+    /// Its standard output so far.
     ///
     /// # Errors
     ///
-    /// When that cannot be read.
+    /// Returns an error if it cannot be read.
     pub fn said(&self) -> Result<String> {
         self.running.said()
     }
 
-    /// What it has said on its standard error.
+    /// Its standard error so far.
     ///
     /// # Errors
     ///
-    /// When that cannot be read.
+    /// Returns an error if it cannot be read.
     pub fn log(&self) -> Result<String> {
         self.running.log()
     }
 
-    /// How much memory it holds, in KiB; none where the system does not tell.
+    /// Its resident memory, in KiB; `None` if the system does not report it.
     pub fn resident_kib(&self) -> Option<u64> {
         self.running.memory("VmRSS:")
     }
 
-    /// The id of its process.
+    /// Its process id.
     pub fn id(&self) -> u32 {
         self.running.child.id()
     }
 
-    /// How many descriptors it holds, of files and of connections; none where the system does not tell.
+    /// The number of its open descriptors, of files and connections; `None` if the system does not report it.
     pub fn descriptors(&self) -> Option<usize> {
         fs::read_dir(format!("/proc/{}/fd", self.id())).ok().map(Iterator::count)
     }
 
-    /// Asks until it is ready and says how long that took.
+    /// Polls until it is ready and returns how long that took.
     ///
     /// # Errors
     ///
-    /// When it is not ready in time.
+    /// Returns an error if it is not ready in time.
     pub fn wait_until_ready(&self, patience: Duration) -> Result<Duration> {
         let started = Instant::now();
         let request = format!("GET /readyz HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", self.address);
@@ -417,57 +416,57 @@ impl Program {
         }
     }
 
-    /// Kills it at once, as a crash would.
+    /// Kills it at once, to simulate a crash.
     ///
     /// # Errors
     ///
-    /// When it cannot be killed.
+    /// Returns an error if it cannot be killed.
     pub fn kill(&mut self) -> Result<()> {
         self.running.kill()
     }
 
-    /// Tells it to stop in order.
+    /// Sends SIGTERM, which requests an orderly shutdown.
     ///
     /// # Errors
     ///
-    /// When it cannot be told.
+    /// Returns an error if the signal cannot be sent.
     pub fn terminate(&self) -> Result<()> {
         self.running.signal("TERM")
     }
 
-    /// Waits for its end.
+    /// Waits until it exits.
     ///
     /// # Errors
     ///
-    /// When it does not end in time.
+    /// Returns an error if it does not exit in time.
     pub fn wait(&mut self, patience: Duration) -> Result<Ended> {
         self.running.wait(patience)
     }
 
-    /// Tells it to stop in order and waits for its end.
+    /// Requests an orderly shutdown and waits until it exits.
     ///
     /// # Errors
     ///
-    /// When it does not end.
+    /// Returns an error if it does not exit in time.
     pub fn stop(&mut self) -> Result<Ended> {
         self.terminate()?;
         self.wait(PATIENCE)
     }
 
-    /// Holds it, until it is resumed, where it happens to be.
+    /// Suspends it with SIGSTOP until it is resumed.
     ///
     /// # Errors
     ///
-    /// When it cannot be held.
+    /// Returns an error if the signal cannot be sent.
     pub fn pause(&self) -> Result<()> {
         self.running.signal("STOP")
     }
 
-    /// Lets it go on.
+    /// Resumes it with SIGCONT.
     ///
     /// # Errors
     ///
-    /// When it cannot be told.
+    /// Returns an error if the signal cannot be sent.
     pub fn resume(&self) -> Result<()> {
         self.running.signal("CONT")
     }

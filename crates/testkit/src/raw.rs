@@ -1,4 +1,4 @@
-//! Bytes over a connection, for what no HTTP client would send.
+//! Raw bytes over a connection, for requests that no HTTP client would send.
 
 use crate::answer::Answer;
 use anyhow::{Context, Result, ensure};
@@ -10,22 +10,23 @@ use ureq::http::{HeaderMap, HeaderName, HeaderValue};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Sends `bytes` and reads the first answer, or none where the server closes the connection without a word. An
-/// answer may come before everything is sent.
+/// Sends `bytes` and reads the first response; `None` if the server closes the connection without one. A response may
+/// arrive before everything is sent.
 ///
 /// # Errors
 ///
-/// When the server can't be reached, answers no HTTP, or neither answers nor closes.
+/// Returns an error if the server cannot be reached, does not respond in HTTP, or neither responds nor closes the
+/// connection in time.
 pub fn raw(address: SocketAddr, bytes: &[u8]) -> Result<Option<Answer>> {
     let stream = TcpStream::connect(address)?;
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
     let (mut writer, mut reader) = (stream.try_clone()?, stream.try_clone()?);
     thread::scope(|scope| {
-        // A server that has answered need not read the rest.
+        // A server that has responded need not read the rest.
         scope.spawn(move || writer.write_all(bytes));
         let answer = read_answer(&mut reader);
-        // Ends the writing, if it has not ended. The server may have been faster.
+        // Stops the writer if it is still sending. The server may have closed the connection already.
         let _ = stream.shutdown(Shutdown::Both);
         answer
     })
@@ -81,7 +82,7 @@ pub(crate) fn read_more(reader: &mut impl Read, into: &mut Vec<u8>) -> io::Resul
 
 fn parse_head(head: &str) -> Result<(u16, HeaderMap)> {
     let mut lines = head.split("\r\n").filter(|line| !line.is_empty());
-    // A request of HTTP/1.0 is answered in that version.
+    // A request of HTTP/1.0 gets a response of that version.
     let status = lines
         .next()
         .and_then(|line| line.strip_prefix("HTTP/1.1 ").or_else(|| line.strip_prefix("HTTP/1.0 ")))

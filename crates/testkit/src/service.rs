@@ -1,4 +1,4 @@
-//! The whole service for one test: a fresh database, the use cases, and the HTTP server on a port of its own.
+//! The complete service for one test: a fresh database, the use cases, and an HTTP server on its own port.
 
 use crate::client::Client;
 use crate::contract::Contract;
@@ -26,7 +26,7 @@ use terrace_web::{CronSecret, LimitConfig, Listeners, StreamConfig, WebConfig, W
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{oneshot, watch};
 
-/// A catalogue of two leagues and three teams, enough to page through.
+/// A catalogue of two leagues and three teams, enough for several pages.
 const LEAGUES: &str = r#"
 [[league]]
 key = "north"
@@ -63,7 +63,7 @@ short_name = "Rovers"
 colors = ["#ef0107", "#ffffff"]
 "##;
 
-/// Quests of every sort: one that starts by itself, a daily one, one in order for a team, one that needs another.
+/// Quests of every kind: an onboarding quest, a daily one, a sequential one of a team, and one with a prerequisite.
 const QUESTS: &str = r#"
 [[quest]]
 key = "welcome"
@@ -149,12 +149,12 @@ key = "wait"
 title = "Wait"
 "#;
 
-/// Packs of every sort: an open one for points, one with a closed pool and a guarantee for coins, one with a limit for
-/// each fan, one of which there is one copy, two for money, one of them limited in every way, one that is over and one that
-/// is not open yet.
+/// Packs of every kind: an open one for points; one with a closed pool and a guarantee for coins; one with a limit per
+/// fan; one with a supply of one copy; two for money, one of them with all limits; one whose sale is over, and one
+/// whose sale has not begun.
 pub const PACKS: &str = include_str!("packs.toml");
 
-/// The service of one test. It stops in order, and its database goes, when this value is dropped.
+/// The service of one test. When this value is dropped, it shuts down in order and its database is removed.
 pub struct TestService {
     address: SocketAddr,
     app: Arc<App>,
@@ -165,13 +165,13 @@ pub struct TestService {
     stop: Option<oneshot::Sender<()>>,
     server: Option<JoinHandle<std::io::Result<()>>>,
     pictures: TempDir,
-    /// How many processes share the database: each draws other seeds.
+    /// The number of processes that share the database: each uses different seeds.
     siblings: AtomicU64,
-    // Last: it goes when nothing is connected any more.
+    // Dropped last, when all connections are closed.
     database: Arc<TestDatabase>,
 }
 
-/// What a test wants to be otherwise than usual.
+/// Builds a service with settings that differ from the defaults.
 pub struct ServiceBuilder {
     kind: DatabaseKind,
     app: AppConfig,
@@ -182,22 +182,23 @@ pub struct ServiceBuilder {
 }
 
 impl TestService {
-    /// The usual service: a small catalogue, no rate limits, cheap passwords, every command rehearsed.
+    /// Starts a service with default test settings: a small catalogue, no rate limits, cheap passwords, a dry run
+    /// before every command.
     ///
     /// # Errors
     ///
-    /// When there is no such database to be had, or the service does not start.
+    /// Returns an error if no such database is available, or the service does not start.
     pub fn start(kind: DatabaseKind) -> Result<Self> {
         Self::builder(kind).start()
     }
 
-    /// A service that is otherwise than usual.
+    /// A builder for a service with other settings.
     pub fn builder(kind: DatabaseKind) -> ServiceBuilder {
         ServiceBuilder {
             kind,
             app: AppConfig {
                 password_cost: PasswordCost { memory_kib: 8, passes: 1 },
-                // The fans of tests register and buy at once.
+                // In tests, fans buy right after they register.
                 new_account_age: Duration::ZERO,
                 ..AppConfig::default()
             },
@@ -206,7 +207,7 @@ impl TestService {
                 cron_secret: Some(CronSecret::new(CRON_SECRET)),
                 workers: Some(2),
                 shutdown_timeout: Duration::from_secs(1),
-                // As answers that come to their end; tests of streams have longer ones.
+                // Streams end soon, like ordinary responses; tests of streams set a longer life.
                 streams: StreamConfig { life: Duration::from_millis(100), ..StreamConfig::default() },
                 ..WebConfig::default()
             },
@@ -216,90 +217,90 @@ impl TestService {
         }
     }
 
-    /// Another process of the service on the same database and by the same clock, otherwise than usual.
+    /// Another process of the service on the same database and clock, with changed settings.
     ///
     /// # Errors
     ///
-    /// When it does not start.
+    /// Returns an error if it does not start.
     pub fn beside(&self, change: impl FnOnce(&mut WebConfig)) -> Result<Self> {
         let builder = Self::builder(self.storage.kind()).web(change);
         let number = self.siblings.fetch_add(1, Ordering::SeqCst) + 1;
         builder.start_on(Arc::clone(&self.database), self.clock.clone(), number)
     }
 
-    /// Where it listens.
+    /// The address that it listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Where it listens, as an origin.
+    /// The origin of its URLs.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// The use cases behind it.
+    /// The use cases.
     pub fn app(&self) -> &Arc<App> {
         &self.app
     }
 
-    /// The store behind it.
+    /// The store.
     pub fn storage(&self) -> &Storage {
         &self.storage
     }
 
-    /// The folder that its pictures lie in.
+    /// The folder of its pictures.
     pub fn pictures(&self) -> &Path {
         self.pictures.path()
     }
 
-    /// Its clock, which a test can put forward.
+    /// Its clock, which a test can advance.
     pub fn clock(&self) -> &FlowingClock {
         &self.clock
     }
 
-    /// What it promises of its answers.
+    /// The contract of its responses.
     pub fn contract(&self) -> &Contract {
         &self.contract
     }
 
-    /// A client that nobody has signed in, such as curl with a cookie jar.
+    /// A client that is not signed in, such as curl with a cookie jar.
     pub fn client(&self) -> Client {
         Client::new(self.url(), Arc::clone(&self.contract))
     }
 
-    /// A client that behaves as a browser on the service's own pages.
+    /// A client that sends the headers of a browser on the service's own pages.
     pub fn browser(&self) -> Client {
         self.client().browsing()
     }
 
-    /// Registers a fan and gives the client that the cookie is in. The password is [`PASSWORD`].
+    /// Registers a fan with the password [`PASSWORD`] and returns the client with the session cookie.
     pub fn fan(&self, name: &str) -> Client {
         let client = self.client();
         client.register(name);
         client
     }
 
-    /// Registers a fan and gives a native client with an access token.
+    /// Registers a fan and returns a native client with an access token.
     pub fn mobile_fan(&self, name: &str) -> Client {
         self.fan(name);
         self.client().mobile_login(name)
     }
 
-    /// Runs something of the use cases to its end.
+    /// Runs a future to completion.
     pub fn run<F: Future>(&self, work: F) -> F::Output {
         self.runtime.block_on(work)
     }
 }
 
-/// The secret of every service of the tests.
+/// The secret of every test service.
 const SECRET: [u8; 32] = [7; 32];
 
-/// What seals cursors in every service of the tests.
+/// The key that seals cursors in every test service.
 pub fn cursor_seal() -> CursorSeal {
     CursorSeal::new(&SecretKey::from_bytes(SECRET))
 }
 
-/// What messages of the sandbox are signed with in every service of the tests.
+/// The key that signs sandbox webhooks in every test service.
 pub fn sandbox_secret() -> WebhookSecret {
     Sandbox::secret(&SecretKey::from_bytes(SECRET))
 }
@@ -307,68 +308,68 @@ pub fn sandbox_secret() -> WebhookSecret {
 /// The password of every fan that tests register.
 pub const PASSWORD: &str = "up the terrace";
 
-/// What opens the cron routes of every service of the tests.
+/// The secret that authorises cron requests in every test service.
 pub const CRON_SECRET: &str = "the groundsman's key to the cron shed";
 
 impl ServiceBuilder {
-    /// With rate limits.
+    /// Sets rate limits.
     #[must_use]
     pub fn limits(mut self, limits: LimitConfig) -> Self {
         self.web.limits = limits;
         self
     }
 
-    /// With a public URL, of which the text is known to be one.
+    /// Sets the public URL.
     ///
     /// # Panics
     ///
-    /// When it is none.
+    /// Panics if the text is not a valid URL.
     #[must_use]
     pub fn public_url(mut self, url: &str) -> Self {
         self.web.public_url = Some(url.parse().expect("a public URL"));
         self
     }
 
-    /// With other bounds of the use cases.
+    /// Changes the configuration of the use cases.
     #[must_use]
     pub fn app(mut self, change: impl FnOnce(&mut AppConfig)) -> Self {
         change(&mut self.app);
         self
     }
 
-    /// With other bounds of the web shell.
+    /// Changes the configuration of the web layer.
     #[must_use]
     pub fn web(mut self, change: impl FnOnce(&mut WebConfig)) -> Self {
         change(&mut self.web);
         self
     }
 
-    /// Without leagues and teams.
+    /// Leaves out leagues and teams.
     #[must_use]
     pub fn without_catalogue(mut self) -> Self {
         self.catalogue = false;
         self
     }
 
-    /// With the sandbox in the place of a payment provider, which tells of payments over the network.
+    /// Uses the sandbox as the payment provider, which reports payments over the network.
     #[must_use]
     pub fn with_sandbox(mut self) -> Self {
         self.sandbox = true;
         self
     }
 
-    /// Running every command once, as in production.
+    /// Executes every command once, without a dry run, as in production.
     #[must_use]
     pub fn without_rehearsal(mut self) -> Self {
         self.rehearse = false;
         self
     }
 
-    /// Starts it, and returns when it listens.
+    /// Starts the service, and returns when it listens.
     ///
     /// # Errors
     ///
-    /// When there is no such database to be had, or the service does not start.
+    /// Returns an error if no such database is available, or the service does not start.
     pub fn start(self) -> Result<TestService> {
         let clock = FlowingClock::default();
         let database = TestDatabase::migrated(self.kind, |url| {
@@ -381,9 +382,9 @@ impl ServiceBuilder {
         self.start_on(Arc::new(database), clock, 0)
     }
 
-    /// Starts it on a database that may be another process's too, as the one of this number.
+    /// Starts the service on a database that other processes may share, as process `number`.
     fn start_on(self, database: Arc<TestDatabase>, clock: FlowingClock, number: u64) -> Result<TestService> {
-        // Far enough apart that no two processes draw the same.
+        // Far enough apart that no two processes use the same seeds.
         let entropy: Arc<dyn Entropy> = Arc::new(SeededEntropy::new(number << 32));
         let config = StorageConfig {
             read_connections: 4,
@@ -441,7 +442,7 @@ impl ServiceBuilder {
     }
 }
 
-/// A listening socket queues connections before anybody accepts them, so nobody needs to wait here.
+/// A listening socket queues connections before they are accepted, so no wait is needed here.
 fn serve(
     listener: TcpListener,
     wiring: Wiring,
@@ -453,7 +454,7 @@ fn serve(
     let (stop_models, models_stop) = watch::channel(false);
     let models = Arc::clone(&wiring.app).run_live_models(models_stop);
     let shutdown = async move {
-        // The sender may be gone already, which means the same.
+        // A dropped sender means the same.
         let _ = stopped.await;
         stop_models.send_replace(true);
     };
@@ -467,7 +468,7 @@ fn serve(
     })?)
 }
 
-/// Metrics belong to the process: all services of a test binary share them.
+/// Metrics are global to the process: all services of a test binary share them.
 fn metrics() -> Result<PrometheusHandle> {
     static METRICS: OnceLock<std::result::Result<PrometheusHandle, String>> = OnceLock::new();
     let installed = METRICS.get_or_init(|| terrace_web::install_metrics().map_err(|error| error.to_string()));
@@ -475,11 +476,11 @@ fn metrics() -> Result<PrometheusHandle> {
 }
 
 impl TestService {
-    /// Stops it in order and says whether it did.
+    /// Shuts down in order.
     ///
     /// # Errors
     ///
-    /// When the server failed.
+    /// Returns an error if the server failed.
     pub fn stop(mut self) -> Result<()> {
         self.end()
     }

@@ -1,4 +1,4 @@
-//! A client of streams: one connection, read event by event.
+//! A client of event streams: one connection, read event by event.
 #![expect(clippy::missing_panics_doc, reason = "a stream on which nothing comes fails its test")]
 
 use crate::raw::read_more;
@@ -8,37 +8,37 @@ use std::io::Write;
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// How long anything may take.
+/// How long any operation may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// An event, as a client hears it.
+/// An event as received by a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Told {
-    /// Its id.
+    /// The id of the event.
     pub id: i64,
-    /// What it is called.
+    /// The name of the event.
     pub name: String,
-    /// What it holds.
+    /// The data of the event.
     pub data: Value,
 }
 
-/// A stream that is open.
+/// An open stream.
 #[derive(Debug)]
 pub struct EventStream {
     connection: TcpStream,
-    /// The head of the answer.
+    /// The head of the response.
     pub head: String,
-    /// What has come and is not read: chunks as they are.
+    /// Received bytes that are not decoded yet, with chunk framing.
     raw: Vec<u8>,
-    /// What has come and is not read: the text.
+    /// Received text that is not parsed yet.
     text: Vec<u8>,
-    /// Whether it came to its end in order.
+    /// Whether the stream ended in order.
     pub ended: bool,
-    /// The last id that it said.
+    /// The last event id that was received.
     pub last_id: Option<String>,
-    /// How often it said that it is there.
+    /// The number of heartbeats received.
     pub beats: usize,
-    /// After how many milliseconds it said to come back.
+    /// The reconnection delay that the server sent, in milliseconds.
     pub retry: Option<u64>,
 }
 
@@ -69,18 +69,18 @@ impl EventStream {
         })
     }
 
-    /// The next event; nothing where the stream ended in order.
+    /// The next event; `None` if the stream ended in order.
     ///
     /// # Errors
     ///
-    /// When the connection broke, or nothing came.
+    /// Returns an error if the connection broke, or nothing arrived in time.
     pub fn try_next(&mut self) -> Result<Option<Told>> {
         let until = Instant::now() + PATIENCE;
         loop {
             while let Some(end) = self.text.windows(2).position(|two| two == b"\n\n") {
                 let rest = self.text.split_off(end + 2);
                 let block = String::from_utf8(std::mem::replace(&mut self.text, rest))?;
-                if let Some(told) = self.hear(&block)? {
+                if let Some(told) = self.parse(&block)? {
                     return Ok(Some(told));
                 }
             }
@@ -93,7 +93,7 @@ impl EventStream {
         }
     }
 
-    /// The next event.
+    /// The next event; panics if there is none.
     #[track_caller]
     pub fn one(&mut self) -> Told {
         match self.try_next() {
@@ -103,13 +103,13 @@ impl EventStream {
         }
     }
 
-    /// The next events, so many.
+    /// The next `count` events.
     #[track_caller]
     pub fn take(&mut self, count: usize) -> Vec<Told> {
         (0..count).map(|_| self.one()).collect()
     }
 
-    /// What comes until the end.
+    /// All events until the end of the stream.
     #[track_caller]
     pub fn rest(&mut self) -> Vec<Told> {
         let mut rest = Vec::new();
@@ -122,7 +122,7 @@ impl EventStream {
         }
     }
 
-    /// Reads until it has said where it is.
+    /// Reads until the server has sent its position.
     #[track_caller]
     #[must_use]
     pub fn begun(mut self) -> Self {
@@ -134,7 +134,7 @@ impl EventStream {
         self
     }
 
-    /// Reads on, over whatever comes.
+    /// Reads and processes the next block, of any kind.
     fn step(&mut self) -> Result<()> {
         self.read()?;
         if let Some(end) = self.text.windows(2).position(|two| two == b"\n\n") {
@@ -150,8 +150,8 @@ impl EventStream {
         block.lines().find_map(|line| line.strip_prefix(field))
     }
 
-    /// As a browser hears it.
-    fn hear(&mut self, block: &str) -> Result<Option<Told>> {
+    /// Parses a block as a browser does.
+    fn parse(&mut self, block: &str) -> Result<Option<Told>> {
         for line in block.lines().filter(|line| !line.is_empty()) {
             let known = ["id: ", "event: ", "data: ", "retry: "];
             ensure!(line.starts_with(':') || known.iter().any(|field| line.starts_with(field)), "{line:?}");
@@ -183,7 +183,7 @@ impl EventStream {
         self.unchunk().map(drop)
     }
 
-    /// Takes whole chunks; says whether there were any.
+    /// Decodes complete chunks; returns whether there were any.
     fn unchunk(&mut self) -> Result<bool> {
         let mut found = false;
         loop {

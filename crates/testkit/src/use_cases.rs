@@ -1,4 +1,4 @@
-//! The use cases on a fresh database, without a network: for what is promised below HTTP.
+//! The use cases on a fresh database, without a network: for tests of behaviour below HTTP.
 
 use crate::database::TestDatabase;
 use crate::improvised::{SaidNo, body, question};
@@ -28,53 +28,53 @@ use terrace_storage::{DatabaseKind, MediaObjects, Storage, StorageConfig};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 
-/// How long anything may take before a test gives up on it.
+/// How long any operation may take before a test fails.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
-/// One process of the service without its network: the use cases on a store. Its database goes when the last of
-/// the processes that share it is dropped.
+/// One process of the service without its network: the use cases on a store. Its database is removed when the last
+/// process that shares it is dropped.
 pub struct TestApp {
     app: Arc<App>,
     storage: Storage,
     place: Arc<Place>,
 }
 
-/// Makes the configuration of a process otherwise than usual.
+/// Changes the configuration of a process.
 type Adjust = fn(&mut StorageConfig, &mut AppConfig);
 
-/// What the processes on one database share.
+/// The state that the processes on one database share.
 struct Place {
     runtime: Runtime,
     clock: ManualClock,
     adjust: Adjust,
-    /// Who takes money; nobody as a rule.
+    /// The payment provider; none by default.
     payments: Option<Arc<dyn PaymentProvider>>,
-    /// How many processes were started: each draws other seeds.
+    /// The number of processes started so far: each uses different seeds.
     started: AtomicU64,
-    /// Where the processes keep pictures.
+    /// The folder of the processes' pictures.
     pictures: TempDir,
-    // Last: it goes when nothing is connected any more.
+    // Dropped last, when all connections are closed.
     database: TestDatabase,
 }
 
-/// Somebody who registered, in a browser.
+/// A fan who registered in a browser.
 #[derive(Debug, Clone)]
 pub struct Fan {
-    /// The account.
+    /// Id of the account.
     pub id: UserId,
-    /// What stands beside what they write.
+    /// The author card that is shown with their posts.
     pub card: AuthorCard,
-    /// What the browser shows at every request.
+    /// The session cookie of the browser.
     pub cookie: Token,
 }
 
 impl TestApp {
-    /// The usual process: every command's body is run, rolled back and run again; the clock stands still;
-    /// passwords cost next to nothing; who shows a token is looked up each time.
+    /// A process with default test settings: every command's body is run, rolled back and run again; the clock stands
+    /// still; passwords are cheap; sessions are looked up on every use.
     ///
     /// # Errors
     ///
-    /// When there is no such database to be had.
+    /// Returns an error if no such database is available.
     pub fn start(kind: DatabaseKind) -> Result<Self> {
         Self::adjusted(kind, |_, _| ())
     }
@@ -83,35 +83,36 @@ impl TestApp {
     ///
     /// # Errors
     ///
-    /// When there is no such database to be had.
+    /// Returns an error if no such database is available.
     pub fn without_rehearsal(kind: DatabaseKind) -> Result<Self> {
         Self::adjusted(kind, |storage, _| storage.rehearse = false)
     }
 
-    /// A process that is otherwise than usual, as are the others on its database.
+    /// A process with changed settings, which also apply to the other processes on its database.
     ///
     /// # Errors
     ///
-    /// When there is no such database to be had.
+    /// Returns an error if no such database is available.
     pub fn adjusted(kind: DatabaseKind, adjust: Adjust) -> Result<Self> {
         Self::built(kind, adjust, None)
     }
 
-    /// The usual process, as are the others on its database, whose packs for money are paid to `provider`.
+    /// A process with default test settings and this payment provider, which also applies to the other processes on its
+    /// database.
     ///
     /// # Errors
     ///
-    /// When there is no such database to be had.
+    /// Returns an error if no such database is available.
     pub fn paid_to(kind: DatabaseKind, provider: Arc<dyn PaymentProvider>) -> Result<Self> {
         Self::built(kind, |_, _| (), Some(provider))
     }
 
-    /// A process that is otherwise than usual, as are the others on its database, whose packs for money are paid to
-    /// `provider`.
+    /// A process with changed settings and this payment provider, both of which also apply to the other processes on
+    /// its database.
     ///
     /// # Errors
     ///
-    /// When there is no such database to be had.
+    /// Returns an error if no such database is available.
     pub fn adjusted_and_paid_to(
         kind: DatabaseKind,
         adjust: Adjust,
@@ -139,20 +140,20 @@ impl TestApp {
         Self::on(Arc::new(place))
     }
 
-    /// Another process on the same database, by the same clock.
+    /// Another process on the same database and clock.
     ///
     /// # Errors
     ///
-    /// When the database is not to be reached.
+    /// Returns an error if the database cannot be reached.
     pub fn another(&self) -> Result<Self> {
         Self::on(Arc::clone(&self.place))
     }
 
-    /// Another process on the same database, by the same clock, that tells a minter.
+    /// Another process on the same database and clock, with a minter.
     ///
     /// # Errors
     ///
-    /// When the database is not to be reached.
+    /// Returns an error if the database cannot be reached.
     pub fn with_minter(&self, minter: Arc<dyn Minter>) -> Result<Self> {
         Self::on_with(Arc::clone(&self.place), |app| app.with_minter(minter))
     }
@@ -166,7 +167,7 @@ impl TestApp {
         let mut storage = StorageConfig {
             read_connections: 3,
             write_connections: 4,
-            // Two processes on one SQLite file take turns, on a machine that has other tests to run as well.
+            // Two processes on one SQLite file take turns, on a machine that runs other tests as well.
             checkout_timeout: PATIENCE,
             rehearse: true,
             ..StorageConfig::new(place.database.url())
@@ -175,7 +176,7 @@ impl TestApp {
             password_cost: PasswordCost { memory_kib: 64, passes: 1 },
             password_queue: 1000,
             session_memory: Duration::ZERO,
-            // The fans of tests register and buy at once.
+            // In tests, fans buy right after they register.
             new_account_age: Duration::ZERO,
             ..AppConfig::default()
         };
@@ -200,37 +201,37 @@ impl TestApp {
         &self.app
     }
 
-    /// The folder that pictures lie in.
+    /// The folder of the pictures.
     pub fn pictures(&self) -> &Path {
         self.place.pictures.path()
     }
 
-    /// The store under them.
+    /// The store.
     pub fn storage(&self) -> &Storage {
         &self.storage
     }
 
-    /// The clock of every process on this database. It stands still until it is moved.
+    /// The clock of all processes on this database. It stands still until it is moved.
     pub fn clock(&self) -> &ManualClock {
         &self.place.clock
     }
 
-    /// Which database it is.
+    /// The kind of the database.
     pub fn kind(&self) -> DatabaseKind {
         self.place.database.kind()
     }
 
-    /// The database's URL.
+    /// The URL of the database.
     pub fn url(&self) -> &str {
         self.place.database.url()
     }
 
-    /// Runs something to its end.
+    /// Runs a future to completion.
     pub fn run<F: Future>(&self, work: F) -> F::Output {
         self.place.runtime.block_on(work)
     }
 
-    /// Begins something that goes on by itself. The test joins it with [`TestApp::join`].
+    /// Starts a background task. The test joins it with [`TestApp::join`].
     pub fn spawn<F>(&self, work: F) -> JoinHandle<F::Output>
     where
         F: Future + Send + 'static,
@@ -239,16 +240,16 @@ impl TestApp {
         self.place.runtime.spawn(work)
     }
 
-    /// Waits for something that was begun.
+    /// Waits for a background task.
     ///
     /// # Panics
     ///
-    /// When it panicked.
+    /// Panics if the task panicked.
     pub fn join<T>(&self, begun: JoinHandle<T>) -> T {
-        self.run(begun).expect("what was begun did not end well")
+        self.run(begun).expect("the task panicked")
     }
 
-    /// Does all of it at once and gives what each came to, in their order.
+    /// Runs all futures concurrently and returns their outputs in order.
     pub fn together<F>(&self, works: impl IntoIterator<Item = F>) -> Vec<F::Output>
     where
         F: Future + Send + 'static,
@@ -258,11 +259,11 @@ impl TestApp {
         begun.into_iter().map(|begun| self.join(begun)).collect()
     }
 
-    /// Does a command that must succeed.
+    /// Executes a command that must succeed.
     ///
     /// # Panics
     ///
-    /// When it does not.
+    /// Panics if it does not.
     pub fn done<C: Command>(&self, command: C) -> C::Output
     where
         C::Refusal: Debug,
@@ -270,20 +271,20 @@ impl TestApp {
         must(C::NAME, self.run(self.app.execute(command)))
     }
 
-    /// Does a command that must be refused, and says why it was.
+    /// Executes a command that must be refused, and returns the refusal.
     ///
     /// # Panics
     ///
-    /// When it is not.
+    /// Panics if it is not refused.
     pub fn refused<C: Command>(&self, command: C) -> C::Refusal {
         refusal(C::NAME, self.run(self.app.execute(command)))
     }
 
-    /// Asks a query that must be answered.
+    /// Runs a query that must succeed.
     ///
     /// # Panics
     ///
-    /// When it is not.
+    /// Panics if it does not.
     pub fn found<Q: Query>(&self, query: Q) -> Q::Output
     where
         Q::Refusal: Debug,
@@ -291,20 +292,20 @@ impl TestApp {
         must(Q::NAME, self.run(self.app.query(query)))
     }
 
-    /// Asks a query that must be refused, and says why it was.
+    /// Runs a query that must be refused, and returns the refusal.
     ///
     /// # Panics
     ///
-    /// When it is not.
+    /// Panics if it is not refused.
     pub fn not_found<Q: Query>(&self, query: Q) -> Q::Refusal {
         refusal(Q::NAME, self.run(self.app.query(query)))
     }
 
-    /// Does what a test writes down on the spot, in one transaction.
+    /// Executes a closure as a command, in one transaction.
     ///
     /// # Panics
     ///
-    /// When it fails.
+    /// Panics if it fails.
     pub fn write<T: Send + 'static>(
         &self,
         run: impl Fn(&mut dyn Tx, &mut Ctx) -> Outcome<T, SaidNo> + Send + 'static,
@@ -312,11 +313,11 @@ impl TestApp {
         self.done(body(run))
     }
 
-    /// Asks what a test writes down on the spot.
+    /// Runs a closure as a query.
     ///
     /// # Panics
     ///
-    /// When it fails.
+    /// Panics if it fails.
     pub fn ask<T: Send + 'static>(
         &self,
         run: impl Fn(&mut dyn ReadTx) -> Result<T, StoreError> + Send + 'static,
@@ -324,11 +325,11 @@ impl TestApp {
         self.found(question(run))
     }
 
-    /// Registers somebody, whose password is [`crate::PASSWORD`].
+    /// Registers a fan with the password [`crate::PASSWORD`].
     ///
     /// # Panics
     ///
-    /// When the name is none or is taken.
+    /// Panics if the name is invalid or taken.
     pub fn fan(&self, name: &str) -> Fan {
         let registration = registration(name, crate::PASSWORD);
         let signed_up = must("register", self.run(self.app.register(registration, None)));
@@ -338,11 +339,11 @@ impl TestApp {
         Fan { id: card.id, card, cookie }
     }
 
-    /// Makes many accounts at once that cannot sign in, and none of the events of a registration.
+    /// Creates many accounts at once, without credentials and without the events of a registration.
     ///
     /// # Panics
     ///
-    /// When it fails, as it does the second time for the same prefix.
+    /// Panics if it fails, as it does when a prefix is used twice.
     pub fn crowd(&self, prefix: &str, count: usize) -> Vec<UserId> {
         let names: Vec<_> = (0..count).map(|n| format!("{prefix}{n}")).collect();
         self.write(move |tx, ctx| {
@@ -366,7 +367,7 @@ impl TestApp {
         })
     }
 
-    /// Makes a team, in a league of its own.
+    /// Creates a team, in its own league.
     pub fn team(&self, key: &'static str) -> TeamId {
         self.write(move |tx, ctx| {
             let league = League {
@@ -390,15 +391,15 @@ impl TestApp {
         })
     }
 
-    /// Ends a session of `user`, or says why not.
+    /// Ends a session of `user`, or returns the refusal.
     ///
     /// # Errors
     ///
-    /// When there is no such session.
+    /// Returns a refusal if there is no such session.
     ///
     /// # Panics
     ///
-    /// When the store cannot.
+    /// Panics if the store fails.
     pub fn end_session(&self, user: UserId, session: SessionId) -> Result<(), EndSessionRefusal> {
         match self.run(self.app.end_session(user, session)) {
             Ok(()) => Ok(()),
@@ -407,16 +408,16 @@ impl TestApp {
         }
     }
 
-    /// Who shows this token now.
+    /// The viewer that this token currently identifies, if any.
     ///
     /// # Panics
     ///
-    /// When the store cannot say.
+    /// Panics if the store fails.
     pub fn viewer(&self, token: Token) -> Option<terrace_identity::Viewer> {
         must("viewer", self.run(self.app.viewer(token)))
     }
 
-    /// How many live sessions an account has, up to a hundred, of one kind.
+    /// The number of live sessions of one kind of an account, up to a hundred.
     pub fn sessions_of(&self, user: UserId, kind: SessionKind) -> usize {
         let now = self.place.clock.now();
         let all = Limit::new(100).unwrap_or_default();
@@ -424,13 +425,13 @@ impl TestApp {
         sessions.into_iter().filter(|session| session.kind == kind).count()
     }
 
-    /// The events after `after` of everything that has committed by now, once all of them are public.
+    /// The events after `after` that were committed before this call, once all of them are public.
     ///
     /// # Panics
     ///
-    /// When they do not become public.
+    /// Panics if they do not become public in time.
     pub fn log(&self, after: Position) -> Vec<Event> {
-        // What comes last in the order becomes public last. No event of the service is without an actor.
+        // Events become public in order, so the last one becomes public last. All events of the service have an actor.
         let last = self.write(|tx, ctx| {
             let last = NewEvent {
                 topic: Topic::Account,
@@ -460,7 +461,7 @@ impl TestApp {
         events.into_iter().filter(|event| event.what.actor.is_some()).collect()
     }
 
-    /// The position of the newest public event, once everything that has committed by now is public.
+    /// The position of the newest public event, once everything committed before this call is public.
     pub fn settled(&self) -> Position {
         self.log(Position::START);
         self.ask(|tx| tx.head())
@@ -473,11 +474,11 @@ impl Drop for TestApp {
     }
 }
 
-/// What somebody registers with.
+/// The data of a registration.
 ///
 /// # Panics
 ///
-/// When the name or the password cannot be taken.
+/// Panics if the name or the password is invalid.
 pub fn registration(name: &str, password: &str) -> Registration {
     Registration {
         username: Username::parse(name).expect("a username"),

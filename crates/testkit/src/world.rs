@@ -1,11 +1,11 @@
-//! A world that tests decide: the time, and the seeds from which ids and random numbers come.
+//! Time and randomness under the control of tests.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use terrace_kernel::{Clock, Entropy, Timestamp};
 
-/// A clock that stands still until it is set. Clones show the same time.
+/// A clock that stands still until it is set. Clones share one time.
 #[derive(Debug, Clone)]
 pub struct ManualClock {
     micros: Arc<AtomicI64>,
@@ -22,7 +22,7 @@ impl ManualClock {
         self.micros.store(now.as_micros(), Ordering::SeqCst);
     }
 
-    /// Lets `span` pass.
+    /// Advances the clock by `span`.
     pub fn advance(&self, span: Duration) {
         self.set(self.now().plus(span));
     }
@@ -41,7 +41,7 @@ impl Clock for ManualClock {
     }
 }
 
-/// A clock that goes on by itself from 2026-05-01T12:00:00Z and can be put forward. Clones show the same time.
+/// A clock that runs from 2026-05-01T12:00:00Z and can be advanced. Clones share one time.
 #[derive(Debug, Clone)]
 pub struct FlowingClock {
     started: Instant,
@@ -49,7 +49,7 @@ pub struct FlowingClock {
 }
 
 impl FlowingClock {
-    /// Lets `span` pass at once.
+    /// Advances the clock by `span` at once.
     pub fn advance(&self, span: Duration) {
         self.base.advance(span);
     }
@@ -67,7 +67,7 @@ impl Clock for FlowingClock {
     }
 }
 
-/// Seeds that are all different and the same in every run, in the order in which they are drawn.
+/// Seeds that are all different, and the same in every run in the order in which they are drawn.
 #[derive(Debug)]
 pub struct SeededEntropy {
     state: AtomicU64,
@@ -77,12 +77,12 @@ pub struct SeededEntropy {
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl SeededEntropy {
-    /// The series that belongs to `number`.
+    /// The sequence of seeds for `number`.
     pub fn new(number: u64) -> Self {
         Self { state: AtomicU64::new(number) }
     }
 
-    /// The next number of `SplitMix64`: a bijection of the state, so none comes twice.
+    /// The next number of `SplitMix64`: a bijection of the state, so that no number repeats.
     fn next(&self) -> u64 {
         let mut z = self.state.fetch_add(GOLDEN, Ordering::SeqCst).wrapping_add(GOLDEN);
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_clock_moves_only_when_it_is_told() {
+    fn the_clock_moves_only_when_it_is_set() {
         let clock = ManualClock::default();
         let seen_by_the_service = clock.clone();
         assert_eq!(seen_by_the_service.now().to_string(), "2026-05-01T12:00:00.000Z");

@@ -176,7 +176,7 @@ impl App {
 /// [`SuggestionReason::Active`].
 fn reason(why: Why, names: &Names) -> SuggestionReason {
     let team = |team| names.teams.get(&team).cloned();
-    let named = match why {
+    let shown = match why {
         Why::Graph(Reason::FollowedBy(count)) => Some(SuggestionReason::FollowedBy(count)),
         Why::Graph(Reason::FollowedByAlike) => Some(SuggestionReason::FollowedByAlike),
         Why::Graph(Reason::Popular) => Some(SuggestionReason::Popular),
@@ -190,7 +190,7 @@ fn reason(why: Why, names: &Names) -> SuggestionReason {
         Why::Rows(Acquaintance::FollowsYou) => Some(SuggestionReason::FollowsYou),
         Why::Rows(Acquaintance::New) => None,
     };
-    named.unwrap_or(SuggestionReason::Active)
+    shown.unwrap_or(SuggestionReason::Active)
 }
 
 /// Returns the cards of those users who may be recommended according to the database.

@@ -1,4 +1,4 @@
-//! Requests of a crowd, each of which is sent once, whether or not the server lives to answer it.
+//! Requests that are each sent once, even if the server is killed before it responds.
 
 use super::{Connection, PATIENCE, runtime};
 use crate::http::{self, Response};
@@ -9,12 +9,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-/// What is done at each answer, told how many there were so far.
+/// The callback for each response, with the number of responses so far.
 pub(crate) type Heard = Arc<dyn Fn(usize) -> Result<()> + Send + Sync>;
 
-/// Sends each of these requests once, over so many connections; each connection takes the next that nobody has taken when
-/// it is answered, and ends where the server closes it. The answers come in the order of the requests; those that were
-/// not sent, or whose answer did not come whole, have none.
+/// Sends each of these requests once, over `connections` connections. Each connection takes the next unsent request
+/// after a response, and stops when the server closes it. The responses are in the order of the requests; a request
+/// that was not sent or not completely answered has none.
 pub(crate) fn send_each(
     address: SocketAddr,
     connections: usize,
@@ -54,8 +54,8 @@ async fn send(
     }
     let mut answers: Vec<Option<Response>> = Vec::new();
     answers.resize_with(requests.len(), || None);
-    while let Some(told) = tasks.join_next().await {
-        for (place, answer) in told.context("a connection's task failed")?? {
+    while let Some(finished) = tasks.join_next().await {
+        for (place, answer) in finished.context("a connection's task failed")?? {
             if let Some(slot) = answers.get_mut(place) {
                 *slot = Some(answer);
             }
@@ -85,9 +85,9 @@ mod tests {
         });
         let requests: Arc<[_]> = (0..4).map(|_| http::request("GET", "/", &[], None)).collect();
         let heard = Arc::new(AtomicUsize::new(0));
-        let told = Arc::clone(&heard);
+        let counter = Arc::clone(&heard);
         let hear: Heard = Arc::new(move |count| {
-            told.store(count, Ordering::Relaxed);
+            counter.store(count, Ordering::Relaxed);
             Ok(())
         });
         let answers = send_each(address, 1, &requests, &hear).unwrap();

@@ -1,4 +1,4 @@
-//! An award on PostgreSQL: the one statement that the service executes, between `BEGIN` and `COMMIT`.
+//! An award on PostgreSQL: the statement that the service executes, between `BEGIN` and `COMMIT`.
 
 use super::PgBench;
 use crate::raw::awards::{AMOUNT, REASON};
@@ -6,12 +6,12 @@ use crate::rows::boards;
 use anyhow::Result;
 use std::path::Path;
 
-/// The words after the arguments: those of the service.
+/// The service's SQL after the arguments.
 const AWARD: &str = include_str!("../../../storage/src/boards/award.sql");
 
 impl PgBench {
-    /// Finds the program and writes the script that gives points to `fans` fans who are there in bulk, in the season
-    /// with this identifier.
+    /// Finds the program and writes the script that awards points to `fans` bulk fans, in the season with this
+    /// identifier.
     pub(crate) fn of_awards(folder: &Path, url: &str, fans: u64, season: &str) -> Result<Self> {
         let names = vec![
             format!("season={season}"),
@@ -25,7 +25,7 @@ impl PgBench {
     }
 }
 
-/// What each argument is; what the service binds, a variable of the script is.
+/// The arguments; values that the service binds are variables of the script.
 fn arguments() -> [String; 13] {
     let (fan, record) = (boards::fan_prefix(), boards::record_prefix());
     let id = |prefix: &str, number: &str| format!("CAST('{prefix}' || CAST(:{number} AS text) AS uuid)");
@@ -46,10 +46,10 @@ fn arguments() -> [String; 13] {
     ]
 }
 
-/// The statement with these arguments in their places, in one line.
+/// The statement with these arguments substituted, in one line.
 pub(super) fn statement(arguments: &[String]) -> String {
     let mut statement = format!("WITH given AS (SELECT {}{AWARD}", arguments.join(", "));
-    // From the last, so that `$1` is not found in `$13`.
+    // From the last, so that `$1` does not match within `$13`.
     for (place, argument) in arguments.iter().enumerate().rev() {
         statement = statement.replace(&format!("${}", place + 1), argument);
     }

@@ -1,4 +1,4 @@
-//! Buying a pack and opening it on PostgreSQL: the statements that the service executes, one to a round trip, in the two
+//! Buying and opening a pack on PostgreSQL: the statements that the service executes, one per round trip, in the two
 //! transactions of the two requests.
 
 use super::PgBench;
@@ -8,12 +8,12 @@ use crate::world::FANS;
 use anyhow::Result;
 use std::path::Path;
 
-/// The words of a transfer: those of the service.
+/// The service's SQL of a transfer.
 const TRANSFER: &str = include_str!("../../../storage/src/balances/transfer.sql");
 
 impl PgBench {
-    /// Finds the program and writes the script by which `fans` fans, who are there in bulk and can pay, buy and open what
-    /// the example is of; numbers begin with `first`. One transaction of its report is both.
+    /// Finds the program and writes the script by which `fans` bulk fans, who can pay, buy and open the pack of the
+    /// example; numbers start at `first`. A transaction in its report comprises both.
     pub(crate) fn of_packs(
         folder: &Path,
         url: &str,
@@ -32,7 +32,7 @@ impl PgBench {
     }
 }
 
-/// What the statements call by name.
+/// Names that the statements use.
 struct Words {
     fan: String,
     pack: String,
@@ -54,7 +54,7 @@ fn script(fans: u64, first: u64, example: &Example) -> String {
         owned: prefixes.owned.each_ref().map(|prefix| id(prefix)),
     };
     let first_fan = boards::FIRST_FAN;
-    // No fan is another connection's at the same time.
+    // No two connections use the same fan at the same time.
     let mut lines = vec![
         format!("\\set id :base + {first} + :seq * {FANS} + :client_id"),
         format!("\\set fan {first_fan} + (:seq * {FANS} + :client_id) % {fans}"),
@@ -150,7 +150,7 @@ impl Words {
             "CAST(:reason AS text)",
             "now()",
         ];
-        // From the last, so that `$1` is not found in `$10`.
+        // From the last, so that `$1` does not match within `$10`.
         let places = arguments.iter().enumerate().rev();
         let filled = places.fold(TRANSFER.to_owned(), |text, (place, argument)| {
             text.replace(&format!("${}", place + 1), argument)
@@ -170,7 +170,7 @@ impl Words {
         ]
     }
 
-    /// Who asks where.
+    /// The scope of an idempotency key: the fan and the route.
     fn scope(&self, route: &str) -> String {
         format!("CAST({} AS text) || ' {route}'", self.fan)
     }
@@ -201,7 +201,7 @@ impl Words {
 const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
 const COMMIT: &str = "COMMIT";
 
-/// So many bytes.
+/// A literal of this many bytes.
 fn bytes(count: usize) -> String {
     format!("decode('{}', 'hex')", "a7".repeat(count))
 }

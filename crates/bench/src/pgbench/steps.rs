@@ -1,4 +1,4 @@
-//! Completing a step on PostgreSQL: the statements that the service executes, one to a round trip.
+//! Completing a step on PostgreSQL: the statements that the service executes, one per round trip.
 
 use super::awards::statement;
 use super::{FIRST, PgBench, RANGE};
@@ -9,8 +9,8 @@ use std::path::Path;
 use uuid::Uuid;
 
 impl PgBench {
-    /// Finds the program and writes the script that completes steps of `fans` fans who are there in bulk, in the season
-    /// with this identifier. Each of its runs, of which there are `runs`, has fans of its own.
+    /// Finds the program and writes the script that completes steps of `fans` bulk fans, in the season with this
+    /// identifier. Each of its `runs` runs uses different fans.
     pub(crate) fn of_steps(folder: &Path, url: &str, fans: u64, season: &str, runs: u64) -> Result<Self> {
         let names = vec![
             format!("season={season}"),
@@ -47,7 +47,7 @@ fn script(fans: u64, runs: u64) -> String {
         .map(str::to_owned),
     );
     let (first, block, steps) = (boards::FIRST_FAN, fans / runs.max(1), quests::STEPS);
-    // Those of one connection's fans one after the other, and no fan is another connection's.
+    // The fans of one connection in sequence; no two connections share a fan.
     format!(
         "\\set id :base + :seq * {FANS} + :client_id\n\
          \\set fan {first} + (:base - {FIRST}) / {RANGE} * {block} + (:seq / {steps} * {FANS} + :client_id) % {block}\n\

@@ -1,4 +1,4 @@
-//! The statements that one award executes on SQLite, step by step as the service does.
+//! The statements that an award executes on SQLite, in the order of the service.
 
 use super::{connect, in_groups};
 use crate::rows::boards;
@@ -121,10 +121,10 @@ struct NewEvent<'a> {
     detail: Option<&'a str>,
 }
 
-/// Season, board, points, since when, version, whether it is listed.
+/// Season, board, points, time reached, version, whether it is listed.
 type TotalRow = (Vec<u8>, Vec<u8>, i64, i64, i64, bool);
 
-/// The loop on one database. Numbers go on from run to run, so that no fact comes twice.
+/// The loop on one database. Numbers continue from run to run, so that no fact is repeated.
 pub(crate) struct AwardLoop {
     conn: SqliteConnection,
     next: u64,
@@ -133,14 +133,14 @@ pub(crate) struct AwardLoop {
 }
 
 impl AwardLoop {
-    /// Opens the database with the pragmas of the service's writer; `fans` are there in bulk.
+    /// Opens the database with the pragmas of the service's writer; `fans` is the number of bulk fans.
     pub(crate) fn open(file: &Path, fans: u64) -> Result<Self> {
         let mut conn = connect(file)?;
         let season = active_season(&mut conn)?;
         Ok(Self { conn, next: 0, fans, season })
     }
 
-    /// Awards a second over `duration`, after `warm_up`, with `group` awards to a commit on average.
+    /// Awards per second over `duration`, after `warm_up`, with `group` awards per commit on average.
     pub(crate) fn run(&mut self, group: f64, warm_up: Duration, duration: Duration) -> Result<f64> {
         let Self { conn, next, fans, season } = self;
         in_groups(conn, group, warm_up, duration, |conn| {
@@ -162,7 +162,7 @@ fn award(conn: &mut SqliteConnection, number: u64, fans: u64, stamped: &[u8]) ->
     give(conn, &Given { user, record, source: &source, amount: AMOUNT, reason: REASON }, stamped)
 }
 
-/// An award.
+/// The data of an award.
 pub(super) struct Given<'a> {
     pub(super) user: Uuid,
     pub(super) record: Uuid,
@@ -177,7 +177,7 @@ pub(super) fn active_season(conn: &mut SqliteConnection) -> Result<Vec<u8>> {
     active.first(conn).context("no season is active")
 }
 
-/// The statements of one award, in the season that it is `stamped` with.
+/// Executes the statements of one award, in the season `stamped`.
 pub(super) fn give(conn: &mut SqliteConnection, given: &Given<'_>, stamped: &[u8]) -> Result<()> {
     let at = now()?;
     let (user, record) = (given.user.as_bytes().as_slice(), given.record.as_bytes().as_slice());
@@ -268,7 +268,7 @@ pub(super) fn give(conn: &mut SqliteConnection, given: &Given<'_>, stamped: &[u8
     Ok(())
 }
 
-/// Gives as many points to spend.
+/// Credits the same number of spendable points.
 fn move_points(conn: &mut SqliteConnection, user: &[u8], record: &[u8], at: i64) -> Result<()> {
     let balance: i64 = diesel::insert_into(ledger_accounts::table)
         .values((
@@ -300,7 +300,7 @@ fn move_points(conn: &mut SqliteConnection, user: &[u8], record: &[u8], at: i64)
     Ok(())
 }
 
-/// What every award is worth, here and in the service's own.
+/// The amount of every award, here and in the service's own scenario.
 pub(crate) const AMOUNT: i64 = 7;
-/// What fans read of it.
+/// The reason that fans see.
 pub(crate) const REASON: &str = "A ticket that was used";

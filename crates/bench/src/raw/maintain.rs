@@ -1,4 +1,4 @@
-//! Maintenance as one statement each.
+//! Maintenance operations as single statements.
 
 use super::connect;
 use anyhow::Result;
@@ -6,7 +6,7 @@ use diesel::connection::SimpleConnection;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// How long a statement takes, its commit included.
+/// How long a statement takes, including its commit.
 pub(crate) fn time(file: &Path, statement: &str) -> Result<Duration> {
     let mut conn = connect(file)?;
     let begun = Instant::now();

@@ -1,5 +1,5 @@
-//! The statements that buying a pack and opening it execute on SQLite, step by step as the service does: the request's
-//! key, the fan, the transfer, the purchase and its copy; then the copy, what it was drawn from and what it gave.
+//! The statements that buying and opening a pack execute on SQLite, in the order of the service: the request's key, the
+//! fan, the transfer, the purchase and its copy; then the copy, the tables that it is drawn from and its collectibles.
 
 use super::awards::{ledger_accounts, ledger_transfers, now};
 use super::steps::look_at_fan;
@@ -110,13 +110,13 @@ type CopyRow = (Vec<u8>, Vec<u8>, Vec<u8>, Vec<u8>, i32, String, Vec<u8>, i64, O
 
 const PURCHASE: &str = "POST /api/packs/{id}/purchase";
 const OPENING: &str = "POST /api/packs/{id}/open";
-/// How long a key is kept, in microseconds.
+/// How long a key is stored, in microseconds.
 const KEPT: i64 = 24 * 3_600 * 1_000_000;
-/// A hash or a seed, and a seed as it is kept while its copy is sealed.
+/// A hash or seed, and an encrypted seed of a sealed copy.
 const DIGEST: [u8; 32] = [0xa7; 32];
 const SEALED: [u8; 73] = [0xa7; 73];
 
-/// The loop on one database. Numbers go on from run to run, so that no purchase comes twice.
+/// The loop on one database. Numbers continue from run to run, so that no purchase is repeated.
 pub(crate) struct PackLoop {
     conn: SqliteConnection,
     next: u64,
@@ -125,14 +125,14 @@ pub(crate) struct PackLoop {
 }
 
 impl PackLoop {
-    /// Opens the database with the pragmas of the service's writer; `fans` are there in bulk and can pay. Numbers begin
-    /// with `first`.
+    /// Opens the database with the pragmas of the service's writer; `fans` is the number of bulk fans, who can pay.
+    /// Numbers start at `first`.
     pub(crate) fn open(file: &Path, fans: u64, first: u64, example: Example) -> Result<Self> {
         Ok(Self { conn: connect(file)?, next: 2 * first, fans, example })
     }
 
-    /// Commands a second over `duration`, after `warm_up`, with `group` of them to a commit on average: by turns a purchase
-    /// and the opening of what it brought.
+    /// Commands per second over `duration`, after `warm_up`, with `group` commands per commit on average: purchases and
+    /// openings of the bought copies alternate.
     pub(crate) fn run(&mut self, group: f64, warm_up: Duration, duration: Duration) -> Result<f64> {
         let Self { conn, next, fans, example } = self;
         in_groups(conn, group, warm_up, duration, |conn| {

@@ -1,5 +1,5 @@
-//! The statements that completing one step executes on SQLite, step by step as the service does: the fan, their run, what
-//! they did in it, the step, its event, and its award.
+//! The statements that completing a step executes on SQLite, in the order of the service: the fan, the run, its
+//! completed steps, the step, its event, and its award.
 
 use super::awards::{Given, active_season, give, now};
 use super::{connect, in_groups};
@@ -76,14 +76,14 @@ struct NewEvent<'a> {
     created_at: i64,
 }
 
-/// What is kept of visits.
+/// The stored state of visits.
 type VisitsRow = (Option<String>, String, Option<String>, Option<i64>, String, i32, i32, i32);
-/// Quest, period, status, since when, until when.
+/// Quest, period, status, start, completion.
 type RunRow = (Vec<u8>, String, String, i64, Option<i64>);
-/// Quest, period, step, when.
+/// Quest, period, step, time.
 type DoneRow = (Vec<u8>, String, Vec<u8>, i64);
 
-/// The loop on one database. Numbers go on from run to run, so that no step is done twice.
+/// The loop on one database. Numbers continue from run to run, so that no step is repeated.
 pub(crate) struct StepLoop {
     conn: SqliteConnection,
     next: u64,
@@ -92,14 +92,14 @@ pub(crate) struct StepLoop {
 }
 
 impl StepLoop {
-    /// Opens the database with the pragmas of the service's writer; `fans` are there in bulk, in the quest.
+    /// Opens the database with the pragmas of the service's writer; `fans` is the number of bulk fans in the quest.
     pub(crate) fn open(file: &Path, fans: u64) -> Result<Self> {
         let mut conn = connect(file)?;
         let season = active_season(&mut conn)?;
         Ok(Self { conn, next: 0, fans, season })
     }
 
-    /// Steps a second over `duration`, after `warm_up`, with `group` steps to a commit on average.
+    /// Steps per second over `duration`, after `warm_up`, with `group` steps per commit on average.
     pub(crate) fn run(&mut self, group: f64, warm_up: Duration, duration: Duration) -> Result<f64> {
         let Self { conn, next, fans, season } = self;
         let rate = in_groups(conn, group, warm_up, duration, |conn| {
@@ -111,7 +111,7 @@ impl StepLoop {
     }
 }
 
-/// Finds an active fan, with their visits.
+/// Reads an active fan and their visits.
 pub(super) fn look_at_fan(conn: &mut SqliteConnection, user: &[u8]) -> Result<()> {
     let visits = (
         daily_visits::last_paid,
@@ -135,7 +135,7 @@ pub(super) fn look_at_fan(conn: &mut SqliteConnection, user: &[u8]) -> Result<()
 
 fn complete(conn: &mut SqliteConnection, number: u64, fans: u64, season: &[u8]) -> Result<()> {
     let at = now()?;
-    // Each fan's steps lie far apart, so that the next is another fan's.
+    // The steps of a fan are far apart, so that consecutive steps belong to different fans.
     let fan = Uuid::from_u128(boards::fan(number % fans, fans));
     let step = Uuid::from_u128(quests::step(number / fans));
     let quest = Uuid::from_u128(quests::quest());

@@ -1,4 +1,4 @@
-//! The process of the readers: one thread that waits for all connections at once and reads whichever has something.
+//! The process of the readers: one thread that waits for all connections at once and reads those with data.
 
 use super::{Delivery, Look};
 use crate::sse::{Feed, Frame};
@@ -16,14 +16,14 @@ use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The hidden command under which this program is the readers.
+/// The hidden subcommand that runs this program as the readers.
 pub(crate) const COMMAND: &str = "stream-readers";
 
-/// Handles that are for something else.
+/// File descriptors reserved for other purposes.
 const OTHER_HANDLES: u64 = 64;
-/// Connections that wait for their stream to begin at once: fewer than servers let wait.
+/// The maximum number of connections that wait for their stream to start: fewer than servers queue.
 const AT_ONCE: usize = 250;
-/// How long a stream may take to begin.
+/// How long a stream may take to start.
 const PATIENCE: Duration = Duration::from_secs(30);
 const BUFFER: usize = 256 * 1024;
 const QUESTIONS: Token = Token(usize::MAX);
@@ -37,7 +37,7 @@ pub(crate) struct CrowdOfReaders {
     path: String,
 }
 
-/// Answers questions, one to a line, until its standard input ends.
+/// Answers queries, one per line, until its standard input closes.
 pub(crate) fn run(arguments: &CrowdOfReaders) -> Result<()> {
     let most = handles::raise()?;
     let poll = Poll::new()?;
@@ -64,7 +64,7 @@ pub(crate) fn run(arguments: &CrowdOfReaders) -> Result<()> {
     }
 }
 
-/// The lines of the standard input, each with a wake-up; so is its end.
+/// The lines of the standard input, each with a wake-up; its end is sent as well.
 fn questions(waker: Arc<Waker>) -> Receiver<std::io::Result<String>> {
     let (sender, receiver) = channel();
     thread::spawn(move || {
@@ -74,7 +74,7 @@ fn questions(waker: Arc<Waker>) -> Receiver<std::io::Result<String>> {
             }
         }
         drop(sender);
-        // Where this fails there is nobody to wake.
+        // If this fails, the receiver is gone.
         let _ = waker.wake();
     });
     receiver
@@ -85,7 +85,7 @@ struct Crowd {
     address: SocketAddr,
     request: Vec<u8>,
     connections: Vec<Connection>,
-    /// Connections whose stream has begun, and has ended.
+    /// Connections whose stream has started, and has ended.
     begun: usize,
     ended: u64,
     buffer: Vec<u8>,
@@ -93,23 +93,23 @@ struct Crowd {
 }
 
 struct Connection {
-    /// None when it has ended.
+    /// `None` after it has ended.
     stream: Option<TcpStream>,
     feed: Feed,
     seen: Seen,
 }
 
-/// What one reader was told.
+/// What one reader received.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 struct Seen {
     events: u64,
     beats: u64,
     last: u64,
-    /// Of all ids in their order.
+    /// A hash of all ids in order.
     trace: u64,
 }
 
-/// What all were told.
+/// What all readers received.
 #[derive(Debug, Default)]
 struct Overall {
     events: u64,
@@ -134,7 +134,7 @@ impl Crowd {
         }
     }
 
-    /// Reads whatever there is, after waiting for some.
+    /// Waits for data and reads all that is available.
     fn read(&mut self, events: &mut Events, patience: Option<Duration>) -> Result<()> {
         match self.poll.poll(events, patience) {
             Err(error) if error.kind() == ErrorKind::Interrupted => return Ok(()),
@@ -217,7 +217,7 @@ impl Crowd {
 }
 
 impl Connection {
-    /// Takes in what there is; says whether more may come.
+    /// Reads the available data; returns whether more may come.
     fn read(&mut self, buffer: &mut [u8], overall: &mut Overall) -> Result<bool> {
         let Self { stream, feed, seen } = self;
         let Some(stream) = stream else { return Ok(true) };
@@ -236,7 +236,7 @@ impl Connection {
             if feed.has_ended() {
                 return Ok(false);
             }
-            // Whatever comes after so short a read wakes us again.
+            // Data that arrives after a short read triggers another wake-up.
             if length < buffer.len() {
                 return Ok(true);
             }
@@ -245,7 +245,7 @@ impl Connection {
 
     fn end(&mut self, registry: &Registry) {
         if let Some(mut stream) = self.stream.take() {
-            // It is closed next, whatever comes of this.
+            // The connection is closed next in any case.
             let _ = stream.deregister(registry);
         }
     }
@@ -279,7 +279,7 @@ impl Seen {
 /// The number that [`crate::raw::body`] puts into the text of a post.
 fn number(data: &[u8]) -> Option<u64> {
     const BEFORE: &[u8] = b"minute: number ";
-    // Most events have none, and are not searched through.
+    // Most events have none, and need not be searched.
     let post = data.strip_prefix(b"{\"post\":")?;
     let at = post.windows(BEFORE.len()).position(|window| window == BEFORE)?;
     let digits = post.get(at + BEFORE.len()..)?.get(..12)?;
@@ -301,7 +301,7 @@ mod tests {
         (seen, overall)
     }
 
-    /// A server that tells each of so many readers these pieces, and keeps the connections.
+    /// A server that sends these pieces to each reader, and keeps the connections open.
     fn serve(readers: usize, pieces: &'static [&'static str]) -> SocketAddr {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -315,7 +315,7 @@ mod tests {
                     stream.write_all(piece.as_bytes()).unwrap();
                 }
             }
-            // Until the readers go.
+            // Waits until the readers disconnect.
             for stream in &mut streams {
                 let _ = stream.read(&mut [0; 1]);
             }
@@ -333,7 +333,7 @@ mod tests {
     const HEAD: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
 
     #[test]
-    fn everybody_is_told_everything_once() {
+    fn every_reader_receives_every_event_once() {
         let pieces = &[HEAD, ":\n\nid: 4\nda", "ta: a\n\n", "id: 5\ndata: b\n\n:\n\n"];
         let (mut crowd, mut events) = crowd(20, pieces).unwrap();
         while crowd.look().least_beats < 2 {
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn who_was_told_something_else_has_another_trace() {
+    fn a_reader_with_different_events_has_another_trace() {
         let of = |ids: &[u64]| {
             let frames: Vec<_> = ids.iter().map(|id| (Some(*id), "a", Some("{}"))).collect();
             take(&frames).0.trace

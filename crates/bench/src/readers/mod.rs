@@ -1,5 +1,5 @@
-//! Readers of one stream, by the ten thousand, in a process of their own: the same for every server that is measured.
-//! They count, and check that ids only grow and that everybody is told the same.
+//! Tens of thousands of readers of one stream, in a separate process; the same for every measured server. They count
+//! events, and check that ids increase and that all readers receive the same events.
 
 mod child;
 
@@ -15,35 +15,35 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long what was published may be under way, or a sign of life to come.
+/// How long a published event or a heartbeat may take to arrive.
 const PATIENCE: Duration = Duration::from_secs(40);
 const POLL: Duration = Duration::from_millis(20);
 
-/// What the readers have seen so far.
+/// What the readers have received so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Look {
     pub(crate) readers: u64,
-    /// Whose connection has ended.
+    /// The number of ended connections.
     pub(crate) ended: u64,
-    /// Deliveries: events, each as often as there are readers who got it.
+    /// The number of deliveries: one per event and reader.
     pub(crate) events: u64,
-    /// Bytes of these events.
+    /// Total bytes of these events.
     pub(crate) bytes: u64,
-    /// Events of the reader who got the fewest, and the most.
+    /// The lowest and the highest number of events of a reader.
     pub(crate) slowest: u64,
     pub(crate) fastest: u64,
-    /// Whether all got the same ones in the same order; means something when all got as many.
+    /// Whether all readers received the same events in the same order; meaningful only if all received equally many.
     pub(crate) agree: bool,
-    /// Ids that were not greater than the one before, or missing.
+    /// The number of ids that were missing, or not greater than the previous one.
     pub(crate) wrong: u64,
-    /// Readers who were told to read everything again.
+    /// The number of readers that were sent a resync.
     pub(crate) resyncs: u64,
-    /// Signs of life that were no events: of the reader who got the fewest.
+    /// The lowest number of heartbeats of a reader.
     pub(crate) least_beats: u64,
 }
 
 impl Look {
-    /// Fails unless every reader got this many events, each once, in order.
+    /// Fails unless every reader received this many events, each once and in order.
     fn check(&self, published: u64) -> Result<()> {
         ensure!(self.ended == 0, "{} of {} streams have ended", self.ended, self.readers);
         ensure!(self.wrong == 0, "{} ids do not grow", self.wrong);
@@ -54,14 +54,14 @@ impl Look {
     }
 }
 
-/// An event that a reader got: the number in it, and when, by [`crate::clock`].
+/// An event that a reader received: the number in it, and the time by [`crate::clock`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Delivery {
     pub(crate) number: u64,
     pub(crate) at: u64,
 }
 
-/// Readers that read. They go away with this value.
+/// A running process of readers. It ends with this value.
 pub(crate) struct Readers {
     child: Child,
     input: ChildStdin,
@@ -69,7 +69,7 @@ pub(crate) struct Readers {
 }
 
 impl Readers {
-    /// Starts the process, with no reader yet.
+    /// Starts the process, without readers.
     pub(crate) fn start(address: SocketAddr, path: &str) -> Result<Self> {
         let mut child = Command::new(std::env::current_exe()?)
             .arg(COMMAND)
@@ -83,14 +83,14 @@ impl Readers {
         Ok(Self { child, input, output })
     }
 
-    /// So many readers of a path, each with the beginning of their stream at hand.
+    /// Starts the process with this many readers of a path, after the start of each stream was received.
     pub(crate) fn of(address: SocketAddr, path: &str, count: usize) -> Result<Self> {
         let mut readers = Self::start(address, path)?;
         readers.open(count)?;
         Ok(readers)
     }
 
-    /// Has so many readers in all; returns when the last one's stream has begun.
+    /// Raises the number of readers to `count`; returns after the last stream has started.
     pub(crate) fn open(&mut self, count: usize) -> Result<Look> {
         self.ask(&format!("open {count}"))
     }
@@ -103,9 +103,9 @@ impl Readers {
         self.child.id()
     }
 
-    /// Waits until everybody has all events, which are so many.
+    /// Waits until all readers have received all events, `published` in number.
     ///
-    /// Fails on an event that is lost, doubled, late beyond patience or out of order.
+    /// Fails if an event is lost, duplicated, too late or out of order.
     pub(crate) fn settle(&mut self, published: u64) -> Result<Look> {
         self.wait(|look| {
             look.check(published)?;
@@ -114,7 +114,7 @@ impl Readers {
         .with_context(|| format!("{published} events were published"))
     }
 
-    /// Waits until everybody has had so many signs of life.
+    /// Waits until every reader has received this many heartbeats.
     pub(crate) fn until_beats(&mut self, beats: u64) -> Result<Look> {
         self.wait(|look| {
             look.check(0)?;
@@ -134,7 +134,7 @@ impl Readers {
         }
     }
 
-    /// Everything that came with a number in it.
+    /// All received events that contain a number.
     pub(crate) fn journal(&mut self, file: &Path) -> Result<Vec<Delivery>> {
         self.ask(&format!("journal {}", file.display()))?;
         fs::read_to_string(file)?.lines().map(delivery).collect()
@@ -150,7 +150,7 @@ impl Readers {
 
 impl Drop for Readers {
     fn drop(&mut self) {
-        // They have nothing to lose.
+        // The process has no state to save.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn what_is_lost_doubled_or_out_of_order_is_found() {
         FINE.check(3).unwrap();
-        // Still under way.
+        // Still in progress.
         Look { slowest: 2, agree: false, ..FINE }.check(3).unwrap();
         for wrong in [
             Look { fastest: 4, ..FINE },

@@ -1,35 +1,35 @@
-//! Fans with points in the active season: on the global board, and some of them on those of two teams.
+//! Fans with points in the active season: all of them on the global board, and some on the boards of two teams.
 
 use super::{Dialect, EPOCH, FIRST, prefix};
 
-/// When the active season began, once these rows are there.
+/// The start of the active season in these rows.
 const SEASON: u64 = EPOCH + 86_400_000;
-/// Shares no factor with the usual numbers of fans: a step of so many spreads fans over the board.
+/// Coprime to the usual numbers of fans: this step distributes fans over the board.
 pub(crate) const STEP: u64 = 618_031;
-/// One fan in so many has points for the first team, and as many for the second.
+/// One fan in this many has points for the first team, and as many for the second.
 const TEAM_FANS: u64 = 10;
-/// How many teams have a board.
+/// The number of teams with a board.
 const TEAMS: u64 = 2;
-/// So many fans share a rank.
+/// The number of fans that share a rank.
 const TIED: u64 = 4;
-/// When the fans' accounts, boards and records are dated, so that their identifiers differ.
+/// The times of the fans' accounts, boards and records, which make their identifiers distinct.
 const FANS_AT: u64 = EPOCH + 2;
 const BOARDS_AT: u64 = EPOCH + 3;
 const RECORDS_AT: u64 = EPOCH + 4;
-/// When what the limits write is dated.
+/// The time of rows that the bare limits write.
 const AWARDS_AT: u64 = EPOCH + 5;
 
-/// How many lines the boards have together.
+/// The total number of lines of the boards.
 pub(crate) const fn lines(fans: u64) -> u64 {
     fans + TEAMS * fans.div_ceil(TEAM_FANS)
 }
 
-/// How many of the fans there are besides the regulars.
+/// The number of fans apart from the regular ones.
 pub(crate) const fn in_bulk(fans: u64, regulars: u64) -> u64 {
     fans.saturating_sub(regulars)
 }
 
-/// Everything before the number of a fan's identifier, which is [`FIRST`] and on.
+/// The part of a fan's identifier before the number, which starts at [`FIRST`].
 pub(crate) fn fan_prefix() -> String {
     prefix(FANS_AT)
 }
@@ -37,29 +37,29 @@ pub(crate) fn fan_prefix() -> String {
 /// The first number of a fan's identifier.
 pub(crate) const FIRST_FAN: u64 = FIRST;
 
-/// The identifier of the fan with this number, of so many in bulk.
+/// The identifier of the fan with this number, of `fans` bulk fans.
 pub(crate) fn fan(number: u64, fans: u64) -> u128 {
     super::identifier(FANS_AT, FIRST + number % fans.max(1))
 }
 
-/// The same in the database's own words.
+/// The same as an SQL expression.
 pub(super) fn bulk_fan(dialect: &Dialect, number: &str) -> String {
     dialect.fan(number)
 }
 
-/// The identifier of a record that stands for one of the service's.
+/// The identifier of a record that imitates one of the service's.
 pub(crate) fn record(number: u64) -> u128 {
     super::identifier(AWARDS_AT, FIRST + number)
 }
 
-/// Everything before the number of such a record's identifier.
+/// The part of such a record's identifier before the number.
 pub(crate) fn record_prefix() -> String {
     prefix(AWARDS_AT)
 }
 
 impl Dialect {
-    /// Statements that give points to `fans` fans, the last of whom are the `regulars` (identifiers in hexadecimal
-    /// digits), whose accounts exist: one record each, and totals and entries that agree.
+    /// Statements that give points to `fans` fans, the last of which are the `regulars` (identifiers in hexadecimal
+    /// digits), whose accounts exist: one record each, with consistent totals and entries.
     pub(crate) fn boards(&self, fans: u64, regulars: &[String]) -> Vec<String> {
         let mut statements: Vec<String> = self.before.iter().map(ToString::to_string).collect();
         let bulk = in_bulk(fans, u64::try_from(regulars.len()).unwrap_or(0));
@@ -76,7 +76,7 @@ impl Dialect {
             self.openings(),
             totals("JOIN leaderboards AS board ON board.season_id = season.id"),
             totals("JOIN team_boards AS board ON board.k = scorers.n % {each}"),
-            // What keeps the counts is not heard of rows in bulk everywhere.
+            // The triggers that maintain the counts do not fire for bulk rows on every database.
             "DELETE FROM board_counts".to_owned(),
             "INSERT INTO board_counts (season_id, leaderboard_id, part, listed) \
              SELECT season_id, leaderboard_id, 0, count(*) FROM board_totals WHERE listed \
@@ -108,7 +108,7 @@ impl Dialect {
         )
     }
 
-    /// Who has how many points since when.
+    /// Each fan's points and the time at which they were reached.
     fn scorers(&self, bulk: u64, fans: u64, regulars: &[String]) -> String {
         let seq = self.seq.replace("{count}", &bulk.to_string());
         let mut everybody = vec![format!("SELECT n, {} FROM seq", self.fan("n"))];
@@ -145,7 +145,7 @@ impl Dialect {
         )
     }
 
-    /// What the records gave to spend, at once for each fan.
+    /// Credits the spendable points of the records, in one transfer per fan.
     fn openings(&self) -> String {
         let id = self.id_of(&RECORDS_AT.to_string(), "n");
         format!(
@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fans_are_told_apart_by_number() {
+    fn fans_are_distinguished_by_number() {
         assert_eq!(fan(7, 100), fan(107, 100));
         assert!(format!("{:032x}", fan(7, 100)).starts_with(&fan_prefix()));
         assert!(format!("{:032x}", record(7)).starts_with(&record_prefix()));

@@ -1,20 +1,19 @@
-//! A world in which people are followed: posts by many authors of whom few write much (Zipf), follows among them, and
-//! two readers who follow a thousand authors each.
+//! Posts by many authors, few of which write much (Zipf), with follows among them, and two readers who follow a
+//! thousand authors each.
 
 use super::{Dialect, EPOCH, post_millis};
 
-/// How many of them each reader follows.
+/// The number of authors that each reader follows.
 pub(crate) const FOLLOWED: u64 = 1_000;
-/// How many each of the writers follows.
+/// The number of authors that each author follows.
 const FOLLOWED_BY_WRITERS: u64 = 5;
-/// Shares no factor with the numbers of posts and of writers: a step of so many goes through all of them, and spreads
-/// what lies together.
+/// Coprime to the numbers of posts and of authors: this step visits all of them in a scattered order.
 const STEP: u64 = 618_033;
 
 impl Dialect {
-    /// Statements that write `posts` posts by so many authors, follows among these, and those of two readers
-    /// (identifiers in hexadecimal digits): of `popular` by how much the authors write, of `quiet` those whose newest
-    /// posts come right after `deep` newer ones of everybody.
+    /// Statements that write `posts` posts by `writers` authors, follows among the authors, and those of two readers
+    /// (identifiers in hexadecimal digits): `popular` follows authors in proportion to how much they write; `quiet`
+    /// follows those whose newest posts come right after `deep` newer posts of all authors.
     pub(crate) fn followed(
         &self,
         writers: u64,
@@ -26,9 +25,10 @@ impl Dialect {
         statements.extend(self.who_wrote_what(writers, posts));
         statements.push(self.posts_of_writers());
         statements.push(self.follows_of_writers(writers));
-        // Whoever's post comes first in an order that has nothing to do with them: the more they write, the likelier.
+        // Authors in order of their first post in a scattered sequence: the more an author writes, the likelier the
+        // follow.
         statements.push(self.follows_of(popular, &format!("min((n * {STEP}) % {posts})")));
-        // The newest, of those who have none among the newer posts.
+        // Authors without a post among the newest, ordered by their newest one.
         let newest = format!("CASE WHEN max(n) < {posts} - {deep} THEN {posts} - max(n) END");
         statements.push(self.follows_of(quiet, &newest));
         statements.push(
@@ -55,8 +55,8 @@ impl Dialect {
         )
     }
 
-    /// Tables of who wrote which post. The writer of rank `r` wrote a share in proportion to `1/r`: a stretch of numbers,
-    /// which are then spread over time.
+    /// Tables of the author of each post. The author of rank `r` writes a share in proportion to `1/r`: a range of
+    /// numbers, which are then distributed over time.
     fn who_wrote_what(&self, writers: u64, posts: u64) -> Vec<String> {
         let ranks = self.seq.replace("{count}", &writers.to_string());
         let numbers = self.seq.replace("{count}", &posts.to_string());
@@ -72,7 +72,7 @@ impl Dialect {
                 share("(upto - 1.0 / (rank + 1))"),
                 share("upto")
             ),
-            // Declared, because SQLite compares a column without a type past its index.
+            // Typed explicitly, because SQLite does not use the index when it compares an untyped column.
             "CREATE TEMP TABLE numbers (n bigint PRIMARY KEY)".to_owned(),
             format!("INSERT INTO numbers (n) {numbers} SELECT n FROM seq"),
             "ANALYZE numbers".to_owned(),
@@ -108,7 +108,7 @@ impl Dialect {
         )
     }
 
-    /// Follows of the writers who come first by a value of their posts, those without one left out.
+    /// Follows of the authors with the lowest values of `by` over their posts; authors without a value are left out.
     fn follows_of(&self, reader: &str, by: &str) -> String {
         let (reader, writer) = ((self.quote_id)(reader), self.writer("writer"));
         let at = self.at_of(&EPOCH.to_string());

@@ -1,40 +1,40 @@
-//! Records of points by the ten for each fan: one that was brought in, and nine of steps of a quest, of which one fan in
-//! ten lacks the first; another fan in ten has a total that is not what the records say.
+//! Ten records of points for each fan: one imported, and nine of steps of a quest. One fan in ten lacks the first of
+//! these; another fan in ten has a total that differs from the records.
 
 use super::{Dialect, EPOCH, FIRST, boards, identifier};
 use uuid::Uuid;
 
-/// Records of a fan, once none is missing.
+/// The records of a fan, once none is missing.
 pub(crate) const RECORDS: u64 = 10;
-/// Steps that each fan did; there is one more that nobody does.
+/// The steps that each fan completed; one more is completed by no fan.
 const STEPS: u64 = RECORDS - 1;
-/// What each pays.
+/// The points of each step.
 pub(crate) const POINTS: u64 = 5;
-/// How much too high a total is that is wrong.
+/// The amount by which a wrong total is too high.
 const OFF: u64 = 7;
-/// Fans whose numbers end so lack a record, and fans whose numbers end so have a wrong total.
+/// Fans whose numbers end in the first digit lack a record; those whose numbers end in the second have a wrong total.
 const LACKING: u64 = 0;
 const WRONG: u64 = 5;
-/// When the quest, its steps and the records are dated, so that their identifiers differ.
+/// The times of the quest, its steps and the records, which make their identifiers distinct.
 const QUEST_AT: u64 = EPOCH + 9;
 const STEPS_AT: u64 = EPOCH + 10;
 const RECORDS_AT: u64 = EPOCH + 11;
 const TITLE: &str = "A step that was done";
 
-/// How many of the fans in bulk lack a record.
+/// The number of bulk fans who lack a record.
 pub(crate) const fn lacking(bulk: u64) -> u64 {
     (bulk + 9 - LACKING) / 10
 }
 
-/// How many of them have a wrong total.
+/// The number of bulk fans with a wrong total.
 pub(crate) const fn wrong(bulk: u64) -> u64 {
     (bulk + 9 - WRONG) / 10
 }
 
-/// Which boards count every record of a season.
+/// The boards that count every record of a season.
 const GLOBAL: &str = "leaderboard_id IN (SELECT id FROM leaderboards WHERE season_id IS NOT NULL)";
 
-/// One statement that makes every total of a global board what the records say.
+/// A statement that sets every total of a global board to the sum of the records.
 pub(crate) const REPAIR: &str = "\
     INSERT INTO board_totals (season_id, leaderboard_id, user_id, points, reached_at, version, listed) \
     SELECT sums.season_id, board.id, sums.user_id, sums.points, sums.latest, 1, TRUE FROM ( \
@@ -46,22 +46,22 @@ pub(crate) const REPAIR: &str = "\
     SET points = excluded.points, reached_at = excluded.reached_at, version = board_totals.version + 1 \
     WHERE board_totals.points <> excluded.points OR board_totals.reached_at <> excluded.reached_at";
 
-/// What the totals of the global boards come to together.
+/// The sum of all totals of the global boards.
 pub(crate) const SUM_OF_TOTALS: &str = "SELECT sum(points) FROM board_totals WHERE leaderboard_id IN (SELECT id FROM leaderboards WHERE season_id IS NOT NULL)";
 
 fn step(number: u64) -> u128 {
     identifier(STEPS_AT, FIRST + number)
 }
 
-/// What records of steps are known by, each behind what `first` makes of its number.
+/// The source keys of the steps, each with the result of `first` for its number.
 fn sources(first: impl Fn(u64) -> String) -> String {
     let source = |number| format!("({}, 'quest_step:{}')", first(number), Uuid::from_u128(step(number)));
     (0..STEPS).map(source).collect::<Vec<_>>().join(", ")
 }
 
 impl Dialect {
-    /// Statements that give each of `bulk` fans of [`Self::boards`] nine steps that were done, their records but those that
-    /// are lacking, and totals, entries and balances that agree but for those that are wrong.
+    /// Statements that give each of `bulk` fans of [`Self::boards`] nine completed steps, their records except the
+    /// missing ones, and totals, entries and balances that are consistent except the wrong ones.
     pub(crate) fn maintained(&self, bulk: u64) -> Vec<String> {
         let mut statements: Vec<String> = self.before.iter().map(ToString::to_string).collect();
         statements.extend([
@@ -92,7 +92,7 @@ impl Dialect {
         statements
     }
 
-    /// One statement that writes the records that are lacking, and nothing else of what an award is.
+    /// A statement that writes only the missing records, without the other effects of an award.
     pub(crate) fn backfill(&self) -> String {
         format!(
             "INSERT INTO points_history (id, user_id, amount, reason, source_key, season_id, happened_at) \
@@ -121,7 +121,7 @@ impl Dialect {
         )
     }
 
-    /// Since when the active season is, which is when everything was done: before what was brought in.
+    /// The start of the active season, at which everything was completed: before the imported records.
     const WHEN: &'static str = "season.starts_at";
 
     fn runs_and_steps(&self, bulk: u64) -> String {
@@ -160,7 +160,7 @@ impl Dialect {
         format!("CASE WHEN {last} = '{digit}' THEN {then} ELSE {otherwise} END")
     }
 
-    /// Whether somebody is one of the fans in bulk.
+    /// Whether an account is one of the bulk fans.
     fn in_bulk(&self, fan: &str, bulk: u64) -> String {
         let id = |number| self.quoted(Uuid::from_u128(boards::fan(number, bulk)));
         format!("{fan} >= {} AND {fan} <= {}", id(0), id(bulk.saturating_sub(1)))

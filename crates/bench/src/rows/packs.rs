@@ -1,38 +1,38 @@
-//! Packs on sale, and fans who are signed in and can pay for them.
+//! Packs on sale, and signed-in fans who can pay for them.
 
 use super::{Dialect, EPOCH, FIRST, identifier, prefix};
 use uuid::Uuid;
 
-/// What is on sale, besides the content of the service.
+/// The packs on sale, apart from the content of the service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Offer {
-    /// A pack of which there is any number: nothing is shared by those who buy it.
+    /// A pack without limits: its buyers share no row.
     Plain,
-    /// The same with a bound that nobody reaches: everybody who buys or opens it changes one row.
+    /// The same with a limit that is never reached: every purchase and opening updates one row.
     Counted,
-    /// One whose copies give one collectible each, of which there are [`EDITIONS`].
+    /// A pack whose copies give one collectible each, with an edition of [`EDITIONS`].
     Numbered,
 }
 
-/// How many there are of the numbered collectible, and so of the pack that gives it.
+/// The edition of the numbered collectible, and the supply of its pack.
 pub(crate) const EDITIONS: u64 = 500;
-/// What every fan has besides what boards gave them: more than anybody spends.
+/// The additional balance of every fan: more than any fan spends.
 const GIFT: u64 = 1_000_000;
-/// What packs are called.
+/// The name of the packs.
 const NAME: &str = "Bench pack";
-/// When packs, what they give and what the limits write are dated, so that their identifiers differ.
+/// The times of packs, collectibles and rows written by the bare limits, which make their identifiers distinct.
 const PACKS_AT: u64 = EPOCH + 20;
 const COLLECTIBLES_AT: u64 = EPOCH + 21;
 const PURCHASES_AT: u64 = EPOCH + 22;
 const COPIES_AT: u64 = EPOCH + 23;
 const TRANSFERS_AT: u64 = EPOCH + 24;
-/// That of the first slot; those of the others follow.
+/// The time of the first slot's rows; other slots follow.
 const OWNED_AT: u64 = EPOCH + 25;
 
 impl Offer {
     const ALL: [Self; 3] = [Self::Plain, Self::Counted, Self::Numbered];
 
-    /// What a copy costs, in points.
+    /// The price of a copy, in points.
     pub(crate) const fn price(self) -> u64 {
         match self {
             Self::Plain | Self::Counted => 1,
@@ -50,7 +50,7 @@ impl Offer {
         Uuid::from_u128(identifier(PACKS_AT, FIRST + number))
     }
 
-    /// How tables call it.
+    /// The name in tables of figures.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Plain => "a pack that is not counted",
@@ -59,7 +59,7 @@ impl Offer {
         }
     }
 
-    /// Its key, in content.
+    /// The key in content.
     pub(crate) const fn key(self) -> &'static str {
         match self {
             Self::Plain => "bench-plain",
@@ -76,17 +76,17 @@ impl Offer {
     }
 }
 
-/// The numbered collectible.
+/// The identifier of the numbered collectible.
 pub(crate) fn numbered() -> Uuid {
     Uuid::from_u128(identifier(COLLECTIBLES_AT, FIRST))
 }
 
-/// What the journal says of a purchase of one copy.
+/// The reason in the journal for a purchase of one copy.
 pub(crate) fn reason() -> String {
     format!("1 × {NAME}")
 }
 
-/// What stands for one of the service's purchases.
+/// Identifiers for the rows that imitate a purchase by the service.
 pub(crate) struct Ids {
     pub(crate) purchase: Uuid,
     pub(crate) copy: Uuid,
@@ -95,7 +95,7 @@ pub(crate) struct Ids {
 }
 
 impl Ids {
-    /// Those of the purchase with this number.
+    /// The identifiers of the purchase with this number.
     pub(crate) fn of(number: u64) -> Self {
         let id = |at| Uuid::from_u128(identifier(at, FIRST + number));
         Self {
@@ -107,7 +107,7 @@ impl Ids {
     }
 }
 
-/// Everything before the numbers of such identifiers.
+/// The parts of such identifiers before the number.
 pub(crate) struct Prefixes {
     pub(crate) purchase: String,
     pub(crate) copy: String,
@@ -126,21 +126,21 @@ impl Prefixes {
     }
 }
 
-/// What the service wrote when one copy was bought and opened, for the limits to write as much.
+/// The rows that the service wrote when one copy was bought and opened, so that the bare limits write as much.
 #[derive(Debug, Clone)]
 pub(crate) struct Example {
     pub(crate) offer: Offer,
-    /// The answers.
+    /// The response bodies.
     pub(crate) purchase: String,
     pub(crate) opening: String,
-    /// The text of the tables in the proof.
+    /// The canonical text of the tables in the proof.
     pub(crate) tables: String,
-    /// What the copy gave, by slot.
+    /// The collectibles of the copy, by slot.
     pub(crate) collectibles: [Uuid; 3],
 }
 
 impl Dialect {
-    /// Statements that put the packs on sale, and sign `fans` fans in, who are there in bulk with points and can pay.
+    /// Statements that put the packs on sale and sign in `fans` bulk fans, who have points and can pay.
     pub(crate) fn packs(&self, fans: u64) -> Vec<String> {
         let mut statements: Vec<String> = self.before.iter().map(ToString::to_string).collect();
         statements.extend(self.content());
@@ -209,8 +209,8 @@ mod tests {
     fn what_stands_for_rows_of_the_service_has_identifiers_of_its_own() {
         let (ids, other, prefixes) = (Ids::of(7), Ids::of(8), Prefixes::new());
         let all = |ids: &Ids| [vec![ids.purchase, ids.copy, ids.transfer], ids.owned.to_vec()].concat();
-        let told: std::collections::BTreeSet<_> = [all(&ids), all(&other)].concat().into_iter().collect();
-        assert_eq!(told.len(), 12);
+        let distinct: std::collections::BTreeSet<_> = [all(&ids), all(&other)].concat().into_iter().collect();
+        assert_eq!(distinct.len(), 12);
         assert!(ids.purchase.simple().to_string().starts_with(&prefixes.purchase));
         assert!(ids.owned[2].simple().to_string().starts_with(&prefixes.owned[2]));
         assert_ne!(Offer::Plain.id(), Offer::Counted.id());

@@ -1,24 +1,23 @@
-//! Fans who are signed in and in a quest that nobody completes: each of its steps but the last pays, and completing one
-//! of them is always the same work.
+//! Signed-in fans in a quest that no fan completes: every step but the last pays, and completing any of them takes the
+//! same work.
 
 use super::{Dialect, EPOCH, FIRST, boards, identifier};
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 
-/// Steps that a fan may complete; there is one more.
+/// The number of steps that a fan may complete; there is one more.
 pub(crate) const STEPS: u64 = 4;
-/// What each pays.
+/// The points of each step.
 pub(crate) const POINTS: i64 = 5;
-/// What each is called.
+/// The title of each step.
 pub(crate) const TITLE: &str = "A step that was completed";
-/// When the quest, its steps and the fans' sessions are dated, so that their identifiers differ.
+/// The times of the quest, its steps and the fans' sessions, which make their identifiers distinct.
 const QUEST_AT: u64 = EPOCH + 6;
 const STEPS_AT: u64 = EPOCH + 7;
 const SESSIONS_AT: u64 = EPOCH + 8;
-/// Rows of one statement that lists them.
+/// The maximum number of rows in a statement that lists them.
 const LISTED: u64 = 2_000;
 
-/// The identifier of the quest.
 pub(crate) fn quest() -> u128 {
     identifier(QUEST_AT, FIRST)
 }
@@ -28,12 +27,12 @@ pub(crate) fn step(number: u64) -> u128 {
     identifier(STEPS_AT, FIRST + number % STEPS)
 }
 
-/// Everything before the number of a step's identifier.
+/// The part of a step's identifier before the number.
 pub(crate) fn step_prefix() -> String {
     super::prefix(STEPS_AT)
 }
 
-/// What the browser of the fan with this number shows.
+/// The `Cookie` header of the fan with this number.
 pub(crate) fn cookie(number: u64) -> String {
     format!("session={}", token(number))
 }
@@ -43,7 +42,7 @@ fn token(number: u64) -> String {
 }
 
 impl Dialect {
-    /// Statements that sign `fans` fans in, who are there in bulk, and put them into the quest.
+    /// Statements that sign in `fans` bulk fans, and add them to the quest.
     pub(crate) fn quests(&self, fans: u64) -> Vec<String> {
         let mut statements: Vec<String> = self.before.iter().map(ToString::to_string).collect();
         statements.push(self.quest());
@@ -53,7 +52,7 @@ impl Dialect {
         statements
     }
 
-    /// Statements that put `fans` fans, who are there in bulk and signed in otherwise, into the quest.
+    /// Statements that add `fans` bulk fans, who are signed in already, to the quest.
     pub(crate) fn quest_of(&self, fans: u64) -> Vec<String> {
         let before = self.before.iter().map(ToString::to_string);
         let after = self.after.iter().map(ToString::to_string);
@@ -89,7 +88,7 @@ impl Dialect {
         )
     }
 
-    /// Sessions of now, so that none has to be noted as seen again, with their tokens.
+    /// Sessions with the current time, so that none has to be marked as seen again, with their tokens.
     pub(super) fn sessions(&self, fans: u64) -> Vec<String> {
         let seq = self.seq.replace("{count}", &fans.to_string());
         let (id, user) = (self.id_of(&SESSIONS_AT.to_string(), "n"), self.bulk_fan("n"));
@@ -106,13 +105,13 @@ impl Dialect {
                 .push(format!("{tokens} {seq} SELECT {hash}, {id}, 'cookie', {} FROM seq", self.tomorrow));
             return statements;
         }
-        // A database that knows no hashes is told them.
+        // If the database has no hash function, the hashes are listed.
         for first in (0..fans).step_by(usize::try_from(LISTED).unwrap_or(1)) {
             let mut rows = String::new();
             for number in first..fans.min(first + LISTED) {
                 let session = (self.quote_id)(&format!("{:032x}", identifier(SESSIONS_AT, FIRST + number)));
                 let comma = if number > first { ", " } else { "" };
-                // Writing to a text does not fail.
+                // Writing to a string cannot fail.
                 let _ = write!(rows, "{comma}(x'{}', {session}, 'cookie', {})", hash(number), self.tomorrow);
             }
             statements.push(format!("{tokens} VALUES {rows}"));

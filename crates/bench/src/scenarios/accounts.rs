@@ -1,5 +1,4 @@
-//! What a session costs a request, how many sign-ins there are in a second, and what a flood of them does to
-//! those who only read.
+//! The cost of a session per request, the rate of sign-ins, and the effect of a flood of sign-ins on readers.
 
 use super::contest::Read;
 use super::{Plan, cpu, for_each_fan, memory, percentile, rate, shown};
@@ -13,10 +12,10 @@ use anyhow::{Context, Result, anyhow};
 use serde_json::{Value, json};
 use std::thread;
 
-/// A session may make a request so much dearer.
+/// The maximum ratio of the cost of a request with a session to that of one without.
 const SESSION: Target = Target::AtMost(1.10);
 const TEAMS: &str = "/api/teams";
-/// Connections of the flood: more than may wait for a sign-in at once.
+/// Connections of the flood: more sign-ins than may be queued at once.
 const FLOOD: usize = 100;
 
 pub(super) fn run(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure>> {
@@ -37,7 +36,7 @@ fn a_team(terrace: &Terrace) -> Result<String> {
     Ok(format!("{TEAMS}/{id}"))
 }
 
-/// The same cheap read with and without a session, each connection with a fan of its own.
+/// The same cheap read with and without a session, each connection with its own fan.
 fn session(plan: &Plan, world: &World, terrace: &Terrace, target: &str) -> Result<Figure> {
     log::info!("what a session costs");
     let out = for_each_fan(|_| Ok(http::request("GET", target, &[], None)))?;
@@ -48,7 +47,7 @@ fn session(plan: &Plan, world: &World, terrace: &Terrace, target: &str) -> Resul
         without_session.push(drive(&load, out.iter().cloned().map(always).collect())?);
         with_session.push(drive(&load, with.iter().cloned().map(always).collect())?);
     }
-    // The time between two answers: what one request takes of the machine.
+    // The time between two responses: the machine time of one request.
     let micros = |samples: &[Sample]| 1e6 / rate(samples);
     let details = json!({
         "with": shown(&with_session),
@@ -62,7 +61,7 @@ fn session(plan: &Plan, world: &World, terrace: &Terrace, target: &str) -> Resul
         .with(details))
 }
 
-/// A list that did and did not change since, each against a bare handler that answers the same.
+/// A list that did or did not change since the client's copy, each compared with a bare handler that returns the same.
 fn conditional(ground: &Ground, plan: &Plan, terrace: &Terrace, kind: Kind) -> Result<Vec<Figure>> {
     let first = terrace.caller()?.get(TEAMS, &[])?;
     let tag = first.header("etag").context("the teams carry no ETag")?;
@@ -87,7 +86,7 @@ fn login(world: &World, fan: usize) -> Result<Vec<u8>> {
     Ok(http::request("POST", "/api/login", &[], Some(&body)))
 }
 
-/// Right passwords of many fans, with as many connections as there are fans.
+/// Successful sign-ins of many fans, with one connection per fan.
 fn sign_ins(plan: &Plan, world: &World, terrace: &Terrace) -> Result<Figure> {
     log::info!("sign-ins");
     let load = plan.load(terrace.served(), &[200]);
@@ -101,7 +100,7 @@ fn sign_ins(plan: &Plan, world: &World, terrace: &Terrace) -> Result<Figure> {
     Ok(Figure::plain(what, world.kind().name(), measured).with(shown(&samples)))
 }
 
-/// Readers alone, and readers while more sign in than can be served: those may be told to come back.
+/// Readers alone, and readers during more sign-ins than can be served, some of which may be refused with a retry delay.
 fn flood(plan: &Plan, world: &World, terrace: &Terrace, target: &str) -> Result<Vec<Figure>> {
     log::info!("reading during a flood of sign-ins");
     let reads = plan.load(terrace.served(), &[200]);

@@ -1,4 +1,4 @@
-//! A read against the bare handler that returns the same bytes: interleaved runs, the median of each side.
+//! Compares a read with the bare handler that returns the same bytes: interleaved runs, the median of each side.
 
 use super::{Plan, cpu, percentile, rate, shown};
 use crate::bare::Bare;
@@ -9,23 +9,23 @@ use crate::world::Ground;
 use anyhow::{Context, Result, bail};
 use serde_json::json;
 
-/// A read that is measured.
+/// A read to be measured.
 #[derive(Clone)]
 pub(super) struct Read<'a> {
     pub(super) what: String,
     pub(super) database: &'static str,
     pub(super) path: &'a str,
-    /// The requests of each connection, which are sent in turn; their answers are alike.
+    /// The requests that each connection sends in turn; their responses are alike.
     pub(super) requests: &'a [Vec<Vec<u8>>],
     pub(super) status: u16,
     pub(super) target: Target,
 }
 
-/// Above this share of the bare handler's rate, the client may be what is measured.
+/// Above this share of the bare handler's rate, the client may be the bottleneck.
 const CLIENT_DECIDES: f64 = 0.5;
 
 impl Read<'_> {
-    /// Two figures: the rate against the bare handler's, and the time that 99 of 100 requests stay within.
+    /// Two figures: the rate compared with the bare handler's, and the 99th percentile of the latency.
     pub(super) fn run(self, ground: &Ground, plan: &Plan, terrace: &Terrace) -> Result<Vec<Figure>> {
         log::info!("{}", self.what);
         let Some(first) = self.requests.first().and_then(|requests| requests.first()) else {

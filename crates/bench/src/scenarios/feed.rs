@@ -1,4 +1,4 @@
-//! Reading the locker room.
+//! Reads of the locker room.
 
 use super::contest::Read;
 use super::{Plan, for_each_fan, mean, memory, shown};
@@ -15,16 +15,16 @@ use serde_json::json;
 use std::time::Duration;
 
 const PATH: &str = "/api/locker-room";
-/// Posts of a page that is measured.
+/// The number of posts on a measured page.
 const PAGE: u64 = 25;
-/// How many cursors each part of the feed is read at.
+/// The number of cursors at which each part of the feed is read.
 const CURSORS: usize = 3_000;
-/// Pages that are measured one after the other have 25 posts on average. With the cursors this makes 15,000
-/// different pages of each part, so that none is asked for again before the service has forgotten it.
+/// The lengths of pages in sequence, 25 posts on average. Together with the cursors they give 15,000 different pages of
+/// each part, so that no page is requested again while the service caches it.
 const LENGTHS: [u64; 5] = [PAGE, PAGE - 1, PAGE + 1, PAGE - 2, PAGE + 2];
-/// A page that comes from the database takes two statements. With fewer, some came from elsewhere.
+/// A page read from the database takes two statements. With fewer on average, some pages came from a cache.
 const FEWEST_STATEMENTS: f64 = 1.8;
-/// How much slower the large database may be than the small one.
+/// The maximum ratio of the cost of the large database to that of the small one.
 const GROWTH: Target = Target::AtMost(1.3);
 
 pub(super) fn run(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure>> {
@@ -55,7 +55,7 @@ impl Viewer {
         }
     }
 
-    /// At least so much of the bare handler's rate.
+    /// The minimum share of the bare handler's rate.
     const fn target(self) -> Target {
         match self {
             Self::SignedOut => Target::AtLeast(0.30),
@@ -64,7 +64,7 @@ impl Viewer {
     }
 }
 
-/// One of the two databases, served.
+/// One of the two databases, with a running service.
 struct Side {
     world: World,
     terrace: Terrace,
@@ -76,7 +76,7 @@ impl Side {
     fn start(ground: &Ground, plan: &Plan, kind: Kind, name: &str, posts: u64) -> Result<Self> {
         let world = ground.world(kind, &format!("feed_{name}"), posts)?;
         let terrace = world.serve()?;
-        // As many on either side: the small one has a cursor for each post.
+        // Both sides have the same number of cursors: the small one has a cursor for each post.
         let cursors = page_through(&mut terrace.caller()?, posts, plan.small)?;
         Ok(Self { world, terrace, posts, cursors })
     }
@@ -89,7 +89,7 @@ impl Side {
         Ok(http::request("GET", target, &headers, None))
     }
 
-    /// Requests for all pages of a part of the feed, as one fan reads them.
+    /// Requests for all pages of a part of the feed, as read by one fan.
     fn pages(&self, viewer: Viewer, fan: usize, depth: Depth) -> Result<Vec<Vec<u8>>> {
         let cursors = depth.of(&self.cursors);
         let targets = LENGTHS.iter().flat_map(|length| {
@@ -103,7 +103,7 @@ impl Side {
     }
 }
 
-/// The newest page, which everybody reads, and pages that nobody has read for a while.
+/// The newest page, which all fans read, and pages that were not read for a while.
 fn against_bare(ground: &Ground, plan: &Plan, side: &Side, viewer: Viewer) -> Result<Vec<Figure>> {
     let target = format!("{PATH}?limit={PAGE}");
     let newest = Read {
@@ -148,7 +148,7 @@ impl Depth {
         }
     }
 
-    /// The part's cursors, of all.
+    /// The cursors of the part.
     fn of<T>(self, cursors: &[T]) -> &[T] {
         let count = CURSORS.min(cursors.len().div_ceil(Self::ALL.len()));
         let spare = cursors.len() - count;
@@ -168,8 +168,8 @@ struct FeedPage {
     next_cursor: Option<String>,
 }
 
-/// Reads the whole feed and keeps the cursors that a whole page follows: some `count`, however many posts there are. Fails
-/// when it does not hold every post.
+/// Reads the whole feed and collects about `count` cursors that are followed by a full page, however many posts there
+/// are. Fails if the feed does not contain every post.
 fn page_through(caller: &mut Caller, posts: u64, count: u64) -> Result<Vec<String>> {
     let limit = (posts / count).clamp(1, 100);
     let (mut cursors, mut seen) = (Vec::new(), 0);
@@ -188,8 +188,8 @@ fn page_through(caller: &mut Caller, posts: u64, count: u64) -> Result<Vec<Strin
     Ok(cursors)
 }
 
-/// The time of a page for one connection that reads ever other pages, so that each comes from the database.
-/// All parts of both databases take turns.
+/// The latency of a page for one connection that always reads other pages, so that each comes from the database. All
+/// parts of both databases are measured in turn.
 fn at_any_depth(plan: &Plan, small: &Side, large: &Side, viewer: Viewer) -> Result<Vec<Figure>> {
     log::info!("a page at any depth, {}", viewer.name());
     let mut parts = Vec::new();
@@ -216,7 +216,7 @@ struct Part {
 }
 
 impl Part {
-    /// The large database against the small one, and against its own start.
+    /// Compares the large database with the small one, and with its own first part.
     fn figures(&self, small: &Side, large: &Side, viewer: Viewer, at_start: f64) -> Vec<Figure> {
         let what = format!("a page of {} posts {}, {}", large.posts, self.depth.name(), viewer.name());
         let cost = Quantity::new(mean(&self.on_large), "ms");
@@ -233,10 +233,10 @@ impl Part {
     }
 }
 
-/// Fails when the pages did not come from the database.
+/// Fails if the pages did not come from the database.
 fn one_reader(plan: &Plan, side: &Side, pages: Vec<Vec<u8>>) -> Result<Sample> {
     let mut load = plan.load(side.terrace.served(), &[200]);
-    // One connection needs no long runs: the pages are many, and every one is a measurement.
+    // One connection needs no long runs: there are many pages, and each is a measurement.
     load.warm_up = load.warm_up.min(Duration::from_millis(500));
     load.duration = load.duration.min(Duration::from_secs(2));
     let before = side.statements()?;

@@ -1,6 +1,6 @@
-//! Maintenance of millions of records of points: what is missing is filled in and what is wrong mended, beside one
-//! statement of SQL that does the same; in how much memory and how long transactions, and what readers pay meanwhile;
-//! and how long it takes to verify everything.
+//! Maintenance of millions of records of points: missing records are added and wrong totals repaired, compared with one
+//! SQL statement that does the same. Measures memory, the length of transactions, the effect on readers, and the time
+//! to verify all data.
 
 use super::{Inputs, Plan, for_each_fan};
 use crate::client::{Load, Sample, Script, drive, in_turn};
@@ -15,24 +15,24 @@ use anyhow::{Context, Result, anyhow, ensure};
 use serde_json::{Value, json};
 use std::thread;
 
-/// Of the speed of one statement.
+/// The minimum share of the speed of one statement.
 const SPEED: Target = Target::AtLeast(0.5);
-/// Of a bound.
+/// The maximum ratio to a bound.
 const WITHIN: Target = Target::AtMost(1.0);
-/// How much longer 99 of 100 reads may take meanwhile.
+/// The maximum ratio of the 99th percentile of reads during maintenance to that without.
 const BESIDE: Target = Target::AtMost(2.0);
-/// Memory of the process that maintains, in MiB (200 MB).
+/// The memory bound of the maintenance process, in MiB (200 MB).
 const MEMORY: f64 = 190.7;
-/// The longest transaction, in milliseconds.
+/// The bound on the longest transaction, in milliseconds.
 const BATCH: f64 = 200.0;
-/// How long it may take to verify 10,000,000 records on SQLite, in seconds.
+/// The bound on verifying 10,000,000 records on SQLite, in seconds.
 const VERIFY: f64 = 60.0;
-/// How many requests readers send in a second, whether or not answers come.
+/// Requests of readers per second, sent whether or not responses arrive.
 const PACE: f64 = 200.0;
 const BOARD: &str = "/api/leaderboard?limit=100";
 const FEED: &str = "/api/locker-room?limit=25";
 
-/// The tasks that are measured, in the order in which they run.
+/// The measured tasks, in the order in which they run.
 const TASKS: [&str; 2] = ["repair-points", "backfill-quest-points"];
 
 pub(super) fn run(ground: &Ground, plan: &Plan, inputs: &Inputs) -> Result<Vec<Figure>> {
@@ -67,17 +67,17 @@ fn on_database(ground: &Ground, plan: &Plan, kind: Kind, records: u64) -> Result
     Ok(figures)
 }
 
-/// Each task in turn; the first that fails is the last.
+/// Runs each task in turn; stops at the first failure.
 fn one_after_the_other<T>(run: impl FnMut(&'static str) -> Result<T>) -> Result<Vec<T>> {
     TASKS.into_iter().map(run).collect()
 }
 
-/// A database with so many records, of which some are missing, and totals of which some are wrong.
+/// A database with many records, of which some are missing, and with totals of which some are wrong.
 struct Stock {
     world: World,
-    /// Fans with ten records each.
+    /// The number of bulk fans, with ten records each.
     bulk: u64,
-    /// Everybody who has points.
+    /// The number of all fans with points.
     fans: u64,
 }
 
@@ -87,7 +87,7 @@ impl Stock {
         let regulars = u64::try_from(world.fans.len())?;
         let bulk = records / rows::RECORDS;
         let fans = bulk + regulars;
-        // Noted as done, so that each of the two can be run and measured alone.
+        // Marked as done, so that each of the two tasks can be run and measured alone.
         world.watch(&["run", "repair-quest-runs", "turn-seasons"])?;
         log::info!("{}: {bulk} fans with {} records each", kind.name(), rows::RECORDS);
         world.fill_boards(fans)?;
@@ -98,13 +98,13 @@ impl Stock {
         Ok(stock)
     }
 
-    /// How many records there are once none is missing.
+    /// The number of records once none is missing.
     const fn records(&self) -> u64 {
-        // Those who are signed in have one each.
+        // Signed-in fans have one record each.
         self.bulk * rows::RECORDS + (self.fans - self.bulk)
     }
 
-    /// Fails where maintenance left something behind: `sum` is what one statement made of the totals.
+    /// Fails if maintenance missed something: `sum` is the sum of the totals after the single statement.
     fn check(&self, world: &World, sum: u64) -> Result<()> {
         let there = world.count_records()?;
         ensure!(there == self.records(), "{there} of {} records are there afterwards", self.records());
@@ -123,8 +123,8 @@ impl Stock {
             "fans": self.fans,
             "lacking": rows::lacking(self.bulk),
             "wrong": rows::wrong(self.bulk),
-            "alone": told(alone)?,
-            "beside": told(&live.chore)?,
+            "alone": details_of(alone)?,
+            "beside": details_of(&live.chore)?,
             "rawSeconds": raw,
         });
         let plain = |of: &str, value, unit| {
@@ -143,7 +143,7 @@ impl Stock {
         ])
     }
 
-    /// The bound is one of SQLite and of 10,000,000 records: fewer have to be as much quicker.
+    /// The bound is for SQLite and 10,000,000 records; with fewer records it is proportionally lower.
     fn verified(&self, chore: &Chore) -> [Figure; 2] {
         let database = self.world.kind().name();
         let what = format!("verify, {} records", self.records());
@@ -157,13 +157,13 @@ impl Stock {
     }
 }
 
-/// The share of the bound that remains however few records there are: a process has to start.
+/// The minimum share of the bound, however few records there are: a process has to start.
 const LEAST: f64 = 0.1;
 
-/// What one statement needs for each task.
+/// The times of the single statement for each task.
 struct Raw {
     seconds: [f64; 2],
-    /// What the totals come to before the missing records are there, which it does not count.
+    /// The sum of the totals before the missing records are added, which the statement does not count.
     sum: u64,
 }
 
@@ -171,17 +171,17 @@ impl Raw {
     fn measure(ground: &Ground, stock: &Stock) -> Result<Self> {
         log::info!("one statement for each task");
         let copy = ground.copy(&stock.world, "maintained_raw")?;
-        let mended = copy.time(rows::REPAIR)?.as_secs_f64();
+        let repaired = copy.time(rows::REPAIR)?.as_secs_f64();
         let sum = copy.number(rows::SUM_OF_TOTALS)?;
         let filled = copy.time(&copy.backfill())?.as_secs_f64();
         let there = copy.count_records()?;
         ensure!(there == stock.records(), "one statement makes {there} of {} records", stock.records());
         ground.discard(&copy)?;
-        Ok(Self { seconds: [mended, filled], sum })
+        Ok(Self { seconds: [repaired, filled], sum })
     }
 }
 
-/// A task that ran while a server answered.
+/// A task that ran while a server handled requests.
 struct Beside {
     chore: Chore,
     before: Histogram,
@@ -189,7 +189,7 @@ struct Beside {
 }
 
 impl Beside {
-    /// Each task after the other, with reads before it and while it runs.
+    /// Each task in turn, with reads before it and while it runs.
     fn measure(plan: &Plan, stock: &Stock) -> Result<Vec<Self>> {
         let terrace = stock.world.serve()?;
         terrace.until_read("ranks")?;
@@ -210,7 +210,7 @@ impl Beside {
             let mut samples = Vec::new();
             let reads = loop {
                 match read() {
-                    // What outlasted the task is not all of it beside the task.
+                    // A sample that ended after the task measured partly without it.
                     Ok(sample) if !chore.is_finished() || samples.is_empty() => samples.push(sample),
                     Ok(_) => break Ok(samples),
                     Err(error) => break Err(error),
@@ -226,7 +226,7 @@ impl Beside {
     }
 }
 
-/// The first page of the board and of everybody's feed, in turns.
+/// The first page of the board and the first page of the feed, alternating.
 fn reading() -> Result<Vec<Script>> {
     for_each_fan(|_| Ok(in_turn([BOARD, FEED].map(|target| http::request("GET", target, &[], None)).into())))
 }
@@ -252,7 +252,7 @@ fn spread(latency: &Histogram) -> Value {
     })
 }
 
-fn told(chore: &Chore) -> Result<Value> {
+fn details_of(chore: &Chore) -> Result<Value> {
     Ok(json!({
         "seconds": chore.took.as_secs_f64(),
         "peakMebibytes": chore.peak,
@@ -261,7 +261,7 @@ fn told(chore: &Chore) -> Result<Value> {
     }))
 }
 
-/// How long the longest of its batches took, in milliseconds, as the last task says.
+/// The duration of the longest batch in milliseconds, as reported by the last task.
 fn longest_batch(said: &str) -> Result<f64> {
     let (_, rest) = said.rsplit_once("longest batch ").with_context(|| format!("no batch: {said}"))?;
     let (number, _) = rest.split_once(" ms").with_context(|| format!("no time: {said}"))?;

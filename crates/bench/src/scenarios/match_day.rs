@@ -1,6 +1,6 @@
-//! What fans do on a match day, all at once: mostly they read, some react and comment, a few complete steps and visit, fewer
-//! buy and open packs, and two thousand watch the locker room. The rate rises until somebody has to wait, and then is looked
-//! for between the last two.
+//! The load of a match day: most fans read, some react and comment, a few complete steps and visit, fewer buy and open
+//! packs, and two thousand watch the locker room. The rate rises until responses become too slow; the limit is then
+//! narrowed down between the last two rates.
 
 use super::{Plan, streams};
 use crate::chart::{Axes, Chart, Line};
@@ -23,25 +23,25 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use uuid::Uuid;
 
-/// Fans who are signed in, each of whom may send the next request.
+/// The number of signed-in fans; any of them may send the next request.
 pub(super) const CROWD: u64 = 20_000;
-/// Connections that they share.
+/// The number of shared connections.
 pub(super) const CONNECTIONS: usize = 256;
-/// Fans who watch the locker room meanwhile.
+/// The number of fans who watch the locker room meanwhile.
 pub(super) const WATCHING: usize = 2_000;
-/// The first rate, in requests a second, and how much higher the next one is.
+/// The first rate, in requests per second, and the factor between rates.
 const FIRST: f64 = 250.0;
 const RISE: f64 = 1.4;
-/// Rates that are tried between the highest that was kept and the lowest that was not.
+/// The number of rates tried between the highest sustained one and the lowest that was not.
 const FINER: usize = 2;
-/// What 99 of 100 answers have to come within.
+/// The bound on the 99th percentile of the latency.
 const BOUND: Duration = Duration::from_millis(250);
-/// Of the requests that are due, the share that has to be answered in time for a rate to be one.
+/// The minimum share of due requests that must be answered in time for a rate to count as sustained.
 const KEPT: f64 = 0.95;
-/// How long each rate lasts, in the lengths of another run.
+/// The duration of each rate, as a multiple of an ordinary run.
 const LONG: u32 = 3;
 
-/// What a fan does, and how often in a thousand.
+/// The actions of fans, with their frequency per thousand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Deed {
     Read(&'static str),
@@ -69,7 +69,7 @@ const DEEDS: [(Deed, usize); 13] = [
     (Deed::Open, 5),
 ];
 
-/// One of these, by what is below a thousand.
+/// The action for a number below a thousand.
 fn deed(mut chance: usize) -> Deed {
     for (deed, often) in DEEDS {
         match chance.checked_sub(often) {
@@ -86,7 +86,7 @@ pub(super) fn run(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure
     for number in 0..plan.rates {
         let Some(rate) = climb.next() else { break };
         log::info!("{rate:.0} requests a second");
-        // What a rate left behind that was too high is not the next one's.
+        // The backlog of a rate that was too high must not affect the next one.
         process::until_quiet(&[day.terrace.pid()])?;
         let step = Step { rate, sample: day.play(plan, rate, plan.duration * LONG, number)? };
         climb.went(rate, step.is_kept());
@@ -97,7 +97,7 @@ pub(super) fn run(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure
     figures(&day.terrace, kind, &steps, plan)
 }
 
-/// Which rate is tried next.
+/// Chooses the next rate to try.
 #[derive(Debug, Default)]
 struct Climb {
     kept: Option<f64>,
@@ -121,7 +121,7 @@ impl Climb {
     }
 }
 
-/// A service with a crowd of fans, and everything that they find.
+/// A service with many fans and all the data that they use.
 pub(super) struct Day {
     pub(super) terrace: Terrace,
     readers: Readers,
@@ -129,7 +129,7 @@ pub(super) struct Day {
 }
 
 impl Day {
-    /// Makes all of it, and has the first of them watch.
+    /// Creates all data, and starts the watching readers.
     pub(super) fn begin(ground: &Ground, plan: &Plan, kind: Kind, name: &str) -> Result<Self> {
         handles::raise()?;
         let world = ground.world(kind, name, plan.crowded)?;
@@ -146,20 +146,20 @@ impl Day {
         Ok(Self { terrace, readers, deeds })
     }
 
-    /// Plays on for so long, at so many requests a second. Any answer but a good one fails.
+    /// Applies a load at this rate for this duration. Any unexpected status fails the run.
     pub(super) fn play(&self, plan: &Plan, rate: f64, duration: Duration, number: usize) -> Result<Sample> {
         let load = Load { pace: Some(rate), duration, ..plan.load(self.terrace.served(), &[200, 201]) };
         drive(&load, (0..CONNECTIONS).map(|connection| self.deeds.script(number, connection)).collect())
     }
 
-    /// Others watch from now on: no stream lasts for ever.
+    /// Replaces the watching readers, because streams have a limited life.
     pub(super) fn watch_anew(&mut self) -> Result<()> {
         self.end()?;
         self.readers = Readers::of(self.terrace.address(), streams::PATH, WATCHING)?;
         Ok(())
     }
 
-    /// Fails where a stream went wrong or nobody was told anything.
+    /// Fails if a stream was faulty or received no event.
     pub(super) fn end(&mut self) -> Result<()> {
         let seen = self.readers.look()?;
         ensure!(
@@ -174,11 +174,11 @@ impl Day {
     }
 }
 
-/// What fans do.
+/// The data for generating actions.
 struct Deeds {
-    /// The newest posts, to react to.
+    /// The newest posts, as targets of reactions.
     posts: Vec<String>,
-    /// How many steps were completed so far.
+    /// The number of completed steps so far.
     steps: Arc<AtomicU64>,
 }
 
@@ -190,7 +190,7 @@ fn newest(world: &World, terrace: &Terrace) -> Result<Vec<String>> {
     posts.iter().map(|post| id(post).context("a post has an id")).collect()
 }
 
-/// One rate.
+/// The result of one rate.
 struct Step {
     rate: f64,
     sample: Sample,
@@ -220,12 +220,12 @@ impl Step {
 }
 
 impl Deeds {
-    /// What one connection sends: each request is another fan's.
+    /// The script of one connection: each request is sent by another fan.
     fn script(&self, number: usize, connection: usize) -> Script {
         let (posts, steps) = (self.posts.clone(), Arc::clone(&self.steps));
         let place = u64::try_from(number * CONNECTIONS + connection).unwrap_or(0);
         let (mut chances, mut count) = (Numbers::new(place), 0_u64);
-        // Whoever bought a pack opens it.
+        // A fan who bought a pack opens it.
         let mut bought: Vec<u64> = Vec::new();
         Box::new(move |buffer| {
             count += 1;
@@ -328,7 +328,7 @@ fn figures(terrace: &Terrace, kind: Kind, steps: &[Step], plan: &Plan) -> Result
     Ok(figures)
 }
 
-/// How long the slowest hundredth takes at each rate.
+/// The 99th percentile of the latency at each rate.
 pub(super) fn chart(figures: &[Figure]) -> Option<Chart> {
     let lines = Line::of_each(figures, "rates", "rate", "p99Millis");
     (!lines.is_empty()).then(|| Chart {
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_is_opened_by_whoever_bought_it() {
+    fn a_copy_is_opened_by_the_fan_who_bought_it() {
         let deeds = Deeds { posts: vec!["a".to_owned()], steps: Arc::default() };
         let mut script = deeds.script(0, 3);
         let (mut bought, mut opened) = (Vec::new(), 0);

@@ -1,4 +1,4 @@
-//! What is measured: one file for each scenario.
+//! The scenarios: one file each.
 
 mod accounts;
 mod boards;
@@ -86,7 +86,7 @@ impl Scenario {
         }
     }
 
-    /// What is drawn of its figures, if anything is.
+    /// The chart of its figures, if it has one.
     pub(crate) fn chart(self, figures: &[Figure]) -> Option<Chart> {
         let draw = match self {
             Self::MatchDay => match_day::chart,
@@ -147,31 +147,32 @@ pub(crate) struct Inputs {
     pub(crate) minutes: Option<u64>,
 }
 
-/// How long and how often.
+/// The size and number of runs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Plan {
-    /// Of which the median counts.
+    /// The number of runs whose median is reported.
     pub(crate) runs: usize,
     pub(crate) warm_up: Duration,
     pub(crate) duration: Duration,
-    /// Posts of the small database and of the large one.
+    /// Posts of the small and of the large database.
     pub(crate) small: u64,
     pub(crate) large: u64,
-    /// Posts that a crowd finds on a match day.
+    /// Posts in the database of a match day.
     pub(crate) crowded: u64,
-    /// Records of points that are maintained.
+    /// Records of points to maintain.
     pub(crate) records: u64,
-    /// How long a match day is played to see whether anything grows.
+    /// The duration of the soak.
     pub(crate) soak: Duration,
-    /// Authors whom two readers follow a thousand of, and follows of each fan to whom somebody is recommended over HTTP.
+    /// The number of authors, a thousand of which each of two readers follows, and the number of follows of each fan
+    /// who gets recommendations over HTTP.
     pub(crate) writers: u64,
     pub(crate) follows: usize,
     /// Fans in the quest whose steps are measured, and fans who buy packs.
     pub(crate) questers: u64,
     pub(crate) buyers: u64,
-    /// Rates of a match day after which there is an end, whoever answers them.
+    /// The maximum number of rates on a match day, even if all are sustained.
     pub(crate) rates: usize,
-    /// Readers of streams: who are told something, and who wait for it.
+    /// The numbers of readers of streams: with events, and idle.
     pub(crate) crowds: &'static [usize],
     pub(crate) idle: &'static [usize],
 }
@@ -195,14 +196,14 @@ impl Plan {
         idle: &[1_000, 5_000, 10_000, 15_000],
     };
 
-    /// Shows that everything works; its figures are none to keep.
+    /// A plan to check that everything works; its figures are not meaningful.
     pub(crate) const QUICK: Self = Self {
         runs: 1,
         warm_up: Duration::from_millis(100),
         duration: Duration::from_millis(300),
-        // Fewer are not enough for different pages of every part.
+        // Fewer posts do not give enough different pages of every part.
         small: 3_000,
-        // Nor for people who follow five hundred. Steps through rows share no factor with it.
+        // Nor enough people who follow five hundred. Steps through rows are coprime to it.
         large: 40_000,
         crowded: 2_000,
         records: 20_000,
@@ -231,7 +232,7 @@ impl Plan {
     }
 }
 
-/// Something for each connection, made from its fan's number.
+/// A value for each connection, made from its fan's number.
 fn for_each_fan<T>(make: impl Fn(usize) -> Result<T>) -> Result<Vec<T>> {
     (0..FANS).map(make).collect()
 }
@@ -244,18 +245,18 @@ fn cpu(samples: &[Sample]) -> f64 {
     median(samples.iter().map(Sample::cpu_per_request))
 }
 
-/// The same of the database, where it is a server of its own.
+/// The same for the database, if it is a separate server.
 fn database_cpu(samples: &[Sample]) -> Option<f64> {
     let each: Option<Vec<f64>> = samples.iter().map(Sample::database_cpu_per_request).collect();
     each.map(median)
 }
 
-/// The median, over the runs, of a percentile in milliseconds.
+/// The median over the runs of a percentile, in milliseconds.
 fn percentile(samples: &[Sample], per_mille: u64) -> f64 {
     median(samples.iter().map(|sample| millis(sample.latency.percentile(per_mille))))
 }
 
-/// The average time of one request, in milliseconds.
+/// The mean latency of a request, in milliseconds.
 fn mean(samples: &[Sample]) -> f64 {
     median(samples.iter().map(|sample| millis(sample.latency.mean())))
 }
@@ -273,7 +274,7 @@ fn shown(samples: &[Sample]) -> Value {
     })
 }
 
-/// The memory that a server holds after what it went through.
+/// The memory of a server after a workload.
 fn memory(terrace: &Terrace, what: &str, database: &'static str) -> Result<Figure> {
     let resident = process::resident(terrace.pid())?;
     Ok(Figure::plain(format!("memory (RSS) after {what}"), database, Quantity::new(resident, "MiB")))

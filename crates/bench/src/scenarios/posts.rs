@@ -1,4 +1,4 @@
-//! Creating posts, durably: every answer is sent after its commit has reached the disk.
+//! Durable creation of posts: every response is sent after the commit is on disk.
 
 use super::{Plan, for_each_fan, memory, percentile, rate, shown};
 use crate::client::{Sample, Script, drive};
@@ -57,12 +57,12 @@ pub(super) fn run(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure
     ])
 }
 
-/// The authors of the raw loop's posts: as many as there are fans who post.
+/// The authors of the bare loop's posts: as many as there are fans who post.
 fn authors() -> Vec<Uuid> {
     (0..FANS).filter_map(|number| u64::try_from(number).ok()).map(rows::author).map(Uuid::from_u128).collect()
 }
 
-/// The limit that the database itself sets.
+/// The bare limit of the database.
 enum Limit {
     Raw(RawLoop),
     PgBench(PgBench),
@@ -84,11 +84,11 @@ impl Limit {
     }
 }
 
-/// What the server says of a run.
+/// Server metrics of a run.
 pub(super) struct Seen {
-    /// Commands to a commit on average; 1 where commits are not grouped.
+    /// Commands per commit on average; 1 if commits are not grouped.
     pub(super) group: f64,
-    /// Statements for each command, those of the requests' queries included.
+    /// Statements per command, including those of the requests' queries.
     pub(super) statements: f64,
 }
 
@@ -100,7 +100,7 @@ fn create(plan: &Plan, world: &World, terrace: &Terrace, run: usize) -> Result<(
     Ok((sample, seen))
 }
 
-/// A fan who posts without end, never the same.
+/// Creates an endless sequence of distinct posts by one fan.
 pub(super) fn posting(cookie: &str, series: u64) -> Script {
     let cookie = cookie.to_owned();
     let mut number = series * 100_000_000;

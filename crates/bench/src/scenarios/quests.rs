@@ -1,5 +1,5 @@
-//! Quests: steps that are completed durably, beside the bare database; the list, beside a handler that does nothing; and
-//! what a check costs that finds nothing.
+//! Quests: durable completion of steps, compared with the bare database; the list, compared with a bare handler; and
+//! the cost of a progress check that finds nothing.
 
 use super::contest::Read;
 use super::posts::Seen;
@@ -20,11 +20,11 @@ use uuid::Uuid;
 const LIST: &str = "/api/quests";
 const STEP: &str = "/api/quests/complete-step";
 const CHECK: &str = "/api/quests/check-progress";
-/// Of the raw statements.
+/// The minimum share of the rate of the bare statements.
 const STEPS: Target = Target::AtLeast(0.5);
-/// Of what a handler does that has the bytes at hand.
+/// The minimum share of the rate of the bare handler.
 const OF_BARE: Target = Target::AtLeast(0.6);
-/// Statements of a check that finds nothing.
+/// The maximum number of statements of a check that finds nothing.
 const STATEMENTS: f64 = 4.0;
 const WITHIN: Target = Target::AtMost(1.0);
 
@@ -50,8 +50,8 @@ pub(super) fn run(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure
     Ok(figures)
 }
 
-/// What a check costs that finds nothing, with whatever else the service asks meanwhile: who asks, the quests themselves
-/// each second, and its own looks.
+/// The cost of a check that finds nothing, including all other queries of the service meanwhile: for authentication,
+/// for the quests once a second, and for its own background checks.
 fn checks(plan: &Plan, world: &World, terrace: &Terrace) -> Result<Figure> {
     log::info!("checks that find nothing");
     let check = http::request("POST", CHECK, &[("Cookie", world.cookie(0)?)], Some("{}"));
@@ -66,7 +66,7 @@ fn checks(plan: &Plan, world: &World, terrace: &Terrace) -> Result<Figure> {
         .with(json!({"checks": sample.answered, "sample": shown(&[sample])})))
 }
 
-/// The limit that the database itself sets.
+/// The bare limit of the database.
 enum Limit {
     Raw(StepLoop),
     PgBench(PgBench),
@@ -84,7 +84,7 @@ fn steps(
         Kind::Sqlite => Limit::Raw(StepLoop::open(&copy.file(), plan.questers)?),
         Kind::Postgres => {
             let season = copy.active_season()?;
-            // Each of its runs warms up first, as a run of its own.
+            // Each run starts with a warm-up, which is a run of its own.
             Limit::PgBench(PgBench::of_steps(ground.folder(), copy.url(), plan.questers, &season, 2 * runs)?)
         }
     };
@@ -140,7 +140,7 @@ fn steps(
     ])
 }
 
-/// The steps of ever other fans from `first` on, each connection's own.
+/// Steps of distinct fans from `first` on; connections share no fan.
 fn completing(first: u64, block: u64, connection: usize) -> Script {
     let connection = u64::try_from(connection).unwrap_or(0);
     let connections = u64::try_from(FANS).unwrap_or(1);

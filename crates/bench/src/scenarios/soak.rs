@@ -1,5 +1,5 @@
-//! An hour of a match day at a rate that is no strain, on every database at once: whether memory or handles grow, and
-//! whether anything is answered but what should be.
+//! An hour of a match day at a moderate rate, on every database at once: whether memory or descriptors grow, and
+//! whether every response is as expected.
 
 use super::match_day::{CONNECTIONS, CROWD, Day, WATCHING};
 use super::{Inputs, Plan};
@@ -14,15 +14,15 @@ use serde_json::{Value, json};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Requests a second, on each database.
+/// Requests per second, on each database.
 const PACE: f64 = 100.0;
-/// How often to look, in a run of five minutes and more, and in the shortest: each look takes a while itself.
+/// The number of samples in a run of five minutes or more, and in the shortest: taking a sample needs time.
 const LOOKS: (usize, usize) = (60, 4);
-/// How long to play between two looks, where that many looks do not fit.
+/// The time between two samples, if the maximum number does not fit.
 const BETWEEN: Duration = Duration::from_secs(5);
-/// How long the same fans watch: the service lets no stream last for less than five minutes.
+/// How long the same readers watch: the service ends no stream before five minutes.
 const WATCH: Duration = Duration::from_mins(4);
-/// What the last quarter may have more than the second one: what is kept in memory is full by then.
+/// The maximum ratio of the last quarter to the second one, by which time caches are full.
 const MEMORY: Target = Target::AtMost(1.05);
 const HANDLES: Target = Target::AtMost(1.0);
 
@@ -43,7 +43,7 @@ pub(super) fn run(ground: &Ground, plan: &Plan, inputs: &Inputs) -> Result<Vec<F
     })
 }
 
-/// What the figures are of.
+/// The label of the figures.
 fn named(length: Duration) -> String {
     match length.as_secs() {
         seconds @ 0..60 => format!("{seconds} s of a match day"),
@@ -51,16 +51,16 @@ fn named(length: Duration) -> String {
     }
 }
 
-/// How often to look in a run that is so long.
+/// The number of samples in a run of this length.
 fn looks_in(length: Duration) -> usize {
     let (most, least) = LOOKS;
     usize::try_from(length.as_secs() / BETWEEN.as_secs()).unwrap_or(most).clamp(least, most)
 }
 
-/// What one look found.
+/// A sample.
 struct Look {
     minutes: f64,
-    /// Memory that is no file's, in MiB.
+    /// Memory that is not backed by files, in MiB.
     own: f64,
     handles: u64,
     p99: Duration,
@@ -100,7 +100,7 @@ fn on_database(ground: &Ground, plan: &Plan, kind: Kind, length: Duration) -> Re
             since = Instant::now();
         }
     }
-    // Who watches since a moment ago need not have heard of anything.
+    // Readers that connected just now may not have received an event yet.
     if since.elapsed() > each {
         day.end()?;
     }
@@ -147,7 +147,7 @@ fn figures(kind: Kind, looks: &[Look], latency: &Histogram, length: Duration) ->
     ]
 }
 
-/// The memory at each look.
+/// The memory over time.
 pub(super) fn chart(figures: &[Figure]) -> Option<Chart> {
     let lines = Line::of_each(figures, "looks", "minutes", "ownMebibytes");
     (!lines.is_empty()).then(|| Chart {

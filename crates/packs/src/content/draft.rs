@@ -1,37 +1,37 @@
-//! A catalogue as content has it, before anything of it is checked.
+//! A catalogue as written in content, before validation.
 
 use terrace_kernel::Timestamp;
 
-/// A catalogue as content has it.
+/// A catalogue as written in content.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CatalogueDraft {
-    /// Its collectibles.
+    /// The collectibles.
     pub collectibles: Vec<CollectibleDraft>,
-    /// Its packs.
+    /// The packs.
     pub packs: Vec<PackDraft>,
 }
 
-/// A collectible as content has it.
+/// A collectible as written in content.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CollectibleDraft {
-    /// Its key: what stays when everything else changes.
+    /// Stable key, which identifies the collectible across versions of the content.
     pub key: String,
     /// One line of 1 to 120 characters.
     pub name: String,
-    /// The name of a rarity; it cannot change.
+    /// Name of a rarity; it cannot change.
     pub rarity: String,
-    /// The key of a team.
+    /// Key of a team.
     pub team: Option<String>,
     /// An https address or a path.
     pub image_url: Option<String>,
-    /// 1 to 1,000,000,000 copies, or any number; it cannot change.
+    /// 1 to 1,000,000,000 copies; `None` for an open edition. It cannot change.
     pub edition: Option<i64>,
 }
 
-/// A pack as content has it.
+/// A pack as written in content.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PackDraft {
-    /// Its key: what stays when everything else changes.
+    /// Stable key, which identifies the pack across versions of the content.
     pub key: String,
     /// One line of 1 to 120 characters.
     pub name: String,
@@ -39,38 +39,38 @@ pub struct PackDraft {
     pub description: String,
     /// An https address or a path.
     pub image_url: Option<String>,
-    /// What one copy costs.
+    /// Price of one copy.
     pub price: PriceDraft,
-    /// 1 to 1,000,000,000 copies for each fan, or any number.
+    /// 1 to 1,000,000,000 copies for each fan; `None` for no limit.
     pub per_user_limit: Option<i64>,
-    /// 1 to 1,000,000,000 copies, or any number.
+    /// 1 to 1,000,000,000 copies; `None` for no limit.
     pub supply: Option<i64>,
-    /// The first instant of its sale.
+    /// The first instant of the sale.
     pub opens_at: Option<Timestamp>,
-    /// The first instant after it.
+    /// The first instant after the sale.
     pub closes_at: Option<Timestamp>,
     /// 1 to 20 slots.
     pub slots: Vec<SlotDraft>,
-    /// The name of the least rarity that every copy holds.
+    /// Name of the minimum rarity that every copy contains at least once.
     pub guarantee: Option<String>,
-    /// The keys of up to 1,000 collectibles, and the weight of each among those of its rarity: 1 to 1,000,000.
+    /// Keys of up to 1,000 collectibles, each with its weight among those of its rarity: 1 to 1,000,000.
     pub contents: Vec<(String, i64)>,
 }
 
-/// A slot as content has it.
+/// A slot as written in content.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SlotDraft {
-    /// The names of the rarities that it may give, and the weight of each: 1 to 1,000,000.
+    /// Names of the rarities that the slot may give, each with its weight: 1 to 1,000,000.
     pub rarities: Vec<(String, i64)>,
 }
 
-/// A price as content has it.
+/// A price as written in content.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PriceDraft {
     /// `points`, `coins` or `money`.
     pub kind: String,
     /// 1 to 1,000,000,000.
     pub amount: i64,
-    /// An ISO 4217 code, of money alone.
+    /// An ISO 4217 code; only for money.
     pub currency: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! What content says, checked as a whole before anything of it is kept.
+//! Validation of a catalogue as a whole, before any of it is stored.
 
 mod draft;
 mod whole;
@@ -19,7 +19,7 @@ use uuid::Uuid;
 const HEAVIEST: u32 = 1_000_000;
 /// The most slots of a pack.
 const MOST_SLOTS: usize = 20;
-/// The most collectibles in a pack: with it the weights of a rarity add up to 1,000,000,000 at most.
+/// The most collectibles in a pack. It bounds the sum of the weights of a rarity to 1,000,000,000.
 const MOST_CONTENTS: usize = 1_000;
 /// The largest edition, supply and limit per fan.
 const MOST_COPIES: u32 = 1_000_000_000;
@@ -27,26 +27,26 @@ const MOST_COPIES: u32 = 1_000_000_000;
 const LONGEST_NAME: usize = 120;
 /// The longest description, in characters.
 const LONGEST_DESCRIPTION: usize = 500;
-/// The longest address of a picture, in bytes.
+/// The longest address of an image, in bytes.
 const LONGEST_ADDRESS: usize = 500;
 
-/// Which list of the content something stands in.
+/// The list of the content that an item is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ContentItem {
-    /// That of collectibles.
+    /// The list of collectibles.
     Collectible,
-    /// That of packs.
+    /// The list of packs.
     Pack,
 }
 
-/// What is wrong, and where.
+/// A problem in the content and its location.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct ContentError {
-    /// In which list.
+    /// The list that the item is in.
     pub item: ContentItem,
-    /// The key of the collectible or pack as it stands there.
+    /// Key of the collectible or pack as written.
     pub key: String,
-    /// Its place in the list, from 0: what finds it in the file where the key does not.
+    /// Index in the list, from 0; locates the item in the file where the key does not.
     pub place: usize,
     /// What is wrong.
     pub problem: ContentProblem,
@@ -63,106 +63,106 @@ impl fmt::Display for ContentError {
     }
 }
 
-/// What is wrong with content. Slots count from 1, as they are written.
+/// A problem in the content. Slots count from 1, as they are written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ContentProblem {
-    /// The key is none.
+    /// The key is malformed.
     #[error("{0}")]
     Key(MalformedKey),
-    /// The key was used before in the list.
+    /// The key occurs twice in the list.
     #[error("the key is used twice")]
     KeyTwice,
-    /// The name cannot be taken.
+    /// The name is invalid.
     #[error("the name {0}")]
     Name(TextError),
-    /// The description cannot be taken.
+    /// The description is invalid.
     #[error("the description {0}")]
     Description(TextError),
-    /// The picture has no address that pages could load.
+    /// The image is neither a path nor an https address, or it is too long.
     #[error("the image must be an https address or a path, of at most {LONGEST_ADDRESS} characters")]
     Image,
-    /// A rarity is none.
+    /// No rarity has this name.
     #[error("{0:?} is no rarity")]
     Rarity(String),
     /// No team has this key.
     #[error("there is no team {0:?}")]
     UnknownTeam(String),
-    /// The edition holds nothing, or too many.
+    /// The edition is zero, negative or too large.
     #[error("the edition must be 1 to {MOST_COPIES}")]
     Edition,
-    /// The collectible was of another rarity before.
+    /// The rarity of an existing collectible differs.
     #[error("the rarity cannot change: it has been {0}")]
     RarityChanged(Rarity),
-    /// The collectible was of another edition before.
+    /// The edition of an existing collectible differs.
     #[error("the edition cannot change: it has been {}", edition(*.0))]
     EditionChanged(Option<u32>),
-    /// What is paid with is none of what can be.
+    /// The kind of the price is unknown.
     #[error("the price must be in points, coins or money")]
     PriceKind,
-    /// The price makes no sense.
+    /// The price is invalid.
     #[error("the price {0}")]
     Price(PriceError),
-    /// The currency is none.
+    /// The currency code is malformed.
     #[error("the price: {0}")]
     Currency(MalformedCurrency),
-    /// The limit for each fan is none, or too high.
+    /// The limit for each fan is zero, negative or too large.
     #[error("the limit must be 1 to {MOST_COPIES}")]
     Limit,
-    /// The supply is none, or too high.
+    /// The supply is zero, negative or too large.
     #[error("the supply must be 1 to {MOST_COPIES}")]
     Supply,
-    /// The pack closes before it opens, or at once.
+    /// The pack closes before it opens, or at the same instant.
     #[error("it must open before it closes")]
     Window,
-    /// The pack has no slot, or too many.
+    /// The pack has no slots, or too many.
     #[error("a pack has 1 to {MOST_SLOTS} slots")]
     Slots,
-    /// A slot gives nothing.
+    /// A slot has no rarities.
     #[error("slot {0} gives no rarity")]
     EmptySlot(usize),
     /// A slot names a rarity twice.
     #[error("slot {0} names {1} twice")]
     RarityTwice(usize, Rarity),
-    /// A weight is nothing, or too high.
+    /// A weight is zero, negative or too large.
     #[error("the weight of {0:?} must be 1 to {HEAVIEST}")]
     Weight(String),
     /// The pack holds too many collectibles.
     #[error("a pack holds at most {MOST_CONTENTS} collectibles")]
     Contents,
-    /// There is no such collectible.
+    /// The content has no collectible of this key.
     #[error("there is no collectible {0:?}")]
     UnknownCollectible(String),
     /// The pack names a collectible twice.
     #[error("it holds {0:?} twice")]
     CollectibleTwice(String),
-    /// A slot may give a rarity of which the pack holds nothing.
+    /// A slot may give a rarity of which the pack has no collectible.
     #[error("a slot may give {0}, and no collectible of the pack is of it")]
     NothingOf(Rarity),
     /// The pack holds a collectible that no slot can give.
     #[error("no slot can give {0:?}")]
     NeverGiven(String),
-    /// The last slot cannot give what is guaranteed.
+    /// The last slot cannot give a rarity that fulfils the guarantee.
     #[error("the last slot cannot give what is guaranteed: {0} or rarer")]
     Guarantee(Rarity),
-    /// A rarity that can run out does not even fill one copy.
+    /// All collectibles of a rarity are limited, and their editions cannot fill a single copy.
     #[error("{slots} slots may give {rarity}, and only {editions} of it exist")]
     PoolTooSmall {
-        /// The rarity, whose collectibles are all limited.
+        /// The rarity.
         rarity: Rarity,
-        /// How many slots may give it.
+        /// The number of slots that may give it.
         slots: u32,
-        /// How many copies of its collectibles there will ever be.
+        /// The total edition of its collectibles in the pack.
         editions: u32,
     },
-    /// What one pack promises, another could take away.
+    /// A collectible of a closed pool is also in another pack, which could use up its edition.
     #[error("{collectible:?} is also in {other:?}: a rarity that is limited as a whole is of one pack alone")]
     SharedPool {
-        /// The limited collectible.
+        /// Key of the limited collectible.
         collectible: String,
-        /// The other pack, whether or not it is still in the content.
+        /// Key of the other pack, which may be missing from the content.
         other: String,
     },
-    /// What the pack is drawn from is not what it was when it was sold.
+    /// The slots, the guarantee or the contents of a pack changed after its sale began.
     #[error(
         "slots, guarantee and contents cannot change once it was on sale: give what is new a key of its own"
     )]
@@ -173,38 +173,38 @@ fn edition(edition: Option<u32>) -> String {
     edition.map_or_else(|| "open".to_owned(), |edition| edition.to_string())
 }
 
-/// What content is checked against, and what it keeps.
+/// The state that content is validated against.
 pub struct Known<'a> {
-    /// The collectibles that there are: those of the same key keep their ids, rarities and editions.
+    /// The stored collectibles. Content of the same key keeps their ids, and must keep their rarities and editions.
     pub collectibles: &'a [Collectible],
-    /// The packs that there are, retired ones included: those of the same key keep their ids and, once they were on sale,
-    /// what they are drawn from.
+    /// The stored packs, including retired ones. Content of the same key keeps their ids and, once they were on sale,
+    /// must keep their slots, guarantee and contents.
     pub packs: &'a [Pack],
-    /// The team of a key.
+    /// Looks up a team by its key.
     pub team: &'a dyn Fn(&str) -> Option<TeamId>,
     /// The instant at which the content is loaded.
     pub now: Timestamp,
 }
 
-/// A catalogue that holds what it promises.
+/// A validated catalogue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Catalogue {
-    /// Its collectibles, in the order of the content.
+    /// The collectibles, in the order of the content.
     pub collectibles: Vec<Collectible>,
-    /// Its packs, in the order of the content.
+    /// The packs, in the order of the content.
     pub packs: Vec<Pack>,
 }
 
-/// The catalogue that content describes. Ids go by keys: what had its key before keeps its id, and with it what fans
-/// bought and own; `new_id` names the others.
+/// Validates content and builds the catalogue that it describes. An item whose key is stored already keeps the stored
+/// id, and with it everything that fans bought and own; `new_id` generates the ids of the others.
 ///
-/// Refused is whatever could not hold its odds (`docs/spec.md` §1, rule 11): weights of nothing, slots that nothing
-/// fills, guarantees that the last slot cannot fulfil, editions that another pack could use up, and changes of what was
+/// Content that could break its odds is refused (`docs/spec.md` §1, rule 11): zero weights, slots that nothing can
+/// fill, guarantees that the last slot cannot fulfil, editions that another pack could use up, and changes of what was
 /// on sale.
 ///
 /// # Errors
 ///
-/// Everything that is wrong, collectibles first, in the order of the content.
+/// Returns all problems: those of collectibles first, then those of packs, each in the order of the content.
 pub fn plan(
     draft: &CatalogueDraft,
     known: &Known<'_>,
@@ -232,7 +232,7 @@ pub fn plan(
         let shelf = Shelf { by_key: &by_key, drafted: &draft.collectibles };
         packs.extend(pack(pack_draft, &shelf, known, &mut new_id, &mut found).map(|pack| (place, pack)));
     }
-    // What is left out by an error would only give rise to others.
+    // Items left out because of an error would only cause follow-up errors.
     if found.errors.is_empty() {
         whole::check(&packs, &collectibles, known, &mut found);
     }
@@ -243,7 +243,7 @@ pub fn plan(
     }
 }
 
-/// What was found wrong so far, and where one is looking.
+/// The problems found so far, and the item that is being validated.
 #[derive(Default)]
 struct Problems {
     errors: Vec<ContentError>,
@@ -260,7 +260,7 @@ impl Problems {
         self.errors.push(ContentError { item, key, place, problem });
     }
 
-    /// The value, or `None` and a note of what is wrong with it.
+    /// Returns the value; on an error, notes the problem and returns `None`.
     fn take<T, E>(&mut self, value: Result<T, E>, problem: impl FnOnce(E) -> ContentProblem) -> Option<T> {
         value.map_err(|error| self.note(problem(error))).ok()
     }
@@ -269,7 +269,7 @@ impl Problems {
         self.take(text.parse(), |_| ContentProblem::Rarity(text.to_owned()))
     }
 
-    /// A number of copies, if one is given.
+    /// A number of copies, if one is given. Notes `problem` if it is out of range.
     fn copies(&mut self, number: Option<i64>, problem: ContentProblem) -> Option<u32> {
         self.within(number?, MOST_COPIES, problem)
     }
@@ -284,7 +284,7 @@ impl Problems {
 
     fn image(&mut self, address: Option<&String>) -> Option<String> {
         let address = address?;
-        // Two slashes would begin the address of another host.
+        // Two leading slashes would start the address of another host.
         let is_path = address.starts_with('/') && !address.starts_with("//");
         let is_plain =
             address.len() <= LONGEST_ADDRESS && address.bytes().all(|byte| byte.is_ascii_graphic());
@@ -295,7 +295,7 @@ impl Problems {
     }
 }
 
-/// A collectible, unless something that it is made of is missing; whatever is wrong is noted.
+/// Builds a collectible and notes all its problems. `None` if a required part is invalid.
 fn collectible(
     draft: &CollectibleDraft,
     known: &Known<'_>,
@@ -323,14 +323,14 @@ fn collectible(
     Some(Collectible { id, key: key?, name: name?, rarity: rarity?, team, image_url, edition })
 }
 
-/// The collectibles that packs may hold.
+/// The collectibles that packs may contain.
 struct Shelf<'a> {
     by_key: &'a BTreeMap<&'a str, &'a Collectible>,
-    /// As they are written: one with an error is not unknown as well.
+    /// All collectibles as written: a key that is here but not in `by_key` had an error, and is not unknown.
     drafted: &'a [CollectibleDraft],
 }
 
-/// A pack, unless something that it is made of is missing; whatever is wrong is noted.
+/// Builds a pack and notes all its problems. `None` if a required part is invalid.
 fn pack(
     draft: &PackDraft,
     shelf: &Shelf<'_>,

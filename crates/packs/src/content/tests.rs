@@ -55,7 +55,7 @@ fn planned(
     })
 }
 
-/// What is said of a catalogue after a change of it, where there was nothing before.
+/// The problems of the sample catalogue after a change, with nothing stored before.
 fn said(change: impl FnOnce(&mut CatalogueDraft)) -> Vec<String> {
     let mut draft = draft();
     change(&mut draft);
@@ -63,7 +63,7 @@ fn said(change: impl FnOnce(&mut CatalogueDraft)) -> Vec<String> {
     errors.iter().map(ToString::to_string).collect()
 }
 
-/// The same of the second pack.
+/// The same for a change of the second pack.
 fn of_pack(change: impl FnOnce(&mut PackDraft)) -> Vec<String> {
     said(|draft| change(&mut draft.packs[1]))
 }
@@ -82,7 +82,7 @@ fn content_becomes_a_catalogue() {
     let derby = &packs[1];
     assert_eq!(derby.price.currency().map(|currency| currency.to_string()), Some("EUR".to_owned()));
     assert_eq!((derby.supply, derby.guarantee), (Some(50), Some(Guarantee { at_least: Rarity::Rare })));
-    // Whatever the order in which it is written, a pack is drawn from in one order.
+    // The order in which content is written does not change the order of the draw.
     assert_eq!(derby.slots, [Slot { rarities: vec![(Rarity::Common, 9), (Rarity::Rare, 1)] }]);
     let contents: Vec<_> = derby.contents.iter().map(|one| (one.rarity, one.edition, one.weight)).collect();
     assert_eq!(
@@ -222,7 +222,7 @@ fn vault(key: &str) -> PackDraft {
     vault
 }
 
-/// What one pack promises, no other can take away.
+/// No other pack can use up the editions that a closed pool needs.
 #[test]
 fn a_closed_pool_is_of_one_pack_alone() {
     assert_eq!(said(|draft| draft.packs[0] = vault("vault")), [""; 0]);
@@ -234,16 +234,16 @@ fn a_closed_pool_is_of_one_pack_alone() {
     };
     let both = [shared("vault", "crypt", 1), shared("crypt", "vault", 2)];
     assert_eq!(said(|draft| draft.packs = vec![vault("vault"), vault("crypt")]), both);
-    // It is enough that the pool is closed in one of them.
+    // One of the two packs with a closed pool is enough.
     let opened = |draft: &mut CatalogueDraft| {
         draft.collectibles.push(collectible("poster", "legendary", None));
         draft.packs = vec![vault("vault"), vault("crypt")];
         draft.packs[1].contents.extend(weighted(&[("poster", 5)]));
     };
     assert_eq!(said(opened), both);
-    // Limited collectibles of rarities that never run out may be in any number of packs: the flag is.
+    // Limited collectibles of rarities that never run out may be in any number of packs, as the flag is.
     assert_eq!(said(|_| ()), [""; 0]);
-    // A pack that is not in the content any more may have sealed copies.
+    // A pack that was removed from the content may still have sealed copies.
     let mut before = draft();
     before.packs = vec![vault("vault")];
     let Catalogue { collectibles, packs } = planned(&before, &[], &[], 0).unwrap();
@@ -267,7 +267,7 @@ fn a_closed_pool_fills_a_copy_at_least() {
     assert_eq!(many(6), ["pack \"vault\" (no. 1): 6 slots may give legendary, and only 5 of it exist"]);
 }
 
-/// The odds of what was sold never change.
+/// The odds of a pack that was on sale never change.
 #[test]
 fn what_was_on_sale_is_drawn_from_as_before() {
     let mut before = draft();
@@ -284,7 +284,7 @@ fn what_was_on_sale_is_drawn_from_as_before() {
     assert_eq!(said(&|after| after.packs[0].contents[0].1 = 3), changed);
     assert_eq!(said(&|after| drop(after.packs[0].contents.pop())), changed);
     assert_eq!(said(&|after| after.packs[0].guarantee = Some("rare".to_owned())), changed);
-    // Everything else of it may change, and so may what is not on sale yet.
+    // All other properties may change, and so may packs that are not on sale yet.
     assert_eq!(
         said(&|after| {
             after.packs[0].price.amount = 7;
@@ -317,7 +317,7 @@ fn everything_that_is_wrong_is_told() {
     draft.packs[1].supply = Some(0);
     let errors = planned(&draft, &[], &[], 0).unwrap_err();
     let problems: Vec<_> = errors.iter().map(|error| (error.item, error.place, &error.problem)).collect();
-    // That packs hold the cup, which is no collectible now, is not told again.
+    // The packs contain the cup, which is invalid here; that is not reported again.
     assert_eq!(
         problems,
         [

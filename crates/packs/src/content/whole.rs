@@ -1,9 +1,9 @@
-//! What packs and collectibles, each right by itself, promise together.
+//! Rules that packs and collectibles must satisfy together, once each is valid by itself.
 
 use super::{ContentItem, ContentProblem, Known, Problems};
 use crate::{Collectible, CollectibleId, Pack};
 
-/// Notes what these packs, each with its place, could not hold.
+/// Notes the rules that these packs violate; each comes with its index in the content.
 pub(super) fn check(
     packs: &[(usize, Pack)],
     collectibles: &[Collectible],
@@ -18,7 +18,7 @@ pub(super) fn check(
         found.at(ContentItem::Pack, pack.key.as_str(), *place);
         slots_and_contents(pack, &name, found);
         pools(pack, found);
-        // Those that are not in the content any more may still have sealed copies.
+        // Packs that were removed from the content may still have sealed copies.
         let gone = known.packs.iter().filter(|old| packs.iter().all(|(_, pack)| pack.id != old.id));
         let others = packs.iter().map(|(_, pack)| pack).filter(|other| other.id != pack.id);
         for other in others.chain(gone) {
@@ -34,7 +34,7 @@ pub(super) fn check(
     }
 }
 
-/// Every slot can be filled, everything can be drawn, and the last slot can give what is guaranteed.
+/// Checks that every slot can be filled, every collectible can be drawn, and the last slot can fulfil the guarantee.
 fn slots_and_contents(pack: &Pack, name: &dyn Fn(CollectibleId) -> String, found: &mut Problems) {
     for rarity in crate::Rarity::ALL {
         let is_given = pack.slots.iter().any(|slot| slot.can_give(rarity));
@@ -58,12 +58,12 @@ fn slots_and_contents(pack: &Pack, name: &dyn Fn(CollectibleId) -> String, found
     }
 }
 
-/// What can run out fills one copy at least.
+/// Checks that the editions of each closed pool fill at least one copy.
 fn pools(pack: &Pack, found: &mut Problems) {
     for pool in pack.closed_pools() {
         let editions = pack.contents_of(pool.rarity).filter_map(|content| content.edition);
         let editions = editions.fold(0, u32::saturating_add);
-        // Where the rarity holds nothing at all, that is said already.
+        // An empty rarity was noted before.
         if editions > 0 && editions < pool.slots {
             let (rarity, slots) = (pool.rarity, pool.slots);
             found.note(ContentProblem::PoolTooSmall { rarity, slots, editions });
@@ -71,10 +71,10 @@ fn pools(pack: &Pack, found: &mut Problems) {
     }
 }
 
-/// A collectible of a closed pool of the one that the other holds too.
+/// A collectible of a closed pool of `pack` that `other` contains as well.
 fn shared(pack: &Pack, other: &Pack) -> Option<CollectibleId> {
     let mut pooled = pack.closed_pools().flat_map(|pool| pack.contents_of(pool.rarity));
-    // They stand by ascending ids.
+    // Contents are sorted by id.
     let is_in =
         |id: CollectibleId| other.contents.binary_search_by_key(&id, |content| content.collectible).is_ok();
     pooled.find(|content| is_in(content.collectible)).map(|content| content.collectible)

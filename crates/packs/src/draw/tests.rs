@@ -10,8 +10,8 @@ fn drawn(pack: &Pack, byte: u8, nonce: u32, minted: &Minted) -> Vec<SlotOutcome>
     draw(&seed, &client_seed, nonce, pack, minted).unwrap().outcomes
 }
 
-/// The example of `docs/fair-draws.md`, which the script there comes to as well: whoever changes the draw changes what was
-/// proved.
+/// The example of `docs/fair-draws.md`, which its script reproduces. Changing the draw would invalidate existing
+/// proofs.
 #[test]
 fn the_worked_example_holds() {
     let page = include_str!("../../../../docs/fair-draws.md");
@@ -32,19 +32,19 @@ fn the_worked_example_holds() {
         let line = format!("{{ \"id\": \"{}\", \"rarity\": \"{}\" }}", outcome.collectible, outcome.rarity);
         assert!(page.contains(&line), "{line}");
     }
-    for told in [
+    for expected in [
         format!("\"serverSeed\": \"{}\"", seed.reveal()),
         format!("\"serverSeedHash\": \"{}\"", seed.hash()),
         format!("\"tableHash\": \"{}\"", draw.tables.hash()),
     ] {
-        assert!(page.contains(&told), "{told}");
+        assert!(page.contains(&expected), "{expected}");
     }
     let text = draw.tables.canonical();
     let beginning: String = text.lines().take(5).flat_map(|line| [line, "\n"]).collect();
     assert!(page.contains(&beginning), "{beginning}");
 }
 
-/// Drawn by another hand as well, with the script of `docs/fair-draws.md`.
+/// The expected values were also computed with the script of `docs/fair-draws.md`.
 #[test]
 fn a_larger_draw_is_what_it_was() {
     let seed = ServerSeed::from_bytes(std::array::from_fn(|n| u8::try_from(n).unwrap()));
@@ -62,7 +62,7 @@ fn a_larger_draw_is_what_it_was() {
 
 #[test]
 fn words_are_those_of_the_digests_in_order() {
-    // HMAC-SHA-256 as RFC 4231 §4.3 has it, its test case 2: a key that is shorter than a block.
+    // HMAC-SHA-256, test case 2 of RFC 4231 §4.3: a key that is shorter than a block.
     let mut key = [0; 32];
     key[..4].copy_from_slice(b"Jefe");
     let client_seed = "-".parse().unwrap();
@@ -72,7 +72,7 @@ fn words_are_those_of_the_digests_in_order() {
         words,
         [0x5bdc_c146_bf60_754e, 0x6a04_2426_0895_75c7, 0x5a00_3f08_9d27_3983, 0x9dec_58b9_64ec_3843]
     );
-    // The fifth word of a slot is the first of its next digest.
+    // The fifth word of a slot is the first word of its next digest.
     let (seed, client_seed) = seeds(9);
     let source = Source::new(&seed, &client_seed, 4);
     let mut words = Words::new(&source, 2);
@@ -82,11 +82,11 @@ fn words_are_those_of_the_digests_in_order() {
 }
 
 #[test]
-fn words_that_would_favour_somebody_are_passed_over() {
+fn biased_words_are_rejected() {
     let (seed, client_seed) = seeds(1);
     let source = Source::new(&seed, &client_seed, 0);
     let mut words = Words::new(&source, 0);
-    // Of 2^64 words, those from 3 * 2^62 on have no whole part of three quarters: a quarter of them is passed over.
+    // Words from 3 * 2^62 on are above the largest full range of `total`: a quarter of all words is rejected.
     let total = 3 << 62;
     let mut plain = Words::new(&source, 0);
     for _ in 0..100 {
@@ -110,7 +110,7 @@ fn a_draw_goes_by_seeds_and_nonce_alone() {
     assert!(others.filter(|other| *other == base).count() < 20);
 }
 
-/// Draws go by the odds that are published (`docs/spec.md` §1, rule 11), in every slot.
+/// Draws follow the published odds (`docs/spec.md` §1, rule 11), in every slot.
 #[test]
 fn draws_go_by_the_odds() {
     const COPIES: u32 = 100_000;
@@ -158,12 +158,12 @@ fn the_guarantee_holds_and_narrows_the_last_slot_alone() {
         narrowed += u32::from(last.is_guaranteed);
     }
     assert!((1_500..1_700).contains(&narrowed), "{narrowed}");
-    // Without it the same words may come to less.
+    // Without the guarantee, the same words may give only lower rarities.
     let free = Pack { guarantee: None, ..pack };
     assert!((0..50).any(|nonce| drawn(&free, 3, nonce, &fresh()).iter().all(|one| one.rarity < Rare)));
 }
 
-/// An exhausted edition's weight goes to others of its rarity, and rarities stay as likely as they were.
+/// The weight of an exhausted edition goes to the others of its rarity; the odds of rarities do not change.
 #[test]
 fn what_is_exhausted_is_not_drawn_and_changes_no_rarity() {
     let slots: &[&[_]] = &[&[(Common, 1), (Uncommon, 1)]];
@@ -177,7 +177,7 @@ fn what_is_exhausted_is_not_drawn_and_changes_no_rarity() {
     }
 }
 
-/// What slot 1 takes is not left for slot 2.
+/// A copy that slot 1 takes is not available to slot 2.
 #[test]
 fn one_copy_takes_no_more_than_there_is() {
     let slot: &[_] = &[(Legendary, 1)];

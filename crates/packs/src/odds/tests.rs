@@ -8,7 +8,7 @@ fn close(one: f64, other: f64) -> bool {
     (one - other).abs() < 1e-12
 }
 
-/// A fraction of whole numbers, added up exactly.
+/// An exact fraction of whole numbers.
 #[derive(Clone, Copy)]
 struct Fraction(u128, u128);
 
@@ -41,7 +41,8 @@ impl Fraction {
     }
 }
 
-/// Every way in which the rarities of a copy may come, with its exact probability: what the draw does, spelt out.
+/// All sequences of rarities that a copy may give, with their exact probabilities: an independent enumeration of the
+/// draw.
 fn ways(pack: &Pack) -> Vec<(Vec<Rarity>, Fraction)> {
     let mut ways = vec![(Vec::new(), Fraction(1, 1))];
     for (slot, number) in pack.slots.iter().zip(1..) {
@@ -84,7 +85,7 @@ fn assert_exact(pack: &Pack) {
     assert!(close(rarities.iter().map(|row| row.share).sum(), 1.0));
 }
 
-/// What is published is what the draw does, to the last fraction (`docs/spec.md` §1, rule 11).
+/// The published odds equal the exact probabilities of the draw (`docs/spec.md` §1, rule 11).
 #[test]
 fn the_odds_are_exact() {
     for mut pack in [match_day(), starter(), vault()] {
@@ -102,7 +103,8 @@ fn a_guarantee_makes_its_rarities_likelier_in_the_last_slot() {
     let without = odds(&Pack { guarantee: None, ..pack }, &fresh());
     assert_eq!(with.slots[..2], without.slots[..2]);
     assert!(with.slots[2].rarity(Legendary) > without.slots[2].rarity(Legendary));
-    // 0.9 * 0.9 of all copies owe it: of those, 80 of 100 are rare; of the others, 80 of 1000.
+    // The guarantee is unfulfilled before the last slot in 0.9 * 0.9 of all copies: of those, 80 of 100 are rare; of
+    // the others, 80 of 1000.
     assert!(close(with.slots[2].rarity(Rare), 0.81 * 0.8 + 0.19 * 0.08));
     assert!(close(with.slots[2].collectibles[&collectible(6)], 0.81 * 0.4 + 0.19 * 0.04));
 }
@@ -116,7 +118,7 @@ fn what_is_exhausted_leaves_its_odds_to_its_rarity() {
     assert!(close(before.slots[1].collectibles[&collectible(4)], 5.0 / 7.0));
     let left: Vec<_> = after.slots[1].collectibles.iter().collect();
     assert_eq!(left, [(&collectible(2), &0.5), (&collectible(3), &0.5)]);
-    // With nothing left the odds of rarities are still told, and no collectible has any.
+    // With nothing left, the odds of rarities are unchanged and no collectible has any.
     let nothing: Minted =
         [(collectible(2), 1), (collectible(3), 2), (collectible(4), 3)].into_iter().collect();
     let odds = odds(&pack, &nothing);

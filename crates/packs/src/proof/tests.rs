@@ -20,10 +20,10 @@ fn what_was_drawn_verifies() {
     }
 }
 
-/// A proof of the pack with a guarantee, tampered with, and what is said of it. The hash of the tables is made to fit
-/// where the tables were touched: whoever forges one forges the other.
+/// Verifies a proof of a pack with a guarantee after `change` tampered with it. The table hash is recomputed where the
+/// tables change, as a forger would do.
 fn said(change: impl FnOnce(&mut Proof, &mut Vec<Claim>)) -> Result<(), ProofFault> {
-    // A nonce whose last slot was narrowed.
+    // A nonce for which the guarantee narrowed the last slot.
     let narrowed = |nonce: &u32| {
         let (_, claims) = proved(&match_day(), *nonce, &fresh());
         claims[..2].iter().all(|claim| claim.rarity < Rare)
@@ -42,7 +42,7 @@ fn rows(proof: &mut Proof, slot: usize) -> &mut Vec<RarityRow> {
     &mut proof.tables.slots[slot].rarities
 }
 
-/// Each thing that a proof says is held against the others: none can be changed without being found out.
+/// The parts of a proof are checked against each other: no change goes undetected.
 #[test]
 fn whatever_is_changed_is_found() {
     let is_wrong_draw = |said: Result<(), ProofFault>| {
@@ -59,7 +59,7 @@ fn whatever_is_changed_is_found() {
     assert!(is_wrong_draw(said(|proof, _| proof.client_seed = "goals".parse().unwrap())));
     assert!(is_wrong_draw(said(|proof, _| proof.nonce += 1_000)));
     assert_eq!(said(|proof, _| proof.table_hash = Digest::of(b"")), Err(ProofFault::TableHash));
-    // Tables: a weight, a collectible's weight, an order, one that is missing, one that is there twice.
+    // Tables: a weight, a collectible's weight, an order, a missing entry, a duplicate entry.
     assert!(is_wrong_draw(said(|proof, _| rows(proof, 0)[0].weight = 1)));
     assert!(is_wrong_draw(said(|proof, _| {
         for slot in 0..3 {
@@ -116,13 +116,13 @@ fn outcomes_that_were_not_drawn_are_found() {
 #[test]
 fn a_broken_guarantee_is_found() {
     assert_eq!(said(|_, claims| claims[2].rarity = Common), Err(ProofFault::GuaranteeBroken(Rare)));
-    // Without it the last slot would have been drawn otherwise; with a higher one, too.
+    // Without the guarantee, the last slot would have been drawn differently; with a higher one, too.
     assert!(said(|proof, _| proof.tables.guarantee = None).is_err());
     let higher = Some(Guarantee { at_least: Legendary });
     assert!(said(|proof, _| proof.tables.guarantee = higher).is_err());
 }
 
-/// Within one opening a limited collectible goes only where a slot took it.
+/// Within one opening, a limited collectible disappears from the tables only after a slot took it.
 #[test]
 fn tables_follow_from_one_another() {
     let pack = vault();

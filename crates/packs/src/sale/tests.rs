@@ -17,7 +17,7 @@ fn sell(pack: &Pack, copies: i64, bought: Bought, stock: Stock) -> Result<(), Sa
     can_sell(pack, Quantity::new(copies).unwrap(), at(100), bought, stock, &fresh())
 }
 
-/// `docs/spec.md` §1, rule 7: what is available is sold, and nothing else.
+/// `docs/spec.md` §1, rule 7: only available stock is sold.
 #[test]
 fn a_pack_is_sold_within_its_window() {
     let (none, stock) = (Bought::default(), Stock::default());
@@ -58,20 +58,20 @@ fn no_more_is_sold_than_the_supply() {
     assert!(scarce.is_counted());
     assert_eq!(sell(&scarce, 3, none, sold(7, 1)), Ok(()));
     assert_eq!(sell(&scarce, 4, none, sold(7, 1)), Err(SoldOut { remaining: 3 }));
-    // A supply that was lowered since is no debt.
+    // Lowering the supply below the number sold leaves 0, not a negative number.
     assert_eq!(scarce.remaining(sold(11, 0), &fresh()), Some(0));
     assert!(!match_day().is_counted());
     assert_eq!(match_day().remaining(Stock::default(), &fresh()), None);
 }
 
-/// Every sealed copy can be filled, whatever it turns out to hold.
+/// Every sealed copy can be filled, whatever its slots turn out to give.
 #[test]
 fn no_more_is_sold_than_closed_pools_can_fill() {
     let pack = vault();
     let pools: Vec<_> = pack.closed_pools().collect();
     assert_eq!(pools, [ClosedPool { rarity: Rarity::Legendary, slots: 2 }]);
     assert!(pack.is_counted());
-    // Six editions, two of which a copy may take.
+    // Six editions; a copy may take two.
     let remaining = |sealed, minted: &[(u128, u32)]| {
         let minted = minted.iter().map(|(number, count)| (collectible(*number), *count)).collect();
         pack.remaining(sold(0, sealed), &minted).unwrap()
@@ -82,7 +82,7 @@ fn no_more_is_sold_than_closed_pools_can_fill() {
     assert_eq!(remaining(1, &[(4, 1)]), 1);
     assert_eq!(remaining(3, &[]), 0);
     assert_eq!(remaining(0, &[(2, 1), (3, 2), (4, 3)]), 0);
-    // The less of both counts.
+    // The lower of both limits applies.
     let supplied = Pack { supply: Some(2), ..vault() };
     assert_eq!(supplied.remaining(sold(1, 0), &fresh()), Some(1));
     assert_eq!(supplied.remaining(sold(0, 3), &fresh()), Some(0));
@@ -104,8 +104,8 @@ fn stock_comes_back_as_it_went() {
 }
 
 proptest! {
-    /// Whatever is bought, opened and taken back in whatever order: no copy is ever unfillable, no edition overrun, and
-    /// what is sold at the end is as much as may be.
+    /// For any sequence of purchases, openings and revocations, no copy is unfillable, no edition is exceeded, and
+    /// everything that may be sold is sold at the end.
     #[test]
     fn every_sealed_copy_can_be_filled(
         steps in proptest::collection::vec((0_u8..4, 1_i64..4), 1..60),

@@ -1,4 +1,4 @@
-//! What content says, checked as a whole before anything of it is kept.
+//! Validation of quests and achievements as a whole, before any of them is stored.
 
 use crate::achievement::MalformedGoal;
 use crate::{
@@ -11,19 +11,19 @@ use terrace_kernel::text::{TextError, line, paragraphs};
 use terrace_kernel::{MalformedKey, TeamId, Timestamp};
 use uuid::Uuid;
 
-/// The most that a step or a bonus may pay.
+/// The maximum points of a step or a bonus.
 const MOST_POINTS: i64 = 1_000_000;
-/// The most steps that a quest may have.
+/// The maximum number of steps of a quest.
 const MOST_STEPS: usize = 50;
-/// The longest title, in characters.
+/// The maximum length of a title, in characters.
 const LONGEST_TITLE: usize = 120;
-/// The longest description, in characters.
+/// The maximum length of a description, in characters.
 const LONGEST_DESCRIPTION: usize = 500;
 
-/// A quest as content has it.
+/// A quest as written in content.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct QuestDraft {
-    /// Its key: what stays when everything else changes.
+    /// Stable key, which identifies the quest across versions of the content.
     pub key: String,
     /// One line of 1 to 120 characters.
     pub title: String,
@@ -31,75 +31,75 @@ pub struct QuestDraft {
     pub description: String,
     /// `once` or `daily`.
     pub cadence: String,
-    /// The key of a team.
+    /// Key of a team.
     pub team: Option<String>,
     /// 0 to 1,000,000 points.
     pub bonus: i64,
-    /// Whether it starts by itself at registration; not for a daily one.
+    /// Whether it starts automatically at registration; not allowed for a daily quest.
     pub is_onboarding: bool,
-    /// Whether its steps are to be done in order.
+    /// Whether the steps must be completed in order.
     pub is_sequential: bool,
-    /// Its first instant.
+    /// The first instant at which it is open.
     pub opens_at: Option<Timestamp>,
-    /// The first instant after it.
+    /// The first instant after it closed.
     pub closes_at: Option<Timestamp>,
-    /// The keys of the quests that come before it.
+    /// Keys of the quests that must be completed first.
     pub prerequisites: Vec<String>,
     /// 1 to 50 steps, in order.
     pub steps: Vec<StepDraft>,
 }
 
-/// A step as content has it.
+/// A step as written in content.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct StepDraft {
-    /// Its key within the quest: what stays when everything else changes.
+    /// Key within the quest, which identifies the step across versions of the content.
     pub key: String,
     /// One line of 1 to 120 characters.
     pub title: String,
-    /// Whether the quest is complete only with it.
+    /// Whether the step is required to complete the quest.
     pub is_required: bool,
     /// 0 to 1,000,000 points.
     pub points: i64,
-    /// Its condition.
+    /// The condition of the step, if any.
     pub check: Option<CheckDraft>,
 }
 
-/// A condition as content has it: the name of a kind, and the parameters that were given.
+/// A condition as written in content: the name of a kind, and the given parameters.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CheckDraft {
-    /// The name of the kind.
+    /// Name of the kind.
     pub kind: String,
-    /// How many people.
+    /// The number of people.
     pub count: Option<i64>,
-    /// How many points.
+    /// The number of points.
     pub points: Option<i64>,
-    /// Which rank.
+    /// The rank.
     pub rank: Option<i64>,
 }
 
-/// An achievement as content has it.
+/// An achievement as written in content.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AchievementDraft {
-    /// Its key: what stays when everything else changes.
+    /// Stable key, which identifies the achievement across versions of the content.
     pub key: String,
     /// One line of 1 to 120 characters.
     pub title: String,
     /// 0 to 500 characters.
     pub description: String,
-    /// Whether it is shown only to those who have it.
+    /// Whether it is hidden from fans who do not have it.
     pub is_secret: bool,
-    /// What it is for, such as `followers:10`.
+    /// The goal, such as `followers:10`.
     pub goal: String,
 }
 
-/// What is wrong, and where.
+/// A problem in the content and its location.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct ContentError {
-    /// The key of the quest or achievement as it stands there.
+    /// Key of the quest or achievement as written.
     pub item: String,
-    /// Its place among its kind, from 0: what finds it in the file where the key does not.
+    /// Index in its list, from 0; locates the item in the file where the key does not.
     pub place: usize,
-    /// The step: its key as it stands there and its place in the quest, from 0.
+    /// The step: its key as written and its index in the quest, from 0.
     pub step: Option<(String, usize)>,
     /// What is wrong.
     pub problem: ContentProblem,
@@ -116,73 +116,74 @@ impl fmt::Display for ContentError {
     }
 }
 
-/// What is wrong with content.
+/// A problem in the content.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ContentProblem {
-    /// The key is none.
+    /// The key is malformed.
     #[error("{0}")]
     Key(MalformedKey),
     /// The key was used before: by a quest, by an achievement, or by a step of the quest.
     #[error("the key is used twice")]
     KeyTwice,
-    /// The title cannot be taken.
+    /// The title is invalid.
     #[error("the title {0}")]
     Title(TextError),
-    /// The description cannot be taken.
+    /// The description is invalid.
     #[error("the description {0}")]
     Description(TextError),
-    /// The cadence is none.
+    /// There is no cadence of this name.
     #[error("the cadence must be \"once\" or \"daily\"")]
     Cadence,
     /// No team has this key.
     #[error("there is no team {0:?}")]
     UnknownTeam(String),
-    /// Too few points, or too many.
+    /// The points are negative, or too many.
     #[error("points must be 0 to {MOST_POINTS}")]
     Points,
-    /// The quest closes before it opens, or at once.
+    /// The quest closes before it opens, or at the same instant.
     #[error("it must open before it closes")]
     Window,
-    /// A daily quest would start at registration.
+    /// A daily quest is marked as an onboarding quest.
     #[error("a daily quest cannot be an onboarding one")]
     DailyOnboarding,
-    /// The quest has no step, or too many.
+    /// The quest has no steps, or too many.
     #[error("a quest has 1 to {MOST_STEPS} steps")]
     Steps,
-    /// A prerequisite is no quest of the content.
+    /// A prerequisite is not a quest of the content.
     #[error("there is no quest {0:?} that could come before it")]
     UnknownPrerequisite(String),
-    /// A prerequisite is named twice.
+    /// A prerequisite is listed twice.
     #[error("{0:?} comes before it twice")]
     PrerequisiteTwice(String),
-    /// The quest comes before itself.
+    /// The quest is a prerequisite of itself, directly or indirectly.
     #[error("it comes before itself: {}", .0.join(" after "))]
     Cycle(Vec<String>),
-    /// A quest that starts at registration would wait for another one.
+    /// An onboarding quest has prerequisites.
     #[error("an onboarding quest cannot have prerequisites")]
     OnboardingWaits,
-    /// The check is none.
+    /// The check is invalid.
     #[error("the check {0}")]
     Check(CheckError),
-    /// The goal is none.
+    /// The goal is malformed.
     #[error("{0}")]
     Goal(MalformedGoal),
 }
 
-/// What content is checked against, and what it keeps.
+/// The state that content is validated against.
 pub struct Known<'a> {
-    /// The quests that there are: those of the same key keep their ids, as do their steps.
+    /// The stored quests. Content of the same key keeps their ids, and the ids of their steps.
     pub quests: &'a [Quest],
-    /// The team of a key.
+    /// Looks up a team by its key.
     pub team: &'a dyn Fn(&str) -> Option<TeamId>,
 }
 
-/// The quests that content describes, by the order in which it does. Ids go by keys: a quest or step whose key was there
-/// before keeps its id, and with it what fans did in it, whatever its title has become; `new_id` names the others.
+/// Validates content and builds the quests that it describes, in the order of the content. A quest or step whose key is
+/// stored already keeps the stored id, and with it the progress of fans, even if its title changed; `new_id` generates
+/// the ids of the others.
 ///
 /// # Errors
 ///
-/// Everything that is wrong, in the order of the content.
+/// Returns all problems, in the order of the content.
 pub fn plan(
     drafts: &[QuestDraft],
     known: &Known<'_>,
@@ -216,11 +217,11 @@ pub fn plan(
     if errors.is_empty() { Ok(quests) } else { Err(errors) }
 }
 
-/// The achievements that content describes, by the order in which it does.
+/// Validates content and builds the achievements that it describes, in the order of the content.
 ///
 /// # Errors
 ///
-/// Everything that is wrong, in the order of the content.
+/// Returns all problems, in the order of the content.
 pub fn plan_achievements(drafts: &[AchievementDraft]) -> Result<Vec<Achievement>, Vec<ContentError>> {
     let mut errors = Vec::new();
     let mut seen = BTreeSet::new();
@@ -241,7 +242,7 @@ pub fn plan_achievements(drafts: &[AchievementDraft]) -> Result<Vec<Achievement>
     if errors.is_empty() { Ok(achievements) } else { Err(errors) }
 }
 
-/// What was found wrong with an item, in one of its steps or in it as a whole.
+/// The problems of an item, each in one of its steps or in the item as a whole.
 #[derive(Default)]
 struct Problems(Vec<(Option<(String, usize)>, ContentProblem)>);
 
@@ -250,7 +251,7 @@ impl Problems {
         self.0.push((None, problem));
     }
 
-    /// The value, or `None` and a note of what is wrong with it.
+    /// Returns the value; on an error, notes the problem and returns `None`.
     fn take<T, E>(&mut self, value: Result<T, E>, problem: impl FnOnce(E) -> ContentProblem) -> Option<T> {
         value.map_err(|error| self.note(problem(error))).ok()
     }
@@ -263,7 +264,7 @@ impl Problems {
     }
 }
 
-/// A quest, unless something that it is made of is missing; whatever is wrong is noted.
+/// Builds a quest and notes all its problems. `None` if a required part is invalid.
 fn quest(
     draft: &QuestDraft,
     known: &Known<'_>,
@@ -385,7 +386,7 @@ fn achievement(draft: &AchievementDraft, found: &mut Problems) -> Option<Achieve
     })
 }
 
-/// The shortest way from a quest over what comes before it back to itself, as keys, if there is one.
+/// The shortest cycle from a quest over its prerequisites back to itself, as keys, if there is one.
 fn cycle(drafts: &[QuestDraft], start: &QuestDraft) -> Option<Vec<String>> {
     let mut seen = BTreeSet::new();
     let mut ways = vec![vec![start]];

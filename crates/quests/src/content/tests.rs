@@ -19,7 +19,7 @@ fn team(key: &str) -> Option<TeamId> {
     (key == "lions").then(|| TeamId::from_uuid(Uuid::from_u128(77)))
 }
 
-/// Plans beside what there is, with ids that count from a number on.
+/// Plans content against stored quests, with ids that count up from a number.
 fn planned(drafts: &[QuestDraft], there: &[Quest], mut from: u128) -> Result<Vec<Quest>, Vec<ContentError>> {
     plan(drafts, &Known { quests: there, team: &team }, || {
         from += 1;
@@ -62,7 +62,7 @@ fn ids_go_by_keys_and_titles_change_nothing() {
     changed.title = "Something else".to_owned();
     changed.steps = vec![step("two"), step("new"), step("one")];
     changed.steps[0].title = "Step one".to_owned();
-    // Titles were swapped, the order was changed, a step was put in between, and the quest stands first now.
+    // Titles were swapped, the order was changed, a step was inserted, and the quest is first now.
     let after = planned(&[changed, draft("welcome")], &before, 1_000).unwrap();
     assert_eq!((after[0].id, after[1].id), (before[1].id, before[0].id));
     let id = |quest: &Quest, key: &str| {
@@ -73,12 +73,12 @@ fn ids_go_by_keys_and_titles_change_nothing() {
     }
     assert!(id(&after[0], "new").is_some_and(|new| new.as_uuid().as_u128() > 1_000));
     assert_eq!(after[0].steps.iter().map(|step| step.position).collect::<Vec<_>>(), [1, 2, 3]);
-    // One that was retired comes back as what it was.
+    // A retired quest that returns keeps its ids.
     let retired: Vec<_> = before.iter().cloned().map(|quest| Quest { is_retired: true, ..quest }).collect();
     assert_eq!(planned(&[draft("welcome"), draft("derby")], &retired, 2_000), Ok(before));
 }
 
-/// What is said of a quest after a change of it.
+/// The problems of a quest after a change of it.
 fn said(change: impl FnOnce(&mut QuestDraft)) -> Vec<String> {
     let mut draft = draft("derby");
     change(&mut draft);
@@ -213,7 +213,7 @@ fn prerequisites_have_no_cycle() {
         let errors = planned(&drafts, &[], 0).err().unwrap_or_default();
         errors.iter().map(|error| (error.item.clone(), error.problem.clone())).collect::<Vec<_>>()
     };
-    // A diamond is none.
+    // A diamond is not a cycle.
     assert_eq!(chain(&[("a", &[]), ("b", &["a"]), ("c", &["a"]), ("d", &["b", "c"])]), []);
     let around = |keys: &str| ContentProblem::Cycle(keys.split(' ').map(str::to_owned).collect());
     assert_eq!(

@@ -1,20 +1,20 @@
-//! Dates of time zones: which one it is, when the next one begins, and which there are at all.
+//! Dates of time zones: the current date, the start of a date, and which dates exist.
 
 use chrono::{NaiveDate, NaiveTime, TimeZone};
 use chrono_tz::Tz;
 use std::time::Duration;
 use terrace_kernel::Timestamp;
 
-/// More than any zone was ever ahead of UTC or behind it (Manila was 15:56 behind until 1844).
+/// More than the largest UTC offset that any zone ever had (Manila was 15:56 behind until 1844).
 const MOST_OFFSET: Duration = Duration::from_hours(16);
 
-/// The date that a zone has at an instant.
+/// The date in a zone at an instant.
 pub fn local_date(zone: Tz, at: Timestamp) -> NaiveDate {
     at.to_chrono().with_timezone(&zone).date_naive()
 }
 
-/// The first instant at or after `from` at which a zone has `date` or, where it jumps over that date, a later one. It is
-/// midnight where there is one. A clock that is set back over midnight begins a date twice: the first time counts,
+/// The first instant at or after `from` at which the date in a zone is `date` or, if the zone skips it, a later date.
+/// It is midnight if that exists. If a clock that is set back over midnight starts a date twice, the first time counts,
 /// unless it lies before `from`.
 pub fn first_instant(zone: Tz, date: NaiveDate, from: Timestamp) -> Timestamp {
     if local_date(zone, from) >= date {
@@ -29,7 +29,8 @@ pub fn first_instant(zone: Tz, date: NaiveDate, from: Timestamp) -> Timestamp {
         .unwrap_or_else(|| end_of_gap(zone, date, from))
 }
 
-/// Where a zone jumps over the beginning of `date`: it has an earlier one at `from`, and changes once.
+/// The end of the gap if a zone skips the start of `date`. The date at `from` must be earlier, and the zone must change
+/// only once.
 fn end_of_gap(zone: Tz, date: NaiveDate, from: Timestamp) -> Timestamp {
     let midnight = utc_midnight(date);
     let mut before = from.max(midnight.minus(MOST_OFFSET)).as_micros();
@@ -45,12 +46,12 @@ fn end_of_gap(zone: Tz, date: NaiveDate, from: Timestamp) -> Timestamp {
     Timestamp::from_micros(after)
 }
 
-/// Whether a zone has this date at all: 2011-12-30 was jumped over in Samoa, which moved across the date line.
+/// Whether a date exists in a zone: Samoa skipped 2011-12-30 when it moved across the date line.
 pub(super) fn exists(zone: Tz, date: NaiveDate) -> bool {
     local_date(zone, first_instant(zone, date, utc_midnight(date).minus(MOST_OFFSET))) == date
 }
 
-/// The date after this one.
+/// The next date.
 pub(super) fn next(date: NaiveDate) -> NaiveDate {
     date.succ_opt().unwrap_or(date)
 }

@@ -1,20 +1,20 @@
-//! A few dates, as a column of a table holds them.
+//! A short list of dates, as stored in a table column.
 
 use chrono::NaiveDate;
 use std::fmt;
 use std::str::FromStr;
 
-/// Some dates, each once, in order. As text they are written `2026-05-01` and stand apart by spaces.
+/// A sorted list of unique dates. The text form is `2026-05-01`, separated by spaces.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Dates(Vec<NaiveDate>);
 
-/// The text is no list of dates, or not in the one form in which it is written.
+/// The text is not a list of dates in canonical form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not dates in order, such as 2026-05-01 2026-05-03")]
 pub struct MalformedDates;
 
 impl Dates {
-    /// These dates.
+    /// Creates a list; sorts the dates and removes duplicates.
     pub fn of(dates: impl IntoIterator<Item = NaiveDate>) -> Self {
         let mut dates: Vec<_> = dates.into_iter().collect();
         dates.sort_unstable();
@@ -22,22 +22,22 @@ impl Dates {
         Self(dates)
     }
 
-    /// The dates in order.
+    /// The dates in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = NaiveDate> + '_ {
         self.0.iter().copied()
     }
 
-    /// Whether this date is among them.
+    /// Whether the list contains this date.
     pub fn contains(&self, date: NaiveDate) -> bool {
         self.0.binary_search(&date).is_ok()
     }
 
-    /// How many there are.
+    /// The number of dates.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there are none.
+    /// Whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -1,9 +1,8 @@
-//! Daily visits: one pays on each of the fan's local dates, and dates in a row are a streak.
+//! Daily visits: one visit pays on each of the fan's local dates, and consecutive dates form a streak.
 //!
-//! A fan's dates are those of their time zone. When they change it, the new zone counts from the next midnight of the
-//! old one on, so that nobody gets two dates out of one day by moving their clock. Which dates a fan had is therefore
-//! known only to who keeps the zones: [`Visits`] does, and [`Visits::in_zone`] is to be called when a fan changes
-//! theirs.
+//! A fan's dates are those of their time zone. After a change of zone, the new zone applies from the next midnight of
+//! the old one, so that a fan cannot get two dates out of one day by changing zones. The dates that a fan had therefore
+//! depend on the history of zones, which [`Visits`] stores. Call [`Visits::in_zone`] whenever a fan changes their zone.
 
 mod calendar;
 mod dates;
@@ -17,46 +16,46 @@ use chrono_tz::Tz;
 use std::time::Duration;
 use terrace_kernel::Timestamp;
 
-/// Another zone that is to count.
+/// A pending change of the time zone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ZoneChange {
-    /// The zone.
+    /// The new zone.
     pub to: Tz,
-    /// The instant from which it counts: a midnight of the old one.
+    /// The instant from which it applies: a midnight of the old zone.
     pub from: Timestamp,
 }
 
-/// What a fan's visits have come to.
+/// The stored state of a fan's visits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Visits {
-    /// The last date that was paid; none before the first visit.
+    /// The last paid date; `None` before the first visit.
     pub last_paid: Option<NaiveDate>,
-    /// The zone whose dates count.
+    /// The zone whose dates apply.
     pub zone: Tz,
-    /// The zone that is to count after it, if the fan has changed theirs.
+    /// The pending change of the zone, if any.
     pub change: Option<ZoneChange>,
-    /// Dates after the last paid one that the fan never had, because a change of zone jumped over them.
+    /// Dates after the last paid one that the fan never had, because a change of zone skipped them.
     pub jumped: Dates,
-    /// On how many dates in a row the fan has visited, up to the last paid one.
+    /// The number of consecutive dates with a visit, up to the last paid one.
     pub streak: u32,
-    /// The longest streak ever.
+    /// The longest streak so far.
     pub longest: u32,
     /// How many dates may be missed without breaking the streak.
     pub freezes: u32,
 }
 
-/// What a visit pays.
+/// The rewards of visits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VisitRules {
     /// Points for the first visit of a date.
     pub points: i64,
-    /// Streaks that pay more when they are reached, and how much more: once in each streak.
+    /// Extra points for reaching a streak: (length, points), once in each streak.
     pub milestones: Vec<(u32, i64)>,
-    /// Streaks that give coins when they are reached, and how many: once in each streak.
+    /// Coins for reaching a streak: (length, coins), once in each streak.
     pub coins: Vec<(u32, i64)>,
-    /// A freeze is earned whenever a streak has grown by so many dates; none when it is 0.
+    /// A freeze is earned each time a streak has grown by this many dates; 0 disables freezes.
     pub freeze_every: u32,
-    /// The most freezes that a fan may have.
+    /// The maximum number of freezes of a fan.
     pub max_freezes: u32,
 }
 
@@ -72,54 +71,55 @@ impl Default for VisitRules {
     }
 }
 
-/// A visit, and when the next one pays.
+/// The result of a visit, and when the next one pays.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Visit {
-    /// What it came to.
+    /// The result.
     pub outcome: VisitOutcome,
-    /// The first instant at which a visit pays again: the beginning of the fan's next date.
+    /// The first instant at which a visit pays again: the start of the fan's next date.
     pub next_visit_at: Timestamp,
 }
 
-/// What a visit came to.
+/// The result of a visit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum VisitOutcome {
-    /// The date is not later than the last paid one.
+    /// Nothing is paid: the date is not later than the last paid one.
     AlreadyToday {
-        /// The streak.
+        /// The current streak.
         streak: u32,
-        /// What is to be kept, where a change of zone was noticed or has come to count.
+        /// The state to be stored, if a change of zone was detected or took effect.
         noted: Option<Visits>,
     },
-    /// It pays.
+    /// The visit pays.
     Paid {
-        /// The date that it pays.
+        /// The date that is paid.
         local_date: NaiveDate,
-        /// All that it pays: for the visit, and for the milestone that it reaches.
+        /// The total points: for the visit, and for the milestone that it reaches.
         points: i64,
-        /// The coins that it gives: those of the milestone that it reaches.
+        /// The coins of the milestone that it reaches.
         coins: i64,
-        /// The streak that pays more, if this visit has reached one.
+        /// The length of the streak with extra points that this visit reached, if any.
         milestone: Option<u32>,
-        /// What is to be kept.
+        /// The state to be stored.
         state: Visits,
     },
 }
 
 impl VisitRules {
-    /// What the visit pays that makes a streak so long: for itself, and for the milestone that it reaches.
+    /// The points of the visit that extends a streak to this length: for the visit and for the milestone that it
+    /// reaches.
     pub fn pays(&self, streak: u32) -> i64 {
         self.points.saturating_add(of(&self.milestones, streak).map_or(0, |(_, bonus)| bonus))
     }
 }
 
-/// What is for a streak of this length.
+/// The reward for a streak of this length.
 fn of(milestones: &[(u32, i64)], streak: u32) -> Option<(u32, i64)> {
     milestones.iter().find(|(length, _)| *length == streak).copied()
 }
 
 impl Visits {
-    /// Those of a fan who has not visited.
+    /// The state of a fan without visits.
     pub fn none(zone: Tz) -> Self {
         Self {
             last_paid: None,
@@ -132,8 +132,8 @@ impl Visits {
         }
     }
 
-    /// The same with the fan's zone as it is now. Another zone than the one that counts will count from the next
-    /// midnight of that one; one whose time has come counts.
+    /// The state after setting the fan's current zone. A zone that differs from the applicable one applies from the
+    /// next midnight of that one; a pending change whose time has come takes effect.
     #[must_use]
     pub fn in_zone(&self, zone: Tz, now: Timestamp) -> Self {
         let mut visits = self.clone().settled(now);
@@ -146,25 +146,25 @@ impl Visits {
         visits
     }
 
-    /// The fan's date, when their zone is `zone`.
+    /// The fan's date if their zone is `zone`.
     pub fn date(&self, zone: Tz, now: Timestamp) -> NaiveDate {
         local_date(self.in_zone(zone, now).zone, now)
     }
 
-    /// The first instant of the last paid date, or `from` where that is later; none where no date was paid. It is the
-    /// earliest at which that visit can have been, of an account that there is since `from`.
+    /// The first instant of the last paid date, or `from` if that is later; `None` if no date was paid. It is the
+    /// earliest possible time of that visit for an account that was created at `from`.
     pub fn last_paid_from(&self, from: Timestamp) -> Option<Timestamp> {
         self.last_paid.map(|date| first_instant(self.zone, date, from))
     }
 
-    /// The streak as it stands, when the fan's zone is `zone`: 0 once more dates were missed than freezes stand in for.
+    /// The current streak if the fan's zone is `zone`: 0 once more dates were missed than there are freezes.
     pub fn streak_now(&self, zone: Tz, now: Timestamp) -> u32 {
         let visits = self.in_zone(zone, now);
         let missed = visits.missed_before(local_date(visits.zone, now));
         if missed > i64::from(visits.freezes) { 0 } else { visits.streak }
     }
 
-    /// Lets the other zone count if its time has come.
+    /// Applies the pending change of zone if its time has come.
     fn settled(mut self, now: Timestamp) -> Self {
         if let Some(change) = self.change.take_if(|change| change.from.is_over(now)) {
             let left = local_date(self.zone, change.from.minus(Duration::from_micros(1)));
@@ -172,7 +172,7 @@ impl Visits {
             if let Some(last) = self.last_paid
                 && self.is_near(left)
             {
-                // Dates that come up in the new zone are not jumped over, whatever was before.
+                // Dates that occur in the new zone are not skipped, even if they were recorded as skipped before.
                 let jumped = self.jumped.iter().filter(|date| *date < entered);
                 let absent = dates(last, next(left)).filter(|date| !exists(self.zone, *date));
                 let between = dates(left, entered).filter(|date| *date > last);
@@ -183,8 +183,8 @@ impl Visits {
         self
     }
 
-    /// How many dates between the last paid one and `today` the fan had and did not visit on; where that are far too
-    /// many for any streak, it is about so many.
+    /// How many dates between the last paid one and `today` the fan had and missed. If they are too many for any
+    /// streak, the number is approximate.
     fn missed_before(&self, today: NaiveDate) -> i64 {
         let Some(last) = self.last_paid else { return 0 };
         if !self.is_near(today) {
@@ -196,9 +196,9 @@ impl Visits {
         i64::try_from(missed).unwrap_or(i64::MAX)
     }
 
-    /// Whether so few dates lie between the last paid one and `date` that a streak may go on: what is further away need
-    /// not be looked at date by date. It bounds the number of jumped dates too, for at least every other date is one
-    /// that the fan had. The few dates on top are those that zones jump over by themselves.
+    /// Whether `date` is close enough to the last paid date that a streak may continue; more distant dates need not be
+    /// examined one by one. This also bounds the number of skipped dates, since at least every other date is one that
+    /// the fan had. The additional dates allow for those that zones skip.
     fn is_near(&self, date: NaiveDate) -> bool {
         const BY_THEMSELVES: i64 = 8;
         let jumped = i64::try_from(self.jumped.len()).unwrap_or(i64::MAX);
@@ -206,7 +206,7 @@ impl Visits {
         self.last_paid.is_some_and(|last| (date - last).num_days() <= near)
     }
 
-    /// What is kept after a visit on `today`, a date that is paid.
+    /// The state after a visit on `today`, a date that is paid.
     fn paid(&self, today: NaiveDate, rules: &VisitRules) -> Self {
         let missed = u32::try_from(self.missed_before(today)).unwrap_or(u32::MAX);
         let goes_on = self.last_paid.is_some() && missed <= self.freezes;
@@ -224,7 +224,7 @@ impl Visits {
         }
     }
 
-    /// The first instant from `now` on at which a visit pays, if nothing changes.
+    /// The first instant at or after `now` at which a visit pays, if nothing changes.
     fn next_visit_at(&self, now: Timestamp) -> Timestamp {
         let date = self.last_paid.map_or(NaiveDate::MIN, next);
         let here = first_instant(self.zone, date, now);
@@ -235,18 +235,19 @@ impl Visits {
     }
 }
 
-/// The date of a fan whose zone is `zone`, whether or not they have visited.
+/// The date of a fan whose zone is `zone`, with or without visits.
 pub fn today(zone: Tz, visits: Option<&Visits>, now: Timestamp) -> NaiveDate {
     visits.map_or_else(|| local_date(zone, now), |visits| visits.date(zone, now))
 }
 
-/// The dates after the first and before the second.
+/// The dates strictly between the two.
 fn dates(after: NaiveDate, before: NaiveDate) -> impl Iterator<Item = NaiveDate> {
     next(after).iter_days().take_while(move |date| *date < before)
 }
 
-/// A visit of a fan whose zone is `zone_now`. It pays on a date later than the last paid one, whatever became of zones and
-/// clocks in between. A change of zone that nobody told [`Visits::in_zone`] of is taken for one that was made now.
+/// The result of a visit of a fan whose zone is `zone_now`. It pays on a date later than the last paid one, regardless
+/// of changes of zones and clocks in between. A change of zone that was not passed to [`Visits::in_zone`] is treated as
+/// made now.
 pub fn visit(state: Option<&Visits>, zone_now: Tz, now: Timestamp, rules: &VisitRules) -> Visit {
     let known = state.map_or_else(|| Visits::none(zone_now), |state| state.in_zone(zone_now, now));
     let today = local_date(known.zone, now);

@@ -1,5 +1,4 @@
-//! The rule of the daily visit, over tables, over every zone's changes, and beside a fan whose every quarter of an hour is
-//! written down.
+//! Tests of the daily visit: tables, the changes of every zone, and a model that records each quarter of an hour.
 
 use super::*;
 use chrono::{DateTime, Offset, TimeZone};
@@ -22,7 +21,7 @@ fn zone(name: &str) -> Tz {
     name.parse().unwrap()
 }
 
-/// A fan who visits, and what is kept of it.
+/// A fan who visits, with the stored state.
 struct Fan {
     zone: Tz,
     state: Option<Visits>,
@@ -34,7 +33,7 @@ impl Fan {
         Self { zone: zone(zone_name), state: None, rules: VisitRules::default() }
     }
 
-    /// A change of zone that the profile tells at once.
+    /// A change of zone that is passed to [`Visits::in_zone`] at once.
     fn moves(&mut self, to: &str, now: &str) {
         let state = self.state.clone().unwrap_or_else(|| Visits::none(self.zone));
         self.zone = zone(to);
@@ -50,7 +49,7 @@ impl Fan {
         visit
     }
 
-    /// The date that a visit pays, if it does.
+    /// The date that a visit pays, if any.
     fn pays(&mut self, now: &str) -> Option<NaiveDate> {
         paid(&self.visit_at(at(now)))
     }
@@ -63,7 +62,7 @@ impl Fan {
         self.state.as_ref().map_or(0, |state| state.freezes)
     }
 
-    /// Visits at noon UTC on so many dates in a row.
+    /// Visits at noon UTC on consecutive dates.
     fn visits_daily(&mut self, from: &str, days: usize) {
         for date in day(from).iter_days().take(days) {
             assert_eq!(self.pays(&format!("{date}T12:00:00Z")), Some(date));
@@ -122,7 +121,7 @@ fn a_missed_date_uses_up_a_freeze_or_breaks_the_streak() {
         (14, 2, 15, 0),
         (14, 3, 1, 0),
         (14, 4_000, 1, 0),
-        // The freeze that a visit earns is earned after the one that it uses.
+        // A visit uses a freeze before it earns one.
         (13, 1, 14, 1),
         (20, 2, 21, 1),
     ] {
@@ -174,11 +173,11 @@ fn a_date_without_a_midnight_begins_where_it_begins() {
         ("America/Sao_Paulo", "2018-11-03T12:00:00Z", "2018-11-04T03:00:00Z"),
         ("Asia/Beirut", "2026-03-28T12:00:00Z", "2026-03-28T22:00:00Z"),
         ("America/Havana", "2026-03-07T12:00:00Z", "2026-03-08T05:00:00Z"),
-        // Clocks went from 24:00 back to 23:00: midnight is there once only.
+        // Clocks went from 24:00 back to 23:00: midnight occurs only once.
         ("America/Sao_Paulo", "2018-02-17T12:00:00Z", "2018-02-18T03:00:00Z"),
-        // Clocks went from 00:01 back to 23:01: the first midnight begins the date.
+        // Clocks went from 00:01 back to 23:01: the first midnight starts the date.
         ("America/St_Johns", "2010-11-06T12:00:00Z", "2010-11-07T02:30:00Z"),
-        // 2011-12-30 was jumped over.
+        // 2011-12-30 was skipped.
         ("Pacific/Apia", "2011-12-29T20:00:00Z", "2011-12-30T10:00:00Z"),
     ] {
         let visit = Fan::new(name).visit_at(at(now));
@@ -190,10 +189,10 @@ fn a_date_without_a_midnight_begins_where_it_begins() {
 fn a_date_that_comes_twice_pays_once() {
     let mut fan = Fan::new("America/St_Johns");
     assert_eq!(fan.pays("2010-11-07T02:30:30Z"), Some(day("2010-11-07")));
-    // 23:30 of the day before, once more.
+    // 23:30 of the day before, repeated.
     assert_eq!(fan.pays("2010-11-07T03:00:00Z"), None);
     assert_eq!(fan.pays("2010-11-07T03:30:00Z"), None);
-    // Who came in between, and not before, is paid for both.
+    // A fan who visits only in between is paid for both dates.
     let mut other = Fan::new("America/St_Johns");
     let visit = other.visit_at(at("2010-11-07T03:00:00Z"));
     assert_eq!((paid(&visit), visit.next_visit_at), (Some(day("2010-11-06")), at("2010-11-07T03:30:00Z")));
@@ -206,7 +205,7 @@ fn a_date_that_a_zone_jumps_over_breaks_no_streak() {
     assert_eq!(fan.pays("2011-12-29T20:00:00Z"), Some(day("2011-12-29")));
     assert_eq!(fan.pays("2011-12-30T10:00:00Z"), Some(day("2011-12-31")));
     assert_eq!(fan.streak(), 2);
-    // 2012-01-01 was missed, and is no such date.
+    // 2012-01-01 was missed, and was not skipped.
     assert_eq!(fan.pays("2012-01-01T20:00:00Z"), Some(day("2012-01-02")));
     assert_eq!(fan.streak(), 1);
 }
@@ -215,7 +214,7 @@ fn a_date_that_a_zone_jumps_over_breaks_no_streak() {
 fn a_changed_zone_counts_from_the_next_midnight_of_the_old_one() {
     let mut fan = Fan::new("Pacific/Kiritimati");
     assert_eq!(fan.pays("2026-05-02T05:00:00Z"), Some(day("2026-05-02")));
-    // It is May 1 there; the day in the old zone goes on until 10:00.
+    // It is May 1 there; the day in the old zone lasts until 10:00.
     fan.moves("Pacific/Pago_Pago", "2026-05-02T06:00:00Z");
     let visit = fan.visit_at(at("2026-05-02T07:00:00Z"));
     // May 3 in the new zone.
@@ -235,7 +234,7 @@ fn no_two_dates_come_out_of_one_day_by_changing_the_zone() {
     assert_eq!(fan.pays("2026-05-02T10:59:59Z"), None);
     let visit = fan.visit_at(at("2026-05-02T11:00:00Z"));
     assert_eq!((paid(&visit), visit.next_visit_at), (Some(day("2026-05-03")), at("2026-05-03T10:00:00Z")));
-    // May 2 was jumped over.
+    // May 2 was skipped.
     assert_eq!(fan.streak(), 2);
 }
 
@@ -260,13 +259,13 @@ fn a_change_before_the_first_visit_waits_too() {
 }
 
 #[test]
-fn a_change_that_nobody_told_of_is_one_of_now_and_is_kept() {
+fn an_unannounced_change_of_zone_counts_as_made_now_and_is_stored() {
     let mut fan = Fan::new("Pacific/Kiritimati");
     assert_eq!(fan.pays("2026-05-02T05:00:00Z"), Some(day("2026-05-02")));
     fan.zone = zone("Pacific/Pago_Pago");
     let visit = fan.visit_at(at("2026-05-02T07:00:00Z"));
     let VisitOutcome::AlreadyToday { streak: 1, noted: Some(noted) } = visit.outcome else {
-        panic!("it is to be kept: {visit:?}")
+        panic!("the state must be stored: {visit:?}")
     };
     let change = ZoneChange { to: zone("Pacific/Pago_Pago"), from: at("2026-05-02T10:00:00Z") };
     assert_eq!(noted.change, Some(change));
@@ -279,7 +278,7 @@ fn a_jumped_date_that_comes_up_after_all_may_be_missed() {
     let mut fan = Fan::new("Pacific/Pago_Pago");
     assert_eq!(fan.pays("2026-05-02T10:30:00Z"), Some(day("2026-05-01")));
     fan.moves("Pacific/Kiritimati", "2026-05-02T10:40:00Z");
-    // May 3 goes by without a visit; back, May 2 comes up for an hour and May 3 is had a second time.
+    // May 3 passes without a visit; after the return, May 2 occurs for an hour and May 3 a second time.
     fan.moves("Pacific/Pago_Pago", "2026-05-02T12:00:00Z");
     let state = fan.state.clone().unwrap();
     assert_eq!(state.jumped, Dates::of([day("2026-05-02")]));
@@ -287,8 +286,8 @@ fn a_jumped_date_that_comes_up_after_all_may_be_missed() {
     assert_eq!(fan.streak(), 1);
 }
 
-/// Where a zone changes its offset from the beginning of 2000 to the end of 2030, to the second. Two changes within four
-/// days that take each other back would be overlooked; there are none.
+/// The changes of a zone's offset from the beginning of 2000 to the end of 2030, to the second. Two changes within four
+/// days that cancel each other would be missed; there are none.
 fn changes(zone: Tz) -> Vec<(i64, i32, i32)> {
     const STEP: i64 = 4 * 86_400;
     let offset = |second: i64| {
@@ -315,9 +314,9 @@ fn changes(zone: Tz) -> Vec<(i64, i32, i32)> {
     found
 }
 
-/// A fan who visits every hour around a change: each date that there is pays once, at the instant that was foretold and
-/// not before, and the streak goes on. (Of a date that begins, is interrupted and begins again, the first beginning is
-/// foretold, and who comes during the interruption is not paid for it yet.)
+/// A fan who visits every hour around a change: each existing date pays once, at the predicted instant and not before,
+/// and the streak continues. (For a date that starts, is interrupted and starts again, the first start is predicted,
+/// and a visit during the interruption is not paid yet.)
 fn walk(zone: Tz, change: Timestamp) {
     let rules = VisitRules::default();
     let mut now = change.minus(HOUR * 30);
@@ -351,7 +350,7 @@ fn walk(zone: Tz, change: Timestamp) {
 fn every_zone_pays_each_of_its_dates_once_around_each_kind_of_change_that_it_made() {
     let mut walked = 0;
     for zone in TZ_VARIANTS {
-        // Most years change alike: at the same time of day, between the same offsets.
+        // Most years change in the same way: at the same time of day, between the same offsets.
         let mut kinds = BTreeSet::new();
         for (second, before, after) in changes(zone) {
             if kinds.insert((second.rem_euclid(86_400), before, after)) {
@@ -363,7 +362,7 @@ fn every_zone_pays_each_of_its_dates_once_around_each_kind_of_change_that_it_mad
     assert!(walked > 800, "the rule has lost its subject: {walked}");
 }
 
-/// What is written down of a fan: which zone counted when, and which dates they had. The rule in the plainest words.
+/// A direct model: it records which zone applied when, and which dates a fan had.
 struct Diary {
     zone: Tz,
     change: Option<(Tz, Timestamp)>,
@@ -380,7 +379,7 @@ impl Diary {
         Self { zone, change: None, had: BTreeSet::new(), last: None, streak: 0, freezes: 0 }
     }
 
-    /// A quarter of an hour begins.
+    /// A quarter of an hour starts.
     fn quarter(&mut self, now: Timestamp) {
         if let Some((to, _)) = self.change.take_if(|(_, from)| *from <= now) {
             self.zone = to;
@@ -428,7 +427,7 @@ impl Diary {
     }
 }
 
-/// Zones at both ends of the world and in between, with clocks that change in the weeks of the test and without.
+/// Zones at both ends of the world and in between, with and without clock changes in the tested weeks.
 const ZONES: [&str; 10] = [
     "UTC",
     "Europe/Lisbon",
@@ -446,8 +445,8 @@ const WEEKS: [&str; 4] =
     ["2010-10-29T00:00:00Z", "2018-02-10T00:00:00Z", "2018-10-27T00:00:00Z", "2026-03-01T00:00:00Z"];
 
 proptest! {
-    /// Whatever a fan does with zones and visits over three weeks, they are paid, and their streak goes on, by the dates
-    /// that they had.
+    /// For any changes of zones and any visits over three weeks, payments and the streak follow the dates that the fan
+    /// had.
     #[test]
     fn whoever_moves_is_paid_by_the_dates_that_they_had(
         week in 0..WEEKS.len(),
@@ -481,7 +480,7 @@ proptest! {
         }
     }
 
-    /// However a clock steps and zones change, no date is paid twice, and the dates that are paid ascend.
+    /// For any clock steps and changes of zones, no date is paid twice, and paid dates ascend.
     #[test]
     fn whatever_clock_and_zones_do_paid_dates_ascend(
         moments in prop::collection::vec((0_u64..40 * 24, 0..ZONES.len(), any::<bool>()), 1..60),

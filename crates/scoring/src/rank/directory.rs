@@ -1,14 +1,14 @@
-//! A hash table of slots that never moves much at once: an extendible hash (Fagin et al., 1979) of small tables. A
-//! full table is split in two; where one large table would move a million entries while everybody waits, this moves
-//! up to `FULL`.
+//! A hash table of slots with bounded work for each insertion: an extendible hash (Fagin et al., 1979) of small tables.
+//! A full table is split in two. A single large table would rehash a million entries at once while readers wait; this
+//! one moves at most `FULL`.
 
 use hashbrown::HashTable;
 
-/// `FULL` is how many slots a table takes before it is split: the capacity of a `hashbrown` table, 7/8 of a power
-/// of two.
+/// `FULL` is how many slots a table takes before it is split: the capacity of a `hashbrown` table, 7/8 of a power of
+/// two.
 #[derive(Debug, Clone)]
 pub(super) struct Directory<const FULL: usize> {
-    /// For each value of the `depth` bits of a hash that choose, the table.
+    /// The index of the table for each value of the lowest `depth` bits that select a table.
     places: Vec<u32>,
     depth: u32,
     tables: Vec<Table>,
@@ -16,15 +16,15 @@ pub(super) struct Directory<const FULL: usize> {
 
 #[derive(Debug, Clone)]
 struct Table {
-    /// How many of the bits its slots have in common.
+    /// The number of selecting bits that all slots of the table share.
     depth: u32,
     slots: HashTable<u32>,
 }
 
-/// Past this the bits are used up; tables that would need more of them just grow.
+/// The number of bits that select a table. Tables that would need more bits grow instead.
 const DEEPEST: u32 = 24;
 
-/// The bits of a hash that choose a table. The tables themselves use the others.
+/// The bits of a hash that select a table. Each table uses the other bits for its own slots.
 fn choosing(hash: u64) -> usize {
     usize::try_from((hash >> 32) & ((1 << DEEPEST) - 1)).unwrap_or(0)
 }
@@ -34,7 +34,7 @@ fn position(index: u32) -> usize {
 }
 
 impl<const FULL: usize> Directory<FULL> {
-    /// A directory that takes about `len` slots without a split.
+    /// A directory with room for about `len` slots before the first split.
     pub(super) fn for_about(len: usize) -> Self {
         let groups = len.div_ceil(FULL - FULL / 8).next_power_of_two();
         let depth = groups.ilog2().min(DEEPEST);
@@ -49,12 +49,12 @@ impl<const FULL: usize> Directory<FULL> {
         self.places.get(choosing(hash) & mask).copied().map(position)
     }
 
-    /// The slot of that hash of which `is_it` holds.
+    /// The slot with this hash for which `is_it` returns true.
     pub(super) fn find(&self, hash: u64, is_it: impl Fn(u32) -> bool) -> Option<u32> {
         self.tables.get(self.table_of(hash)?)?.slots.find(hash, |slot| is_it(*slot)).copied()
     }
 
-    /// Adds a slot that is not here; `hash_of` gives the hashes of those that are.
+    /// Adds a new slot; `hash_of` returns the hashes of existing slots.
     pub(super) fn insert(&mut self, hash: u64, slot: u32, hash_of: impl Fn(u32) -> u64) {
         while let Some(index) = self.table_of(hash) {
             let Some(table) = self.tables.get_mut(index) else { return };
@@ -66,7 +66,7 @@ impl<const FULL: usize> Directory<FULL> {
         }
     }
 
-    /// Moves those slots of the table of `hash` into a new one whose next bit is set.
+    /// Moves the slots of the table of `hash` whose next bit is set into a new table.
     fn split(&mut self, index: usize, hash: u64, hash_of: impl Fn(u32) -> u64) {
         let Ok(new) = u32::try_from(self.tables.len()) else { return };
         let Some(table) = self.tables.get_mut(index) else { return };
@@ -98,7 +98,7 @@ impl<const FULL: usize> Directory<FULL> {
 mod tests {
     use super::*;
 
-    /// Good enough bits for a test.
+    /// Mixes bits well enough for a test.
     fn hash(slot: u32) -> u64 {
         let (low, high) = (u64::from(slot) ^ 0x9E37_79B9_7F4A_7C15).carrying_mul(0xD6E8_FEB8_6659_FD93, 0);
         low ^ high

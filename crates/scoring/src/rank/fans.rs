@@ -1,21 +1,21 @@
-//! What the index knows of each fan, found by the fan's id.
+//! The state of each fan in the index, looked up by the fan's id.
 
 use super::directory::Directory;
 use super::key::RankKey;
 use crate::{Points, Total};
 use terrace_kernel::{Timestamp, UserId};
 
-/// Fans per chunk. Chunks stay where they are when more come, so that nothing large is ever copied.
+/// Fans per chunk. Chunks do not move when more are added, so that no large buffer is ever copied.
 const CHUNK: usize = 1024;
 
 /// Slots per table of the directory: 7/8 of 1,024.
 const TABLE: usize = 896;
 
-/// What is known of a fan, 40 bytes. One who left is still known, or an older word of them would list them again.
+/// The state of a fan, 40 bytes. It is kept after a fan left; otherwise an older update would list the fan again.
 #[derive(Debug, Clone)]
 struct Fan {
     key: RankKey,
-    /// Twice the version, and one more when the fan is listed.
+    /// Twice the version, plus one if the fan is listed.
     stamp: u64,
 }
 
@@ -35,14 +35,14 @@ impl Fan {
     }
 }
 
-/// A fan's old and new place, where they have one.
+/// A fan's old and new position, where listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Change {
     pub(super) from: Option<RankKey>,
     pub(super) to: Option<RankKey>,
 }
 
-/// Every fan of whom the index has heard, in the order in which it did.
+/// Every fan that the index received an update for, in the order of the first updates.
 #[derive(Debug, Clone)]
 pub(super) struct Fans {
     chunks: Vec<Vec<Fan>>,
@@ -54,12 +54,12 @@ impl Fans {
         Self { chunks: Vec::with_capacity(len.div_ceil(CHUNK)), directory: Directory::for_about(len) }
     }
 
-    /// Where a listed fan stands.
+    /// The key of a fan, if listed.
     pub(super) fn listed(&self, user: UserId) -> Option<&RankKey> {
         self.get(self.find(user)?)?.listed()
     }
 
-    /// The version of the latest that was heard of a fan, whether listed or not.
+    /// The latest version received for a fan, whether listed or not.
     pub(super) fn version(&self, user: UserId) -> Option<u64> {
         Some(self.get(self.find(user)?)?.version())
     }
@@ -69,8 +69,8 @@ impl Fans {
         self.chunks.iter().flatten().filter_map(|fan| fan.listed().copied())
     }
 
-    /// Takes in what a version says of a fan: their total, or that they are not listed. `None` when as new a version
-    /// is known already, or when 2^32 fans are.
+    /// Applies an update of a fan: their total, or `None` if they are not listed. Returns `None` if the version is not
+    /// higher than the stored one, or if there are 2^32 fans already.
     pub(super) fn hear(&mut self, user: UserId, total: Option<&Total>, version: u64) -> Option<Change> {
         let new = Fan::new(user, total, version);
         let to = new.listed().copied();
@@ -114,7 +114,7 @@ impl Fans {
         let within = if full { 0 } else { self.chunks.last().map_or(0, Vec::len) };
         let slot = u32::try_from(chunk * CHUNK + within).ok()?;
         if full {
-            // The first one grows with the board, as most boards are small.
+            // The first chunk grows on demand, because most boards are small.
             let capacity = if chunk == 0 { 0 } else { CHUNK };
             self.chunks.push(Vec::with_capacity(capacity));
         }
@@ -133,8 +133,8 @@ fn place(slot: u32) -> (usize, usize) {
     (slot / CHUNK, slot % CHUNK)
 }
 
-/// A hash of an id: both halves multiplied, and the product's halves put together. Ids are the service's own and
-/// mostly random, so nobody can choose them to collide.
+/// A hash of an id: both halves are multiplied, and the halves of the product are combined. The service generates the
+/// ids, mostly at random, so an attacker cannot choose colliding ones.
 fn hash(user: UserId) -> u64 {
     let (high, low) = user.as_uuid().as_u64_pair();
     let (product, carry) = (high ^ 0x2D35_8DCC_AA6C_78A5).carrying_mul(low ^ 0x8BB8_4B93_962E_ACC9, 0);

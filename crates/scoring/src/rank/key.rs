@@ -4,15 +4,15 @@ use crate::{Points, Total};
 use std::cmp::Ordering;
 use terrace_kernel::{Timestamp, UserId};
 
-/// A fan's sort values on a board: more points come first, then who had them first, then the lower id. No two
-/// fans share all three, so that pages by key neither repeat nor skip.
+/// A fan's sort key on a board: more points first, then the earlier time, then the lower id. No two fans have equal
+/// keys, so that keyset pages neither repeat nor skip a fan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RankKey {
     /// The fan's points.
     pub points: Points,
-    /// Since when they have them.
+    /// When they reached these points.
     pub reached_at: Timestamp,
-    /// The fan.
+    /// Id of the fan.
     pub user: UserId,
 }
 

@@ -1,4 +1,4 @@
-//! Who stands where on a board.
+//! The rank index of a board.
 
 mod directory;
 mod fans;
@@ -16,19 +16,19 @@ use tree::Tree;
 /// Keys per leaf (4 KiB) and children per node of the order.
 type Order = Tree<128, 64>;
 
-/// The fans of one board in their order ([`RankKey`]), kept as their totals change.
+/// The fans of one board in their order ([`RankKey`]), updated as their totals change.
 ///
-/// Everything but building is O(log n), a page O(log n + k). It holds a counted B+-tree of keys beside a table of
-/// fans: some 90 bytes a fan in all. It takes at most 2^32 fans, those who left included.
+/// Building aside, every operation is O(log n), and a page is O(log n + k). The index holds a counted B+-tree of keys
+/// and a table of fans: about 90 bytes per fan in total. It holds at most 2^32 fans, including those who left.
 ///
-/// **Versions.** Of one fan only a higher version is taken, so that deliveries may come twice and in any order: the
-/// index is the one of the highest versions. Versions are those of the stored total, which every change raises, also
-/// one that takes the fan off the board; they stay below 2^63.
+/// **Versions.** For each fan, only an update with a higher version is applied, so that updates may be delivered
+/// repeatedly and in any order: the index reflects the highest versions. The version is that of the stored total; every
+/// change increases it, including one that removes the fan from the board. Versions stay below 2^63.
 ///
-/// **Readers and writers.** It is made to stand behind a read-write lock. Snapshots that readers could keep would
-/// need the nodes shared and copied at each change, some ten kilobytes for thirty-two bytes; instead every call is
-/// short. No change moves more than a few nodes or one small table, whatever the size, so that a writer holds
-/// the lock for about a microsecond; pages are copied out; and a board is built outside the lock and swapped in.
+/// **Readers and writers.** The index is designed to be behind a read-write lock. Snapshots for readers would require
+/// shared nodes that are copied on each change, about ten kilobytes for thirty-two bytes; instead every call is short.
+/// A change moves at most a few nodes or one small table, at any size, so that a writer holds the lock for about a
+/// microsecond. Pages are copied out, and a board is built outside the lock and swapped in.
 #[derive(Debug, Clone)]
 pub struct RankIndex {
     fans: Fans,
@@ -38,32 +38,32 @@ pub struct RankIndex {
 /// A fan's line on a board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ranked {
-    /// Their place in the list, from 1; no two share one.
+    /// Position in the list, from 1; unique.
     pub position: usize,
-    /// 1 + the number of fans with strictly more points: ties share it.
+    /// 1 + the number of fans with strictly more points: ties share a rank.
     pub rank: usize,
-    /// The fan.
+    /// Id of the fan.
     pub user: UserId,
     /// Their points.
     pub points: Points,
-    /// Since when they have them.
+    /// When they reached these points.
     pub reached_at: Timestamp,
 }
 
 impl Ranked {
-    /// Its sort values, from which the next page goes on.
+    /// The sort key, which is the cursor of the next page.
     pub const fn key(&self) -> RankKey {
         RankKey { points: self.points, reached_at: self.reached_at, user: self.user }
     }
 }
 
-/// How many of a board's fans have at most as many points as one of them, that one included, in hundredths of a
+/// The share of a board's fans that have at most as many points as a given fan, including that fan, in hundredths of a
 /// percent, rounded down: 10,000 for the leaders. Ties share it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Percentile(u16);
 
 impl Percentile {
-    /// That of a rank among so many fans.
+    /// The percentile of a rank on a board with `fans` fans.
     pub fn of(rank: usize, fans: usize) -> Self {
         let at_most = (fans + 1).saturating_sub(rank);
         let hundredths = at_most.saturating_mul(10_000).checked_div(fans).unwrap_or(0);
@@ -76,14 +76,14 @@ impl Percentile {
     }
 }
 
-/// Where one fan stands.
+/// The position of one fan on a board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Standing {
-    /// Their line.
+    /// The fan's line.
     pub ranked: Ranked,
-    /// How many they are level with or ahead of.
+    /// The share of fans that this fan ties with or is ahead of.
     pub percentile: Percentile,
-    /// How many points they lack to share the next better rank; none at the top.
+    /// How many points are missing to share the next better rank; `None` at the top.
     pub to_next: Option<Points>,
 }
 
@@ -94,19 +94,19 @@ impl Default for RankIndex {
 }
 
 impl RankIndex {
-    /// A board with nobody on it.
+    /// An empty board.
     pub fn new() -> Self {
         Self { fans: Fans::for_about(0), order: Tree::new() }
     }
 
-    /// Lists a fan with their total, or moves them; `false` when as new a version was heard already, and nothing
-    /// changes.
+    /// Lists a fan with their total, or moves them. Returns `false` and changes nothing if the version is not higher
+    /// than the stored one.
     pub fn apply(&mut self, user: UserId, total: &Total) -> bool {
         self.hear(user, Some(total), total.version)
     }
 
-    /// Takes a fan off the board (they left, opted out, were suspended or deleted) and closes the ranks; `false`
-    /// when as new a version was heard already. A later version lists them again.
+    /// Removes a fan from the board (they left, opted out, were suspended or deleted). Returns `false` if the version
+    /// is not higher than the stored one. An update with a later version lists them again.
     pub fn remove(&mut self, user: UserId, version: u64) -> bool {
         self.hear(user, None, version)
     }
@@ -129,12 +129,12 @@ impl RankIndex {
         self.order.len()
     }
 
-    /// Whether nobody is listed.
+    /// Whether no fan is listed.
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The version of the latest that was heard of a fan, whether listed or not.
+    /// The latest version received for a fan, whether listed or not.
     pub fn version(&self, user: UserId) -> Option<u64> {
         self.fans.version(user)
     }
@@ -144,7 +144,7 @@ impl RankIndex {
         self.order.count_while(|key| key.points > points)
     }
 
-    /// Where a fan stands; `None` when they are not listed.
+    /// A fan's position; `None` if they are not listed.
     pub fn standing(&self, user: UserId) -> Option<Standing> {
         let key = self.fans.listed(user)?;
         let before = self.order.count_while(|other| other < key);
@@ -167,7 +167,7 @@ impl RankIndex {
         count.checked_sub(1).and_then(|last| self.order.get(last))
     }
 
-    /// Up to `limit` fans, from the one with `offset` fans before it on.
+    /// Up to `limit` fans, skipping the first `offset`.
     pub fn page(&self, offset: usize, limit: usize) -> Vec<Ranked> {
         let Some(first) = self.order.get(offset) else { return Vec::new() };
         let mut page = Vec::with_capacity(limit.min(self.len() - offset));
@@ -187,12 +187,12 @@ impl RankIndex {
         page
     }
 
-    /// Up to `limit` fans that come after `key`, whether or not a fan stands there now.
+    /// Up to `limit` fans after `key`, whether or not a fan has that key now.
     pub fn page_after(&self, key: &RankKey, limit: usize) -> Vec<Ranked> {
         self.page(self.order.count_while(|other| other <= key), limit)
     }
 
-    /// A fan with up to `each_way` fans before and as many after them; `None` when they are not listed.
+    /// A fan with up to `each_way` fans before and after them; `None` if they are not listed.
     pub fn around(&self, user: UserId, each_way: usize) -> Option<Vec<Ranked>> {
         let key = self.fans.listed(user)?;
         let before = self.order.count_while(|other| other < key);
@@ -200,7 +200,7 @@ impl RankIndex {
         Some(self.page(offset, (before - offset).saturating_add(each_way).saturating_add(1)))
     }
 
-    /// The bytes that it has allocated, spare room included. Walks the nodes: O(n / 128).
+    /// The number of allocated bytes, including spare capacity. Visits the nodes: O(n / 128).
     pub fn heap_bytes(&self) -> usize {
         self.fans.heap_bytes() + self.order.heap_bytes()
     }
@@ -210,12 +210,13 @@ const fn ranked(key: &RankKey, position: usize, rank: usize) -> Ranked {
     Ranked { position, rank, user: key.user, points: key.points, reached_at: key.reached_at }
 }
 
-/// Makes the index of many fans at once: quickest when they come in the board's order, right in any. What is heard
-/// while it loads can be told to it, or to the finished index, before or after the stored totals.
+/// Builds the index from many fans at once. Fastest if they are added in the board's order; any order works. Updates
+/// that arrive during the load can be applied to the builder or to the finished index, before or after the stored
+/// totals.
 #[derive(Debug, Clone)]
 pub struct RankIndexBuilder {
     fans: Fans,
-    /// The last key, as long as each came after the one before and nobody came twice.
+    /// The last key, while keys are ascending and no fan was updated twice.
     ascending: Result<Option<RankKey>, OutOfOrder>,
 }
 
@@ -223,17 +224,17 @@ pub struct RankIndexBuilder {
 struct OutOfOrder;
 
 impl RankIndexBuilder {
-    /// Begins the index of about `fans` fans; more or fewer only cost time or memory.
+    /// Starts an index for about `fans` fans; a wrong estimate only costs time or memory.
     pub fn for_about(fans: usize) -> Self {
         Self { fans: Fans::for_about(fans), ascending: Ok(None) }
     }
 
-    /// As [`RankIndex::apply`].
+    /// Same as [`RankIndex::apply`].
     pub fn apply(&mut self, user: UserId, total: &Total) -> bool {
         self.hear(user, Some(total), total.version)
     }
 
-    /// As [`RankIndex::remove`].
+    /// Same as [`RankIndex::remove`].
     pub fn remove(&mut self, user: UserId, version: u64) -> bool {
         self.hear(user, None, version)
     }
@@ -248,7 +249,7 @@ impl RankIndexBuilder {
         true
     }
 
-    /// The index. O(n), or O(n log n) when the fans did not come in order.
+    /// Builds the index. O(n), or O(n log n) if the fans were not added in order.
     pub fn finish(self) -> RankIndex {
         let len = self.fans.keys().count();
         let order = if self.ascending.is_ok() {
@@ -260,13 +261,13 @@ impl RankIndexBuilder {
     }
 }
 
-/// Keys that are sorted in one go, about: 4 MiB.
+/// Approximate number of keys per sorted band: 4 MiB.
 const BAND: usize = 131_072;
-/// Keys that are looked at to find where bands begin.
+/// Number of keys that are sampled to choose the boundaries of bands.
 const SAMPLE: usize = 4096;
 
-/// The keys of `len` listed fans in their order. They are sorted in bands, each found by a pass over all, so that not all
-/// of them are there twice at any time.
+/// The keys of `len` listed fans, sorted. They are sorted in bands, each collected in a pass over all fans, so that
+/// memory never holds a second copy of all keys.
 fn ascending(fans: &Fans, len: usize) -> impl Iterator<Item = RankKey> {
     let bands = len.div_ceil(BAND);
     let mut sample: Vec<RankKey> = fans.keys().step_by((len / SAMPLE).max(1)).collect();

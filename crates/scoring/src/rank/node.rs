@@ -1,6 +1,6 @@
-//! The nodes of the tree, and how they share what they hold.
+//! The nodes of the tree, and how they share their items.
 //!
-//! A full node first gives to a sibling and splits only when both are nearly full, which keeps the nodes about four
+//! A full node first moves items to a sibling, and splits only if both are nearly full. This keeps nodes about four
 //! fifths full under random changes.
 
 use super::key::RankKey;
@@ -11,7 +11,7 @@ pub(super) enum Node<const LEAF: usize, const FANOUT: usize> {
     Inner(Inner<LEAF, FANOUT>),
 }
 
-/// Children of one height. The numbers of their keys lie close together, because they are summed at every visit.
+/// Children of equal height. The counts are stored contiguously, because every visit sums them.
 #[derive(Debug, Clone)]
 pub(super) struct Inner<const LEAF: usize, const FANOUT: usize> {
     counts: Vec<usize>,
@@ -20,7 +20,8 @@ pub(super) struct Inner<const LEAF: usize, const FANOUT: usize> {
 
 #[derive(Debug, Clone)]
 struct Child<const LEAF: usize, const FANOUT: usize> {
-    /// No key of the node is below it, and every key of the siblings before is. The key itself may be gone.
+    /// A lower bound of the node's keys that is above every key of the preceding siblings. The key itself may have been
+    /// removed.
     first: RankKey,
     node: Node<LEAF, FANOUT>,
 }
@@ -104,7 +105,7 @@ impl<const LEAF: usize, const FANOUT: usize> Node<LEAF, FANOUT> {
         }
     }
 
-    /// Splits the upper half off.
+    /// Splits off the upper half.
     fn split(&mut self) -> Self {
         match self {
             Self::Leaf(keys) => Self::Leaf(upper_half(keys, LEAF)),
@@ -115,7 +116,7 @@ impl<const LEAF: usize, const FANOUT: usize> Node<LEAF, FANOUT> {
         }
     }
 
-    /// Moves items between neighbours until the left one has `len` of them.
+    /// Moves items between neighbours until the left one has `len` items.
     fn divide(left: &mut Self, right: &mut Self, len: usize) {
         match (left, right) {
             (Self::Leaf(left), Self::Leaf(right)) => divide(left, right, len),
@@ -123,14 +124,14 @@ impl<const LEAF: usize, const FANOUT: usize> Node<LEAF, FANOUT> {
                 divide(&mut left.counts, &mut right.counts, len);
                 divide(&mut left.children, &mut right.children, len);
             }
-            // Siblings are of one height.
+            // Siblings have equal height.
             (Self::Leaf(_), Self::Inner(_)) | (Self::Inner(_), Self::Leaf(_)) => {}
         }
     }
 }
 
 impl<const LEAF: usize, const FANOUT: usize> Inner<LEAF, FANOUT> {
-    /// A node over others, none of them empty, in their order.
+    /// A parent node over these nodes, which are not empty and in order.
     pub(super) fn over(nodes: Vec<Node<LEAF, FANOUT>>) -> Self {
         let mut counts = Vec::with_capacity(FANOUT);
         let mut children = Vec::with_capacity(FANOUT);
@@ -143,12 +144,12 @@ impl<const LEAF: usize, const FANOUT: usize> Inner<LEAF, FANOUT> {
         Self { counts, children }
     }
 
-    /// The last child whose first key is before; the first one when none is.
+    /// The last child whose first key satisfies `is_before`; the first child if none does.
     fn position(&self, is_before: impl Fn(&RankKey) -> bool) -> usize {
         count_before(&self.children, |child| is_before(&child.first)).saturating_sub(1)
     }
 
-    /// The child in which the keys that are before end, and how many keys the children before it have.
+    /// The child that contains the boundary of `is_before`, and how many keys the preceding children have.
     pub(super) fn child_where(
         &self,
         is_before: impl Fn(&RankKey) -> bool,
@@ -157,7 +158,7 @@ impl<const LEAF: usize, const FANOUT: usize> Inner<LEAF, FANOUT> {
         (self.counts.iter().take(at).sum(), self.children.get(at).map(|child| &child.node))
     }
 
-    /// The child that has the key with `index` keys before it, and how many of these it has.
+    /// The child that contains the key at `index`, and the index within that child.
     pub(super) fn child_at(&self, mut index: usize) -> Option<(usize, &Node<LEAF, FANOUT>)> {
         for (count, child) in self.counts.iter().zip(&self.children) {
             if index < *count {
@@ -168,7 +169,7 @@ impl<const LEAF: usize, const FANOUT: usize> Inner<LEAF, FANOUT> {
         None
     }
 
-    /// The child into which a new key is to go, with room for it, and counted already.
+    /// The child that a new key belongs to. Makes room in it and increments its count.
     pub(super) fn child_to_grow(&mut self, key: &RankKey) -> Option<&mut Node<LEAF, FANOUT>> {
         let mut at = self.position(|first| first <= key);
         if self.children.get(at)?.node.is_full() {
@@ -192,18 +193,18 @@ impl<const LEAF: usize, const FANOUT: usize> Inner<LEAF, FANOUT> {
         removed
     }
 
-    /// The only child, when there is but one.
+    /// The only child, if there is exactly one.
     pub(super) fn take_only_child(&mut self) -> Option<Node<LEAF, FANOUT>> {
         if self.children.len() > 1 { None } else { self.children.pop().map(|child| child.node) }
     }
 
-    /// How many items the child at `left` and the one after it have.
+    /// The numbers of items of the child at `left` and of the next one.
     fn neighbours(&self, left: usize) -> Option<(usize, usize)> {
         let right = self.children.get(left + 1)?.node.len();
         Some((self.children.get(left)?.node.len(), right))
     }
 
-    /// Moves items between the child at `left` and the one after it until the left one has `len` of them.
+    /// Moves items between the child at `left` and the next one until the left one has `len` items.
     fn divide(&mut self, left: usize, len: usize) {
         if let Some([first, second]) = self.children.get_mut(left..left + 2) {
             Node::divide(&mut first.node, &mut second.node, len);
@@ -214,8 +215,8 @@ impl<const LEAF: usize, const FANOUT: usize> Inner<LEAF, FANOUT> {
         }
     }
 
-    /// Makes room in a full child: half of what a sibling still takes goes there, when that is worth moving; else
-    /// the child is split.
+    /// Makes room in a full child: fills half of a sibling's free space with items of the child if that is worthwhile;
+    /// otherwise splits the child.
     fn make_room(&mut self, at: usize) {
         let Some(full) = self.children.get(at) else { return };
         let capacity = full.node.capacity();
@@ -240,8 +241,8 @@ impl<const LEAF: usize, const FANOUT: usize> Inner<LEAF, FANOUT> {
         }
     }
 
-    /// Looks after a child that is at most half full: it is joined with a sibling when both fit into one with some
-    /// room left, and has at least a quarter otherwise, so that no key is ever taken from an empty one.
+    /// Refills a child that is at most half full: merges it with a sibling if both fit into one with some room left;
+    /// otherwise rebalances it to at least a quarter, so that no key is ever removed from an empty node.
     fn fill(&mut self, at: usize) {
         let Some(thin) = self.children.get(at) else { return };
         let (capacity, len) = (thin.node.capacity(), thin.node.len());
@@ -264,9 +265,9 @@ impl<const LEAF: usize, const FANOUT: usize> Inner<LEAF, FANOUT> {
     }
 }
 
-/// How many items come before the first of which `is_before` does not hold. In two steps that each look at some ten
-/// items: of a node that lies in no cache, a binary search would wait for six lines one after the other, and this
-/// waits twice.
+/// The number of items before the first one for which `is_before` is false. It searches in two steps of about ten items
+/// each: in a node that is in no cache, a binary search would wait for six cache lines in sequence, and this waits for
+/// two.
 pub(super) fn count_before<T>(items: &[T], is_before: impl Fn(&T) -> bool) -> usize {
     const STEP: usize = 12;
     let steps = items.iter().step_by(STEP).filter(|item| is_before(item)).count();
@@ -275,7 +276,7 @@ pub(super) fn count_before<T>(items: &[T], is_before: impl Fn(&T) -> bool) -> us
     start + last.iter().filter(|item| is_before(item)).count()
 }
 
-/// Deals `len` items out evenly to as few vectors as hold them at seven eighths of `capacity`.
+/// Distributes `len` items evenly into the fewest vectors that are at most seven eighths of `capacity` full.
 pub(super) fn packed<T>(mut items: impl Iterator<Item = T>, len: usize, capacity: usize) -> Vec<Vec<T>> {
     let groups = len.div_ceil(capacity - capacity / 8);
     (0..groups)
@@ -304,7 +305,7 @@ fn divide<T>(left: &mut Vec<T>, right: &mut Vec<T>, len: usize) {
 
 #[cfg(test)]
 impl Node<4, 4> {
-    /// Asserts the bounds that the way down relies on; gives back the number of keys and the height.
+    /// Asserts the bounds that descents rely on; returns the number of keys and the height.
     pub(super) fn check(&self, low: Option<RankKey>, high: Option<RankKey>) -> (usize, usize) {
         assert!(self.len() <= 4);
         match self {

@@ -1,8 +1,8 @@
-//! A counted B+-tree of keys: sorted leaves of up to `LEAF` keys under nodes of up to `FANOUT` children, each child
-//! with its number of keys, so that "how many before" and "which is the n-th" are one way down.
+//! A counted B+-tree of keys: sorted leaves of up to `LEAF` keys under nodes of up to `FANOUT` children. Each child is
+//! stored with its number of keys, so that the rank of a key and the n-th key each take one descent.
 //!
-//! Room is made and thin nodes are filled on the way down, so that nothing has to be carried back up. `LEAF` and
-//! `FANOUT` are powers of two from 4 on: vectors that double end at just that size.
+//! Full nodes are split and thin nodes refilled during the descent, so that no change propagates back up. `LEAF` and
+//! `FANOUT` are powers of two, at least 4: vectors that double in capacity end at exactly that size.
 
 use super::key::RankKey;
 use super::node::{Inner, Node, count_before, packed};
@@ -19,7 +19,7 @@ impl<const LEAF: usize, const FANOUT: usize> Tree<LEAF, FANOUT> {
         Self { root: Node::Leaf(Vec::new()), len: 0 }
     }
 
-    /// Packs `len` keys, ascending and each once, into nodes that are seven eighths full. O(n).
+    /// Packs `len` unique, ascending keys into nodes that are seven eighths full. O(n).
     pub(super) fn from_ascending(keys: impl Iterator<Item = RankKey>, len: usize) -> Self {
         let mut nodes: Vec<_> = packed(keys, len, LEAF).into_iter().map(Node::Leaf).collect();
         while nodes.len() > 1 {
@@ -34,7 +34,7 @@ impl<const LEAF: usize, const FANOUT: usize> Tree<LEAF, FANOUT> {
         self.len
     }
 
-    /// Adds a key that is not here.
+    /// Adds a new key.
     pub(super) fn insert(&mut self, key: RankKey) {
         if self.root.is_full() {
             let old = mem::replace(&mut self.root, Node::Leaf(Vec::new()));
@@ -56,7 +56,7 @@ impl<const LEAF: usize, const FANOUT: usize> Tree<LEAF, FANOUT> {
         }
     }
 
-    /// Takes a key out; `false` when it is not here.
+    /// Removes a key; `false` if it is missing.
     pub(super) fn remove(&mut self, key: &RankKey) -> bool {
         let removed = self.root.remove(key);
         if removed {
@@ -70,8 +70,8 @@ impl<const LEAF: usize, const FANOUT: usize> Tree<LEAF, FANOUT> {
         removed
     }
 
-    /// How many keys come before the first of which `is_before` does not hold; it must hold of all before one of
-    /// which it holds.
+    /// The number of keys before the first one for which `is_before` is false. `is_before` must be true for a prefix of
+    /// the keys.
     pub(super) fn count_while(&self, is_before: impl Fn(&RankKey) -> bool) -> usize {
         let (mut node, mut count) = (&self.root, 0);
         loop {
@@ -87,7 +87,7 @@ impl<const LEAF: usize, const FANOUT: usize> Tree<LEAF, FANOUT> {
         }
     }
 
-    /// The key with `index` keys before it.
+    /// The key at position `index`, from 0.
     pub(super) fn get(&self, index: usize) -> Option<&RankKey> {
         let (mut node, mut index) = (&self.root, index);
         loop {
@@ -98,13 +98,13 @@ impl<const LEAF: usize, const FANOUT: usize> Tree<LEAF, FANOUT> {
         }
     }
 
-    /// Calls `take` with up to `limit` keys from the one with `skip` keys before it on. O(log n + limit).
+    /// Calls `take` with up to `limit` keys, skipping the first `skip`. O(log n + limit).
     pub(super) fn range(&self, skip: usize, limit: usize, mut take: impl FnMut(&RankKey)) {
         let mut left = limit;
         self.root.range(skip, &mut left, &mut take);
     }
 
-    /// The bytes that its nodes have allocated. O(n / `LEAF`).
+    /// The number of bytes allocated by its nodes. O(n / `LEAF`).
     pub(super) fn heap_bytes(&self) -> usize {
         self.root.heap_bytes()
     }
@@ -122,7 +122,7 @@ mod tests {
     type Small = Tree<4, 4>;
 
     fn key(n: u16) -> RankKey {
-        // Neighbours in number share their points, and some their time.
+        // Adjacent numbers share points, and some of them the time.
         let reached_at = Timestamp::from_micros(i64::from(n / 3));
         RankKey {
             points: Points::new(i64::from(n / 8)),
@@ -132,7 +132,7 @@ mod tests {
     }
 
     impl Small {
-        /// The bounds that the way down relies on; gives back the height.
+        /// Asserts the bounds that descents rely on; returns the height.
         fn check(&self) -> usize {
             let (count, height) = self.root.check(None, None);
             assert_eq!(count, self.len);
@@ -208,7 +208,7 @@ mod tests {
         let mut tree = Real::new();
         let mut order: Vec<u16> = (0..20_000).collect();
         for (index, n) in order.clone().into_iter().enumerate() {
-            // A fixed shuffle.
+            // A deterministic shuffle.
             let other = usize::from(n) * 7919 % (index + 1);
             order.swap(index, other);
         }

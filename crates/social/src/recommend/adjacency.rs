@@ -1,14 +1,14 @@
-//! Sorted lists of nodes. An entry is put in its place by moving those behind it: some microseconds where there
-//! are a hundred thousand, and the least memory of all there is.
+//! Sorted lists of nodes. Inserting moves the entries behind the new one: a few microseconds in a list of a hundred
+//! thousand, with the least possible memory.
 
 use std::cmp::Ordering;
 
-/// Puts `node` into its place; false when it was there.
+/// Inserts `node`; `false` if the list contains it already.
 pub(super) fn insert(list: &mut Vec<u32>, node: u32) -> bool {
     match list.binary_search(&node) {
         Ok(_) => false,
         Err(place) => {
-            // Most people follow few: lists grow in small steps, those of hubs by an eighth.
+            // Most people follow few others: lists grow in small steps, those of hubs by an eighth.
             if list.len() == list.capacity() {
                 list.reserve_exact((list.len() / 8).max(4));
             }
@@ -18,7 +18,7 @@ pub(super) fn insert(list: &mut Vec<u32>, node: u32) -> bool {
     }
 }
 
-/// Takes `node` out; false when it was not there.
+/// Removes `node`; `false` if the list does not contain it.
 pub(super) fn remove(list: &mut Vec<u32>, node: u32) -> bool {
     let place = list.binary_search(&node);
     if let Ok(place) = place {
@@ -27,8 +27,8 @@ pub(super) fn remove(list: &mut Vec<u32>, node: u32) -> bool {
     place.is_ok()
 }
 
-/// How many nodes two lists have in common. Takes the shorter one's length times the logarithm of the gaps in
-/// the longer one.
+/// The number of nodes that two lists have in common. Takes time proportional to the length of the shorter list times
+/// the logarithm of the gaps in the longer one.
 pub(super) fn common(one: &[u32], other: &[u32]) -> u32 {
     let (short, mut long) = if one.len() <= other.len() { (one, other) } else { (other, one) };
     let mut count = 0;
@@ -43,7 +43,7 @@ pub(super) fn common(one: &[u32], other: &[u32]) -> u32 {
     count
 }
 
-/// The rest of a list from the first entry that is not less than `node`, which is looked for in steps that double.
+/// The rest of a list from the first entry that is not less than `node`, found by exponential search.
 fn behind(list: &[u32], node: u32) -> &[u32] {
     let mut step = 1;
     while list.get(step).is_some_and(|found| *found < node) {

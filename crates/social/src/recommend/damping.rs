@@ -1,19 +1,19 @@
-//! Weights as integers: their sums are the same in any order, and on any machine.
+//! Weights in fixed-point integers: sums do not depend on the order or the machine.
 
-/// The binary digits behind the point.
+/// The number of fractional binary digits.
 pub(super) const FRACTION: u32 = 32;
 
-/// Degrees whose damping lies ready.
+/// The number of degrees with precomputed damping.
 const READY: usize = 4096;
 
-/// `1/√degree` in fixed point; what nothing leads on from counts as one way.
+/// `1/√degree` in fixed point; a degree of 0 counts as 1.
 pub(super) fn damping(degree: usize) -> u64 {
     let degree = u64::try_from(degree.max(1)).unwrap_or(u64::MAX);
     // √(2⁶⁴/k) = 2³²/√k.
     u64::try_from((u128::from(u64::MAX) + 1) / u128::from(degree)).map_or(1 << FRACTION, u64::isqrt)
 }
 
-/// [`damping`] without roots for the degrees that most people have.
+/// [`damping`] with precomputed values for the degrees that most people have.
 #[derive(Debug)]
 pub(super) struct Damping {
     ready: Vec<u64>,
@@ -36,7 +36,7 @@ pub(super) fn times(one: u64, other: u64) -> u64 {
     u64::try_from((u128::from(one) * u128::from(other)) >> FRACTION).unwrap_or(u64::MAX)
 }
 
-/// Brings the weights of a list to unit Euclidean length.
+/// Normalises the weights of a list to unit Euclidean length.
 #[derive(Debug, Default)]
 pub(super) struct Unit {
     squares: u128,
@@ -47,7 +47,7 @@ impl Unit {
         self.squares = self.squares.saturating_add(u128::from(weight) * u128::from(weight));
     }
 
-    /// What brings a weight that was taken in to its share of the length.
+    /// The scale that normalises the weights that were added.
     pub(super) fn scale(&self) -> Scale {
         let length = u64::try_from(self.squares.isqrt()).unwrap_or(u64::MAX).max(1);
         let shift = length.ilog2() + 64;
@@ -56,7 +56,7 @@ impl Unit {
     }
 }
 
-/// A division by the length of a list as a multiplication, since there is one for everybody who was reached.
+/// A division by the length of a list, done as a multiplication because it is applied to every reached person.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scale {
     factor: u64,
@@ -64,13 +64,13 @@ pub(super) struct Scale {
 }
 
 impl Scale {
-    /// A weight of a list of unit length: at most one, since no weight is longer than its list.
+    /// The normalised weight: at most one, since no weight exceeds the length of its list.
     pub(super) fn of(self, weight: u64) -> u64 {
         u64::try_from((u128::from(weight) * u128::from(self.factor)) >> self.shift).unwrap_or(u64::MAX)
     }
 }
 
-/// A sum of such weights as a number.
+/// A sum of such weights as a floating-point number.
 pub(super) fn shown(score: u64) -> f64 {
     let part = |bits: u64| f64::from(u32::try_from(bits & u64::from(u32::MAX)).unwrap_or(u32::MAX));
     part(score >> FRACTION) + part(score) / 4_294_967_296.0

@@ -1,4 +1,4 @@
-//! Who follows whom, and which teams they support.
+//! The in-memory graph of follows and supported teams.
 
 use super::adjacency::{insert, remove};
 use super::damping::Damping;
@@ -9,22 +9,22 @@ use std::collections::BTreeSet;
 use std::collections::hash_map::{Entry, HashMap};
 use terrace_kernel::{LeagueId, TeamId, UserId};
 
-/// A node as the place of its person in a list.
+/// A node as an index into a list.
 pub(super) fn at(node: u32) -> usize {
     usize::try_from(node).unwrap_or(usize::MAX)
 }
 
-/// The place of a person among all, by followers: the most first, then the lesser id.
+/// The sort key of people: most followers first, then the lower id.
 pub(super) type Rank = (Reverse<u32>, UserId);
 
-/// Somebody and their teams. Follows are kept apart: there walks go, and find them close together.
+/// A person and their teams. Follows are stored separately, because walks need them close together in memory.
 #[derive(Debug)]
 pub(super) struct Person {
     id: UserId,
-    /// Followed teams, and the favourite one.
+    /// The followed teams and the favourite one.
     teams: Vec<u32>,
     favorite: Option<u32>,
-    /// The favourite team is among the teams although it is not followed.
+    /// Whether the favourite team is in `teams` without being followed.
     is_only_favorite: bool,
 }
 
@@ -42,7 +42,7 @@ impl Person {
     }
 }
 
-/// A team with those who support it.
+/// A team and its supporters.
 #[derive(Debug)]
 pub(super) struct Team {
     id: TeamId,
@@ -66,26 +66,26 @@ impl Team {
 
 /// The follow graph of people and teams, in memory.
 ///
-/// It holds what it is told and knows no rules beyond that nobody follows themselves: a follow that is already
-/// there and one that is not there any more change nothing, so that whoever keeps it current may tell it twice.
-/// Somebody **supports** a team that they follow or that is their favourite.
+/// It applies updates and enforces only one rule: no person follows themself. Adding an existing follow or removing a
+/// missing one has no effect, so that updates may be applied twice. A person **supports** a team that they follow or
+/// that is their favourite.
 ///
-/// Each follow takes 8 bytes, 4 at either end, plus at most an eighth where it came after [`Loader::finish`], and
-/// each person some 160 bytes; [`Self::bytes`] tells exactly. It holds up to 2³² people.
+/// Each follow takes 8 bytes, 4 at either end, plus at most an eighth if it was added after [`Loader::finish`]; each
+/// person takes about 160 bytes. [`Self::bytes`] returns the exact size. The graph holds up to 2³² people.
 ///
 /// [`Loader::finish`]: super::Loader::finish
 #[derive(Debug, Default)]
 pub struct FollowGraph {
     nodes: HashMap<UserId, u32>,
     people: Vec<Option<Person>>,
-    /// Whom each person follows, and who follows them, in the order of nodes.
+    /// The followed people and the followers of each person, indexed by node.
     follows: Vec<Vec<u32>>,
     followers: Vec<Vec<u32>>,
-    /// Places of people who are gone.
+    /// Indexes of removed people, for reuse.
     free: Vec<u32>,
     team_nodes: HashMap<TeamId, u32>,
     teams: Vec<Option<Team>>,
-    /// Everybody who has followers.
+    /// All people who have followers.
     ranks: BTreeSet<Rank>,
     len: usize,
     damping: Damping,
@@ -93,12 +93,12 @@ pub struct FollowGraph {
 }
 
 impl FollowGraph {
-    /// A graph of nobody.
+    /// An empty graph.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// `user` follows `followed` from now on. False when that was so, and for oneself.
+    /// Adds the follow of `followed` by `user`; `false` if it existed, or if both are the same person.
     pub fn follow(&mut self, user: UserId, followed: UserId) -> bool {
         if user == followed {
             return false;
@@ -112,7 +112,7 @@ impl FollowGraph {
         is_new
     }
 
-    /// `user` does not follow `followed` any more. False when that was so.
+    /// Removes the follow of `followed` by `user`; `false` if it did not exist.
     pub fn unfollow(&mut self, user: UserId, followed: UserId) -> bool {
         let (Some(from), Some(to)) = (self.node(user), self.node(followed)) else { return false };
         let was_there = self.follows.get_mut(at(from)).is_some_and(|follows| remove(follows, to));
@@ -123,7 +123,7 @@ impl FollowGraph {
         was_there
     }
 
-    /// Somebody follows a team from now on. False when that was so.
+    /// Adds a team follow; `false` if it existed.
     pub fn follow_team(&mut self, user: UserId, team: TeamId) -> bool {
         let (Some(from), Some(to)) = (self.enter(user), self.enter_team(team)) else { return false };
         let Some(person) = self.person_mut(from) else { return false };
@@ -134,8 +134,7 @@ impl FollowGraph {
         insert(&mut person.teams, to) && self.change_supporters(to, |supporters| insert(supporters, from))
     }
 
-    /// Somebody does not follow a team any more; they still support it when it is their favourite. False when
-    /// they did not follow it.
+    /// Removes a team follow; `false` if it did not exist. The person still supports the team if it is their favourite.
     pub fn unfollow_team(&mut self, user: UserId, team: TeamId) -> bool {
         let (Some(from), Some(to)) = (self.node(user), self.team_node(team)) else { return false };
         let Some(person) = self.person_mut(from) else { return false };
@@ -145,7 +144,7 @@ impl FollowGraph {
         remove(&mut person.teams, to) && self.change_supporters(to, |supporters| remove(supporters, from))
     }
 
-    /// Somebody's favourite team, or that there is none. Returns whether it is another one than before.
+    /// Sets or clears a person's favourite team; returns whether it changed.
     pub fn set_favorite_team(&mut self, user: UserId, team: Option<TeamId>) -> bool {
         if team.is_none() && self.node(user).is_none() {
             return false;
@@ -170,7 +169,7 @@ impl FollowGraph {
         true
     }
 
-    /// The league that a team plays in; none when it is not known.
+    /// Sets the league of a team; `None` if it is unknown.
     pub fn set_league(&mut self, team: TeamId, league: Option<LeagueId>) {
         let Some(node) = self.enter_team(team) else { return };
         if let Some(team) = self.teams.get_mut(at(node)).and_then(Option::as_mut) {
@@ -178,7 +177,7 @@ impl FollowGraph {
         }
     }
 
-    /// Takes somebody out, with every follow from and of them. False when they were not there.
+    /// Removes a person with all follows from and of them; `false` if they were not in the graph.
     pub fn remove_person(&mut self, user: UserId) -> bool {
         let Some(node) = self.nodes.remove(&user) else { return false };
         self.ranks.remove(&self.rank_of(user, node));
@@ -199,9 +198,9 @@ impl FollowGraph {
         true
     }
 
-    /// Takes a team out, also as anybody's favourite. False when it was not there.
+    /// Removes a team, also as a favourite; `false` if it was not in the graph.
     pub fn remove_team(&mut self, team: TeamId) -> bool {
-        // Its place stays empty: there are few teams, and they hardly ever go.
+        // Its index is not reused: there are few teams, and they are rarely removed.
         let Some(node) = self.team_nodes.remove(&team) else { return false };
         let Some(team) = self.teams.get_mut(at(node)).and_then(Option::take) else { return false };
         for supporter in team.supporters {
@@ -215,35 +214,35 @@ impl FollowGraph {
         true
     }
 
-    /// Whether one follows the other.
+    /// Whether `user` follows `followed`.
     pub fn follows(&self, user: UserId, followed: UserId) -> bool {
         let (Some(from), Some(to)) = (self.node(user), self.node(followed)) else { return false };
         self.followed_by(from).binary_search(&to).is_ok()
     }
 
-    /// How many people somebody follows, and how many follow them.
+    /// How many people a person follows, and how many follow them.
     pub fn degrees(&self, user: UserId) -> (usize, usize) {
         let node = self.node(user);
         node.map_or((0, 0), |node| (self.followed_by(node).len(), self.followers_of(node).len()))
     }
 
-    /// How many people there are.
+    /// The number of people.
     pub fn people(&self) -> usize {
         self.nodes.len()
     }
 
-    /// How many follows of people by people there are.
+    /// The number of follows between people.
     pub const fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether nobody follows anybody.
+    /// Whether there are no follows.
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The memory that it takes, in bytes, without that in which lists are made and without what the allocator
-    /// adds: that of maps is reckoned from their capacity, that of the order by followers as three quarters full.
+    /// The memory of the graph in bytes, without the memory for computing lists and without allocator overhead. Maps
+    /// are estimated from their capacity, and the order by followers as three quarters full.
     pub fn bytes(&self) -> usize {
         let of = |capacity: usize, each: usize| capacity * each;
         let follows = self.follows.iter().chain(&self.followers).map(Vec::capacity).sum::<usize>();
@@ -253,7 +252,7 @@ impl FollowGraph {
             + of(self.follows.capacity() + self.followers.capacity(), size_of::<Vec<u32>>())
             + of(self.people.capacity(), size_of::<Option<Person>>())
             + of(self.teams.capacity(), size_of::<Option<Team>>())
-            // One byte of control for each place, of which seven in eight may be taken.
+            // One control byte for each slot; seven in eight slots may be used.
             + of(self.nodes.capacity() * 8 / 7, size_of::<(UserId, u32)>() + 1)
             + of(self.team_nodes.capacity() * 8 / 7, size_of::<(TeamId, u32)>() + 1)
             + of(self.ranks.len() * 4 / 3, size_of::<Rank>())
@@ -263,12 +262,12 @@ impl FollowGraph {
         self.nodes.get(&user).copied()
     }
 
-    /// Whom somebody follows.
+    /// The nodes that a node follows.
     pub(super) fn followed_by(&self, node: u32) -> &[u32] {
         self.follows.get(at(node)).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// Who follows somebody.
+    /// The followers of a node.
     pub(super) fn followers_of(&self, node: u32) -> &[u32] {
         self.followers.get(at(node)).map(Vec::as_slice).unwrap_or_default()
     }
@@ -298,7 +297,7 @@ impl FollowGraph {
         self.teams.len()
     }
 
-    /// Everybody who has followers: the most first, then the lesser id.
+    /// All people who have followers: most followers first, then the lower id.
     pub(super) const fn ranks(&self) -> &BTreeSet<Rank> {
         &self.ranks
     }
@@ -311,7 +310,7 @@ impl FollowGraph {
         &self.pool
     }
 
-    /// What tells places apart in whatever order they came: nodes do not.
+    /// A name of a place that does not depend on the order of insertion; nodes do.
     pub(super) fn name(&self, place: Place) -> (bool, [u8; 16]) {
         let (is_team, id) = match place {
             Place::Person(node) => (false, self.person(node).map(|person| person.id.as_uuid())),
@@ -320,7 +319,7 @@ impl FollowGraph {
         (is_team, id.map(|id| *id.as_bytes()).unwrap_or_default())
     }
 
-    /// The node of somebody, who is there from now on; none when there are too many.
+    /// The node of a person, who is added if missing; `None` if the graph is full.
     pub(super) fn enter(&mut self, user: UserId) -> Option<u32> {
         let vacant = match self.nodes.entry(user) {
             Entry::Occupied(entry) => return Some(*entry.get()),
@@ -353,8 +352,8 @@ impl FollowGraph {
         }
     }
 
-    /// Puts everybody's edges at once into a graph that has none, sorted and without doubles: for each person and
-    /// each team, those of the nodes at the other end.
+    /// Sets all edges of a graph that has none. They must be sorted and without duplicates: for each person and each
+    /// team, the nodes at the other end.
     pub(super) fn fill(&mut self, edges: Edges) {
         self.len = edges.follows.iter().map(Vec::len).sum();
         (self.follows, self.followers) = (edges.follows, edges.followers);
@@ -377,7 +376,7 @@ impl FollowGraph {
         self.people.get_mut(at(node)).and_then(Option::as_mut)
     }
 
-    /// Changes somebody's followers, and their rank along with it.
+    /// Changes a person's followers, and updates their rank.
     fn change_followers(&mut self, node: u32, change: impl FnOnce(&mut Vec<u32>) -> bool) {
         let Some(old) = self.rank(node) else { return };
         self.followers.get_mut(at(node)).map(change);
@@ -407,10 +406,10 @@ mod tests {
     use super::super::reference::{league, team, user};
     use super::*;
 
-    /// Somebody, whom they follow, and how many follow them.
+    /// A person, the people that they follow, and their number of followers.
     type Seen = (UserId, Vec<UserId>, usize);
 
-    /// Everything that can be seen of a graph, without the order in which it was built.
+    /// The observable content of a graph, independent of the order in which it was built.
     fn seen(graph: &FollowGraph) -> (Vec<Seen>, Vec<Rank>) {
         let mut people: Vec<_> = graph
             .nodes
@@ -441,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn a_graph_without_somebody_is_the_graph_that_they_never_came_to() {
+    fn removing_a_person_leaves_the_graph_as_if_they_never_joined() {
         let edges: Vec<(u32, u32)> =
             (0..40).flat_map(|a| (1..5).map(move |b| (a, (a * b + b) % 40))).collect();
         let mut graph = FollowGraph::new();
@@ -458,7 +457,7 @@ mod tests {
         }
         assert_eq!((seen(&graph), graph.len()), (seen(&without), without.len()));
         assert!(graph.teams.iter().flatten().all(|team| team.supporters.is_empty()));
-        // Their places are taken by the next who come.
+        // New people reuse the freed indexes.
         let places = graph.places();
         graph.follow(user(100), user(101));
         without.follow(user(100), user(101));

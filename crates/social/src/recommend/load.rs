@@ -1,25 +1,25 @@
-//! A whole graph at once: in the time that sorting its edges takes.
+//! Bulk loading of a graph, in the time that sorting its edges takes.
 
 use super::graph::{Edges, FollowGraph, at};
 use terrace_kernel::{LeagueId, TeamId, UserId};
 
-/// Takes in a graph edge by edge, in any order and however often, and builds it in the end.
+/// Collects the edges of a graph, in any order and with duplicates allowed, and builds the graph at the end.
 ///
-/// It is quickest when the follows of one person come one after another. Until the end it takes 8 bytes more for
-/// each edge.
+/// It is fastest if the follows of one person are added consecutively. During the load it takes 8 additional bytes per
+/// edge.
 #[derive(Debug, Default)]
 pub struct Loader {
     graph: FollowGraph,
-    /// From whom to whom, in the upper and in the lower half.
+    /// Follows: the follower in the upper half, the followed person in the lower half.
     follows: Vec<u64>,
     teams: Vec<u64>,
     favorites: Vec<(UserId, TeamId)>,
-    /// The one who followed last.
+    /// The most recently added follower.
     last: Option<(UserId, u32)>,
 }
 
 impl Loader {
-    /// Takes in that one follows the other; that somebody follows themselves is left out.
+    /// Adds a follow; a follow of oneself is ignored.
     pub fn follow(&mut self, user: UserId, followed: UserId) {
         if user == followed {
             return;
@@ -29,24 +29,24 @@ impl Loader {
         }
     }
 
-    /// Takes in that somebody follows a team.
+    /// Adds a team follow.
     pub fn follow_team(&mut self, user: UserId, team: TeamId) {
         if let (Some(from), Some(to)) = (self.enter(user), self.graph.enter_team(team)) {
             self.teams.push(pair(from, to));
         }
     }
 
-    /// Takes in somebody's favourite team; the last one counts.
+    /// Sets a person's favourite team; the last call wins.
     pub fn favorite_team(&mut self, user: UserId, team: TeamId) {
         self.favorites.push((user, team));
     }
 
-    /// Takes in the league that a team plays in.
+    /// Sets the league of a team.
     pub fn league(&mut self, team: TeamId, league: LeagueId) {
         self.graph.set_league(team, Some(league));
     }
 
-    /// The graph.
+    /// Builds the graph.
     pub fn finish(self) -> FollowGraph {
         let Self { mut graph, follows, teams, favorites, .. } = self;
         let people = graph.places();
@@ -75,19 +75,20 @@ fn pair(from: u32, to: u32) -> u64 {
     u64::from(from) << 32 | u64::from(to)
 }
 
-/// The nodes at the other end, for each node at this end and at that, in order and once.
+/// The adjacency lists of both ends: for each node of either side, the nodes at the other end, sorted and without
+/// duplicates.
 fn both_ends(mut pairs: Vec<u64>, from: usize, to: usize) -> (Vec<Vec<u32>>, Vec<Vec<u32>>) {
     pairs.sort_unstable();
     pairs.dedup();
     let ends = || pairs.iter().map(|pair| halves(*pair));
     (
         lists(from, ends),
-        // What is ordered by the one end is in order for each node of the other.
+        // Pairs sorted by one end are sorted for each node of the other end.
         lists(to, || ends().map(|(from, to)| (to, from))),
     )
 }
 
-/// Lists that take no more memory than they need.
+/// Lists with exactly the capacity that they need.
 fn lists<I: Iterator<Item = (u32, u32)>>(count: usize, entries: impl Fn() -> I) -> Vec<Vec<u32>> {
     let mut lengths = vec![0_usize; count];
     for (of, _) in entries() {
@@ -116,7 +117,7 @@ mod tests {
 
     #[test]
     fn each_follow_takes_so_many_bytes() {
-        // Ten follows each, as many to some and few to most.
+        // Ten follows each; a few people have many followers, most have few.
         let mut numbers = Numbers(3);
         let mut loader = Loader::default();
         for from in 0..10_000 {

@@ -1,34 +1,34 @@
-//! Whom to follow: a follow graph in memory, and the people whom it suggests to somebody.
+//! Recommendations: a follow graph in memory, and the people that it suggests to a user.
 //!
 //! # The method
 //!
-//! Whoever is two or three steps away is a candidate:
+//! Every person who is two or three steps away from the user `u` is a candidate `x`:
 //!
-//! - **near**: somebody whom one follows follows them, `u → v → x` (triadic closure; the paths that common
-//!   neighbours count);
-//! - **far**: somebody who follows the same person or team as one does follows them, `u → v ← w → x` (the paths
-//!   of length three of Kovács et al., *Network-based prediction of protein interactions*, Nature Communications
-//!   10, 2019; in a graph whose edges have a direction, the walk between circles of trust of Gupta et al., *WTF:
-//!   The Who to Follow Service at Twitter*, 2013).
+//! - **near**: a person `v` that the user follows, follows the candidate, `u → v → x` (triadic closure; the paths that
+//!   common neighbours count);
+//! - **far**: a person `w` who follows the same person or team `v` as the user, follows the candidate, `u → v ← w → x`
+//!   (the paths of length three of Kovács et al., *Network-based prediction of protein interactions*, Nature
+//!   Communications 10, 2019; in a directed graph, the walk between circles of trust of Gupta et al., *WTF: The Who to
+//!   Follow Service at Twitter*, 2013).
 //!
-//! A path weighs the product of `1/√k` over those on its way, where `k` is in how many ways it could have gone
-//! on from there: whoever follows everybody, or is followed by everybody, says little. That is the weight which
-//! Kovács et al. give to paths of three steps; it lies between counting neighbours (no damping) and a random
-//! walk (`1/k`, resource allocation: Zhou, Lü, Zhang, *Predicting missing links via local information*, 2009).
-//! The weights of a candidate's paths are summed for each length; both lists of sums are brought to unit
-//! Euclidean length and added (the superposition of walks of Liu & Lü, *Link prediction based on local random
-//! walk*, EPL 89, 2010, as a fusion of scores), so that neither length decides by its mere number of paths.
-//! Nothing in it was fitted to any graph.
+//! The weight of a path is the product of `1/√k` over its inner nodes, where `k` is the number of edges by which the
+//! path could have continued there: a person who follows everyone, or is followed by everyone, carries little
+//! information. This is the weight that Kovács et al. give to paths of three steps; it lies between counting neighbours
+//! (no damping) and a random walk (`1/k`, resource allocation: Zhou, Lü, Zhang, *Predicting missing links via local
+//! information*, 2009). For each length, the weights of a candidate's paths are summed; both lists of sums are
+//! normalised to unit Euclidean length and added (the superposition of walks of Liu & Lü, *Link prediction based on
+//! local random walk*, EPL 89, 2010, as a fusion of scores), so that neither length dominates by its number of paths.
+//! No parameter was fitted to any graph.
 //!
-//! # What holds
+//! # Guarantees
 //!
-//! - **The same graph gives the same list**, in whatever order it was built and on whatever machine: weights are
-//!   fixed-point integers, whose sums do not depend on their order, and what is equal is told apart by followers
-//!   and then by id.
-//! - **The work is bounded** by [`Options::work`]. When there is more, paths are gone in the order of what
-//!   each step carries, greatest first, until it is used up; this too depends on the graph alone.
-//! - **Newcomers get a list**: where paths do not suffice it goes on with the people with the most followers
-//!   among those of one's teams, then of the leagues of these, then of all.
+//! - **The result is deterministic**: the same graph gives the same list, in any build order and on any machine.
+//!   Weights are fixed-point integers, whose sums do not depend on their order; ties are broken by followers and then
+//!   by id.
+//! - **The work is bounded** by [`Options::work`]. If there is more, steps are taken by descending weight until the
+//!   budget is used up; this order too depends on the graph alone.
+//! - **Newcomers get a list**: if paths do not suffice, the list continues with the people with the most followers
+//!   among those of the user's teams, then of the leagues of these teams, then of all.
 
 mod adjacency;
 mod damping;
@@ -48,57 +48,58 @@ use std::cmp::{Ordering, Reverse};
 use terrace_kernel::{LeagueId, TeamId, UserId};
 use walk::Candidate;
 
-/// How a list is made.
+/// Options for computing a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
-    /// How many edges may be gone along for one list. A quarter of them each for those whom one's followed people
-    /// follow and for those who follow the same; what is left for whom these follow.
+    /// The maximum number of edges that are traversed for one list. A quarter is reserved for the follows of followed
+    /// people, and a quarter for finding people who follow the same; the rest is for the follows of the latter.
     pub work: u64,
 }
 
 impl Default for Options {
-    /// Exact for most people, and a few milliseconds for those who follow hundreds. More work makes no better lists:
-    /// what is left out are the paths that say least, and on graphs with hubs the lists are better without them.
+    /// Exact for most people, and a few milliseconds for people who follow hundreds. More work does not improve lists:
+    /// the omitted paths carry the least information, and on graphs with hubs the lists are better without them.
     fn default() -> Self {
         Self { work: 100_000 }
     }
 }
 
-/// Why somebody is suggested.
+/// Why a person is suggested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {
-    /// So many people whom one follows follow them.
+    /// This many people that the viewer follows follow them.
     FollowedBy(u32),
-    /// They support a team that one supports too: of several, that with the fewest supporters.
+    /// They support a team that the viewer supports too: if several, the one with the fewest supporters.
     SupportsTeam(TeamId),
-    /// People who follow the same people or teams as one does follow them.
+    /// People who follow the same people or teams as the viewer follow them.
     FollowedByAlike,
-    /// They have many followers among those who support a team of one's own.
+    /// They have many followers among the supporters of a team of the viewer.
     PopularInTeam(TeamId),
-    /// They have many followers among those who support a team in the league of a team of one's own.
+    /// They have many followers among the supporters of teams in the league of a team of the viewer.
     PopularInLeague(LeagueId),
     /// They have many followers.
     Popular,
 }
 
-/// Somebody who is suggested.
+/// A suggested person.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Recommendation {
-    /// Whom to follow.
+    /// Id of the person.
     pub user: UserId,
-    /// Between 0 and 2, comparable within one list only; 0 for those who are there for their followers.
+    /// Between 0 and 2, comparable only within one list; 0 for people suggested for their number of followers.
     pub score: f64,
-    /// How many people whom one follows follow them.
+    /// How many people that the viewer follows follow them.
     pub mutual_count: u32,
-    /// What to say about it.
+    /// The reason to show.
     pub reason: Reason,
 }
 
 impl FollowGraph {
-    /// Up to `count` people for `user` to follow, best first; ties go to more followers, then to the lesser id.
+    /// Up to `count` people for `user` to follow, best first; ties go to more followers, then to the lower id.
     ///
-    /// Never `user`, nor whom `user` follows, nor whom `skip` is true for, which is asked only about those who
-    /// would be in the list. A user who is not in the graph gets whom anybody would.
+    /// The list excludes `user`, the people that `user` follows, and the people for which `skip` returns true; `skip`
+    /// is called only for people who would be in the list. A user who is not in the graph gets the most followed
+    /// people.
     pub fn recommend(
         &self,
         user: UserId,
@@ -134,7 +135,7 @@ impl FollowGraph {
         list
     }
 
-    /// Takes the best candidates that are not skipped, ordering no more of them than it needs.
+    /// Takes the best candidates that are not skipped, sorting no more candidates than needed.
     fn pick(
         &self,
         mut rest: &mut [Candidate],
@@ -177,7 +178,7 @@ impl FollowGraph {
         })
     }
 
-    /// Of the teams that both support, that with the fewest supporters.
+    /// Of the teams that both support, the one with the fewest supporters.
     fn shared_team(&self, viewer: &Person, node: u32) -> Option<TeamId> {
         let person = self.person(node)?;
         let shared = viewer.teams().iter().filter(|team| person.teams().binary_search(team).is_ok());
@@ -186,8 +187,8 @@ impl FollowGraph {
     }
 }
 
-/// Divides into at least `some` of the greatest scores, whoever has the same as the least of these included, and
-/// the rest. Only scores are compared, which lie at hand; the best are few enough to be ordered in full.
+/// Splits the candidates into at least `some` of the greatest scores, including all ties with the lowest of these, and
+/// the rest. Only the scores are compared, which are at hand; the best are few enough to be sorted completely.
 fn best_first(candidates: &mut [Candidate], some: usize) -> (&mut [Candidate], &mut [Candidate]) {
     let mut end = candidates.len();
     if some < end {

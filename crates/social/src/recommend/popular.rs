@@ -1,16 +1,16 @@
-//! Whom everybody follows: for those of whom the graph knows too little.
+//! The most followed people, for users with too few edges in the graph.
 
 use super::Reason;
 use super::graph::{FollowGraph, Person, Rank};
 use terrace_kernel::{LeagueId, UserId};
 
-/// How many of the most followed people are looked at, and how many supporters of one's teams: the bound on the
-/// work. Supporters of a team with more are found among the most followed people only.
+/// How many of the most followed people, and how many supporters of the viewer's teams, are examined: the bound on the
+/// work. For a team with more supporters, only those among the most followed people are found.
 const LOOK: usize = 10_000;
 
 impl FollowGraph {
-    /// Up to `missing` people whom the viewer does not follow and who are neither `taken` nor skipped: those of
-    /// the viewer's teams, then of the leagues of these, then of all, each by followers and then by id.
+    /// Up to `missing` people that the viewer does not follow and who are neither `taken` nor skipped: those of the
+    /// viewer's teams, then of the leagues of these, then of all, each by followers and then by id.
     pub(super) fn popular(
         &self,
         viewer: Option<u32>,
@@ -57,7 +57,7 @@ impl FollowGraph {
         list
     }
 
-    /// Those who support a team of the viewer's, by rank: everybody in small teams, and the most followed.
+    /// The supporters of the viewer's teams, by rank: all supporters of small teams, and the most followed ones.
     fn supporters(&self, viewer: &Person, known: impl Iterator<Item = (u32, UserId)>) -> Vec<(Rank, u32)> {
         let mut teams: Vec<_> = viewer.teams().iter().filter_map(|team| self.team(*team)).collect();
         teams.sort_unstable_by_key(|team| (team.supporters().len(), team.id()));
@@ -77,7 +77,7 @@ impl FollowGraph {
         found
     }
 
-    /// The leagues of somebody's teams, in order.
+    /// The leagues of a person's teams, sorted.
     fn leagues(&self, person: &Person) -> Vec<LeagueId> {
         let teams = person.teams().iter().filter_map(|team| self.team(*team)?.league());
         let mut leagues: Vec<LeagueId> = teams.collect();
@@ -86,7 +86,7 @@ impl FollowGraph {
     }
 }
 
-/// Whether two short sorted lists have something in common.
+/// Whether two short sorted lists have a common entry.
 fn shares(one: &[u32], other: &[u32]) -> bool {
     one.iter().any(|team| other.binary_search(team).is_ok())
 }

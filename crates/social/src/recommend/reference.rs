@@ -1,10 +1,10 @@
-//! The method once more, straight from its definition and in time that nobody has, to hold the quick one against.
+//! A reference implementation, written directly from the definition and too slow for production, to test the fast one.
 
 use super::{FollowGraph, Loader, Options, Reason, Recommendation};
 use std::collections::{BTreeSet, HashMap};
 use terrace_kernel::{LeagueId, TeamId, UserId};
 
-/// Numbers that look random and are the same each time (`SplitMix64`).
+/// Deterministic pseudo-random numbers (`SplitMix64`).
 pub(super) struct Numbers(pub(super) u64);
 
 impl Numbers {
@@ -26,7 +26,7 @@ impl Numbers {
     }
 }
 
-/// Ids whose order is not that of their numbers.
+/// Ids whose order differs from that of their numbers.
 fn id<T: std::str::FromStr<Err: std::fmt::Debug>>(number: u32) -> T {
     let text = format!("{:08x}-0000-7000-8000-000000000000", number.wrapping_mul(0x9e37_79b1));
     text.parse().unwrap()
@@ -46,7 +46,7 @@ pub(super) fn league(number: u32) -> LeagueId {
 
 const ALL: Options = Options { work: u64::MAX };
 
-/// Follows of people and of teams, by number.
+/// Follows of people and teams, by number.
 #[derive(Debug, Clone, Default)]
 struct World {
     people: u32,
@@ -58,7 +58,7 @@ impl World {
     fn random(people: u32, follows: u64, supports: u64, numbers: &mut Numbers) -> Self {
         let mut world = Self { people, ..Self::default() };
         let mut somebody = |bound| {
-            // The first are followed more than others.
+            // The first people are followed more than others.
             let reach = 1 + numbers.below(u64::from(bound));
             u32::try_from(numbers.below(reach)).unwrap()
         };
@@ -81,7 +81,7 @@ impl World {
         graph
     }
 
-    /// What the definition gives everybody whom `viewer` does not follow.
+    /// The scores that the definition gives to each person that `viewer` does not follow.
     fn scores(&self, viewer: u32) -> Vec<(u32, f64)> {
         let follows = |from: u32, to: u32| f64::from(u8::from(self.follows.contains(&(from, to))));
         let supports = |from: u32, to: u32| f64::from(u8::from(self.supports.contains(&(from, to))));
@@ -115,7 +115,7 @@ fn anybody(_: UserId) -> bool {
     false
 }
 
-/// What holds of every list.
+/// Asserts the properties of every list.
 fn check(world: &World, viewer: u32, list: &[Recommendation], skipped: impl Fn(UserId) -> bool) {
     let users: BTreeSet<UserId> = list.iter().map(|one| one.user).collect();
     assert_eq!(users.len(), list.len(), "nobody twice");
@@ -173,7 +173,7 @@ fn the_same_graph_gives_the_same_lists_however_it_came_about() {
     for round in 0..5 {
         let world = World::random(120, 900, 80, &mut numbers);
         let graph = world.graph();
-        // Once in another order, with follows and people who came and went.
+        // Built in another order, with follows and people added and removed in between.
         let mut shuffled: Vec<_> = world.follows.iter().collect();
         numbers.shuffle(&mut shuffled);
         let mut other = FollowGraph::new();
@@ -195,7 +195,7 @@ fn the_same_graph_gives_the_same_lists_however_it_came_about() {
         world.supports.iter().rev().for_each(|(from, to)| {
             other.follow_team(user(*from), team(*to));
         });
-        // And once all together, some of it twice.
+        // Loaded in bulk, with some duplicates.
         let mut loader = Loader::default();
         for (from, to) in shuffled.iter().copied().chain(world.follows.iter().take(20)) {
             loader.follow(user(*from), user(*to));
@@ -206,7 +206,7 @@ fn the_same_graph_gives_the_same_lists_however_it_came_about() {
         let whole = loader.finish();
         assert_eq!([other.len(), whole.len()], [graph.len(); 2]);
         for viewer in 0..120 {
-            // Too little work, too: what is left out is the same.
+            // With too little work, the same paths are omitted.
             for work in [40, 300, u64::MAX] {
                 let list = graph.recommend(user(viewer), 20, &Options { work }, anybody);
                 assert_eq!(list, other.recommend(user(viewer), 20, &Options { work }, anybody), "{round}");
@@ -255,9 +255,9 @@ fn the_work_stays_within_its_bound() {
 }
 
 #[test]
-fn newcomers_get_whom_their_team_their_league_and_everybody_follows() {
+fn newcomers_get_popular_people_of_their_team_their_league_and_all() {
     let mut graph = FollowGraph::new();
-    // So many followers each; nobody of them follows anybody.
+    // The number of followers of each; none of them follows anyone.
     for (number, followers) in [(1, 9), (2, 8), (3, 7), (4, 3), (5, 3), (6, 0)] {
         for follower in 0..followers {
             graph.follow(user(100 + follower), user(number));
@@ -274,7 +274,7 @@ fn newcomers_get_whom_their_team_their_league_and_everybody_follows() {
         list.into_iter().map(|one| (one.user, one.reason, one.score > 0.0)).collect::<Vec<_>>()
     };
     let popular = |number| (user(number), Reason::Popular, false);
-    // Of equally many followers, the lesser id comes first.
+    // With equally many followers, the lower id comes first.
     let (first, second) = if user(4) < user(5) { (4, 5) } else { (5, 4) };
     let everybody = [1, 2, 3, first, second].map(popular);
     assert_eq!(shown(&graph, 99, 0), everybody, "nobody knows the viewer");
@@ -290,7 +290,7 @@ fn newcomers_get_whom_their_team_their_league_and_everybody_follows() {
 #[test]
 fn reasons_say_what_is_shared() {
     let mut graph = FollowGraph::new();
-    // 1 follows 2 and 3, who follow 4; 5 follows 2 too, and follows 6 and 7, who supports a team of 1's.
+    // 1 follows 2 and 3, who follow 4; 5 follows 2 too, and follows 6 and 7; 7 supports a team of 1.
     for (from, to) in [(1, 2), (1, 3), (2, 4), (3, 4), (5, 2), (5, 6), (5, 7)] {
         graph.follow(user(from), user(to));
     }
@@ -301,7 +301,7 @@ fn reasons_say_what_is_shared() {
     let reasons: Vec<_> = list.iter().map(|one| (one.user, one.mutual_count, one.reason)).collect();
     let mut expected = [
         (user(4), 2, Reason::FollowedBy(2)),
-        // The team with fewer supporters says more.
+        // The team with fewer supporters is the stronger reason.
         (user(7), 0, Reason::SupportsTeam(team(2))),
         (user(6), 0, Reason::FollowedByAlike),
     ];

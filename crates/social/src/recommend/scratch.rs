@@ -1,30 +1,31 @@
-//! Memory that a list is made in, as large as the graph has people, and kept for the next one.
+//! Working memory for computing a list, proportional to the number of people in the graph, and reused.
 
 use super::damping::Unit;
 use super::walk::{Candidate, Step};
 use std::sync::{Mutex, PoisonError};
 
-/// Where more than one in so many may be reached, everybody is looked at in the end instead of a list of them.
+/// If a walk may reach more than one in this many people, the result is found by scanning all people instead of keeping
+/// a list of the reached ones.
 const SPARSE: u64 = 16;
 
-/// What was carried to each person.
+/// The weight accumulated for each person.
 #[derive(Debug, Default)]
 pub(super) struct Sums {
-    /// By node; nothing between two walks.
+    /// By node; all zero between two walks.
     by_node: Vec<u64>,
-    /// Who has a sum, once each, unless all are looked at.
+    /// The nodes with a sum, once each; unused in dense mode.
     reached: Vec<u32>,
     is_dense: bool,
 }
 
 impl Sums {
-    /// Prepares for a walk along at most so many edges.
+    /// Prepares for a walk along at most `edges` edges.
     pub(super) fn begin(&mut self, edges: u64) {
         let people = u64::try_from(self.by_node.len()).unwrap_or(u64::MAX);
         self.is_dense = edges > people / SPARSE;
     }
 
-    /// Carries a weight to each of these.
+    /// Adds a weight to each of these nodes.
     pub(super) fn reach(&mut self, nodes: &[u32], weight: u64) {
         if self.is_dense {
             for node in nodes {
@@ -44,7 +45,7 @@ impl Sums {
         }
     }
 
-    /// Goes through everybody who was reached.
+    /// Calls `visit` for every reached node.
     pub(super) fn each(&self, mut visit: impl FnMut(u32, u64)) {
         if self.is_dense {
             (0..).zip(&self.by_node).filter(|(_, sum)| **sum > 0).for_each(|(node, sum)| visit(node, *sum));
@@ -53,19 +54,19 @@ impl Sums {
         }
     }
 
-    /// What was carried to somebody.
+    /// The sum of a node.
     fn of(&self, node: u32) -> u64 {
         usize::try_from(node).ok().and_then(|node| self.by_node.get(node)).copied().unwrap_or(0)
     }
 
-    /// Forgets what was carried to somebody.
+    /// Resets the sum of a node.
     pub(super) fn forget(&mut self, node: u32) {
         if let Some(sum) = sum(&mut self.by_node, node) {
             *sum = 0;
         }
     }
 
-    /// Forgets everything.
+    /// Resets all sums.
     pub(super) fn clear(&mut self) {
         if self.is_dense {
             self.by_node.fill(0);
@@ -84,15 +85,15 @@ fn sum(sums: &mut [u64], node: u32) -> Option<&mut u64> {
     sums.get_mut(usize::try_from(node).ok()?)
 }
 
-/// The memory for one list at a time.
+/// The working memory of one list at a time.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
     pub(super) near: Sums,
     pub(super) far: Sums,
     pub(super) steps: Vec<Step>,
-    /// Those of the last walk, which wait for the others.
+    /// The steps of the last walk, kept until the others are done.
     pub(super) further: Vec<Step>,
-    /// What the steps of similar weight would cost.
+    /// The total cost of the steps of each weight class.
     pub(super) costs: Vec<u64>,
     pub(super) candidates: Vec<Candidate>,
 }
@@ -104,8 +105,7 @@ impl Scratch {
         }
     }
 
-    /// Makes candidates of those who were reached and are not `known`: adds up both sums, each brought to unit
-    /// length.
+    /// Turns the reached nodes that are not `known` into candidates: adds up both sums, each normalised to unit length.
     pub(super) fn fuse(&mut self, known: &[u32]) {
         let (mut near_unit, mut far_unit) = (Unit::default(), Unit::default());
         for node in known {
@@ -134,19 +134,19 @@ impl Scratch {
     }
 }
 
-/// How much memory waits for its next use: where more lists are made at once, they take their own.
+/// How many buffers are kept for reuse; further concurrent lists allocate their own.
 const WAITING: usize = 8;
 
-/// Memory that is not in use.
+/// Buffers that are not in use.
 #[derive(Debug, Default)]
 pub(super) struct Pool {
     waiting: Mutex<Vec<Scratch>>,
 }
 
 impl Pool {
-    /// Memory for a graph of so many people.
+    /// A buffer for a graph of this many people.
     pub(super) fn take(&self, people: usize) -> Scratch {
-        // What a panic left unfinished was not given back.
+        // A buffer in use during a panic was never returned.
         let mut scratch =
             self.waiting.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
         scratch.fit(people);

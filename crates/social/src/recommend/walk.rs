@@ -1,48 +1,48 @@
-//! Going along the edges from one person, within a bound.
+//! Bounded walks along the edges, starting from one person.
 
 use super::damping::times;
 use super::graph::{FollowGraph, Team, at};
 use super::scratch::{Scratch, Sums};
 use std::cmp::Reverse;
 
-/// Somebody who may be suggested, with a score in fixed point.
+/// A candidate for a list, with a score in fixed point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Candidate {
     pub(super) score: u64,
     pub(super) node: u32,
 }
 
-/// From where to go on.
+/// A node from which a walk continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     Person(u32),
     Team(u32),
 }
 
-/// Going on from somewhere along all its edges.
+/// A step of a walk: all edges of one node.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Step {
     pub(super) place: Place,
-    /// What each of its edges carries.
+    /// The weight that each edge carries.
     pub(super) weight: u64,
-    /// How many edges that are.
+    /// The number of edges.
     pub(super) cost: usize,
 }
 
-/// Each doubling of the weight is cut into this many classes (as a power of two).
+/// The number of classes that each doubling of the weight is divided into (as a power of two).
 const CUT: u32 = 7;
 const CLASSES: usize = (64 - 7 + 1) << CUT;
 
 impl FollowGraph {
-    /// Leaves the candidates for `viewer` in `scratch`, in no order. Returns along how many edges it went, at
-    /// most `work`.
+    /// Computes the candidates for `viewer` into `scratch`, in no order. Returns the number of traversed edges, at most
+    /// `work`.
     pub(super) fn explore(&self, viewer: u32, work: u64, scratch: &mut Scratch) -> u64 {
         scratch.candidates.clear();
         let Some(person) = self.person(viewer) else { return 0 };
         let follows = self.followed_by(viewer);
         let quarter = work / 4;
 
-        // Who follows the same: u → v ← w.
+        // People who follow the same: u → v ← w.
         let mut steps = std::mem::take(&mut scratch.steps);
         steps.clear();
         steps.extend(follows.iter().map(|node| self.step(Place::Person(*node), self.followers_of(*node))));
@@ -61,7 +61,7 @@ impl FollowGraph {
             };
             scratch.far.reach(nodes, step.weight);
         }
-        // These go on to whom they follow, once it is known how much work is left for it.
+        // The walk continues to their follows once the remaining work is known.
         let mut further = std::mem::take(&mut scratch.further);
         further.clear();
         scratch.far.each(|node, weight| {
@@ -73,14 +73,14 @@ impl FollowGraph {
         });
         scratch.far.clear();
 
-        // Whom the followed follow: u → v → x.
+        // The follows of followed people: u → v → x.
         steps.clear();
         steps.extend(follows.iter().map(|node| self.step(Place::Person(*node), self.followed_by(*node))));
         let near = self.afford(&mut steps, quarter, &mut scratch.costs);
         scratch.near.begin(near);
         self.go_on(&steps, &mut scratch.near);
 
-        // And u → v ← w → x.
+        // The third step: u → v ← w → x.
         let far = self.afford(&mut further, work.saturating_sub(alike + near), &mut scratch.costs);
         scratch.far.begin(far);
         self.go_on(&further, &mut scratch.far);
@@ -97,7 +97,7 @@ impl FollowGraph {
         Step { place, weight: self.damping().of(edges.len()), cost: edges.len() }
     }
 
-    /// Carries the weights of these steps to whom their people follow.
+    /// Adds the weights of these steps to the follows of their people.
     fn go_on(&self, steps: &[Step], sums: &mut Sums) {
         for step in steps {
             if let Place::Person(node) = step.place {
@@ -106,15 +106,15 @@ impl FollowGraph {
         }
     }
 
-    /// Keeps those steps that `work` suffices for, in the order of their weights, greatest first, then of ids.
-    /// The first for which it does not ends it. Returns what the rest costs.
+    /// Keeps the steps that `work` suffices for, by descending weight, then by id; stops at the first step that exceeds
+    /// it. Returns the total cost of the kept steps.
     fn afford(&self, steps: &mut Vec<Step>, work: u64, costs: &mut Vec<u64>) -> u64 {
         let cost = |step: &Step| u64::try_from(step.cost).unwrap_or(u64::MAX);
         let total = steps.iter().map(cost).fold(0, u64::saturating_add);
         if total <= work {
             return total;
         }
-        // Only the class at the edge has to be looked at closely, and that is halved until the edge is found.
+        // Only the class at the boundary has to be examined, by repeated halving until the boundary is found.
         costs.clear();
         costs.resize(CLASSES, 0);
         for step in &*steps {
@@ -154,7 +154,7 @@ impl FollowGraph {
     }
 }
 
-/// Weights of one class differ by less than a hundredth, and greater weights have no lesser class.
+/// Weights of one class differ by less than one percent, and classes increase with weights.
 fn class(weight: u64) -> usize {
     let shift = weight.max(1).ilog2().saturating_sub(CUT);
     (at(shift) << CUT) + usize::try_from(weight >> shift).unwrap_or(0)
@@ -184,7 +184,7 @@ mod tests {
             let mut steps: Vec<Step> = (0..500)
                 .map(|node| Step {
                     place: Place::Person(node),
-                    // Many of the same weight, few of the same class, and both.
+                    // Many of equal weight, a few of the same class, and both.
                     weight: 1 + numbers.below([3, 1 << 40, 1000][round % 3]),
                     cost: usize::try_from(numbers.below(20)).unwrap(),
                 })

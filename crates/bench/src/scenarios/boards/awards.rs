@@ -1,4 +1,4 @@
-//! Points, awarded durably: every answer is sent after its commit has reached the disk.
+//! Durable awards of points: every response is sent after the commit is on disk.
 
 use super::Board;
 use crate::client::{Script, drive};
@@ -19,7 +19,7 @@ use uuid::Uuid;
 pub(super) const PATH: &str = "/api/cron/award-points";
 const TARGET: Target = Target::AtLeast(0.5);
 
-/// Figures, and how many awards there are in a second.
+/// Returns the figures and the number of awards per second.
 pub(super) fn run(
     ground: &Ground,
     plan: &Plan,
@@ -75,19 +75,19 @@ pub(super) fn run(
     Ok((figures, rate(&ours)))
 }
 
-/// The limit that the database itself sets.
+/// The bare limit of the database.
 enum Limit {
     Raw(AwardLoop),
     PgBench(PgBench),
 }
 
-/// Awards without end to ever other fans, for facts that no other series or connection tells of.
+/// An endless sequence of awards to different fans, for facts that no other series or connection uses.
 pub(super) fn awarding(board: &Board, series: u64, connection: usize) -> Script {
     let fans = board.in_bulk();
     let mut number = 0;
     Box::new(move |buffer| {
         number += 1;
-        // Connections lie apart, so that they meet on a fan as seldom as fans of a large crowd do.
+        // Connections start far apart, so that they rarely award the same fan, as in a large crowd.
         let fan = (number * CONNECTIONS + u64::try_from(connection).unwrap_or(0)).wrapping_mul(boards::STEP);
         let fan = Uuid::from_u128(boards::fan(fan.wrapping_add(series), fans));
         let body = format!(

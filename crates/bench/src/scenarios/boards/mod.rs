@@ -1,5 +1,5 @@
-//! Boards: what reading one costs beside a handler that does nothing, and at any size; durable awards beside the bare
-//! database; starting with a million fans; their memory; reading while points are awarded; and what Redis does.
+//! Boards: the cost of a read, compared with a bare handler and between sizes; durable awards, compared with the bare
+//! database; starting with a million fans; memory; reads during awards; and a comparison with Redis.
 
 mod awards;
 mod reads;
@@ -15,11 +15,11 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 const PATH: &str = "/api/leaderboard";
-/// The longest page there is.
+/// The maximum length of a page.
 const TOP: u64 = 100;
-/// Lines around a fan.
+/// The number of lines around a fan.
 const AROUND: u64 = 20;
-/// The live read model that boards are answered from.
+/// The live read model that serves boards.
 const MODEL: &str = "ranks";
 
 pub(super) fn run(ground: &Ground, plan: &Plan, inputs: &Inputs) -> Result<Vec<Figure>> {
@@ -53,11 +53,11 @@ fn on_database(ground: &Ground, plan: &Plan, kind: Kind, fans: u64) -> Result<Ve
     Ok(figures)
 }
 
-/// A database in which so many fans have points, those who are signed in among them.
+/// A database in which many fans have points, including the signed-in ones.
 struct Board {
     world: World,
     fans: u64,
-    /// The memory of a process that serves it without them, in MiB.
+    /// The memory of a process that serves an empty board, in MiB.
     empty: start::Memory,
 }
 
@@ -72,19 +72,19 @@ impl Board {
         Ok(Self { world, fans, empty })
     }
 
-    /// How many fans there are besides those who are signed in.
+    /// The number of fans apart from the signed-in ones.
     fn in_bulk(&self) -> u64 {
         crate::rows::boards::in_bulk(self.fans, u64::try_from(self.world.fans.len()).unwrap_or(u64::MAX))
     }
 
-    /// Serves it, and waits until it is answered from memory.
+    /// Starts the service, and waits until the board is served from memory.
     fn serve(&self) -> Result<Terrace> {
         let terrace = self.world.serve()?;
         terrace.until_read(MODEL)?;
         Ok(terrace)
     }
 
-    /// Fails where the first hundred are not those of the rows, or not as many are listed.
+    /// Fails if the first hundred or the number of listed fans differ from the rows.
     fn check(&self, terrace: &Terrace) -> Result<()> {
         let page = terrace.caller()?.get(&top(), &[])?;
         Expected::of(&self.world)?.check(&page.body)
@@ -96,7 +96,7 @@ fn top() -> String {
     format!("{PATH}?limit={TOP}")
 }
 
-/// The target of the lines around somebody.
+/// The target of the lines around a fan.
 fn around(whom: &str) -> String {
     format!("{PATH}?limit={AROUND}&around={whom}")
 }
@@ -105,7 +105,7 @@ fn read(target: &str, headers: &[(&str, &str)]) -> Vec<u8> {
     http::request("GET", target, headers, None)
 }
 
-/// What the rows say of a board.
+/// The expected content of a board, from its rows.
 struct Expected {
     top: Vec<String>,
     total: u64,

@@ -1,4 +1,4 @@
-//! Reading boards.
+//! Reads of boards.
 
 use super::awards::awarding;
 use super::{AROUND, Board, PATH, TOP, around, read, top};
@@ -14,16 +14,16 @@ use serde_json::json;
 use std::thread;
 use uuid::Uuid;
 
-/// The first page, of what a handler does that has the bytes at hand.
+/// The minimum share of the bare handler's rate, for the first page.
 const OF_BARE: Target = Target::AtLeast(0.6);
-/// One's own place, likewise.
+/// The same, for the page around the viewer.
 const OF_BARE_AROUND: Target = Target::AtLeast(0.3);
-/// How much dearer all fans may make a page than a few.
+/// The maximum ratio of the cost of a page among all fans to that among a few.
 const GROWTH: Target = Target::AtMost(1.3);
-/// How much longer 99 of 100 reads may take while points are awarded.
+/// The maximum ratio of the 99th percentile of reads during awards to that without.
 const BESIDE: Target = Target::AtMost(3.0);
 
-/// The first page, changed and not, and one's own place.
+/// The first page, changed and unchanged, and the page around the viewer.
 pub(super) fn against_bare(
     ground: &Ground,
     plan: &Plan,
@@ -70,11 +70,12 @@ pub(super) fn against_bare(
     Ok(figures)
 }
 
-/// Requests that one connection sends in turn: all connections together ask for more pages than the service keeps.
+/// The number of requests that one connection sends in turn: all connections together request more pages than the
+/// service caches.
 const OTHERS: u64 = 5_000;
-/// As many as there are connections.
+/// The number of connections.
 const STRIDE: u64 = 32;
-/// The same for one connection on its own.
+/// The same for a single connection.
 const OF_ONE: u64 = 60_000;
 
 /// The lines around one of all fans.
@@ -83,7 +84,7 @@ fn around_other(board: &Board, number: u64) -> Vec<u8> {
     read(&around(&Uuid::from_u128(fan).to_string()), &[])
 }
 
-/// A page of many fans against one of few: one reader, in turns.
+/// A page among many fans compared with one among few: one reader, alternating.
 pub(super) fn at_any_size(
     plan: &Plan,
     (few, small): (&Board, &Terrace),
@@ -118,7 +119,7 @@ pub(super) fn at_any_size(
     Ok(figures)
 }
 
-/// Who reads while points are awarded.
+/// A kind of reads that are measured during awards.
 struct Readers {
     what: &'static str,
     /// One request for each connection.
@@ -145,7 +146,7 @@ impl Readers {
     }
 }
 
-/// Reads alone, and reads while points are awarded at this pace, whether or not reads come through.
+/// Reads alone, and reads during awards at this rate, which is kept whether or not reads are served.
 pub(super) fn beside_awards(plan: &Plan, board: &Board, terrace: &Terrace, pace: f64) -> Result<Vec<Figure>> {
     log::info!("reading beside {pace:.0} awards a second");
     let reads = plan.load(terrace.served(), &[200]);
@@ -169,7 +170,7 @@ pub(super) fn beside_awards(plan: &Plan, board: &Board, terrace: &Terrace, pace:
     Ok(figures)
 }
 
-/// The series of awards that are given beside reads begin here, and another one's at each multiple.
+/// The first series of awards that are made during reads; further ones start at its multiples.
 const FIRST_SERIES: u64 = 1_000;
 
 impl Readers {

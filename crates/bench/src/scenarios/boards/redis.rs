@@ -1,5 +1,5 @@
-//! What Redis does with a sorted set of as many members: bare commands over loopback, without a disk, beside our whole
-//! answers over HTTP. Nothing is to be reached here.
+//! A comparison with a sorted set of the same size in Redis: bare commands over loopback, without persistence, compared
+//! with complete HTTP responses of the service. There is no target.
 
 use super::awards::{self, awarding};
 use super::{AROUND, Board, PATH, TOP, around, read, top};
@@ -22,18 +22,18 @@ use uuid::Uuid;
 
 const PROGRAM: &str = "redis-server";
 const SET: &str = "board";
-/// Members of one command while they are loaded.
+/// The number of members that one command adds during the load.
 const PORTION: u64 = 1_000;
 const PATIENCE: Duration = Duration::from_secs(10);
 const POLL: Duration = Duration::from_millis(10);
-/// What stands for an answer that is no error; errors are [`REFUSED`].
+/// The status for a response that is not an error; errors are [`REFUSED`].
 const FINE: u16 = 200;
 const REFUSED: u16 = 400;
 
-/// Figures; none where Redis is not installed, which is said.
+/// Returns the figures; none if Redis is not installed, which is logged.
 pub(super) fn run(ground: &Ground, plan: &Plan, board: &Board, terrace: &Terrace) -> Result<Vec<Figure>> {
     let Some(redis) = Redis::start(ground)? else {
-        log::info!("{PROGRAM} is not installed: nothing is held against it");
+        log::info!("{PROGRAM} is not installed: there is no comparison with it");
         return Ok(Vec::new());
     };
     log::info!("{}: {} fans", redis.version, board.fans);
@@ -76,15 +76,15 @@ pub(super) fn run(ground: &Ground, plan: &Plan, board: &Board, terrace: &Terrace
     Ok(figures)
 }
 
-/// The series of awards that are given here begin at this.
+/// The first series of awards in this comparison.
 const FIRST_SERIES: u64 = 20_000;
 
-/// Makes the script of a connection in a run.
+/// Creates the script of a connection in a run.
 type Side<'a> = &'a dyn Fn(usize, usize) -> Result<Script>;
-/// Ours and theirs.
+/// The scripts of the service and of Redis.
 type Sides<'a> = (Side<'a>, Side<'a>);
 
-/// A server that runs. It ends with this value.
+/// A running server. It ends with this value.
 struct Redis {
     child: Child,
     address: SocketAddr,
@@ -92,7 +92,7 @@ struct Redis {
 }
 
 impl Redis {
-    /// Starts one that keeps nothing on a disk; none where the program is not there.
+    /// Starts a server without persistence; `None` if the program is not installed.
     fn start(ground: &Ground) -> Result<Option<Self>> {
         let version = match Command::new(PROGRAM).arg("--version").output() {
             Ok(output) => version(&String::from_utf8_lossy(&output.stdout)),
@@ -118,7 +118,7 @@ impl Redis {
         Ok(Some(redis))
     }
 
-    /// As many members as there are fans, with the same spread of points.
+    /// Adds as many members as there are fans, with the same distribution of points.
     fn load(&self, fans: u64) -> Result<()> {
         let mut caller = Caller::speaking(self.address, measure)?;
         let mut from = 0;
@@ -138,7 +138,7 @@ impl Redis {
         Served { address: self.address, pid: self.child.id(), database: None }
     }
 
-    /// Ours and theirs in turns, by the same loop.
+    /// Measures the service and Redis in turn, with the same loop.
     fn contest(
         &self,
         plan: &Plan,
@@ -171,7 +171,7 @@ impl Redis {
 
 impl Drop for Redis {
     fn drop(&mut self) {
-        // It has nothing to lose.
+        // The process has no state to save.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -187,7 +187,7 @@ fn member(number: u64, fans: u64) -> String {
     Uuid::from_u128(boards::fan(number.wrapping_mul(boards::STEP), fans)).to_string()
 }
 
-/// Where ever other members stand.
+/// Queries the ranks of different members.
 fn ranking(fans: u64, run: usize, connection: usize) -> Script {
     let mut number = first(run, connection);
     Box::new(move |buffer| {
@@ -196,7 +196,7 @@ fn ranking(fans: u64, run: usize, connection: usize) -> Script {
     })
 }
 
-/// Other points for ever other members.
+/// Changes the points of different members.
 fn adding(fans: u64, run: usize, connection: usize) -> Script {
     let mut number = first(run, connection);
     Box::new(move |buffer| {
@@ -219,13 +219,13 @@ fn command(words: &[&str]) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// Measures the answer at the start of `bytes`; `None` while part of it is missing.
+/// Measures the response at the start of `bytes`; `None` if it is incomplete.
 fn measure(bytes: &[u8]) -> Result<Option<Extent>> {
     let status = if bytes.first() == Some(&b'-') { REFUSED } else { FINE };
     Ok(end_of(bytes, 0)?.map(|end| Extent::bare(status, end)))
 }
 
-/// Where the value that begins at `start` ends.
+/// The end of the value that starts at `start`.
 fn end_of(bytes: &[u8], start: usize) -> Result<Option<usize>> {
     let rest = bytes.get(start..).unwrap_or_default();
     let Some(line) = rest.windows(2).position(|window| window == b"\r\n") else { return Ok(None) };
@@ -235,7 +235,7 @@ fn end_of(bytes: &[u8], start: usize) -> Result<Option<usize>> {
     match kind {
         b'+' | b'-' | b':' => Ok(Some(end)),
         b'$' => {
-            // Below zero there is nothing, not even the end of a line.
+            // A negative length means null, which has neither content nor line end.
             let end = usize::try_from(count()?).map_or(end, |length| end + length + 2);
             Ok((bytes.len() >= end).then_some(end))
         }

@@ -1,4 +1,5 @@
-//! A start with all fans: how soon they are in memory, how soon the first right answer comes, and what memory they take.
+//! Starting with all fans: the time until they are in memory, the time to the first correct response, and the memory
+//! that they take.
 
 use super::{Board, Expected, MODEL, read, top};
 use crate::numbers::{float, median};
@@ -15,24 +16,24 @@ use terrace_kernel::{Timestamp, UserId};
 use terrace_scoring::{Points, RankIndexBuilder, Total};
 use uuid::Uuid;
 
-/// From the start of the program until all fans are in memory.
+/// The bound on the time from the start of the program until all fans are in memory.
 const WARM_SECONDS: f64 = 2.0;
-/// From when the program can be reached until its first answer.
+/// The bound on the time from when the program accepts connections until its first response.
 const FIRST_MILLIS: f64 = 200.0;
-/// The memory of a fan on one board.
+/// The bound on the memory of a fan on one board.
 const LINE_BYTES: f64 = 160.0;
-/// The memory of a process with all fans, in units of 1,000,000 bytes.
+/// The bound on the memory of a process with all fans, in units of 1,000,000 bytes.
 const WHOLE_MB: f64 = 300.0;
 const WITHIN: Target = Target::AtMost(1.0);
 const MIB: f64 = 1_048_576.0;
-/// How long the first answer may take before the measurement is given up.
+/// How long the first response may take before the measurement fails.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The memory of a process, in MiB.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Memory {
     all: f64,
-    /// Without what is mapped of files, which the system takes back as it needs to.
+    /// Without memory that is mapped from files, which the system can reclaim.
     own: f64,
 }
 
@@ -42,7 +43,7 @@ impl Memory {
     }
 }
 
-/// The memory of a process that was just started on this world and answered one page.
+/// The memory of a process that was just started on this database and served one page.
 pub(super) fn memory_of(world: &World) -> Result<Memory> {
     let terrace = world.serve()?;
     terrace.until_read(MODEL)?;
@@ -97,7 +98,7 @@ pub(super) fn run(plan: &Plan, board: &Board) -> Result<Vec<Figure>> {
     ])
 }
 
-/// The bytes of a line of an index of so many fans, made as the service makes it.
+/// The bytes per line of an index of this many fans, built in the same way as the service builds it.
 fn index_bytes(fans: u64) -> f64 {
     let mut builder = RankIndexBuilder::for_about(0);
     for number in 0..fans {
@@ -110,8 +111,8 @@ fn index_bytes(fans: u64) -> f64 {
     float(u64::try_from(bytes).unwrap_or(u64::MAX)) / float(fans.max(1))
 }
 
-/// Milliseconds to the first answer, since the service could be connected to and since it was begun. Whoever is told to
-/// come back asks again.
+/// Milliseconds to the first response, since the service accepted connections and since it was started. Requests that
+/// are refused with a retry delay are repeated.
 fn first_answer(started: &Started, expected: &Expected) -> Result<(f64, f64)> {
     let request = read(&top(), &[]);
     let mut caller = started.terrace.caller()?;
@@ -126,7 +127,7 @@ fn first_answer(started: &Started, expected: &Expected) -> Result<(f64, f64)> {
     }
 }
 
-/// The memory of a process that has answered many.
+/// The memory of a process that has served many requests.
 pub(super) fn whole_memory(board: &Board, terrace: &Terrace) -> Result<Figure> {
     let Memory { all, own } = Memory::of(terrace)?;
     let what = format!("memory (RSS) with {} fans after many reads", board.fans);

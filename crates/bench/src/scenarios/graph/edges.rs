@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// A graph without directions: each edge once, from the lesser number to the greater.
+/// An undirected graph: each edge once, from the lower number to the higher.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Edges {
     pub(super) name: String,
@@ -13,14 +13,14 @@ pub(super) struct Edges {
 }
 
 impl Edges {
-    /// Sorts pairs that may come in any order, either way round and more than once; loops are left out.
+    /// Normalises pairs in any order and direction, with duplicates; loops are dropped.
     pub(super) fn new(name: impl Into<String>, pairs: impl IntoIterator<Item = (u32, u32)>) -> Self {
         let ordered = pairs.into_iter().filter(|(one, other)| one != other);
         let pairs: BTreeSet<_> = ordered.map(|(one, other)| (one.min(other), one.max(other))).collect();
         Self { name: name.into(), pairs: pairs.into_iter().collect() }
     }
 
-    /// Reads a header line and then two numbers on each.
+    /// Reads a file with a header line and two numbers on each following line.
     pub(super) fn read(file: &Path) -> Result<Self> {
         let shown = file.display();
         let text = fs::read_to_string(file).with_context(|| format!("cannot read {shown}"))?;
@@ -36,7 +36,7 @@ impl Edges {
         Ok(edges)
     }
 
-    /// One more than the greatest number.
+    /// One more than the highest number.
     pub(super) fn people(&self) -> usize {
         let greatest = self.pairs.iter().map(|(_, greater)| *greater).max();
         greatest.and_then(|greatest| usize::try_from(greatest).ok()).map_or(0, |greatest| greatest + 1)
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_by_its_line() {
+    fn errors_name_the_line() {
         for line in ["1", "1,x", "-1,2", "1,99999999999"] {
             let failed = Edges::parse("x", &format!("from,to\n1,2\n{line}\n")).unwrap_err();
             assert_eq!(failed.to_string(), "line 3", "{line}");

@@ -1,4 +1,5 @@
-//! The feed of whom one follows, beside everybody's: of a thousand who write much, and of a thousand quiet ones.
+//! The feed of followed authors, compared with the global feed: of a thousand prolific authors, and of a thousand quiet
+//! ones.
 
 use super::super::{Plan, mean, shown};
 use crate::client::{Sample, drive, in_turn};
@@ -15,17 +16,17 @@ use std::time::Duration;
 use terrace_kernel::Timestamp;
 
 const PATH: &str = "/api/locker-room";
-/// Posts of a page that is measured.
+/// The number of posts on a measured page.
 const PAGE: usize = 25;
-/// How many cursors each feed is read at, at most.
+/// The maximum number of cursors at which each feed is read.
 const CURSORS: usize = 3_000;
-/// With the cursors these make so many different pages of everybody's feed that none is asked for again before the
-/// service has forgotten it. Pages of whom one follows are never kept.
+/// The lengths of pages. Together with the cursors they give so many different pages of the global feed that no page is
+/// requested again while the service caches it. Pages of followed authors are never cached.
 const LENGTHS: [usize; 5] = [PAGE, PAGE - 1, PAGE + 1, PAGE - 2, PAGE + 2];
-/// A page of everybody's feed that comes from the database takes two statements, of whom one follows four or five.
-/// With fewer, some came from elsewhere.
+/// A page of the global feed read from the database takes two statements; a page of followed authors takes four or
+/// five. With fewer on average, some pages came from a cache.
 const FEWEST_STATEMENTS: [f64; 3] = [1.8, 3.8, 3.8];
-/// How much more than a page of everybody's a page may cost of those who write much, and of quiet ones.
+/// The maximum cost of a page, relative to the global feed: of prolific authors, and of quiet ones.
 const TARGETS: [Target; 2] = [Target::AtMost(3.0), Target::AtMost(10.0)];
 
 pub(super) fn run(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure>> {
@@ -42,15 +43,15 @@ pub(super) fn run(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure
         Feed::of(&terrace, quiet, "following")?,
     ];
     let newer = feeds[0].newest.since(feeds[2].newest);
-    // Posts are a second apart.
+    // Posts are one second apart.
     ensure!(newer >= Duration::from_secs(deep), "the quiet ones posted {newer:?} before the newest post");
-    log::info!("pages of everybody's posts and of those whom one follows");
+    log::info!("pages of the global feed and of followed authors");
     for _ in 0..plan.runs {
         for (feed, fewest) in feeds.iter_mut().zip(FEWEST_STATEMENTS) {
             feed.read(plan, &terrace, fewest)?;
         }
     }
-    let [everybody, popular, quiet] = feeds;
+    let [global, popular, quiet] = feeds;
     let what = [
         format!("a page of {FOLLOWED} whom one follows by how much they write, {posts} posts"),
         format!("a page of {FOLLOWED} quiet ones whom one follows, {deep} posts deep"),
@@ -59,17 +60,17 @@ pub(super) fn run(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure
         let cost = Quantity::new(mean(&feed.samples), "ms");
         let details = json!({
             "followed": shown(&feed.samples),
-            "everybody": shown(&everybody.samples),
-            "differentPages": [feed.pages.len(), everybody.pages.len()],
+            "everybody": shown(&global.samples),
+            "differentPages": [feed.pages.len(), global.pages.len()],
         });
         Figure::plain(what, kind.name(), cost)
-            .against("of everybody's posts", mean(&everybody.samples), target)
+            .against("of everybody's posts", mean(&global.samples), target)
             .with(details)
     });
     Ok(figures.collect())
 }
 
-/// A feed as one reader reads it.
+/// A feed as read by one reader.
 struct Feed {
     /// When its newest post was created.
     newest: Timestamp,
@@ -78,7 +79,7 @@ struct Feed {
 }
 
 impl Feed {
-    /// Finds its cursors by paging through its beginning.
+    /// Collects its cursors by paging through its beginning.
     fn of(terrace: &Terrace, reader: &Fan, scope: &str) -> Result<Self> {
         let cookie = [("Cookie", reader.cookie.as_str())];
         let mut caller = terrace.caller()?;
@@ -96,7 +97,7 @@ impl Feed {
             target = format!("{first}&cursor={cursor}");
             cursors.push(cursor);
         }
-        // What follows the last is no whole page.
+        // The last cursors are not followed by a full page.
         cursors.truncate(cursors.len().saturating_sub(PAGE / 4 + 2));
         let newest = newest.with_context(|| format!("the feed {scope} of {} is empty", reader.name))?;
         ensure!(cursors.len() > PAGE, "the feed {scope} of {} has {} places", reader.name, cursors.len());
@@ -109,10 +110,10 @@ impl Feed {
         Ok(Self { newest, pages: pages.collect(), samples: Vec::new() })
     }
 
-    /// Fails when the pages did not come from the database.
+    /// Fails if the pages did not come from the database.
     fn read(&mut self, plan: &Plan, terrace: &Terrace, fewest: f64) -> Result<()> {
         let mut load = plan.load(terrace.served(), &[200]);
-        // One connection needs no long runs: the pages are many, and every one is a measurement.
+        // One connection needs no long runs: there are many pages, and each is a measurement.
         load.warm_up = load.warm_up.min(Duration::from_secs(1));
         load.duration = load.duration.min(Duration::from_secs(4));
         let statements =

@@ -1,12 +1,12 @@
-//! Graphs that are made, the same each time: the usual models of social networks, each right about something
-//! else. Recommendations that are good on one of them only are good on none.
+//! Deterministically generated graphs: common models of social networks, each of which reproduces a different property.
+//! A method of recommendation must do well on several of them.
 
 use super::edges::Edges;
 use crate::dice::Numbers;
 use crate::numbers::whole;
 use std::collections::BTreeSet;
 
-/// All that recommendations are judged on, of so many people each.
+/// All models on which recommendations are evaluated, with this many people each.
 pub(super) fn all(people: u32) -> Vec<Edges> {
     vec![
         Edges::new("Holme–Kim", holme_kim(people, 5, 0.7)),
@@ -17,7 +17,7 @@ pub(super) fn all(people: u32) -> Vec<Edges> {
     ]
 }
 
-/// Newcomers follow somebody and then friends of theirs (Holme, Kim, *Growing scale-free networks with tunable
+/// Newcomers follow a person and then friends of that person (Holme, Kim, *Growing scale-free networks with tunable
 /// clustering*, 2002): hubs and triangles.
 fn holme_kim(people: u32, follows: usize, triads: f64) -> Vec<(u32, u32)> {
     let mut numbers = Numbers::new(1);
@@ -49,8 +49,8 @@ fn holme_kim(people: u32, follows: usize, triads: f64) -> Vec<(u32, u32)> {
     pairs
 }
 
-/// Communities and degrees of very different sizes, a third of the edges across (after Lancichinetti, Fortunato,
-/// Radicchi, *Benchmark graphs for testing community detection algorithms*, 2008): no triangles but by chance.
+/// Communities and degrees of very different sizes, with a third of the edges between communities (after Lancichinetti,
+/// Fortunato, Radicchi, *Benchmark graphs for testing community detection algorithms*, 2008): triangles only by chance.
 fn communities(people: u32) -> Vec<(u32, u32)> {
     let mut numbers = Numbers::new(2);
     let mut members: Vec<u32> = (0..people).collect();
@@ -76,9 +76,9 @@ fn communities(people: u32) -> Vec<(u32, u32)> {
     pairs
 }
 
-/// People with a place on a circle and a popularity, who know each other the likelier the nearer and the more
-/// popular they are (Serrano, Krioukov, Boguñá, *Self-similarity of complex networks and hidden metric spaces*,
-/// 2008): hubs and many triangles.
+/// People with a position on a circle and a popularity, who are connected with a probability that rises with proximity
+/// and popularity (Serrano, Krioukov, Boguñá, *Self-similarity of complex networks and hidden metric spaces*, 2008):
+/// hubs and many triangles.
 fn hyperbolic(people: u32) -> Vec<(u32, u32)> {
     use std::f64::consts::{PI, TAU};
     const DEGREE: f64 = 12.0;
@@ -103,8 +103,8 @@ fn hyperbolic(people: u32) -> Vec<(u32, u32)> {
     pairs
 }
 
-/// Newcomers meet somebody, then some of their friends, then some of theirs (Leskovec, Kleinberg, Faloutsos,
-/// *Graphs over time*, 2005): dense circles with few ways between them.
+/// Newcomers meet a person, then some of that person's friends, then some of theirs (Leskovec, Kleinberg, Faloutsos,
+/// *Graphs over time*, 2005): dense circles with few connections between them.
 fn forest_fire(people: u32, burning: f64) -> Vec<(u32, u32)> {
     let mut numbers = Numbers::new(3);
     let mut friends: Vec<Vec<u32>> = vec![Vec::new(); at(people)];
@@ -133,7 +133,7 @@ fn forest_fire(people: u32, burning: f64) -> Vec<(u32, u32)> {
     pairs
 }
 
-/// A ring of neighbours, some of whom are swapped for anybody (Watts, Strogatz, *Collective dynamics of
+/// A ring of neighbours, some of which are replaced by random people (Watts, Strogatz, *Collective dynamics of
 /// 'small-world' networks*, 1998): triangles, and no hubs.
 fn small_world(people: u32, neighbours: u32, swapped: f64) -> Vec<(u32, u32)> {
     let mut numbers = Numbers::new(4);
@@ -148,8 +148,8 @@ fn small_world(people: u32, neighbours: u32, swapped: f64) -> Vec<(u32, u32)> {
     pairs
 }
 
-/// Newcomers follow the more likely whom more follow already (Barabási, Albert, *Emergence of scaling in random
-/// networks*, 1999), so many each: from newcomer to followed.
+/// Newcomers each follow a fixed number of people, preferring those with many followers (Barabási, Albert, *Emergence
+/// of scaling in random networks*, 1999); pairs are (newcomer, followed).
 pub(super) fn preferential(people: u32, follows: usize) -> Vec<(u32, u32)> {
     let mut numbers = Numbers::new(7);
     let mut ends: Vec<u32> = (0..people).take(follows + 1).collect();

@@ -1,4 +1,4 @@
-//! What a list costs on a graph of a million follows, and what it costs to hold and to change that graph.
+//! The cost of a list on a graph of a million follows, and the cost of storing and changing that graph.
 
 use super::{IN_MEMORY, Plan, generated, graph, user};
 use crate::dice::Numbers;
@@ -12,17 +12,17 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 use terrace_social::recommend::{FollowGraph, Options};
 
-/// A request may take twice as long, with what it asks of the database.
+/// The bound on computing a list; a request may take twice as long, including its database queries.
 const BUDGET_MILLIS: f64 = 5.0;
-/// Bytes for each follow, with its share of the people.
+/// The bound on bytes per follow, including its share of the people.
 const AIM_BYTES: f64 = 24.0;
 const WITHIN: Target = Target::AtMost(1.0);
-/// Of each person when they came.
+/// The number of follows of each person on joining.
 const FOLLOWS: usize = 10;
-/// Those for whom lists are made, who follow so many each.
+/// The number of viewers that lists are computed for, and the number of their follows.
 const VIEWERS: u32 = 100;
 const VIEWER_FOLLOWS: usize = 500;
-/// How many lists each of them gets in one run.
+/// The number of lists per viewer in one run.
 const ROUNDS: usize = 10;
 const CHANGES: u32 = 10_000;
 
@@ -75,7 +75,8 @@ fn measure(plan: &Plan, name: &str, are_mutual: bool) -> Result<Vec<Figure>> {
     ])
 }
 
-/// People who follow many, and the more likely whom more follow; where follows are mutual, they are followed too.
+/// Adds viewers who follow many people, preferring those with many followers; if follows are mutual, the viewers are
+/// followed as well.
 fn enter(graph: &mut FollowGraph, people: u32, pairs: &[(u32, u32)], are_mutual: bool) -> Vec<u32> {
     let mut numbers = Numbers::new(99);
     let viewers: Vec<u32> = (people..).take(usize::try_from(VIEWERS).unwrap_or(0)).collect();
@@ -105,7 +106,7 @@ fn lists(graph: &FollowGraph, viewers: &[u32]) -> Histogram {
     histogram
 }
 
-/// The mean time of one change in microseconds, where a change costs the most.
+/// The mean time of a change in microseconds, for the most expensive changes.
 fn changes(graph: &mut FollowGraph, people: u32, hub: u32) -> f64 {
     let followers: Vec<u32> = (0..people).filter(|one| !graph.follows(user(*one), user(hub))).collect();
     let some = followers.len().div_ceil(usize::try_from(CHANGES).unwrap_or(1)).max(1);

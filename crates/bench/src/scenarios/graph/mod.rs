@@ -1,5 +1,5 @@
-//! Recommendations: how many hidden follows they find, on a real graph that is given and on graphs that are
-//! made, and what one list costs. Then what the feed of whom one follows costs.
+//! Recommendations: how many hidden follows they recover, on a given real graph and on generated graphs, and the cost
+//! of a list. Also the cost of the feed of followed authors.
 
 mod edges;
 mod feeds;
@@ -17,7 +17,7 @@ use terrace_kernel::UserId;
 use terrace_social::recommend::{FollowGraph, Loader};
 use uuid::Uuid;
 
-/// Where these figures come from: no database is asked.
+/// The name in place of a database: these figures use none.
 const IN_MEMORY: &str = "in memory";
 
 pub(super) fn run(ground: &Ground, plan: &Plan, inputs: &Inputs) -> Result<Vec<Figure>> {
@@ -39,7 +39,7 @@ fn user(number: u32) -> UserId {
     UserId::from_uuid(Uuid::from_u128(u128::from(number)))
 }
 
-/// A graph in which people follow one way, or each other.
+/// A graph with one-way or mutual follows.
 fn graph<'a>(follows: impl IntoIterator<Item = &'a (u32, u32)>, are_mutual: bool) -> FollowGraph {
     let mut loader = Loader::default();
     for (from, to) in follows {

@@ -1,5 +1,5 @@
-//! One tenth of the edges is hidden; to each person who lost one, twenty are recommended, and those who come back
-//! are counted.
+//! Hides one tenth of the edges, recommends twenty people to each person who lost an edge, and counts the recovered
+//! edges.
 
 use super::edges::Edges;
 use super::generated;
@@ -13,21 +13,21 @@ use std::collections::{BTreeSet, HashMap};
 use terrace_kernel::UserId;
 use terrace_social::recommend::Options;
 
-/// Better than counting common neighbours by this factor.
+/// The minimum ratio to the result of counting common neighbours.
 const BETTER: Target = Target::AtLeast(1.18);
-/// Length of a list.
+/// The length of a list.
 const LIST: usize = 20;
-/// One edge in so many is hidden.
+/// One edge in this many is hidden.
 const HIDDEN: usize = 10;
 
-/// How good the lists of one method were.
+/// The quality of the lists of one method.
 #[derive(Debug, Clone, Copy, Default)]
 struct Score {
-    /// Share of the hidden that came back, the mean over people.
+    /// The mean share of the hidden edges of a person that were recovered.
     recall: f64,
-    /// Share of people to whom one came back.
+    /// The share of people with at least one recovered edge.
     hits: f64,
-    /// One over the place of the first that came back, or zero; the mean over people.
+    /// The mean over people of one over the position of the first recovered edge, or zero if there is none.
     reciprocal_rank: f64,
     people: f64,
 }
@@ -60,7 +60,7 @@ impl Score {
     }
 }
 
-/// All three methods, over all seeds.
+/// The scores of all three methods, over all seeds.
 #[derive(Debug, Default)]
 struct Scores {
     ours: Score,
@@ -68,7 +68,7 @@ struct Scores {
     popular: Score,
 }
 
-/// The graph that was given, in full.
+/// The complete given graph.
 pub(super) fn on_given(plan: &Plan, edges: &Edges) -> Vec<Figure> {
     let scores = judge(plan, edges);
     let name = &edges.name;
@@ -96,9 +96,9 @@ pub(super) fn on_given(plan: &Plan, edges: &Edges) -> Vec<Figure> {
     ]
 }
 
-/// The graphs that are made: whether anything was fitted to the one that was given.
+/// The generated graphs, which show whether the method was fitted to the given one.
 pub(super) fn on_generated(plan: &Plan) -> Vec<Figure> {
-    // Ten thousand, and fewer in a quick run.
+    // Ten thousand people, and fewer in a quick run.
     let people = u32::try_from(plan.large / 100).unwrap_or(u32::MAX);
     generated::all(people).iter().map(|edges| on_one(plan, edges)).collect()
 }
@@ -121,7 +121,7 @@ fn shown(edges: &Edges, scores: &Scores) -> Value {
     })
 }
 
-/// As many seeds as there are runs.
+/// Uses as many seeds as there are runs.
 fn judge(plan: &Plan, edges: &Edges) -> Scores {
     log::info!("recommendations on {}: {} edges", edges.name, edges.pairs.len());
     let mut sums = Scores::default();
@@ -155,7 +155,7 @@ fn judge_once(edges: &Edges, seed: u64) -> Scores {
     scores
 }
 
-/// What the others work on: everybody's friends, and everybody by followers.
+/// The input of the other methods: the friends of each person, and all people by followers.
 struct Known {
     friends: Vec<Vec<u32>>,
     by_followers: Vec<u32>,
@@ -169,7 +169,7 @@ impl Known {
         Self { friends, by_followers }
     }
 
-    /// Who has the most friends in common; of those with as many, who has the most followers, as in ours.
+    /// The people with the most common friends; ties go to more followers, as in the service.
     fn common(&self, one: u32) -> Vec<u32> {
         let mut counts: HashMap<u32, u32> = HashMap::new();
         let own = of(&self.friends, one);
@@ -197,7 +197,7 @@ fn of(friends: &[Vec<u32>], one: u32) -> &[u32] {
     usize::try_from(one).ok().and_then(|one| friends.get(one)).map(Vec::as_slice).unwrap_or_default()
 }
 
-/// Everybody's, in order.
+/// The neighbours of each person, in order.
 fn neighbours(people: usize, edges: &[(u32, u32)]) -> Vec<Vec<u32>> {
     let mut lists = vec![Vec::new(); people];
     for (one, other) in edges {
@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn the_others_count_as_they_should() {
-        // 0 is friends with 1 and 2, who both know 3; 2 knows 4 and 5, and 5 knows 6.
+        // 0 is friends with 1 and 2, who are both friends with 3; 2 is friends with 4 and 5, and 5 with 6.
         let known = Known::new(7, &[(0, 1), (0, 2), (1, 3), (2, 3), (2, 4), (2, 5), (5, 6)]);
         assert_eq!(known.common(0), [3, 5, 4]);
         assert_eq!(known.popular(0), [3, 5, 4, 6]);

@@ -1,5 +1,5 @@
-//! Packs: draws held against the odds that are published; buying and opening, durably, beside the bare database; and a
-//! crowd that races for numbered editions, whether or not the service is killed meanwhile.
+//! Packs: draws, compared with the published odds; durable buying and opening, compared with the bare database; and a
+//! crowd that races for numbered editions, with and without the service being killed meanwhile.
 
 mod odds;
 mod race;
@@ -15,7 +15,7 @@ pub(super) fn run(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure
     let regulars = u64::try_from(world.fans.len())?;
     world.fill_boards(plan.buyers + regulars)?;
     world.fill_packs(plan.buyers)?;
-    // Counts that the database keeps by itself, and not while rows are written in bulk.
+    // Derived counts, which are not updated by bulk rows.
     let (is_well, said) = world.maintain(&["repair"])?;
     ensure!(is_well, "terrace maintain repair: {said}");
     let raw = ground.copy(&world, "packs_raw")?;
@@ -23,7 +23,7 @@ pub(super) fn run(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure
     let terrace = world.serve()?;
     let mut figures = Vec::new();
     if kind == Kind::Sqlite {
-        // The odds are no database's.
+        // The odds do not depend on the database.
         figures.extend(odds::run(plan, &world, &terrace)?);
     }
     figures.extend(sale::run(ground, plan, (&world, &terrace), &raw)?);

@@ -1,4 +1,4 @@
-//! Draws from the packs of the content, as the database holds them, against the odds that the service publishes of them.
+//! Compares draws from the packs of the content, as stored in the database, with the odds that the service publishes.
 
 use crate::http;
 use crate::numbers::float;
@@ -17,13 +17,13 @@ use terrace_packs::{
 };
 use uuid::Uuid;
 
-/// What stands for a database.
+/// The name in place of a database.
 const IN_MEMORY: &str = "in memory";
-/// Draws that fit the odds are farther from them than this once in a thousand times.
+/// The level of the test: draws that follow the odds exceed it once in a thousand times.
 const P: f64 = 0.001;
-/// What the draw of a slot may take, in microseconds.
+/// The bound on the time to draw a slot, in microseconds.
 const BOUND: f64 = 2.0;
-/// Copies that are drawn between two looks at the clock.
+/// Copies drawn between two readings of the clock.
 const PORTION: u64 = 1_000;
 
 pub(super) fn run(plan: &Plan, world: &World, terrace: &Terrace) -> Result<Vec<Figure>> {
@@ -36,9 +36,9 @@ pub(super) fn run(plan: &Plan, world: &World, terrace: &Terrace) -> Result<Vec<F
     Ok(figures)
 }
 
-/// The odds that the service publishes of a pack.
+/// The published odds of a pack.
 struct Published {
-    /// Each collectible, and its probability in each slot.
+    /// Each collectible, with its probability in each slot.
     odds: Vec<(CollectibleId, Vec<f64>)>,
 }
 
@@ -62,11 +62,11 @@ impl Published {
     }
 }
 
-/// What came of many copies.
+/// The results of drawing many copies.
 struct Tally {
-    /// For each slot, how often each collectible came, in the order of the published odds.
+    /// For each slot, the count of each collectible, in the order of the published odds.
     seen: Vec<Vec<u32>>,
-    /// The time that the draws took.
+    /// The total time of the draws.
     spent: Duration,
 }
 
@@ -95,7 +95,7 @@ fn try_out(copies: u64, pack: &Pack, published: &Published) -> Result<Vec<Figure
 }
 
 impl Tally {
-    /// Draws copies whose seeds follow from their numbers, so that every run draws the same.
+    /// Draws copies whose seeds are derived from their numbers, so that every run draws the same.
     fn of(copies: u64, pack: &Pack, published: &Published) -> Result<Self> {
         let client_seed: ClientSeed = "kop".parse()?;
         let nothing = Minted::default();
@@ -133,7 +133,7 @@ fn seed(number: u64) -> ServerSeed {
     ServerSeed::from_bytes(Sha256::digest(format!("a copy that is drawn to try the odds: {number}")).into())
 }
 
-/// The packs of the content, every edition open.
+/// The packs of the content, with all editions open.
 fn packs(world: &World) -> Result<Vec<Pack>> {
     let lines = world.lines(
         "SELECT key || ' ' || lower(hex(id)) || ' ' || coalesce(guarantee, '-') AS line FROM packs \

@@ -1,5 +1,5 @@
-//! A crowd that races for numbered editions: no more are sold than there are, each serial is given once, and everybody has
-//! what they paid for and nothing else, whether or not the service is killed in the middle of it.
+//! A crowd that races for numbered editions: no more copies are sold than exist, each serial is given once, and every
+//! fan has exactly what they paid for, even if the service is killed in the middle.
 
 use crate::client::crowd::{Heard, send_each};
 use crate::http::{self, Response};
@@ -18,12 +18,12 @@ use std::time::Instant;
 
 const CONNECTIONS: usize = 64;
 
-/// What happens meanwhile.
+/// The course of a race.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Course {
     Undisturbed,
-    /// The service is killed when half of the editions are sold, and again when half of them are opened; it is started
-    /// again, and everybody repeats what they asked for under the same keys.
+    /// The service is killed after half of the editions are sold, and again after half of them are opened. It is
+    /// restarted, and all requests are repeated with the same idempotency keys.
     Killed,
 }
 
@@ -35,7 +35,7 @@ impl Course {
         }
     }
 
-    /// After so many answers the service is killed.
+    /// The number of responses after which the service is killed.
     fn killed_after(self) -> Option<usize> {
         match self {
             Self::Undisturbed => None,
@@ -49,11 +49,11 @@ pub(super) fn run(plan: &Plan, world: &World, course: Course) -> Result<Vec<Figu
     log::info!("{buyers} buyers race for {EDITIONS} editions{}", course.name());
     let terrace = world.serve()?;
     let begun = Instant::now();
-    let everybody: Vec<u64> = (0..buyers).collect();
-    let (terrace, bought) = ask(world, terrace, course, "purchase", &everybody)?;
+    let all_buyers: Vec<u64> = (0..buyers).collect();
+    let (terrace, bought) = ask(world, terrace, course, "purchase", &all_buyers)?;
     let seconds = begun.elapsed().as_secs_f64();
     let mut winners = Vec::new();
-    for (buyer, answer) in everybody.into_iter().zip(&bought) {
+    for (buyer, answer) in all_buyers.into_iter().zip(&bought) {
         match answer.status {
             201 => winners.push(buyer),
             409 if answer.text().contains("\"sold_out\"") => {}
@@ -92,8 +92,8 @@ pub(super) fn run(plan: &Plan, world: &World, course: Course) -> Result<Vec<Figu
     Ok(figures)
 }
 
-/// Sends the same request for each of these fans. Where the service is killed, everybody asks again; whoever had been told
-/// that it was done is told the same again.
+/// Sends the same request for each of these fans. After a kill all requests are repeated; requests that were answered
+/// before must return the same response.
 fn ask(
     world: &World,
     terrace: Terrace,
@@ -108,8 +108,9 @@ fn ask(
     };
     let requests: Arc<[_]> = fans.iter().map(request).collect();
     let (pid, killed_after) = (terrace.pid(), course.killed_after());
-    let heard: Heard = Arc::new(move |count| if Some(count) == killed_after { kill(pid) } else { Ok(()) });
-    let first = send_each(terrace.address(), CONNECTIONS, &requests, &heard)?;
+    let on_answer: Heard =
+        Arc::new(move |count| if Some(count) == killed_after { kill(pid) } else { Ok(()) });
+    let first = send_each(terrace.address(), CONNECTIONS, &requests, &on_answer)?;
     if course == Course::Undisturbed {
         let answers: Option<Vec<_>> = first.into_iter().collect();
         return Ok((terrace, answers.context("the service closed a connection")?));
@@ -117,11 +118,11 @@ fn ask(
     let unanswered = first.iter().filter(|answer| answer.is_none()).count();
     ensure!(unanswered > 0, "it was not killed in the middle");
     log::info!("killed; {unanswered} had no answer");
-    // Nothing of it is left but the database.
+    // Only the database survives.
     drop(terrace);
     let terrace = world.serve()?;
-    let heard: Heard = Arc::new(|_| Ok(()));
-    let again = send_each(terrace.address(), CONNECTIONS, &requests, &heard)?;
+    let on_answer: Heard = Arc::new(|_| Ok(()));
+    let again = send_each(terrace.address(), CONNECTIONS, &requests, &on_answer)?;
     let again: Option<Vec<Response>> = again.into_iter().collect();
     let again = again.context("the service closed a connection")?;
     for (before, now) in first.iter().zip(&again) {
@@ -139,29 +140,29 @@ fn ask(
     Ok((terrace, again))
 }
 
-/// The serial that an opening gave.
+/// The serial in the response to an opening.
 fn serial(answer: &Response) -> Result<u64> {
     ensure!(answer.status == 200, "answered {} {}", answer.status, answer.text());
     let opened: Value = serde_json::from_slice(&answer.body)?;
     opened.pointer("/collectibles/0/serial").and_then(Value::as_u64).context("no serial")
 }
 
-/// What operators do after a crash, and what they are told.
+/// Runs the operator's maintenance commands after a crash, and returns their output.
 fn keep_house(world: &World) -> Result<Vec<String>> {
     let (_, known) = world.maintain(&["--help"])?;
-    let mut told = Vec::new();
+    let mut output = Vec::new();
     for chore in ["reconcile", "verify"].into_iter().filter(|chore| known.contains(chore)) {
         let (is_well, said) = world.maintain(&[chore])?;
         ensure!(is_well, "terrace maintain {chore}: {said}");
-        told.push(format!("{chore}: {}", said.trim_end()));
+        output.push(format!("{chore}: {}", said.trim_end()));
     }
-    Ok(told)
+    Ok(output)
 }
 
-/// What the database was asked, past the service.
+/// The result of checking the database directly.
 struct Checked {
     wrong: u64,
-    /// What is wrong; and what is right, too, when nothing is.
+    /// Descriptions of the problems, or of the checks if there are none.
     words: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Buying and opening, durably: every answer is sent after its commit has reached the disk.
+//! Durable buying and opening: every response is sent after the commit is on disk.
 
 use crate::client::{Script, drive};
 use crate::http;
@@ -16,13 +16,13 @@ use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-/// Of the raw statements.
+/// The minimum share of the rate of the bare statements.
 const TARGET: Target = Target::AtLeast(0.4);
-/// Rows that buying and opening insert.
+/// The number of rows that buying and opening insert.
 const ROWS: &str = "SELECT (SELECT count(*) FROM idempotency_keys) + (SELECT count(*) FROM ledger_transfers) \
     + (SELECT count(*) FROM pack_purchases) + (SELECT count(*) FROM user_packs) + (SELECT count(*) FROM pack_openings) \
     + (SELECT count(*) FROM owned_collectibles)";
-/// Purchases of the limits on one database have numbers that are so far apart for each pack.
+/// The distance between the number ranges of the packs for purchases by the bare limits on one database.
 const APART: u64 = 100_000_000;
 
 pub(super) fn run(
@@ -46,14 +46,14 @@ pub(super) fn run(
     Ok(figures)
 }
 
-/// The limit that the database itself sets.
+/// The bare limit of the database.
 enum Limit {
     Raw(Box<PackLoop>),
     PgBench(PgBench),
 }
 
 impl Limit {
-    /// Packs bought and opened in a second, with `group` commands to a commit on average where commits are grouped.
+    /// Packs bought and opened per second, with `group` commands per commit on average if commits are grouped.
     fn run(&mut self, plan: &Plan, group: f64) -> Result<f64> {
         match self {
             Self::Raw(raw) => Ok(raw.run(group, plan.warm_up, plan.duration)? / 2.0),
@@ -69,7 +69,7 @@ impl Limit {
     }
 }
 
-/// Buys and opens one copy, to see what is written.
+/// Buys and opens one copy, to record what is written.
 fn example(world: &World, terrace: &Terrace, offer: Offer) -> Result<Example> {
     let mut caller = terrace.caller()?;
     let mut ask = |what: &str, status: u16| -> Result<String> {
@@ -148,7 +148,7 @@ fn sell(
     ])
 }
 
-/// So many fans who buy a copy and open it, each connection ever other fans.
+/// A sequence of fans who each buy and open a copy; connections share no fan.
 fn shopping(buyers: u64, offer: Offer, run: usize, connection: usize) -> Script {
     let at = u64::try_from(connection).unwrap_or(0);
     let connections = u64::try_from(FANS).unwrap_or(1);

@@ -1,5 +1,5 @@
-//! What commands pay for being told of: two services on two databases that were the same, the one without a reader,
-//! the other one with some.
+//! The cost that publishing adds to commands: two services on two copies of a database, one without a reader, the other
+//! with some.
 
 use super::{PATH, runs};
 use crate::client::{Load, Sample, drive};
@@ -13,20 +13,20 @@ use crate::world::{FANS, Ground, Kind, World};
 use anyhow::{Context, Result};
 use serde_json::json;
 
-/// Of the commands without a reader.
-const UNTOLD: Target = Target::AtLeast(0.9);
-/// Of their time.
+/// The minimum ratio of the rate of commands to that without a reader.
+const UNOBSERVED: Target = Target::AtLeast(0.9);
+/// The maximum ratio of their latency.
 const BESIDE: Target = Target::AtMost(2.0);
-/// Commands a second, while many read.
+/// Commands per second, with many readers.
 const PACE: f64 = 100.0;
-/// How many times fewer readers there are than in the largest crowd.
+/// The number of readers, as a fraction of the largest crowd.
 const SHARE: usize = 5;
 
-/// A service, and the database that it has.
+/// A service and its database.
 struct Side {
     world: World,
     terrace: Terrace,
-    /// How many runs there were, so that no two posts are alike.
+    /// The number of runs so far, so that no two posts are equal.
     series: u64,
 }
 
@@ -45,46 +45,54 @@ pub(super) fn run(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure
     let world = ground.world(kind, "streams_told", plan.small)?;
     let copy = ground.copy(&world, "streams_untold")?;
     let side = |world: World| Ok::<_, anyhow::Error>(Side { terrace: world.serve()?, world, series: 0 });
-    let (mut told, mut untold) = (side(world)?, side(copy)?);
-    let mut readers = Readers::start(told.terrace.address(), PATH)?;
+    let (mut observed, mut unobserved) = (side(world)?, side(copy)?);
+    let mut readers = Readers::start(observed.terrace.address(), PATH)?;
     let figures = [
-        throughput(plan, (&mut told, &mut untold), &mut readers)?,
-        beside_many(plan, (&mut told, &mut untold), &mut readers)?,
+        throughput(plan, (&mut observed, &mut unobserved), &mut readers)?,
+        beside_many(plan, (&mut observed, &mut unobserved), &mut readers)?,
     ];
     Ok(figures.into())
 }
 
-/// As many commands as there can be: for nobody, and for one reader.
-fn throughput(plan: &Plan, (told, untold): (&mut Side, &mut Side), readers: &mut Readers) -> Result<Figure> {
-    log::info!("posts, for nobody and for a reader");
+/// The maximum rate of commands, without readers and with one.
+fn throughput(
+    plan: &Plan,
+    (observed, unobserved): (&mut Side, &mut Side),
+    readers: &mut Readers,
+) -> Result<Figure> {
+    log::info!("posts, without a reader and with one");
     readers.open(1)?;
     let (mut ours, mut alone) = (Vec::new(), Vec::new());
     for _ in 0..runs(plan) {
-        alone.push(untold.post(plan, None)?);
-        ours.push(told.post(plan, None)?);
+        alone.push(unobserved.post(plan, None)?);
+        ours.push(observed.post(plan, None)?);
     }
     readers.settle(ours.iter().map(|sample| sample.answered).sum())?;
     let what = format!("POST {}, {FANS} connections, told to a reader", posts::PATH);
-    Ok(Figure::plain(what, told.world.kind().name(), Quantity::new(rate(&ours), "posts/s"))
-        .against("told to nobody", rate(&alone), UNTOLD)
+    Ok(Figure::plain(what, observed.world.kind().name(), Quantity::new(rate(&ours), "posts/s"))
+        .against("told to nobody", rate(&alone), UNOBSERVED)
         .with(json!({"told": shown(&ours), "untold": shown(&alone)})))
 }
 
-/// A pace that is easily kept: for nobody, and for many.
-fn beside_many(plan: &Plan, (told, untold): (&mut Side, &mut Side), readers: &mut Readers) -> Result<Figure> {
+/// A rate that is easily sustained, without readers and with many.
+fn beside_many(
+    plan: &Plan,
+    (observed, unobserved): (&mut Side, &mut Side),
+    readers: &mut Readers,
+) -> Result<Figure> {
     let many = plan.crowds.last().context("somebody reads")? / SHARE;
-    log::info!("{PACE} posts a second, for nobody and for {many} readers");
-    // Those who were told something before are others: everybody begins here.
-    *readers = Readers::of(told.terrace.address(), PATH, many)?;
+    log::info!("{PACE} posts a second, without readers and with {many}");
+    // Earlier readers have missed events, so all readers start anew here.
+    *readers = Readers::of(observed.terrace.address(), PATH, many)?;
     let (mut ours, mut alone) = (Vec::new(), Vec::new());
     for _ in 0..runs(plan) {
-        alone.push(untold.post(plan, Some(PACE))?);
-        ours.push(told.post(plan, Some(PACE))?);
+        alone.push(unobserved.post(plan, Some(PACE))?);
+        ours.push(observed.post(plan, Some(PACE))?);
     }
     readers.settle(ours.iter().map(|sample| sample.answered).sum())?;
     let what = format!("POST {}, {PACE} posts/s told to {many} readers, p99", posts::PATH);
-    // There are few in one run: all together.
-    Ok(Figure::plain(what, told.world.kind().name(), Quantity::new(slow(&ours), "ms"))
+    // A single run has few samples, so all runs are merged.
+    Ok(Figure::plain(what, observed.world.kind().name(), Quantity::new(slow(&ours), "ms"))
         .against("told to nobody", slow(&alone), BESIDE)
         .with(json!({"told": shown(&ours), "untold": shown(&alone)})))
 }

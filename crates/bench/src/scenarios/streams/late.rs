@@ -1,5 +1,5 @@
-//! How late deliveries come: after the commit was acknowledged, and after the request that it was made for. On PostgreSQL
-//! also where one process commits and another one delivers.
+//! The delay of deliveries: after the response to the commit, and after the request that caused it. On PostgreSQL also
+//! with one process that commits and another that delivers.
 
 use super::PATH;
 use super::paced::{self, Posted};
@@ -16,11 +16,11 @@ use anyhow::{Context, Result};
 use serde_json::json;
 use std::collections::HashMap;
 
-/// Events a second, and how many milliseconds 99 of 100 deliveries may take.
+/// Events per second, and the bound on the 99th percentile of the delay, in milliseconds.
 const IN_ONE: (u32, f64) = (1000, 50.0);
 const IN_TWO: (u32, f64) = (500, 60.0);
 const READERS: usize = 100;
-/// A pace that is kept by this much is kept; otherwise the figure says which one was.
+/// The share of a rate that must be reached for it to count as sustained; otherwise the figure states the actual rate.
 const ENOUGH: f64 = 0.97;
 const WITHIN: Target = Target::AtMost(1.0);
 
@@ -46,7 +46,7 @@ fn measure(
     let is_one = writing.pid() == reading.pid();
     let place = if is_one { "" } else { " to another process" };
     log::info!("{rate} posts a second to {READERS} readers{place}");
-    // A process that has only just begun tells of what was before it, too.
+    // A process that has just started also publishes earlier events.
     process::until_quiet(&[reading.pid()])?;
     let mut readers = Readers::of(reading.address(), PATH, READERS)?;
     let cookies = for_each_fan(|fan| world.cookie(fan))?;
@@ -59,8 +59,8 @@ fn measure(
     let Delays { of_commit, of_request, answer } = delays(&posted, &deliveries, first)?;
     let kept = pace(&posted, first);
     let asked = f64::from(rate);
-    let told = if kept >= ENOUGH * asked { format!("{rate}") } else { format!("{kept:.0} of {rate}") };
-    let what = format!("delivery{place} at {told} events/s to {READERS} readers, p99");
+    let pace_shown = if kept >= ENOUGH * asked { format!("{rate}") } else { format!("{kept:.0} of {rate}") };
+    let what = format!("delivery{place} at {pace_shown} events/s to {READERS} readers, p99");
     let database = world.kind().name();
     let milliseconds = |histogram: &Histogram| Quantity::new(millis(histogram.percentile(990)), "ms");
     let details = json!({
@@ -88,15 +88,15 @@ fn measure(
 
 #[derive(Default)]
 struct Delays {
-    /// From the answer, which is sent after the commit, to the delivery; nothing where the delivery was first.
+    /// From the response, which is sent after the commit, to the delivery; zero if the delivery came first.
     of_commit: Histogram,
-    /// From the moment in which the request was due.
+    /// From the time at which the request was due.
     of_request: Histogram,
-    /// From then to the answer.
+    /// From that time to the response.
     answer: Histogram,
 }
 
-/// Posts a second, of those from this number on, from the first request to the last answer.
+/// Posts per second among those from this number on, from the first request to the last response.
 fn pace(posted: &[Posted], first: u64) -> f64 {
     let counted = || posted.iter().filter(|posted| posted.number >= first);
     let begun = counted().map(|posted| posted.sent).min().unwrap_or(0);
@@ -105,7 +105,7 @@ fn pace(posted: &[Posted], first: u64) -> f64 {
     float(count) / clock::between(begun, done).as_secs_f64().max(f64::EPSILON)
 }
 
-/// Of the posts from this number on.
+/// The delays of the posts from this number on.
 fn delays(posted: &[Posted], deliveries: &[Delivery], first: u64) -> Result<Delays> {
     let mut delays = Delays::default();
     let known: HashMap<u64, &Posted> = posted.iter().map(|posted| (posted.number, posted)).collect();

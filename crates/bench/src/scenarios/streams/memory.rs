@@ -1,4 +1,4 @@
-//! What readers take of the memory who wait for something to happen, signs of life included.
+//! The memory per idle reader, including heartbeats.
 
 use super::PATH;
 use crate::numbers::float;
@@ -11,22 +11,22 @@ use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use std::time::Instant;
 
-/// kB for each of so many readers.
+/// The bound in kB per reader, with this many readers.
 const EACH: f64 = 14.0;
 const MANY: usize = 10_000;
-/// MB for the largest crowd, which is one of fifteen thousand unless the run is quick.
+/// The bound in MB for the largest crowd, which has fifteen thousand readers unless the run is quick.
 const ALL: f64 = 250.0;
 const WITHIN: Target = Target::AtMost(1.0);
 
-/// What is held for a crowd, in bytes.
+/// The memory that is used for a crowd, in bytes.
 #[derive(Debug, Clone, Copy)]
 struct Held {
     readers: usize,
-    /// By the process.
+    /// Memory of the process.
     process: f64,
-    /// By the kernel, for what is under way in both directions, of both ends.
+    /// Kernel memory for data in transit in both directions, at both ends.
     sockets: f64,
-    /// By the kernel, for connections and their files, of both ends.
+    /// Kernel memory for connections and their files, at both ends.
     records: f64,
 }
 
@@ -44,14 +44,14 @@ impl Held {
         self.process + self.sockets
     }
 
-    /// Of one reader, over what was held without any; of the three.
-    fn each(&self, nobody: &Self) -> [f64; 3] {
+    /// The three values per reader, less those without readers.
+    fn each(&self, baseline: &Self) -> [f64; 3] {
         let count = float(u64::try_from(self.readers.max(1)).unwrap_or(u64::MAX));
         let grown = |now: f64, before: f64| (now - before).max(0.0) / count;
         [
-            grown(self.process, nobody.process),
-            grown(self.sockets, nobody.sockets),
-            grown(self.records, nobody.records),
+            grown(self.process, baseline.process),
+            grown(self.sockets, baseline.sockets),
+            grown(self.records, baseline.records),
         ]
     }
 
@@ -70,17 +70,17 @@ pub(super) fn run(ground: &Ground, plan: &Plan) -> Result<Vec<Figure>> {
     let terrace = world.serve()?;
     let pid = terrace.pid();
     let mut readers = Readers::start(terrace.address(), PATH)?;
-    // What one reader brings with it, the first of all, is no reader's.
+    // The very first reader causes one-time allocations, which are not attributed to readers.
     readers.open(1)?;
     process::until_quiet(&[pid])?;
-    let nobody = Held::look(0, pid)?;
+    let baseline = Held::look(0, pid)?;
     let (mut held, mut busy) = (Vec::new(), 0.0);
     for count in plan.idle {
         log::info!("{count} readers who wait, past a sign of life");
         readers.open(*count)?;
         process::until_quiet(&[pid])?;
         let (from, cpu) = (Instant::now(), process::cpu(pid)?);
-        // What a stream may begin with is no sign of life yet.
+        // The start of a stream may look like a heartbeat.
         let beginning = readers.look()?.least_beats;
         readers.until_beats(beginning + 1)?;
         busy = process::cpu(pid)?.saturating_sub(cpu).as_secs_f64() / from.elapsed().as_secs_f64();
@@ -88,28 +88,28 @@ pub(super) fn run(ground: &Ground, plan: &Plan) -> Result<Vec<Figure>> {
     }
     let most = held.last().context("somebody waits")?;
     let many = held.iter().find(|held| held.readers == MANY).unwrap_or(most);
-    let mut figures = of_each(many, &nobody);
-    figures.extend(of_all(&held, most, &nobody, busy));
+    let mut figures = of_each(many, &baseline);
+    figures.extend(of_all(&held, most, &baseline, busy));
     Ok(figures)
 }
 
-fn of_each(held: &Held, nobody: &Held) -> Vec<Figure> {
+fn of_each(held: &Held, baseline: &Held) -> Vec<Figure> {
     let database = Kind::Sqlite.name();
-    let [process, sockets, records] = held.each(nobody).map(|bytes| bytes / 1000.0);
+    let [process, sockets, records] = held.each(baseline).map(|bytes| bytes / 1000.0);
     let what = format!("memory for one of {} readers who wait", held.readers);
     let plain =
         |part: &str, size| Figure::plain(format!("{what}, {part}"), database, Quantity::new(size, "kB"));
     vec![
         Figure::plain(what.clone(), database, Quantity::new(process + sockets, "kB"))
             .against("budget", EACH, WITHIN)
-            .with(json!({"held": held.to_json(), "before": nobody.to_json()})),
+            .with(json!({"held": held.to_json(), "before": baseline.to_json()})),
         plain("of the process (RSS)", process),
         plain("of sockets' buffers (both ends)", sockets),
         plain("of the kernel's records (both ends)", records),
     ]
 }
 
-fn of_all(held: &[Held], most: &Held, nobody: &Held, busy: f64) -> Vec<Figure> {
+fn of_all(held: &[Held], most: &Held, baseline: &Held, busy: f64) -> Vec<Figure> {
     let database = Kind::Sqlite.name();
     let points: Vec<(f64, f64)> =
         held.iter().map(|held| (float(u64::try_from(held.readers).unwrap_or(0)), held.all())).collect();
@@ -122,7 +122,7 @@ fn of_all(held: &[Held], most: &Held, nobody: &Held, busy: f64) -> Vec<Figure> {
             Quantity::new(most.all() / 1e6, "MB"),
         )
         .against("budget", ALL, WITHIN)
-        .with(json!({"held": all, "before": nobody.to_json()})),
+        .with(json!({"held": all, "before": baseline.to_json()})),
         Figure::plain(
             format!("CPU time of {} readers who wait", most.readers),
             database,
@@ -137,7 +137,7 @@ fn of_all(held: &[Held], most: &Held, nobody: &Held, busy: f64) -> Vec<Figure> {
     ]
 }
 
-/// The line that lies nearest to these points: where it begins, and its slope. Level where there is one point only.
+/// The least-squares line through these points: intercept and slope. The slope is zero for a single point.
 fn line(points: &[(f64, f64)]) -> (f64, f64) {
     let count = float(u64::try_from(points.len().max(1)).unwrap_or(1));
     let (x, y) = points.iter().fold((0.0, 0.0), |(x, y), point| (x + point.0 / count, y + point.1 / count));
@@ -162,9 +162,9 @@ mod tests {
 
     #[test]
     fn a_reader_s_part_is_what_came_with_them() {
-        let nobody = Held { readers: 0, process: 5e6, sockets: 4_096.0, records: 1e6 };
+        let baseline = Held { readers: 0, process: 5e6, sockets: 4_096.0, records: 1e6 };
         let held = Held { readers: 1_000, process: 15e6, sockets: 4_096.0, records: 0.5e6 };
-        let [process, sockets, records] = held.each(&nobody);
+        let [process, sockets, records] = held.each(&baseline);
         assert!((process - 10_000.0).abs() < 1e-6 && sockets.abs() < 1e-9 && records.abs() < 1e-9);
     }
 }

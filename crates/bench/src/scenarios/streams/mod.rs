@@ -1,5 +1,5 @@
-//! Streams: how many deliveries there are in a second beside nginx and beside a bare loop, how late they come, what a
-//! reader takes of the memory, and what commands pay for being told of.
+//! Streams: the rate of deliveries, compared with nginx and with a bare loop; their delay; the memory per reader; and
+//! the cost that publishing adds to commands.
 
 mod commands;
 mod late;
@@ -15,7 +15,7 @@ use crate::world::{Ground, Kind};
 use anyhow::Result;
 use clap::ValueEnum;
 
-/// What everybody in the locker room reads.
+/// The stream of the locker room.
 pub(super) const PATH: &str = "/api/locker-room/stream";
 
 /// What can be measured by itself.
@@ -55,7 +55,7 @@ pub(super) fn run(ground: &Ground, plan: &Plan, inputs: &Inputs) -> Result<Vec<F
     Ok(figures)
 }
 
-/// How many of the runs there are here: fewer, because each has several servers in turn.
+/// The number of runs: fewer than elsewhere, because each run measures several servers in turn.
 const fn runs(plan: &Plan) -> usize {
     plan.runs.div_ceil(2)
 }

@@ -1,4 +1,4 @@
-//! Posts at an even pace, and when each was sent and answered, by the clock that readers have, too.
+//! Posts at a constant rate, with the times of requests and responses by the clock that readers share.
 
 use crate::scenarios::posts;
 use crate::world::FANS;
@@ -9,17 +9,17 @@ use std::net::{SocketAddr, TcpStream};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A post that was acknowledged.
+/// A post whose creation was acknowledged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Posted {
     /// The number in its text.
     pub(super) number: u64,
-    /// When it was due, which is when it was sent unless the answer before came late.
+    /// When it was due, which is when it was sent unless the previous response was late.
     pub(super) sent: u64,
     pub(super) answered: u64,
 }
 
-/// Creates `rate` posts a second for so long, on as many connections as there are fans.
+/// Creates `rate` posts per second for this duration, on one connection per fan.
 pub(super) fn post(
     address: SocketAddr,
     cookies: &[&str],

@@ -1,4 +1,5 @@
-//! Publishers that are not the limit: as many events as readers take, whatever one command could do.
+//! Publishers that are not the bottleneck: they produce as many events as readers can take, regardless of the cost of a
+//! command.
 
 use crate::bare_send::BareSend;
 use crate::client::Caller;
@@ -14,27 +15,27 @@ use diesel::{Connection, SqliteConnection};
 use serde_json::Value;
 use std::net::SocketAddr;
 
-/// A server that tells many readers the same, and how it comes to know it.
+/// A server that publishes the same events to many readers, with a way to produce events.
 pub(super) trait Publisher {
     fn address(&self) -> SocketAddr;
 
-    /// What is read.
+    /// The path of the stream.
     fn path(&self) -> &'static str;
 
-    /// The processes whose CPU time counts.
+    /// The processes whose CPU time is counted.
     fn pids(&self) -> Result<Vec<u32>>;
 
-    /// Has it tell of so many events, at least one.
+    /// Publishes this many events, at least one.
     fn publish(&mut self, count: u64) -> Result<()>;
 }
 
-/// Ours: fans react to posts. All reactions of a lot but one are put into the log past the service, in one
-/// transaction; the last one is a command, after which the service looks into the log.
+/// The publisher of the service: reactions of fans to posts. All reactions of a batch but one are inserted directly
+/// into the log, in one transaction; the last one is a command, after which the service reads the log.
 pub(super) struct Reactions<'a> {
     terrace: &'a Terrace,
     log: SqliteConnection,
     caller: Caller,
-    /// The command; each is another reaction than the one before.
+    /// The command; each one sets another reaction than the previous one.
     requests: [Vec<u8>; 2],
     turn: usize,
 }
@@ -51,7 +52,7 @@ impl<'a> Reactions<'a> {
             http::request("POST", &format!("{}/{post}/react", posts::PATH), &cookie, Some(&body))
         };
         let mut log = SqliteConnection::establish(&world.file().to_string_lossy())?;
-        // What is lost with the machine is of no use to anybody.
+        // Durability is not needed: these data are thrown away.
         log.batch_execute("PRAGMA busy_timeout = 3000; PRAGMA synchronous = OFF")?;
         Ok(Self { terrace, log, caller, requests: [react("like"), react("love")], turn: 0 })
     }

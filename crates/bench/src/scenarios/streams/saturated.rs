@@ -1,5 +1,5 @@
-//! How many deliveries there are when there is always something to tell: ours, nginx with nchan, a bare loop of sends.
-//! The readers and the publishers are the same, and so is the size of events.
+//! The maximum rate of deliveries: of the service, of nginx with nchan, and of a bare loop. Readers, publishers and the
+//! size of events are the same.
 
 use super::publish::{Publisher, Reactions};
 use super::{PATH, runs};
@@ -16,27 +16,27 @@ use serde_json::{Value, json};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Of nchan's deliveries, to the largest crowd.
+/// The minimum ratio to the rate of nchan, for the largest crowd.
 const OF_ITS_RATE: Target = Target::AtLeast(2.0);
-/// Of nchan's CPU time.
+/// The maximum ratio to the CPU time of nchan.
 const OF_ITS_COST: Target = Target::AtMost(0.5);
-/// Deliveries that are under way at most, as long as one event alone is not more.
+/// The maximum number of deliveries in transit, unless a single event exceeds it.
 const UNDER_WAY: u64 = 320_000;
-/// Events that are under way at most, and at least: what a reader may be behind by.
+/// The minimum and maximum number of events in transit: how far a reader may be behind.
 const AHEAD: (u64, u64) = (32, 512);
-/// How often to ask how far readers are, for each thousand of them.
+/// The polling interval for the progress of readers, per thousand readers.
 const ASK: Duration = Duration::from_millis(1);
 
-/// What one server did for one crowd.
+/// The result of one server with one crowd.
 struct Run {
     crowd: usize,
-    /// Deliveries a second, of each run.
+    /// Deliveries per second, of each run.
     rates: Vec<f64>,
-    /// Seconds of CPU time for a million deliveries.
+    /// CPU seconds per million deliveries.
     costs: Vec<f64>,
-    /// The same of the readers' process.
+    /// The same for the readers' process.
     read_costs: Vec<f64>,
-    /// Bytes of an event.
+    /// The size of an event in bytes.
     size: f64,
 }
 
@@ -59,7 +59,7 @@ impl Run {
     }
 }
 
-/// A server's name, and what it did for each crowd.
+/// The name of a server, and its results for each crowd.
 struct Theirs {
     name: String,
     runs: Vec<Run>,
@@ -83,10 +83,10 @@ pub(super) fn run(ground: &Ground, plan: &Plan) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// One worker and two; nothing where it is not installed, which is said.
+/// nchan with one worker and with two; none if it is not installed, which is logged.
 fn nchan(ground: &Ground, plan: &Plan, size: usize) -> Result<Vec<Theirs>> {
     let Some(installed) = Nchan::installed()? else {
-        log::info!("nginx with nchan is not installed: nothing is held against it");
+        log::info!("nginx with nchan is not installed: there is no comparison with it");
         return Ok(Vec::new());
     };
     let mut theirs = Vec::new();
@@ -114,19 +114,19 @@ fn for_crowds(plan: &Plan, name: &str, server: &mut impl Publisher) -> Result<Ve
         .collect()
 }
 
-/// Tells one crowd as much as it takes, several times over, and sees to it that everybody got everything.
+/// Publishes to one crowd as fast as it reads, several times, and checks that every reader received everything.
 fn measure(plan: &Plan, crowd: usize, server: &mut impl Publisher) -> Result<Run> {
     let pids = server.pids()?;
-    // The crowd before may still be going.
+    // The previous crowd may still be disconnecting.
     process::until_quiet(&pids)?;
     let mut readers = Readers::of(server.address(), server.path(), crowd)?;
-    let mut told = Told { published: 0, ahead: ahead(crowd), crowd: u64::try_from(crowd)? };
-    told.keep_up(server, &mut readers, plan.warm_up)?;
+    let mut progress = Progress { published: 0, ahead: ahead(crowd), crowd: u64::try_from(crowd)? };
+    progress.keep_up(server, &mut readers, plan.warm_up)?;
     let (mut rates, mut costs, mut read_costs) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..runs(plan) {
         let (before, from) = (readers.look()?, Instant::now());
         let spent = [process::cpu_of(&pids)?, process::cpu(readers.pid())?];
-        told.keep_up(server, &mut readers, plan.duration)?;
+        progress.keep_up(server, &mut readers, plan.duration)?;
         let (after, elapsed) = (readers.look()?, from.elapsed());
         let now = [process::cpu_of(&pids)?, process::cpu(readers.pid())?];
         let deliveries = float(after.events - before.events).max(1.0);
@@ -135,25 +135,25 @@ fn measure(plan: &Plan, crowd: usize, server: &mut impl Publisher) -> Result<Run
             list.push(now.saturating_sub(spent).as_secs_f64() * 1e6 / deliveries);
         }
     }
-    let all = readers.settle(told.published)?;
+    let all = readers.settle(progress.published)?;
     let size = float(all.bytes) / float(all.events.max(1));
     Ok(Run { crowd, rates, costs, read_costs, size })
 }
 
-/// How many events may be under way to a crowd: fewer to a larger one.
+/// How many events may be in transit to a crowd: fewer to a larger one.
 fn ahead(crowd: usize) -> u64 {
     let (least, most) = AHEAD;
     (UNDER_WAY / u64::try_from(crowd.max(1)).unwrap_or(u64::MAX)).clamp(least, most)
 }
 
-struct Told {
+struct Progress {
     published: u64,
     ahead: u64,
     crowd: u64,
 }
 
-impl Told {
-    /// Publishes so that the slowest reader always has something to come, and never too much.
+impl Progress {
+    /// Publishes so that the slowest reader always has events in transit, but never too many.
     fn keep_up(
         &mut self,
         server: &mut impl Publisher,
