@@ -1,7 +1,7 @@
 //! Spec §1 rule 13, seeding and setup: whatever the tables of an older system hold, what is read of them can be written, and
 //! what is kept beside it agrees with it; a value that a database does not take is told of as bad, with its line.
 
-use super::legacy::{ALL, agrees, check, house, import};
+use super::legacy::{ALL, agrees, check, import, service};
 use anyhow::Result;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -100,15 +100,15 @@ fn whatever_tables_hold_is_brought_in_or_told_of(kind: DatabaseKind) -> Result<(
     let (moved, bad) = (Cell::new(0), Cell::new(0));
     let config = Config { cases: 12, failure_persistence: None, max_shrink_iters: 60, ..Config::default() };
     TestRunner::new(config).run(&tables, |files| {
-        let house = house(kind).map_err(|error| TestCaseError::fail(error.to_string()))?;
-        let report = check(&house, &files).map_err(|error| TestCaseError::fail(format!("{error:?}")))?;
+        let service = service(kind).map_err(|error| TestCaseError::fail(error.to_string()))?;
+        let report = check(&service, &files).map_err(|error| TestCaseError::fail(format!("{error:?}")))?;
         bad.set(bad.get() + report.bad_records());
-        match import(&house, &files) {
+        match import(&service, &files) {
             Ok(_) => moved.set(moved.get() + 1),
             Err(LegacyError::Move(_)) => {}
             Err(error) => return Err(TestCaseError::fail(format!("{error:?}"))),
         }
-        agrees(&house);
+        agrees(&service);
         Ok(())
     })?;
     assert!(moved.get() > 4 && bad.get() > 20, "{} moved, {} bad records", moved.get(), bad.get());
@@ -117,7 +117,7 @@ fn whatever_tables_hold_is_brought_in_or_told_of(kind: DatabaseKind) -> Result<(
 
 /// Sums of totals are told at the end: one that cannot be would end the import after everything was read.
 fn totals_that_no_sum_can_hold_are_bad(kind: DatabaseKind) -> Result<()> {
-    let house = house(kind)?;
+    let service = service(kind)?;
     let row = |points: &str| format!("b5,u2,{points},2025-07-01T10:00:00Z\n");
     let more =
         ["9223372036854775807", "-9223372036854775808", "1000000000001", "1000000000000"].map(row).concat();
@@ -127,8 +127,8 @@ fn totals_that_no_sum_can_hold_are_bad(kind: DatabaseKind) -> Result<()> {
             text.push_str(&more);
         }
     }
-    assert_eq!(check(&house, &files)?.bad_records(), 3);
-    import(&house, &files)?;
-    agrees(&house);
+    assert_eq!(check(&service, &files)?.bad_records(), 3);
+    import(&service, &files)?;
+    agrees(&service);
     Ok(())
 }

@@ -28,22 +28,22 @@ const PASSING: [&str; 9] = [
 pub(crate) type Stored = BTreeMap<String, Vec<String>>;
 
 /// An id as a statement names it.
-pub(super) fn id(house: &TestApp, id: impl Into<Uuid>) -> String {
+pub(super) fn id(service: &TestApp, id: impl Into<Uuid>) -> String {
     let id = id.into();
-    match house.kind() {
+    match service.kind() {
         DatabaseKind::Postgres => format!("'{id}'"),
         DatabaseKind::Sqlite => format!("x'{}'", id.simple()),
     }
 }
 
 /// Statements that no rule looks at.
-pub(super) fn damage(house: &TestApp, statements: &[&str]) {
-    house.storage().execute_by_hand(statements).expect("statements that the schema allows");
+pub(super) fn damage(service: &TestApp, statements: &[&str]) {
+    service.storage().execute_by_hand(statements).expect("statements that the schema allows");
 }
 
 /// All that is stored, but for what passes, and for columns that are named as `table.column`.
-pub(super) fn stored(house: &TestApp, apart_from: &[&str]) -> Stored {
-    kept(house.storage(), &[&PASSING, apart_from].concat())
+pub(super) fn stored(service: &TestApp, apart_from: &[&str]) -> Stored {
+    kept(service.storage(), &[&PASSING, apart_from].concat())
 }
 
 /// All that a database keeps, but for tables and columns that are named.
@@ -84,12 +84,12 @@ pub(crate) fn differences(one: &Stored, other: &Stored) -> Vec<String> {
 }
 
 /// Runs tasks, and none that they come after.
-pub(super) fn run(house: &TestApp, tasks: &[&str], is_dry: bool) -> RoundReport {
+pub(super) fn run(service: &TestApp, tasks: &[&str], is_dry: bool) -> RoundReport {
     let wanted = Wanted::Named(tasks.iter().map(ToString::to_string).collect());
     let plan = catalogue().plan(&wanted).expect("tasks").only_asked();
     let (_keep, stop) = watch::channel(false);
     let round = Round { plan, is_dry, only: false, by: "a test".to_owned(), arguments: String::new() };
-    let ran = house.run(house.app().maintain(round, Arc::new(Unwatched), stop)).expect("a run");
+    let ran = service.run(service.app().maintain(round, Arc::new(Unwatched), stop)).expect("a run");
     assert!(ran.ran.iter().all(|ran| ran.outcome == RunOutcome::Succeeded), "{ran:?}");
     assert_eq!(ran.ran.len(), tasks.len(), "{ran:?}");
     ran
@@ -100,24 +100,24 @@ fn counts(report: &RoundReport) -> Counts {
 }
 
 /// What a task comes to: a rehearsal says the same and writes nothing, and run again the task finds nothing more to do.
-pub(super) fn mends(house: &TestApp, task: &str) -> Vec<(&'static str, u64)> {
-    let before = stored(house, &[]);
-    let rehearsed = counts(&run(house, &[task], true));
-    assert_eq!(differences(&before, &stored(house, &[])), Vec::<String>::new(), "{task} rehearsed");
-    let mended = counts(&run(house, &[task], false));
+pub(super) fn mends(service: &TestApp, task: &str) -> Vec<(&'static str, u64)> {
+    let before = stored(service, &[]);
+    let rehearsed = counts(&run(service, &[task], true));
+    assert_eq!(differences(&before, &stored(service, &[])), Vec::<String>::new(), "{task} rehearsed");
+    let mended = counts(&run(service, &[task], false));
     assert_eq!(rehearsed, mended, "{task}");
-    let after = stored(house, &[]);
-    assert_eq!(counts(&run(house, &[task], false)), Counts::new(), "{task} again");
-    assert_eq!(differences(&after, &stored(house, &[])), Vec::<String>::new(), "{task} again");
+    let after = stored(service, &[]);
+    assert_eq!(counts(&run(service, &[task], false)), Counts::new(), "{task} again");
+    assert_eq!(differences(&after, &stored(service, &[])), Vec::<String>::new(), "{task} again");
     mended.into_iter().collect()
 }
 
 /// Everything that is verified is right.
-pub(super) fn verified(house: &TestApp) {
-    let points = house.run(house.app().verify_points()).expect("a working store");
+pub(super) fn verified(service: &TestApp) {
+    let points = service.run(service.app().verify_points()).expect("a working store");
     assert_eq!(points.wrong(), 0, "{points:?}");
-    let ledger = house.run(house.app().verify_ledger()).expect("a working store");
+    let ledger = service.run(service.app().verify_ledger()).expect("a working store");
     assert_eq!(ledger.wrong(), 0, "{ledger:?}");
-    let counters = house.found(terrace_testkit::app::platform::Verify);
+    let counters = service.found(terrace_testkit::app::platform::Verify);
     assert!(counters.iter().all(|check| check.wrong == 0), "{counters:?}");
 }

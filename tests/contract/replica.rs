@@ -17,23 +17,23 @@ on_each_database! {
     a_replica_of_another_kind_is_refused,
 }
 
-fn open(house: &TestApp, read_database_url: Option<String>) -> Result<Storage> {
-    let config = StorageConfig { read_database_url, ..StorageConfig::new(house.url()) };
-    Ok(Storage::open(config, Arc::new(house.clock().clone()), Arc::new(SeededEntropy::new(5)))?)
+fn open(service: &TestApp, read_database_url: Option<String>) -> Result<Storage> {
+    let config = StorageConfig { read_database_url, ..StorageConfig::new(service.url()) };
+    Ok(Storage::open(config, Arc::new(service.clock().clone()), Arc::new(SeededEntropy::new(5)))?)
 }
 
 /// A process on the house's database that reads from `replica` what may be old.
-fn reader(house: &TestApp, storage: &Storage) -> App {
+fn reader(service: &TestApp, storage: &Storage) -> App {
     let store = Arc::new(storage.clone());
-    App::new(store, Arc::new(house.clock().clone()), Arc::new(SeededEntropy::new(6)), AppConfig::default())
+    App::new(store, Arc::new(service.clock().clone()), Arc::new(SeededEntropy::new(6)), AppConfig::default())
 }
 
 fn limit() -> Limit {
     Limit::new(100).expect("a limit")
 }
 
-fn team_keys(house: &TestApp, app: &App) -> Vec<String> {
-    let teams = house.run(app.query(ListTeams { league: None, limit: limit(), after: None }));
+fn team_keys(service: &TestApp, app: &App) -> Vec<String> {
+    let teams = service.run(app.query(ListTeams { league: None, limit: limit(), after: None }));
     teams.expect("teams are listed").items.into_iter().map(|team| team.key).collect()
 }
 
@@ -65,8 +65,8 @@ fn leagues_and_teams_come_from_the_replica_and_nothing_else_does(kind: DatabaseK
 }
 
 fn without_its_replica_everything_is_answered_by_the_primary(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
-    house.team("foxes");
+    let service = TestApp::start(kind)?;
+    service.team("foxes");
     // One that is not there, and one that is there and cannot answer, for want of tables.
     let empty = TestDatabase::empty(kind)?;
     let nowhere = match kind {
@@ -74,10 +74,10 @@ fn without_its_replica_everything_is_answered_by_the_primary(kind: DatabaseKind)
         DatabaseKind::Postgres => "postgres://nobody@127.0.0.1:1/nothing".to_owned(),
     };
     for url in [nowhere, empty.url().to_owned()] {
-        let storage = open(&house, Some(url))?;
-        let app = reader(&house, &storage);
+        let storage = open(&service, Some(url))?;
+        let app = reader(&service, &storage);
         for _ in 0..3 {
-            assert_eq!(team_keys(&house, &app), ["foxes"]);
+            assert_eq!(team_keys(&service, &app), ["foxes"]);
         }
         storage.close();
     }
@@ -85,12 +85,12 @@ fn without_its_replica_everything_is_answered_by_the_primary(kind: DatabaseKind)
 }
 
 fn a_replica_of_another_kind_is_refused(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
+    let service = TestApp::start(kind)?;
     let other = match kind {
         DatabaseKind::Sqlite => "postgres://nobody@127.0.0.1:1/nothing",
         DatabaseKind::Postgres => "sqlite:/nowhere/terrace.db",
     };
-    let refused = open(&house, Some(other.to_owned())).err().expect("it is refused");
+    let refused = open(&service, Some(other.to_owned())).err().expect("it is refused");
     assert!(refused.to_string().contains("another kind"), "{refused}");
     Ok(())
 }

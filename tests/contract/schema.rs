@@ -134,9 +134,9 @@ fn the_schema_is_what_the_program_knows(kind: DatabaseKind) -> Result<()> {
             known.remove(table).context(table)?;
         }
     }
-    let house = TestApp::start(kind)?;
+    let service = TestApp::start(kind)?;
     let mut stored = BTreeMap::<String, Vec<ColumnDescription>>::new();
-    for column in house.storage().describe_schema()?.columns {
+    for column in service.storage().describe_schema()?.columns {
         stored.entry(column.table.clone()).or_default().push(column);
     }
     assert_eq!(stored.keys().collect::<Vec<_>>(), known.keys().collect::<Vec<_>>());

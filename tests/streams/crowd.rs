@@ -136,9 +136,9 @@ struct Crowd {
 }
 
 impl Crowd {
-    fn register(house: &House, over_http: usize, late: usize) -> Self {
+    fn register(service: &House, over_http: usize, late: usize) -> Self {
         let fan = |nth| {
-            let client = house.anybody();
+            let client = service.anybody();
             let id = client.register(&format!("fan{nth}"));
             (client, id.parse().expect("an id"))
         };
@@ -150,12 +150,12 @@ impl Crowd {
     /// Has everybody write and read while `disasters` happen, and holds what the readers heard against the log.
     fn lives_through(
         &self,
-        house: &mut House,
+        service: &mut House,
         url: &str,
         dice: &mut Dice,
         disasters: impl FnOnce(&mut House, &Acknowledged) -> Result<()>,
     ) -> Result<()> {
-        let anybody = house.anybody();
+        let anybody = service.anybody();
         let start = anybody.get("/api/locker-room").expect(200).at("/streamPosition");
         let start = start.as_i64().ok_or_else(|| anyhow!("no position"))?;
         let acknowledged = &Arc::new(Acknowledged::default());
@@ -187,7 +187,7 @@ impl Crowd {
                     })
                 })
                 .collect();
-            let lived = disasters(house, acknowledged);
+            let lived = disasters(service, acknowledged);
             let written = writing.into_iter().try_for_each(|writer| writer.join().expect("a writer"));
             for writer in late {
                 writer.join().expect("a late writer");
@@ -199,7 +199,7 @@ impl Crowd {
             lists.into_iter().collect::<Result<Vec<_>>>()
         })?;
         let log = Inside::on(url, dice)?.room_after(start)?;
-        self.holds(&log, &acknowledged.lock(), house)?;
+        self.holds(&log, &acknowledged.lock(), service)?;
         for (nth, list) in lists.iter().enumerate() {
             let heard: Vec<i64> = list.iter().map(|(id, _)| *id).collect();
             is_the_log(&heard, &log).map_err(|error| error.context(format!("reader {nth}")))?;
@@ -208,7 +208,7 @@ impl Crowd {
     }
 
     /// The log has every post that was acknowledged, once.
-    fn holds(&self, log: &[Event], acknowledged: &BTreeSet<String>, house: &House) -> Result<()> {
+    fn holds(&self, log: &[Event], acknowledged: &BTreeSet<String>, service: &House) -> Result<()> {
         ensure!(log.iter().all(|event| event.what.kind == EventKind::PostCreated), "only posts were written");
         let posts: BTreeSet<String> = log.iter().map(|event| event.what.subject.to_string()).collect();
         ensure!(posts.len() == log.len(), "a post is in the log twice");
@@ -221,7 +221,7 @@ impl Crowd {
             over_http.count() == self.writers.len() * POSTS + 1,
             "a post that was sent again is there twice"
         );
-        let first = house.anybody().get("/api/locker-room?limit=1").expect(200);
+        let first = service.anybody().get("/api/locker-room?limit=1").expect(200);
         ensure!(first.str_at("/posts/0/body") == THE_END);
         Ok(())
     }
@@ -250,14 +250,14 @@ fn each_reader_gets_the_log_of_postgres() -> Result<()> {
         let mut dice = Dice::new()?;
         let mut server = ThrowawayPostgres::start()?;
         let url = server.create_database("terrace")?;
-        let mut house = House::open(&url, 3)?;
-        let mut crowd = Crowd::register(&house, 10, 6);
+        let mut service = House::open(&url, 3)?;
+        let mut crowd = Crowd::register(&service, 10, 6);
         crowd.inside = Some(Inside::on(&url, &mut dice)?);
         let victim = usize::try_from(dice.below(3))?;
         let posts = crowd.writers.len() * POSTS;
-        crowd.lives_through(&mut house, &url, &mut dice, |house, acknowledged| {
+        crowd.lives_through(&mut service, &url, &mut dice, |service, acknowledged| {
             ensure!(acknowledged.wait_for(posts / 3, PATIENCE), "nobody writes");
-            house.replace(victim)?;
+            service.replace(victim)?;
             ensure!(acknowledged.wait_for(posts * 2 / 3, PATIENCE), "nobody writes any more");
             server.restart_server()
         })
@@ -270,12 +270,12 @@ fn each_reader_gets_the_log_of_sqlite() -> Result<()> {
     on(DatabaseKind::Sqlite, |kind| {
         let mut dice = Dice::new()?;
         let database = TestDatabase::empty(kind)?;
-        let mut house = House::open(database.url(), 1)?;
-        let crowd = Crowd::register(&house, 16, 0);
+        let mut service = House::open(database.url(), 1)?;
+        let crowd = Crowd::register(&service, 16, 0);
         let posts = crowd.writers.len() * POSTS;
-        crowd.lives_through(&mut house, database.url(), &mut dice, |house, acknowledged| {
+        crowd.lives_through(&mut service, database.url(), &mut dice, |service, acknowledged| {
             ensure!(acknowledged.wait_for(posts / 2, PATIENCE), "nobody writes");
-            house.replace(0)
+            service.replace(0)
         })
     })
 }
