@@ -14,22 +14,22 @@ use terrace_testkit::{DatabaseKind, PASSWORD, TestApp, on_each_database, registr
 
 on_each_database! {
     a_name_is_one_name_after_nfkc_and_case_folding,
-    of_fifty_who_want_a_name_at_once_one_gets_it,
-    of_fifty_look_alikes_registered_at_once_one_gets_an_account,
+    of_fifty_registrations_of_a_name_at_once_one_succeeds,
+    of_fifty_look_alikes_registered_at_once_one_succeeds,
     a_missing_skeleton_goes_to_the_earliest_look_alike,
     reserved_names_are_taken,
     only_the_right_password_signs_in,
     a_changed_password_ends_the_other_sessions,
     no_session_on_an_old_password_outlives_its_change,
-    of_two_who_change_a_password_at_once_one_does,
+    of_two_password_changes_at_once_one_succeeds,
     a_refresh_token_gives_a_new_pair_each_time,
     a_refresh_token_used_twice_ends_its_family,
-    of_twenty_who_refresh_at_once_one_gets_a_pair,
+    of_twenty_refreshes_at_once_one_succeeds,
     a_refresh_ends_the_access_token_before,
-    a_session_ends_for_good_however_it_is_used,
+    no_exchange_prolongs_a_session_past_its_absolute_end,
     sessions_and_tokens_end_on_time,
     a_session_that_was_ended_is_dead_in_every_process,
-    a_session_that_is_remembered_ends_in_time,
+    a_cached_session_ends_in_time,
     a_look_up_does_not_outlive_the_session_that_it_found,
     sessions_are_listed_newest_first_without_those_that_ended,
 }
@@ -47,7 +47,7 @@ fn cookie(signed_up: &SignedUp) -> Token {
     Token::present(TokenKind::Cookie, secret.expose()).expect("a cookie is a token")
 }
 
-/// The secret of a refresh token and the access token beside it.
+/// The secret of a refresh token, and the access token issued with it.
 fn pair(signed_up: SignedUp) -> (String, Token) {
     let Grant::Bearer { access, refresh } = signed_up.grant else { panic!("a native client gets a pair") };
     let access = Token::present(TokenKind::Access, access.expose()).expect("an access token is a token");
@@ -75,8 +75,8 @@ pub(super) fn refresh(service: &TestApp, token: &str) -> Result<(String, Token),
     }
 }
 
-/// POST /api/register: unique after NFKC and case folding; the name stays as it was written, and signs in
-/// however it is spelled.
+/// POST /api/register: unique after NFKC and case folding. The name keeps the spelling it was registered
+/// with, and any spelling of it signs in.
 fn a_name_is_one_name_after_nfkc_and_case_folding(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let fan = service.fan("Straße.Nº1");
@@ -91,8 +91,8 @@ fn a_name_is_one_name_after_nfkc_and_case_folding(kind: DatabaseKind) -> Result<
     Ok(())
 }
 
-/// POST /api/register, as fifty requests in two processes see it.
-fn of_fifty_who_want_a_name_at_once_one_gets_it(kind: DatabaseKind) -> Result<()> {
+/// POST /api/register, fifty requests at once in two processes.
+fn of_fifty_registrations_of_a_name_at_once_one_succeeds(kind: DatabaseKind) -> Result<()> {
     let first = TestApp::start(kind)?;
     let services = [first.another()?, first];
     let spellings = ["Ultra", "ULTRA", "ultra", "Ｕltra", "ᵘltra"];
@@ -109,14 +109,15 @@ fn of_fifty_who_want_a_name_at_once_one_gets_it(kind: DatabaseKind) -> Result<()
     let winner = &won[0].as_ref().expect("the winner").profile.account.card;
     let found = services[1].run(services[1].app().login("ultra", offered(PASSWORD))).expect("the winner");
     assert_eq!(found.profile.account.card, *winner);
-    // Of the others nothing is left: no session, and no event.
+    // The refused requests leave nothing: no session, and no event.
     assert_eq!(services[0].sessions_of(winner.id, SessionKind::Browser), 2);
     assert_eq!(services[0].log(Position::START).len(), 1);
     Ok(())
 }
 
-/// POST /api/register, as fifty requests in two processes see it: names of one skeleton (UTS 39) are one name.
-fn of_fifty_look_alikes_registered_at_once_one_gets_an_account(kind: DatabaseKind) -> Result<()> {
+/// POST /api/register, fifty requests at once in two processes: names with one skeleton (UTS 39) are one
+/// name.
+fn of_fifty_look_alikes_registered_at_once_one_succeeds(kind: DatabaseKind) -> Result<()> {
     let first = TestApp::start(kind)?;
     let services = [first.another()?, first];
     let look_alikes = ["pace", "\u{440}ace", "p\u{430}ce", "pa\u{441}e", "\u{440}\u{430}\u{441}\u{435}"];
@@ -134,7 +135,8 @@ fn of_fifty_look_alikes_registered_at_once_one_gets_an_account(kind: DatabaseKin
     Ok(())
 }
 
-/// The task fills in what is missing, and leaves an account without a skeleton where an earlier one has the same.
+/// The task fills in missing skeletons. An account whose skeleton an earlier account already has stays
+/// without one.
 fn a_missing_skeleton_goes_to_the_earliest_look_alike(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let forget = || damage(&service, &["UPDATE users SET name_skeleton = NULL"]);
@@ -151,7 +153,8 @@ fn a_missing_skeleton_goes_to_the_earliest_look_alike(kind: DatabaseKind) -> Res
     Ok(())
 }
 
-/// POST /api/register: names that claim to speak for the service, and their look-alikes, are refused as taken.
+/// POST /api/register: names that claim to speak for the service, and their look-alikes, are refused as
+/// taken.
 fn reserved_names_are_taken(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     for name in ["Admin", "support", "he1p", "\u{430}dmin"] {
@@ -162,7 +165,7 @@ fn reserved_names_are_taken(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// POST /api/login: 401 in the same words for a wrong password and an unknown name, whatever was typed.
+/// POST /api/login: 401 with the same text for a wrong password and an unknown name, whatever was typed.
 fn only_the_right_password_signs_in(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let fan = service.fan("mia");
@@ -188,7 +191,8 @@ fn only_the_right_password_signs_in(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// PUT /api/user/password: other sessions end, of both kinds and in both processes; the one that asks stays.
+/// PUT /api/user/password: other sessions end, of both kinds and in both processes. The session that asks
+/// stays.
 fn a_changed_password_ends_the_other_sessions(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let other = service.another()?;
@@ -214,8 +218,8 @@ fn a_changed_password_ends_the_other_sessions(kind: DatabaseKind) -> Result<()> 
     Ok(())
 }
 
-/// PUT /api/user/password and POST /api/login at once: who signs in with the old password does so before the
-/// change, which ends the session, or not at all.
+/// PUT /api/user/password and POST /api/login at once: a login with the old password either comes before the
+/// change, which ends its session, or is refused.
 fn no_session_on_an_old_password_outlives_its_change(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let other = service.another()?;
@@ -255,8 +259,9 @@ fn no_session_on_an_old_password_outlives_its_change(kind: DatabaseKind) -> Resu
     Ok(())
 }
 
-/// PUT /api/user/password, from two devices at once: the second proof is of a password that is none any more.
-fn of_two_who_change_a_password_at_once_one_does(kind: DatabaseKind) -> Result<()> {
+/// PUT /api/user/password, from two devices at once: by then the second request proves a password that is no
+/// longer valid.
+fn of_two_password_changes_at_once_one_succeeds(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let fan = service.fan("mia");
     let second = cookie(&service.run(service.app().login("mia", offered(PASSWORD))).expect("signed in"));
@@ -303,8 +308,8 @@ fn a_refresh_token_gives_a_new_pair_each_time(kind: DatabaseKind) -> Result<()> 
     Ok(())
 }
 
-/// POST /api/mobile-auth/refresh: a token used twice ends its whole family (401 `token_reused`), whoever of the
-/// thief and the owner was first. Another device of the same fan stays.
+/// POST /api/mobile-auth/refresh: a token used twice ends its whole family (401 `token_reused`), whether the
+/// thief or the owner used it first. Another device of the same fan stays signed in.
 fn a_refresh_token_used_twice_ends_its_family(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     service.fan("mia");
@@ -328,9 +333,9 @@ fn a_refresh_token_used_twice_ends_its_family(kind: DatabaseKind) -> Result<()> 
     Ok(())
 }
 
-/// POST /api/mobile-auth/refresh, twenty times at once in two processes: one exchange, and nineteen who end the
-/// family.
-fn of_twenty_who_refresh_at_once_one_gets_a_pair(kind: DatabaseKind) -> Result<()> {
+/// POST /api/mobile-auth/refresh, twenty times at once in two processes: one exchange succeeds, and the other
+/// nineteen end the family.
+fn of_twenty_refreshes_at_once_one_succeeds(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let other = service.another()?;
     service.fan("mia");
@@ -351,7 +356,8 @@ fn of_twenty_who_refresh_at_once_one_gets_a_pair(kind: DatabaseKind) -> Result<(
     Ok(())
 }
 
-/// "Sessions": the access token of the pair before ends with the exchange, in the process that did it at once.
+/// "Sessions": the exchange ends the access token of the pair before, at once in the process that did the
+/// exchange.
 fn a_refresh_ends_the_access_token_before(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let other = service.another()?;
@@ -368,8 +374,8 @@ fn a_refresh_ends_the_access_token_before(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// "Sessions": no exchange takes a session past its absolute end.
-fn a_session_ends_for_good_however_it_is_used(kind: DatabaseKind) -> Result<()> {
+/// "Sessions": no exchange prolongs a session past its absolute end.
+fn no_exchange_prolongs_a_session_past_its_absolute_end(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     service.fan("mia");
     let config = service.app().config().clone();
@@ -392,7 +398,7 @@ fn a_session_ends_for_good_however_it_is_used(kind: DatabaseKind) -> Result<()> 
     Ok(())
 }
 
-/// "Sessions": cookies, access and refresh tokens each end at their very instant, and not before.
+/// "Sessions": cookies, access and refresh tokens each end at their exact instant, and not before.
 fn sessions_and_tokens_end_on_time(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let began = service.clock().now();
@@ -418,8 +424,8 @@ fn sessions_and_tokens_end_on_time(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// POST /api/logout, where nobody remembers who shows a token: the session is dead in every process at once.
-/// Nobody ends the session of another.
+/// POST /api/logout, without a cache of sessions: the session is dead in every process at once. One fan
+/// cannot end the session of another.
 fn a_session_that_was_ended_is_dead_in_every_process(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let other = service.another()?;
@@ -437,9 +443,9 @@ fn a_session_that_was_ended_is_dead_in_every_process(kind: DatabaseKind) -> Resu
     Ok(())
 }
 
-/// POST /api/logout, PUT /api/user/password, POST /api/mobile-auth/refresh, where who shows a token is remembered:
-/// the process that ended the session knows at once, every other one within a second.
-fn a_session_that_is_remembered_ends_in_time(kind: DatabaseKind) -> Result<()> {
+/// POST /api/logout, PUT /api/user/password, POST /api/mobile-auth/refresh, with a cache of sessions: the
+/// process that ended the session sees it at once, every other one within a second.
+fn a_cached_session_ends_in_time(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::adjusted(kind, |_, app| app.session_memory = AppConfig::default().session_memory)?;
     let other = service.another()?;
     let fan = service.fan("mia");
@@ -473,14 +479,14 @@ fn a_session_that_is_remembered_ends_in_time(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// A look-up that was under way while the session ended leaves no memory of it behind.
+/// A look-up that was under way while the session ended leaves no cached session behind.
 fn a_look_up_does_not_outlive_the_session_that_it_found(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::adjusted(kind, |_, app| app.session_memory = Duration::from_hours(1))?;
     let fan = service.fan("mia");
     for round in 0..15 {
         let token = mobile(&service, "mia").1;
         let now = service.clock().now();
-        // Past the memory, which is not to know of it yet.
+        // Bypasses the cache, which must not contain it yet.
         let session = service.ask(move |tx| tx.viewer(&token, now)).expect("signed in").session_id;
         let looking: Vec<_> = (0..8)
             .map(|_| {
@@ -497,8 +503,8 @@ fn a_look_up_does_not_outlive_the_session_that_it_found(kind: DatabaseKind) -> R
     Ok(())
 }
 
-/// GET /api/user/sessions: own live devices, newest first, in pages that neither repeat nor skip though all were
-/// opened at one instant.
+/// GET /api/user/sessions: the fan's own live devices, newest first, in pages that neither repeat nor skip,
+/// though all were opened at one instant.
 fn sessions_are_listed_newest_first_without_those_that_ended(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let fan = service.fan("mia");

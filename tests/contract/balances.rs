@@ -1,5 +1,5 @@
-//! Balances as they are kept over time: what existing fans begin with, what milestones and operators give, what is wrong
-//! is found and mended, and money keeps an account from being deleted.
+//! Balances over time: the opening balances of existing fans, what milestones and operators award, how errors
+//! are found and repaired, and money that keeps an account from being deleted.
 
 use super::ledger::{balance, coins, entries, in_order, moved};
 use super::points::{award, founded};
@@ -25,10 +25,10 @@ on_each_database! {
     fans_with_points_begin_with_as_many_to_spend,
     milestones_of_daily_visits_give_coins_once,
     operators_give_and_take_coins_once_each,
-    a_balance_that_was_tampered_with_is_found_and_mended_once,
-    a_record_that_moved_nothing_is_found_and_mended,
+    a_balance_that_was_tampered_with_is_found_and_repaired_once,
+    a_record_that_moved_nothing_is_found_and_repaired,
     a_repair_beside_transfers_loses_nothing,
-    balances_are_mended_every_hour,
+    balances_are_repaired_every_hour,
     money_that_is_left_keeps_an_account,
 }
 
@@ -45,7 +45,7 @@ fn wrong(report: &LedgerReport) -> Vec<(LedgerCheck, u64)> {
     wrong.filter(|(_, wrong)| *wrong > 0).collect()
 }
 
-/// Takes the ledger out of the schema and brings it in again, as an update of a database with fans does.
+/// Removes the ledger from the schema and adds it again, as an update of a database with fans does.
 fn begin_anew(service: &TestApp) -> Result<()> {
     loop {
         let reverted = service.storage().revert_last()?;
@@ -71,7 +71,7 @@ fn fans_with_points_begin_with_as_many_to_spend(kind: DatabaseKind) -> Result<()
         entries(&service, mia).iter().map(|entry| (entry.change, entry.balance_after)).collect();
     assert_eq!(told, [(12, 12)]);
     in_order(&service);
-    // And goes on from there.
+    // And further awards add to the balance.
     service.done(award(&service, mia, 1, "three"));
     let source = SourceKey::import("one")?;
     let awards = service.app().awards();
@@ -97,7 +97,7 @@ fn milestones_of_daily_visits_give_coins_once(kind: DatabaseKind) -> Result<()> 
         assert_eq!(balance(&service, mia, AccountKind::Coins), coins, "day {day}");
         service.clock().advance(Duration::from_hours(24));
     }
-    // The bonus of points comes beside them.
+    // The bonus of points is paid in addition.
     assert_eq!(balance(&service, mia, AccountKind::Points), 8 * 10 + 50);
     let given = entries(&service, mia).into_iter().find(|entry| entry.kind == AccountKind::Coins);
     assert_eq!(given.map(|entry| entry.reason), Some("7 days in a row".to_owned()));
@@ -140,7 +140,7 @@ fn tamper(service: &TestApp, user: UserId, kind: AccountKind, amount: i64, point
     });
 }
 
-fn a_balance_that_was_tampered_with_is_found_and_mended_once(kind: DatabaseKind) -> Result<()> {
+fn a_balance_that_was_tampered_with_is_found_and_repaired_once(kind: DatabaseKind) -> Result<()> {
     let service = founded(kind)?;
     let fans = service.crowd("fan", 5);
     for fan in &fans {
@@ -151,7 +151,7 @@ fn a_balance_that_was_tampered_with_is_found_and_mended_once(kind: DatabaseKind)
     assert_eq!((wrong(&sound), sound.checks[&LedgerCheck::Balances].checked), (vec![], 6));
     tamper(&service, fans[1], AccountKind::Coins, 400, 0);
     tamper(&service, fans[2], AccountKind::Points, 8, 0);
-    // An account of which the journal knows nothing.
+    // An account that the journal does not contain.
     tamper(&service, fans[3], AccountKind::Money(Currency::EUR), 1, 0);
     let found = verify(&service);
     assert_eq!((wrong(&found), found.mended), (vec![(LedgerCheck::Balances, 3)], 3));
@@ -166,11 +166,11 @@ fn a_balance_that_was_tampered_with_is_found_and_mended_once(kind: DatabaseKind)
     Ok(())
 }
 
-fn a_record_that_moved_nothing_is_found_and_mended(kind: DatabaseKind) -> Result<()> {
+fn a_record_that_moved_nothing_is_found_and_repaired(kind: DatabaseKind) -> Result<()> {
     let service = founded(kind)?;
     let mia = service.fan("mia").id;
     service.done(award(&service, mia, 9, "one"));
-    // The journal says three more than the records.
+    // The journal has three more than the records.
     tamper(&service, mia, AccountKind::Points, 9, 3);
     assert_eq!(balance(&service, mia, AccountKind::Points), 12);
     assert_eq!(wrong(&verify(&service)), [(LedgerCheck::Awards, 1)]);
@@ -218,7 +218,7 @@ fn a_repair_beside_transfers_loses_nothing(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn balances_are_mended_every_hour(kind: DatabaseKind) -> Result<()> {
+fn balances_are_repaired_every_hour(kind: DatabaseKind) -> Result<()> {
     let service = founded(kind)?;
     let mia = service.fan("mia").id;
     moved(&service, coins(Holder::House(House::Issuance), Holder::Fan(mia), 4, "gift"));
@@ -253,7 +253,7 @@ fn money_that_is_left_keeps_an_account(kind: DatabaseKind) -> Result<()> {
     assert!(service.viewer(mia.cookie).is_some(), "nothing was deleted");
     assert_eq!(euros(fan, payments, "out"), TransferOutcome::Now { debit: Some(0), credit: None });
     delete().expect("no money is left");
-    // Coins and the rows stay, under an account that is nobody's; and nothing more comes.
+    // Coins and the rows stay, under an account that is anonymous now; and nothing more is paid to it.
     assert_eq!((balance(&service, mia.id, AccountKind::Coins), entries(&service, mia.id).len()), (3, 3));
     assert_eq!(euros(payments, fan, "late"), TransferOutcome::NoFan);
     in_order(&service);

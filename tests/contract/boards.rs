@@ -1,4 +1,5 @@
-//! Boards as they are read: from memory as from the tables, right at once and at the version that they say.
+//! Reads of boards: equal from memory and from the tables, up to date at once, and correct as of the version
+//! that they name.
 
 use super::boards_told::Told;
 use super::live::Living;
@@ -23,15 +24,15 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
 
 on_each_database! {
-    memory_says_of_a_board_what_the_tables_say,
+    a_board_in_memory_equals_the_tables,
     after_an_award_the_next_read_shows_it,
-    every_page_is_a_sort_of_what_was_told_up_to_its_version,
+    every_page_is_a_sort_of_the_log_up_to_its_version,
     while_boards_are_loaded_pages_are_right,
     a_season_that_begins_is_seen_at_once,
     a_board_that_is_behind_is_answered,
 }
 
-/// How long a test waits for what has to come.
+/// How long a test waits for an expected change.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Numbers that follow from a seed.
@@ -69,12 +70,12 @@ fn lines(page: &BoardPage) -> Vec<Ranked> {
     page.lines.iter().map(|line| line.ranked).collect()
 }
 
-/// What is the same however a page was read.
+/// The part of a page that must not depend on how it was read.
 fn content(page: &BoardPage) -> (Vec<Ranked>, Option<Standing>, u64, Option<RankKey>) {
     (lines(page), page.me, page.total, page.next)
 }
 
-/// Does something at random: mostly awards, of few points so that many share them.
+/// Does a random action: mostly awards, of few points so that many fans are tied.
 fn act(service: &TestApp, dice: &Dice, fans: &[UserId], teams: &[TeamId], name: &str) {
     let (fan, team) = (fans[dice.below(fans.len())], teams[dice.below(teams.len())]);
     let visible = |is_visible| {
@@ -105,9 +106,9 @@ fn act(service: &TestApp, dice: &Dice, fans: &[UserId], teams: &[TeamId], name: 
     }
 }
 
-/// Random boards with many ties: tops, pages to the end, neighbours and one's own standing, in a process that keeps
-/// boards in memory and in one that does not.
-fn memory_says_of_a_board_what_the_tables_say(kind: DatabaseKind) -> Result<()> {
+/// Random boards with many ties: tops, pages to the end, neighbours and the reader's own standing, in a
+/// process that keeps boards in memory and in one that does not.
+fn a_board_in_memory_equals_the_tables(kind: DatabaseKind) -> Result<()> {
     let living = Living::on(founded(kind)?);
     let tables = living.service().another()?;
     let fans = tables.crowd("fan", 40);
@@ -163,7 +164,7 @@ fn after_an_award_the_next_read_shows_it(kind: DatabaseKind) -> Result<()> {
     let living = Living::on(founded(kind)?);
     let service = living.service();
     let (fan, team) = (service.fan("mia").id, service.team("foxes"));
-    // From the first moment, while the boards are not there yet.
+    // From the first moment, before the boards are loaded.
     for n in 1..=200 {
         service.done(AwardPoints { team: Some(team), ..award(service, fan, 1, &n.to_string()) });
         let board = if n % 2 == 0 { BoardChoice::Global } else { BoardChoice::Team(team) };
@@ -173,7 +174,7 @@ fn after_an_award_the_next_read_shows_it(kind: DatabaseKind) -> Result<()> {
         assert_eq!(lines(&page).first().map(|first| first.points.get()), Some(n));
         assert_eq!(page.lines[0].user.as_ref().map(|card| card.id), Some(fan));
     }
-    // So does one who leaves, and comes back.
+    // Leaving the board and returning to it are visible at once, too.
     for (joins, expected) in [(false, 0), (true, 1), (false, 0)] {
         service.done(ChangeBoardMembership { user: fan, board: BoardChoice::Team(team), joins });
         let asked = ReadBoard { reader: Some(fan), ..top(BoardChoice::Team(team)) };
@@ -182,7 +183,8 @@ fn after_an_award_the_next_read_shows_it(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// Lets those end who go on until it is over, also where the test fails before.
+/// Sets the flag that ends the background threads of a test when it is dropped, also where the test fails
+/// before.
 struct Ends<'o>(&'o AtomicBool);
 
 impl Drop for Ends<'_> {
@@ -191,7 +193,7 @@ impl Drop for Ends<'_> {
     }
 }
 
-/// A page that somebody got.
+/// A page that a reader got.
 struct Kept {
     shown: Arc<ShownBoard>,
     asked: ReadBoard,
@@ -216,7 +218,7 @@ impl Kept {
     }
 }
 
-/// Reads until it is told to stop; of each board neither position ever goes back.
+/// Reads until the flag is set; for each board, neither position ever goes back.
 fn keep_reading(
     service: &TestApp,
     over: &AtomicBool,
@@ -255,7 +257,7 @@ fn check_all(service: &TestApp, kept: &[Kept]) {
 }
 
 /// Two processes that keep boards in memory, and one that does not: each is read while all of them write.
-fn every_page_is_a_sort_of_what_was_told_up_to_its_version(kind: DatabaseKind) -> Result<()> {
+fn every_page_is_a_sort_of_the_log_up_to_its_version(kind: DatabaseKind) -> Result<()> {
     let first = Living::on(founded(kind)?);
     let second = Living::on(first.service().another()?);
     let tables = first.service().another()?;
@@ -292,7 +294,7 @@ fn every_page_is_a_sort_of_what_was_told_up_to_its_version(kind: DatabaseKind) -
             && kept.iter().any(|kept| kept.page.stamp.is_none())
     );
     check_all(&tables, &kept);
-    // And at rest.
+    // And when all writers have stopped.
     first.catch_up();
     second.catch_up();
     let last: Vec<Kept> = [first.service(), second.service(), &tables]
@@ -312,8 +314,8 @@ fn every_page_is_a_sort_of_what_was_told_up_to_its_version(kind: DatabaseKind) -
     Ok(())
 }
 
-/// Processes start, load their boards and stop again, one after another, while others write; each is read from its first
-/// moment on.
+/// Processes start, load their boards and stop again, one after another, while others write; each is read
+/// from its start on.
 fn while_boards_are_loaded_pages_are_right(kind: DatabaseKind) -> Result<()> {
     let writer = founded(kind)?;
     let fans = writer.crowd("fan", 25);
@@ -357,7 +359,8 @@ fn while_boards_are_loaded_pages_are_right(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// Rule 7 and "Returns global scoring for the active season": whoever began or closed a season finds it so.
+/// Rule 7 and "Returns global scoring for the active season": a caller who began or closed a season reads
+/// that state next.
 fn a_season_that_begins_is_seen_at_once(kind: DatabaseKind) -> Result<()> {
     let living = Living::on(founded(kind)?);
     let other = living.again();
@@ -378,10 +381,10 @@ fn a_season_that_begins_is_seen_at_once(kind: DatabaseKind) -> Result<()> {
             let (shown, page) = read(service, &top(board));
             assert_eq!((&shown.season, page.total), (&begun, 0), "season {key}");
         }
-        // The other process knows of it as soon as it knows of the log.
+        // The other process has the season as soon as it has processed the log.
         other.catch_up();
         assert_eq!(found(other.service(), BoardChoice::Global, None).season, begun);
-        // What is over stays as it was.
+        // Seasons that are over are unchanged.
         past.push((season, n));
         for (season, points) in &past {
             for board in [BoardChoice::Global, BoardChoice::Team(team)] {
@@ -391,7 +394,7 @@ fn a_season_that_begins_is_seen_at_once(kind: DatabaseKind) -> Result<()> {
         }
     }
     assert_eq!(found(service, BoardChoice::Team(team), None).board.id, board_of(service, team));
-    // Between seasons the last that was is shown.
+    // Between seasons the last one is shown.
     service.clock().advance(SECOND);
     let last = active(service).id;
     service.done(CloseSeason);
@@ -402,7 +405,7 @@ fn a_season_that_begins_is_seen_at_once(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// Live models that come further only while they are driven.
+/// Live models that advance only while the test drives them.
 struct HeldModels {
     runtime: Runtime,
     service: TestApp,
@@ -417,7 +420,7 @@ impl HeldModels {
         Ok(Self { runtime, service, _stop: stop })
     }
 
-    /// Drives them until they know of everything that has committed by now.
+    /// Drives them until they have processed everything that has committed by now.
     fn catch_up(&self) {
         let head = self.service.settled();
         let reached = self.service.app().live_models_reach(head);
@@ -426,7 +429,8 @@ impl HeldModels {
     }
 }
 
-/// Gives the relay of PostgreSQL to a process that does not exist, so that nothing that commits becomes public.
+/// Gives the relay of PostgreSQL to a process that does not exist, so that nothing that commits becomes
+/// public.
 fn stop_relay(service: &TestApp, fan: UserId) -> Result<()> {
     if service.kind() == DatabaseKind::Sqlite {
         return Ok(());
@@ -444,8 +448,8 @@ fn stop_relay(service: &TestApp, fan: UserId) -> Result<()> {
     Ok(())
 }
 
-/// Neither boards in memory that are held up, nor tables that always hold more than the log tells, keep readers from an
-/// answer: it is right as of its version, which does not go back.
+/// Readers are answered while boards in memory are held up, and while the tables are always ahead of the log:
+/// an answer is correct as of its version, which does not go back.
 fn a_board_that_is_behind_is_answered(kind: DatabaseKind) -> Result<()> {
     let held = HeldModels::on(founded(kind)?)?;
     let (service, tables) = (&held.service, held.service.another()?);
@@ -486,7 +490,7 @@ fn a_board_that_is_behind_is_answered(kind: DatabaseKind) -> Result<()> {
     service.clock().advance(SECOND * 6);
     held.catch_up();
     check_all(&tables, &kept);
-    // A reader finds what they wrote, as soon as the boards know of it.
+    // A reader sees their own writes as soon as the boards have processed them.
     let asked = ReadBoard { reader: Some(fans[0]), ..top(BoardChoice::Global) };
     let (shown, page) = read(service, &asked);
     assert!(page.version > first.version && page.stamp.is_some());

@@ -1,5 +1,5 @@
-//! A clock that is put back by an hour, forward by a day, and right again: nobody is paid twice or signed out, nothing is
-//! listed twice or left out, and nothing waits for a time that a wrong clock has written.
+//! A clock that is put back by an hour, forward by a day, and right again: no fan is paid twice or signed
+//! out, nothing is listed twice or left out, and nothing waits for a time that a wrong clock has written.
 
 use super::accounts::{mobile, refresh};
 use super::ledger::{balance, in_order};
@@ -23,7 +23,7 @@ use tokio::sync::watch;
 on_each_database! {
     sessions_and_tokens_outlive_it,
     each_date_is_paid_once,
-    lists_positions_and_keys_bear_it,
+    lists_positions_and_keys_stay_correct,
     packs_are_paid_and_opened_once,
     what_happens_now_counts_in_the_season_that_has_begun,
     jobs_and_leases_do_not_wait_for_a_time_that_was_wrong,
@@ -32,12 +32,12 @@ on_each_database! {
 const HOUR: Duration = Duration::from_hours(1);
 const DAY: Duration = Duration::from_hours(24);
 
-/// Puts the clock back.
+/// Puts the clock back by `span`.
 fn back(service: &TestApp, span: Duration) {
     service.clock().set(service.clock().now().minus(span));
 }
 
-/// Each way in which the clock steps, in their order: an hour back, right again, a day forward, right again.
+/// The steps of the clock, in their order: an hour back, right again, a day forward, right again.
 const STEPS: [fn(&TestApp); 4] = [
     |service| back(service, HOUR),
     |service| service.clock().advance(HOUR),
@@ -45,7 +45,7 @@ const STEPS: [fn(&TestApp); 4] = [
     |service| back(service, DAY),
 ];
 
-/// Whether what the records of points say is what boards and balances hold.
+/// Asserts that boards and balances agree with the records of points.
 fn agrees(service: &TestApp) {
     in_order(service);
     let points = service.run(service.app().verify_points()).expect("a working store");
@@ -81,7 +81,7 @@ fn visit(service: &TestApp, user: UserId) -> (bool, u32) {
 fn each_date_is_paid_once(kind: DatabaseKind) -> Result<()> {
     let service = founded(kind)?;
     let mia = service.fan("mia").id;
-    // Half past midnight: an hour before it is another date.
+    // Half past midnight: an hour earlier it is another date.
     service.clock().advance(HOUR * 12 + HOUR / 2);
     assert_eq!(visit(&service, mia), (false, 1));
     back(&service, HOUR);
@@ -101,7 +101,7 @@ fn each_date_is_paid_once(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn lists_positions_and_keys_bear_it(kind: DatabaseKind) -> Result<()> {
+fn lists_positions_and_keys_stay_correct(kind: DatabaseKind) -> Result<()> {
     let service = founded(kind)?;
     let other = service.another()?;
     let mia = service.fan("mia").id;
@@ -132,12 +132,12 @@ fn lists_positions_and_keys_bear_it(kind: DatabaseKind) -> Result<()> {
             assert_eq!((again.replayed, again.answer), (true, first.answer.clone()));
         }
     }
-    // Positions are those of commits, whatever their times.
+    // Positions are in the order of commits, whatever their times.
     let events = service.log(before);
     assert!(events.windows(2).all(|two| two[0].position < two[1].position));
     let posts = events.iter().filter(|event| event.what.kind == EventKind::PostCreated);
     assert_eq!(posts.map(|event| event.what.subject.to_string()).collect::<Vec<_>>(), written);
-    // Pages have each post once, and nothing else.
+    // The pages contain each post once, and nothing else.
     let (mut listed, mut after) = (Vec::new(), None);
     loop {
         let limit = Limit::new(2).expect("a limit");
@@ -188,7 +188,7 @@ fn what_happens_now_counts_in_the_season_that_has_begun(kind: DatabaseKind) -> R
     assert_eq!(service.run(service.app().turn_seasons())?.len(), 2);
     assert_eq!(active(&service).key.as_str(), "1");
     counts(bo);
-    // Before the start of the season that is active: the one before it is closed.
+    // Before the start of the active season: the season before it is closed.
     back(&service, DAY);
     assert_eq!(service.run(service.app().turn_seasons())?, []);
     assert_eq!(active(&service).key.as_str(), "1");
@@ -214,7 +214,7 @@ fn jobs_and_leases_do_not_wait_for_a_time_that_was_wrong(kind: DatabaseKind) -> 
     let turn = |service: &TestApp| service.run(service.app().try_job(&job, &mut stop.clone()));
     let began = service.clock().now();
     assert_eq!(turn(&service)?, Turn::Done);
-    // A clock that is put right by little changes nothing: the run is not done again.
+    // Correcting the clock by a small step changes nothing: the run is not repeated.
     back(&service, HOUR / 2);
     assert_eq!(turn(&other)?, Turn::NotDue(began.plus(period)));
     service.clock().advance(HOUR / 2 + DAY);

@@ -1,5 +1,6 @@
-//! Spec §1 rule 13 for quests: what fans completed elsewhere is brought in once, by keys and titles and never by a guess,
-//! with its points where they belong; boards, records and completed quests agree afterwards.
+//! Spec §1 rule 13 for quests: what fans completed elsewhere is imported once, matched by keys and titles and
+//! never by a guess, with its points on the boards where they belong; boards, records and completed quests
+//! agree afterwards.
 
 use super::points::{active, board_of, global, ledger, points_on, start_season};
 use super::quests::{QUESTS, book, check, load, paid, quest, run_of, start, step, with_quests};
@@ -17,13 +18,13 @@ use terrace_testkit::scoring::SourceKey;
 use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
 
 on_each_database! {
-    spec_1_rule_13_completions_are_brought_in_once,
+    spec_1_rule_13_completions_are_imported_once,
     what_was_done_here_stays_as_it_is,
     what_an_import_began_goes_on_here,
     lines_that_match_nothing_are_left_out_and_named,
     rules_4_to_6_points_count_in_the_season_of_their_time,
-    a_daily_quest_goes_by_the_fans_date_then,
-    a_dry_run_says_the_same_and_writes_nothing,
+    a_daily_quest_goes_by_the_date_where_the_fan_was,
+    a_dry_run_reports_the_same_and_writes_nothing,
     imports_and_fans_at_once_record_each_step_once,
 }
 
@@ -35,7 +36,7 @@ fn at(time: &str) -> Timestamp {
     time.parse().expect("an instant")
 }
 
-/// A line: the fan, the step as `quest/step` or its title alone, when, what it paid.
+/// A line: the fan, the step as `quest/step` or its title alone, the time, the points paid.
 fn line(user: &str, what: &str, time: &str, points: i64) -> Completion {
     let (quest, step) = what.split_once('/').map_or((None, what), |(quest, step)| (Some(quest), step));
     Completion {
@@ -52,8 +53,8 @@ fn import(service: &TestApp, lines: &[Completion], dry_run: bool) -> Completions
     service.run(service.app().import_completions(lines, dry_run)).expect("a working store")
 }
 
-/// Brings lines in twice: the second time everything is there and nothing is told of.
-fn bring_in(service: &TestApp, lines: &[Completion]) -> CompletionsImported {
+/// Imports lines twice: the second import changes nothing and appends no event.
+fn import_twice(service: &TestApp, lines: &[Completion]) -> CompletionsImported {
     let first = import(service, lines, false);
     let before = service.settled();
     let again = import(service, lines, false);
@@ -78,7 +79,7 @@ fn recorded(steps: u64, quests: u64, records: u64, points: i64) -> CompletionsIm
     CompletionsImported { recorded: steps, steps, quests, records, points, ..CompletionsImported::default() }
 }
 
-/// The titles of what a fan completed, what it paid, when.
+/// The titles of what a fan completed, the points paid, the time.
 fn completed(service: &TestApp, user: UserId) -> Vec<(String, i64, Timestamp)> {
     let read = ReadCompletedQuests { user, limit: Limit::MAX, after: None, book: book(service) };
     service.found(read).items.into_iter().map(|quest| (quest.title, quest.points, quest.at)).collect()
@@ -91,7 +92,7 @@ fn times(service: &TestApp, user: UserId, key: &str, period: Period) -> (Timesta
     (runs[0].0.started_at, runs[0].0.completed_at)
 }
 
-/// What completing a step here pays now.
+/// The points that completing a step here pays now.
 fn pays(service: &TestApp, user: UserId, name: &str) -> i64 {
     service
         .run(service.app().complete_step(user, step(service, name)))
@@ -100,9 +101,9 @@ fn pays(service: &TestApp, user: UserId, name: &str) -> i64 {
         .points
 }
 
-/// In whatever order, by name however written or by id, by key or by title; whether or not the quest is sequential, open,
-/// or comes after another.
-fn spec_1_rule_13_completions_are_brought_in_once(kind: DatabaseKind) -> Result<()> {
+/// In any order; fans by name in any spelling or by id; steps by key or by title; whether or not the quest is
+/// sequential, open, or comes after another.
+fn spec_1_rule_13_completions_are_imported_once(kind: DatabaseKind) -> Result<()> {
     let service = with_quests(kind)?;
     let [mia, bo] = service.crowd("fan", 2)[..] else { panic!("two fans") };
     let lines = [
@@ -112,7 +113,7 @@ fn spec_1_rule_13_completions_are_brought_in_once(kind: DatabaseKind) -> Result<
         line(&bo.to_string(), "second/only", MARCH, 0),
         line("fan1", "Have a follower", APRIL, 4),
     ];
-    let first = bring_in(&service, &lines);
+    let first = import_twice(&service, &lines);
     assert_eq!(first, CompletionsImported { before: 1, ..recorded(4, 3, 3, 34) });
     assert_eq!(run_of(&service, mia, "ladder"), Some((RunStatus::Completed, 2)));
     assert_eq!(times(&service, mia, "ladder", Period::Once), (at(MARCH), Some(at(APRIL))));
@@ -134,7 +135,7 @@ fn spec_1_rule_13_completions_are_brought_in_once(kind: DatabaseKind) -> Result<
     ] {
         assert!(records.contains(&record), "{record:?}: {records:?}");
     }
-    // Done is done: here it pays nothing any more, by hand or by a check.
+    // The step is completed: here it pays nothing any more, by hand or by a check.
     assert_eq!(["ladder/one", "ladder/two"].map(|name| pays(&service, mia, name)), [0, 0]);
     assert_eq!((check(&service, mia).points, paid(&service, mia)), (0, (30, 3)));
     assert_eq!(import(&service, &[], false), CompletionsImported::default());
@@ -151,7 +152,7 @@ fn what_was_done_here_stays_as_it_is(kind: DatabaseKind) -> Result<()> {
     assert_eq!(pays(&service, mia, "single/only"), 3 + 7);
     let lines = [line("mia0", "ladder/one", MARCH, 50), line("mia0", "single/only", MARCH, 50)];
     assert_eq!(
-        bring_in(&service, &lines),
+        import_twice(&service, &lines),
         CompletionsImported { before: 2, ..CompletionsImported::default() }
     );
     assert_eq!(times(&service, mia, "ladder", Period::Once), (now, None));
@@ -160,7 +161,7 @@ fn what_was_done_here_stays_as_it_is(kind: DatabaseKind) -> Result<()> {
         ((11, 3), Some((RunStatus::Active, 1)))
     );
     // The other step is new: the quest is complete since the last of its steps, and its bonus is not paid.
-    assert_eq!(bring_in(&service, &[line("mia0", "ladder/two", MARCH, 8)]), recorded(1, 1, 1, 8));
+    assert_eq!(import_twice(&service, &[line("mia0", "ladder/two", MARCH, 8)]), recorded(1, 1, 1, 8));
     assert_eq!(times(&service, mia, "ladder", Period::Once), (at(MARCH), Some(now)));
     assert_eq!(paid(&service, mia), (11 + 8, 5));
     Ok(())
@@ -169,16 +170,16 @@ fn what_was_done_here_stays_as_it_is(kind: DatabaseKind) -> Result<()> {
 fn what_an_import_began_goes_on_here(kind: DatabaseKind) -> Result<()> {
     let service = with_quests(kind)?;
     let mia = service.crowd("mia", 1)[0];
-    // Without points: nothing was paid, and nobody makes up for it, neither a later file nor the step here.
-    assert_eq!(bring_in(&service, &[line("mia0", "ladder/one", MARCH, 0)]), recorded(1, 0, 0, 0));
+    // Without points: nothing was paid, and nothing pays it later, neither another file nor the step here.
+    assert_eq!(import_twice(&service, &[line("mia0", "ladder/one", MARCH, 0)]), recorded(1, 0, 0, 0));
     assert_eq!(
         (paid(&service, mia), run_of(&service, mia, "ladder")),
         ((0, 1), Some((RunStatus::Active, 1)))
     );
-    let later = bring_in(&service, &[line("mia0", "ladder/one", APRIL, 6)]);
+    let later = import_twice(&service, &[line("mia0", "ladder/one", APRIL, 6)]);
     assert_eq!(later, CompletionsImported { before: 1, ..CompletionsImported::default() });
     assert_eq!(pays(&service, mia, "ladder/one"), 0);
-    // The last step is done here, and so the bonus is paid.
+    // The last step is completed here, and so the bonus is paid.
     assert_eq!(pays(&service, mia, "ladder/two"), 2 + 5);
     assert_eq!(paid(&service, mia), (7, 3));
     verified(&service);
@@ -207,7 +208,7 @@ fn lines_that_match_nothing_are_left_out_and_named(kind: DatabaseKind) -> Result
         line("mia0", "ladder/one", "2026-05-01T12:00:00.000001Z", 1),
         line("mia0", "ladder/two", &now.to_string(), 2),
     ];
-    let imported = bring_in(&service, &lines);
+    let imported = import_twice(&service, &lines);
     assert_eq!(CompletionsImported { not_matched: Vec::new(), ..imported.clone() }, recorded(1, 0, 1, 2));
     let left: Vec<_> =
         imported.not_matched.iter().map(|left| (left.line, left.why, left.about.as_str())).collect();
@@ -230,7 +231,8 @@ fn lines_that_match_nothing_are_left_out_and_named(kind: DatabaseKind) -> Result
     Ok(())
 }
 
-/// In a season that is over, too: maintenance writes it. What was of no team has no board, whichever is the favourite now.
+/// Also in a season that is over, since maintenance writes it. An award without a team has no board,
+/// whichever team is the favourite now.
 fn rules_4_to_6_points_count_in_the_season_of_their_time(kind: DatabaseKind) -> Result<()> {
     let service = with_quests(kind)?;
     let (foxes, owls) = (service.team("foxes"), service.team("owls"));
@@ -250,7 +252,7 @@ fn rules_4_to_6_points_count_in_the_season_of_their_time(kind: DatabaseKind) -> 
         line("mia0", "single/only", &then, 3),
         line("mia0", "friends/two", &now, 5),
     ];
-    assert_eq!(bring_in(&service, &lines), recorded(4, 3, 4, 128));
+    assert_eq!(import_twice(&service, &lines), recorded(4, 3, 4, 128));
     let counts = |season, board| points_on(&service, mia, season, board);
     assert_eq!(counts(over.id, global(&service, over.id)), Some(20 + 3));
     assert_eq!(counts(this.id, global(&service, this.id)), Some(5));
@@ -264,7 +266,7 @@ fn rules_4_to_6_points_count_in_the_season_of_their_time(kind: DatabaseKind) -> 
     Ok(())
 }
 
-fn a_daily_quest_goes_by_the_fans_date_then(kind: DatabaseKind) -> Result<()> {
+fn a_daily_quest_goes_by_the_date_where_the_fan_was(kind: DatabaseKind) -> Result<()> {
     let service = with_quests(kind)?;
     let mia = service.crowd("mia", 1)[0];
     let lives_in = |zone: &str| {
@@ -273,19 +275,19 @@ fn a_daily_quest_goes_by_the_fans_date_then(kind: DatabaseKind) -> Result<()> {
         service.done(ChangeProfile { user: mia, change });
     };
     lives_in("Pacific/Auckland");
-    // Still the first in London, the second in Auckland, and the same date an hour later.
+    // Still the first date in London, the second in Auckland, and the same date an hour later.
     let lines = [
         line("mia0", "daily/hello", "2025-03-01T12:00:00Z", 1),
         line("mia0", "daily/hello", "2025-03-01T13:00:00Z", 1),
         line("mia0", "daily/hello", "2025-03-02T12:00:00Z", 1),
     ];
-    let first = bring_in(&service, &lines);
+    let first = import_twice(&service, &lines);
     assert_eq!(first, CompletionsImported { before: 1, ..recorded(2, 2, 2, 2) });
     for (date, time) in [("2025-03-02", "2025-03-01T12:00:00Z"), ("2025-03-03", "2025-03-02T12:00:00Z")] {
         let day = Period::Day(date.parse()?);
         assert_eq!(times(&service, mia, "daily", day), (at(time), Some(at(time))), "{date}");
     }
-    // Who has moved since gets nothing twice.
+    // A fan who has moved since is not paid twice.
     lives_in("Pacific/Honolulu");
     assert_eq!(
         import(&service, &[lines[0].clone(), lines[2].clone()], false),
@@ -294,7 +296,7 @@ fn a_daily_quest_goes_by_the_fans_date_then(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn a_dry_run_says_the_same_and_writes_nothing(kind: DatabaseKind) -> Result<()> {
+fn a_dry_run_reports_the_same_and_writes_nothing(kind: DatabaseKind) -> Result<()> {
     let service = with_quests(kind)?;
     let mia = service.crowd("mia", 1)[0];
     let lines = [
@@ -311,14 +313,14 @@ fn a_dry_run_says_the_same_and_writes_nothing(kind: DatabaseKind) -> Result<()> 
     );
     assert_eq!(import(&service, &lines, false), said);
     assert_eq!((said.recorded, said.before, said.not_matched.len()), (2, 1, 1));
-    // What is there is said to be there.
+    // Lines that exist already are counted as such.
     let again =
         CompletionsImported { before: 3, not_matched: said.not_matched, ..CompletionsImported::default() };
     assert_eq!(import(&service, &lines, true), again);
     Ok(())
 }
 
-/// Accounts are held in the order of their ids: nobody waits in a circle, whatever the order of the lines.
+/// Accounts are locked in the order of their ids: there is no deadlock, whatever the order of the lines.
 fn imports_and_fans_at_once_record_each_step_once(kind: DatabaseKind) -> Result<()> {
     let service = with_quests(kind)?;
     let other = service.another()?;

@@ -1,4 +1,4 @@
-//! What a page costs: a fixed number of statements, whatever is on it.
+//! The cost of a page: a fixed number of statements, whatever is on it.
 
 use anyhow::Result;
 use terrace_testkit::app::accounts::ChangeProfile;
@@ -13,12 +13,12 @@ use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
 
 on_each_database! {
     a_feed_page_is_a_fixed_number_of_statements,
-    a_page_of_what_one_follows_is_a_bounded_number_of_statements,
+    a_following_page_is_a_bounded_number_of_statements,
     a_page_of_comments_is_a_fixed_number_of_statements,
-    what_one_reader_sees_of_a_page_is_one_statement,
+    the_fields_of_one_reader_are_one_statement,
 }
 
-/// How many statements reading takes.
+/// How many statements a read takes.
 fn cost(service: &TestApp, read: impl FnOnce()) -> u64 {
     let before = service.storage().statements();
     read();
@@ -42,7 +42,8 @@ fn fill(service: &TestApp, fans: &[UserId], team: TeamId, count: usize) -> Vec<P
     (0..count).map(write).collect()
 }
 
-/// A feed page is two statements, for one's own teams three, signed in or not, for 25 posts as for 100.
+/// A feed page is two statements, three for the scope of the reader's own teams, signed in or not, for 25
+/// posts as for 100.
 fn a_feed_page_is_a_fixed_number_of_statements(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::without_rehearsal(kind)?;
     let (team, fans) = (service.team("foxes"), service.crowd("fan", 8));
@@ -74,9 +75,10 @@ fn a_feed_page_is_a_fixed_number_of_statements(kind: DatabaseKind) -> Result<()>
     Ok(())
 }
 
-/// What few are followed is gathered: four statements. Of many it is looked for first, and found with four as well, or
-/// gathered with five. To who follows nobody everybody's posts are shown with three.
-fn a_page_of_what_one_follows_is_a_bounded_number_of_statements(kind: DatabaseKind) -> Result<()> {
+/// Posts of few followed authors are gathered: four statements. Of many authors the newest posts are searched
+/// first: four statements if that fills the page, five if they have to be gathered as well. A fan who follows
+/// no one gets the posts of all fans, with three statements.
+fn a_following_page_is_a_bounded_number_of_statements(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::without_rehearsal(kind)?;
     let (team, fans) = (service.team("foxes"), service.crowd("fan", 60));
     fill(&service, &fans[..50], team, 110);
@@ -89,7 +91,7 @@ fn a_page_of_what_one_follows_is_a_bounded_number_of_statements(kind: DatabaseKi
     follow(of_few, &fans[..20]);
     follow(of_many, &fans[..50]);
     follow(of_quiet, &fans[20..60].iter().copied().filter(|fan| *fan != of_quiet).collect::<Vec<_>>());
-    // Forty who are followed, with some fifty posts: enough for a page of 25, and too few for one of 100.
+    // Forty followed fans, with some fifty posts: enough for a page of 25, and too few for one of 100.
     for (reader, rows, expected) in [
         (of_few, 1, 4),
         (of_few, 25, 4),
@@ -130,8 +132,9 @@ fn a_page_of_comments_is_a_fixed_number_of_statements(kind: DatabaseKind) -> Res
     Ok(())
 }
 
-/// What only one reader sees of a page comes in one statement for all its posts, and is what the page itself says.
-fn what_one_reader_sees_of_a_page_is_one_statement(kind: DatabaseKind) -> Result<()> {
+/// The fields that only one reader sees come in one statement for all posts of a page, and equal those of the
+/// page itself.
+fn the_fields_of_one_reader_are_one_statement(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::without_rehearsal(kind)?;
     let (team, fans) = (service.team("foxes"), service.crowd("fan", 4));
     fill(&service, &fans, team, 30);

@@ -1,5 +1,5 @@
-//! The locker room under many hands: counters that always equal the rows they count, and children that do not
-//! outlive their post.
+//! The locker room under concurrency: counters that always equal the rows they count, and children that do
+//! not outlive their post.
 
 use anyhow::Result;
 use std::sync::Arc;
@@ -17,8 +17,8 @@ use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
 on_each_database! {
     counters_equal_rows_under_sixteen_writers,
     a_counter_that_is_wrong_is_found,
-    what_belonged_to_a_deleted_post_goes_in_portions,
-    nothing_is_left_of_a_post_that_was_deleted_while_others_wrote,
+    the_rows_of_a_deleted_post_are_removed_in_batches,
+    a_post_deleted_during_writes_leaves_no_rows,
 }
 
 pub(super) fn post(service: &TestApp, author: UserId) -> PostId {
@@ -30,7 +30,7 @@ fn wrong(checks: &[CounterCheck]) -> Vec<(&'static str, u64)> {
     wrong.map(|check| (check.counter, check.wrong)).collect()
 }
 
-/// A fan who comments, deletes some of that, and changes their mind about what they feel.
+/// A fan who comments, deletes some of the comments, and changes reactions.
 pub(super) async fn be_busy(app: Arc<App>, fan: UserId, posts: [PostId; 2]) -> Vec<(PostId, CommentId)> {
     let mut mine = Vec::new();
     for turn in 0..12 {
@@ -47,8 +47,8 @@ pub(super) async fn be_busy(app: Arc<App>, fan: UserId, posts: [PostId; 2]) -> V
     mine
 }
 
-/// Counters are kept in the transaction of what they count (docs/architecture.md, invariants 1 and 12): sixteen
-/// writers in two processes, and afterwards every counter is what its rows add up to.
+/// Counters are written in the transaction of what they count (docs/architecture.md, invariants 1 and 12):
+/// after sixteen writers in two processes, every counter is the sum of its rows.
 fn counters_equal_rows_under_sixteen_writers(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let other = service.another()?;
@@ -83,7 +83,7 @@ fn counters_equal_rows_under_sixteen_writers(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// `maintain verify` names each counter that is off, and by how much.
+/// `maintain verify` names each counter that is wrong, and by how much.
 fn a_counter_that_is_wrong_is_found(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let fan = service.fan("mia").id;
@@ -112,9 +112,9 @@ fn a_counter_that_is_wrong_is_found(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// What must follow an event is a durable consumer's (docs/events.md, "Durable consumers"). It removes 1,200 children
-/// in transactions of bounded size, and then the post.
-fn what_belonged_to_a_deleted_post_goes_in_portions(kind: DatabaseKind) -> Result<()> {
+/// What must follow an event is done by a durable consumer (docs/events.md, "Durable consumers"). It removes
+/// 1,200 children in transactions of bounded size, and then the post.
+fn the_rows_of_a_deleted_post_are_removed_in_batches(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let fans = service.crowd("fan", 200);
     let author = fans[0];
@@ -143,7 +143,7 @@ fn what_belonged_to_a_deleted_post_goes_in_portions(kind: DatabaseKind) -> Resul
     assert_eq!(service.not_found(GetPost { post, reader: None }), NotFound);
     assert_eq!(rows_of(&service, post, &fans), 1201, "they are hidden first and removed afterwards");
 
-    // One portion by hand takes as many rows as it may, and no more.
+    // One batch removes at most as many rows as it may.
     assert!(!service.write(move |tx, _| Ok(tx.remove_deleted_post(post, 300)?)));
     assert_eq!(rows_of(&service, post, &fans), 901);
     service.run(service.app().catch_up_consumers())?;
@@ -175,8 +175,9 @@ fn rows_of(service: &TestApp, post: PostId, fans: &[UserId]) -> usize {
     })
 }
 
-/// A comment that races with the deletion of its post is there before and goes with it, or is refused.
-fn nothing_is_left_of_a_post_that_was_deleted_while_others_wrote(kind: DatabaseKind) -> Result<()> {
+/// A comment that races with the deletion of its post either commits before and is removed with it, or is
+/// refused.
+fn a_post_deleted_during_writes_leaves_no_rows(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let other = service.another()?;
     let fans = service.crowd("fan", 9);

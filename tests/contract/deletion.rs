@@ -1,4 +1,5 @@
-//! The contract under "Accounts", `DELETE /api/user`: what goes at once, what goes afterwards, and what stays.
+//! The contract under "Accounts", `DELETE /api/user`: what is removed at once, what is removed afterwards,
+//! and what stays.
 
 use anyhow::Result;
 use std::collections::BTreeMap;
@@ -19,14 +20,14 @@ use terrace_testkit::social::{NewComment, ReactionCounts, ReactionKind};
 use terrace_testkit::{DatabaseKind, Fan, PASSWORD, TestApp, on_each_database, registration};
 
 on_each_database! {
-    a_deletion_is_seen_at_once_and_leaves_nothing,
-    a_busy_account_goes_in_portions_and_counters_always_fit,
-    who_writes_while_their_account_is_deleted_leaves_nothing,
+    a_deletion_is_visible_at_once_and_leaves_nothing,
+    a_busy_account_is_removed_in_batches_and_counters_stay_exact,
+    writes_during_the_deletion_of_their_account_leave_nothing,
     no_session_outlives_its_account,
-    of_two_who_delete_at_once_one_does,
+    of_two_deletions_at_once_one_succeeds,
     only_the_right_password_deletes,
-    a_name_is_not_given_out_again,
-    nobody_writes_on_the_post_of_somebody_who_is_gone,
+    a_name_cannot_be_registered_again,
+    a_post_of_a_deleted_account_takes_no_writes,
 }
 
 fn offered(password: &str) -> Password {
@@ -46,7 +47,7 @@ fn delete(service: &TestApp, token: Token, password: &str) -> Option<DeleteAccou
     refusal(service.run(service.app().delete_account(&viewer, offered(password))))
 }
 
-/// Lets the consumers do all that follows from deletions: of accounts, then of the posts that go with them.
+/// Runs the consumers on all deletions: of accounts, then of the posts that are removed with them.
 fn catch_up(service: &TestApp) {
     for _ in 0..2 {
         service.settled();
@@ -81,7 +82,7 @@ fn assert_counters_fit(service: &TestApp) {
     assert!(wrong.is_empty(), "{wrong:?}");
 }
 
-/// How many rows of each kind are stored for an account, shown or not.
+/// How many rows of each kind are stored for an account, visible or not.
 fn rows_of(service: &TestApp, user: UserId) -> [usize; 6] {
     const ALL: u32 = 100_000;
     service.ask(move |tx| {
@@ -113,7 +114,8 @@ fn cookie(signed_up: &SignedUp) -> Token {
     Token::present(TokenKind::Cookie, secret.expose()).expect("a token")
 }
 
-/// Registered under a key, with a profile, two devices, and something of every kind.
+/// An account registered with an idempotency key, with a profile, two devices, and some content of every
+/// kind.
 fn with_a_history(service: &TestApp, bo: &Fan, of_bo: PostId) -> (UserId, Token, Token, String, PostId) {
     let wanted = service
         .run(service.app().register(registration("Mia", PASSWORD), Some(keyed("POST /api/register", None))));
@@ -144,9 +146,9 @@ fn with_a_history(service: &TestApp, bo: &Fan, of_bo: PostId) -> (UserId, Token,
     (mia, browser, access, refresh, of_mia)
 }
 
-/// Nobody sees anything of it from the answer on, in any process; afterwards nothing is stored but the anonymous
-/// account; what belongs to others stays and is counted right; and the log says what went.
-fn a_deletion_is_seen_at_once_and_leaves_nothing(kind: DatabaseKind) -> Result<()> {
+/// From the answer on no process shows anything of the account; afterwards only the anonymous account is
+/// stored; the content of others stays and is counted correctly; and the log lists what was removed.
+fn a_deletion_is_visible_at_once_and_leaves_nothing(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let other = service.another()?;
     let bo = service.fan("bo_");
@@ -206,9 +208,9 @@ fn a_deletion_is_seen_at_once_and_leaves_nothing(kind: DatabaseKind) -> Result<(
     Ok(())
 }
 
-/// 1,500 comments on one post and 600 reactions go while others read: at no moment is a counter wrong, and at no
-/// moment is any of them seen.
-fn a_busy_account_goes_in_portions_and_counters_always_fit(kind: DatabaseKind) -> Result<()> {
+/// 1,500 comments on one post and 600 reactions are removed while others read: at no moment is a counter
+/// wrong, and at no moment is any of them visible.
+fn a_busy_account_is_removed_in_batches_and_counters_stay_exact(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::without_rehearsal(kind)?;
     let (mia, bo) = (service.fan("mia"), service.fan("bo_"));
     let (busy, quiet) = (mia.id, bo.id);
@@ -270,9 +272,9 @@ fn a_busy_account_goes_in_portions_and_counters_always_fit(kind: DatabaseKind) -
     Ok(())
 }
 
-/// Whoever writes under the account in another process, whose session was checked a moment before, has written before
-/// the deletion, and it goes with the rest, or is refused.
-fn who_writes_while_their_account_is_deleted_leaves_nothing(kind: DatabaseKind) -> Result<()> {
+/// Writes under the account in another process, whose session was checked a moment before, either commit
+/// before the deletion and are removed with the rest, or are refused.
+fn writes_during_the_deletion_of_their_account_leave_nothing(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let other = service.another()?;
     let bo = service.fan("bo_");
@@ -326,7 +328,7 @@ fn who_writes_while_their_account_is_deleted_leaves_nothing(kind: DatabaseKind) 
     Ok(())
 }
 
-/// Logins and refreshes that race with the deletion are refused, or their sessions go with it.
+/// Logins and refreshes that race with the deletion are refused, or their sessions are removed with it.
 fn no_session_outlives_its_account(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let other = service.another()?;
@@ -367,7 +369,7 @@ fn no_session_outlives_its_account(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn of_two_who_delete_at_once_one_does(kind: DatabaseKind) -> Result<()> {
+fn of_two_deletions_at_once_one_succeeds(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let other = service.another()?;
     for round in 0..4 {
@@ -409,8 +411,9 @@ fn only_the_right_password_deletes(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// However it is spelled; and the registration's own key does not bring the account back.
-fn a_name_is_not_given_out_again(kind: DatabaseKind) -> Result<()> {
+/// The name is refused in every spelling; and the registration's own idempotency key does not bring the
+/// account back.
+fn a_name_cannot_be_registered_again(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let key = || Some(keyed("POST /api/register", None));
     let signed_up =
@@ -430,8 +433,8 @@ fn a_name_is_not_given_out_again(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// Between the deletion and the removal of the post nobody adds to it: to everybody it is gone.
-fn nobody_writes_on_the_post_of_somebody_who_is_gone(kind: DatabaseKind) -> Result<()> {
+/// Between the deletion and the removal of the post no fan can write on it: it is hidden from all.
+fn a_post_of_a_deleted_account_takes_no_writes(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let (mia, bo) = (service.fan("mia"), service.fan("bo_"));
     let of_mia = post(&service, mia.id, "What a save!");

@@ -1,4 +1,4 @@
-//! What happened is appended in the transaction in which it happened, exactly once, or not at all
+//! Events are appended in the transaction of their command, exactly once, or not at all
 //! (docs/architecture.md, invariant 1; docs/events.md).
 
 use anyhow::Result;
@@ -21,7 +21,7 @@ on_each_database! {
     events_outlive_their_sweep_in_their_positions,
 }
 
-/// What was appended since `before`, in order.
+/// The events appended since `before`, in order.
 fn since(service: &TestApp, before: Position) -> Vec<NewEvent> {
     service.log(before).into_iter().map(|event| event.what).collect()
 }
@@ -36,7 +36,7 @@ fn about_account(kind: EventKind, account: UserId) -> NewEvent {
     NewEvent { topic, kind, actor: Some(account), team: None, subject, object: None }
 }
 
-/// Each command appends exactly its events, with who did it, where, and to what.
+/// Each command appends exactly its events, with actor, team and subject.
 fn each_command_appends_its_events(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let team = service.team("foxes");
@@ -79,7 +79,7 @@ fn each_command_appends_its_events(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// What changes nothing is no event: the same reaction, an empty change, a report.
+/// A command that changes nothing appends no event: the same reaction, an empty change, a report.
 fn what_changes_nothing_appends_nothing(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let [mia, bo] = ["mia", "bo_"].map(|name| service.fan(name).id);
@@ -91,7 +91,7 @@ fn what_changes_nothing_appends_nothing(kind: DatabaseKind) -> Result<()> {
     service.done(React { fan: mia, post, kind: None });
     service.done(ChangeProfile { user: mia, change: ProfileChange::default() });
     service.done(ReportPost { fan: bo, post, reason: "Spam".to_owned() });
-    // And what is refused.
+    // Nor does a command that is refused.
     service.refused(DeletePost { user: bo, post });
     service.refused(CreatePost {
         author: bo,
@@ -108,7 +108,7 @@ fn what_changes_nothing_appends_nothing(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// Sessions are nobody else's matter.
+/// Sessions are private.
 fn signing_in_and_out_appends_nothing(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let fan = service.fan("mia");
@@ -128,8 +128,8 @@ fn signing_in_and_out_appends_nothing(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// Events commit with their command or not at all, and no position is used up (docs/architecture.md, invariants 1
-/// and 15).
+/// Events commit with their command or not at all, and no position is used up (docs/architecture.md,
+/// invariants 1 and 15).
 fn a_command_that_fails_appends_nothing(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let fan = service.fan("mia").id;
@@ -160,7 +160,7 @@ fn a_command_that_fails_appends_nothing(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// Positions go out to clients: they never start again, not even when every event is swept.
+/// Clients hold positions: they never start again, not even when every event is swept.
 fn events_outlive_their_sweep_in_their_positions(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let fan = service.fan("mia").id;
@@ -168,7 +168,7 @@ fn events_outlive_their_sweep_in_their_positions(kind: DatabaseKind) -> Result<(
     service.done(post.clone());
     let head = service.settled();
     service.clock().advance(service.app().config().event_life + std::time::Duration::from_secs(1));
-    // What a durable consumer has not dealt with yet stays.
+    // Events that a durable consumer has not processed yet stay.
     let consumer = "a-slow-consumer";
     service.write(move |tx, _| {
         tx.lock_consumer(consumer)?;

@@ -1,5 +1,6 @@
-//! The contract under "Locker room and social", `scope=following|team`, and blocks in the feed and in comments (spec §1
-//! rule 6): a page holds what its reader follows and may see, is full, and repeats and skips nothing.
+//! The contract under "Locker room and social", `scope=following|team`, and blocks in the feed and in
+//! comments (spec §1 rule 6): a page contains what its reader follows and may see, is full, and repeats and
+//! skips nothing.
 
 use anyhow::Result;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,11 +17,11 @@ use terrace_testkit::social::NewPost;
 use terrace_testkit::{DatabaseKind, SeededEntropy, TestApp, on_each_database};
 
 on_each_database! {
-    what_one_follows_is_in_the_following_feed,
-    who_follows_nobody_gets_everybodys_posts,
-    ones_own_teams_are_those_that_one_follows_and_the_favourite,
+    the_following_feed_has_what_its_reader_follows,
+    without_follows_the_feed_has_all_posts,
+    own_teams_are_the_followed_ones_and_the_favourite,
     a_block_hides_both_from_each_other_and_pages_stay_full,
-    who_is_suspended_takes_no_place_on_a_page,
+    suspended_fans_take_no_place_on_a_page,
     a_following_feed_is_paged_while_follows_change,
     a_feed_of_many_is_the_same_however_it_is_found,
 }
@@ -55,7 +56,7 @@ fn page(
     service.found(ReadFeed { scope, reader: Some(reader), limit, after })
 }
 
-/// The whole feed, in pages of so many.
+/// The whole feed, read in pages of `rows`.
 fn whole(service: &TestApp, scope: FeedScope, reader: UserId, rows: usize) -> Vec<PostId> {
     let (mut seen, mut scope, mut after) = (Vec::new(), scope, None);
     loop {
@@ -69,8 +70,8 @@ fn whole(service: &TestApp, scope: FeedScope, reader: UserId, rows: usize) -> Ve
     }
 }
 
-/// Rule 6: of people and of teams; one's own at once; nobody else's.
-fn what_one_follows_is_in_the_following_feed(kind: DatabaseKind) -> Result<()> {
+/// Rule 6: posts of followed fans and teams; the reader's own at once; no others.
+fn the_following_feed_has_what_its_reader_follows(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let (foxes, rovers) = (service.team("foxes"), service.team("rovers"));
     let fans = service.crowd("fan", 4);
@@ -100,8 +101,8 @@ fn what_one_follows_is_in_the_following_feed(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// Not an empty feed; who begins to follow somebody while paging on stays in the feed that they began with.
-fn who_follows_nobody_gets_everybodys_posts(kind: DatabaseKind) -> Result<()> {
+/// The feed is not empty; a fan who begins to follow while paging stays in the feed of the first page.
+fn without_follows_the_feed_has_all_posts(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let fans = service.crowd("fan", 3);
     let [mia, bo, cy] = fans[..] else { unreachable!("three fans") };
@@ -116,7 +117,7 @@ fn who_follows_nobody_gets_everybodys_posts(kind: DatabaseKind) -> Result<()> {
     assert_eq!(second.page.items.iter().map(|view| view.post.id).collect::<Vec<_>>(), posts[2..]);
     let now = page(&service, FeedScope::Following, mia, 1, None);
     assert_eq!(now.scope, FeedScope::Following);
-    // The other way round it is the same: what comes is still what one follows.
+    // The same the other way round: later pages still contain what the fan followed.
     unfollow(&service, mia, cy);
     let rest = page(&service, FeedScope::Following, mia, 5, now.page.next);
     assert_eq!(rest.scope, FeedScope::Following);
@@ -125,7 +126,7 @@ fn who_follows_nobody_gets_everybodys_posts(kind: DatabaseKind) -> Result<()> {
 }
 
 /// `team` without `teamId`.
-fn ones_own_teams_are_those_that_one_follows_and_the_favourite(kind: DatabaseKind) -> Result<()> {
+fn own_teams_are_the_followed_ones_and_the_favourite(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let teams = ["foxes", "rovers", "anchors"].map(|key| service.team(key));
     let fans = service.crowd("fan", 2);
@@ -147,7 +148,8 @@ fn ones_own_teams_are_those_that_one_follows_and_the_favourite(kind: DatabaseKin
     Ok(())
 }
 
-/// The contract of a block: each is hidden from the other in feed and comments, before the page is cut.
+/// The contract of a block: each of the two is hidden from the other in feed and comments, before the page is
+/// cut.
 fn a_block_hides_both_from_each_other_and_pages_stay_full(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let foxes = service.team("foxes");
@@ -202,8 +204,8 @@ fn a_block_hides_both_from_each_other_and_pages_stay_full(kind: DatabaseKind) ->
     Ok(())
 }
 
-/// Their posts are the newest of all whom the reader follows, and none of them shows.
-fn who_is_suspended_takes_no_place_on_a_page(kind: DatabaseKind) -> Result<()> {
+/// The posts of the suspended fans are the newest of all that the reader follows, and none of them is shown.
+fn suspended_fans_take_no_place_on_a_page(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let fans = service.crowd("fan", 40);
     let (mia, others) = fans.split_first().expect("forty");
@@ -219,15 +221,15 @@ fn who_is_suspended_takes_no_place_on_a_page(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// What existed at the first page and is followed from then on appears exactly once, all else at most once, though
-/// others write and delete, and the reader follows and unfollows, between the pages.
+/// Posts that existed at the first page and stay followed appear exactly once, all others at most once,
+/// though others write and delete, and the reader follows and unfollows, between the pages.
 fn a_following_feed_is_paged_while_follows_change(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::without_rehearsal(kind)?;
     let foxes = service.team("foxes");
     let fans = service.crowd("fan", 40);
     let (mia, others) = fans.split_first().expect("forty");
     follow_team(&service, *mia, foxes);
-    // Enough of them for both ways of finding a page.
+    // Enough authors for both ways of finding a page.
     let mut followed: BTreeSet<UserId> = others[..36].iter().copied().collect();
     follow(&service, *mia, &others[..36]);
     let mut live = BTreeMap::new();
@@ -300,7 +302,8 @@ fn a_following_feed_is_paged_while_follows_change(kind: DatabaseKind) -> Result<
     Ok(())
 }
 
-/// Of many who write much a page is found among everybody's newest posts, of quiet ones it is gathered; it is the same.
+/// With many prolific authors a page is found among the newest posts of all fans; with quiet ones it is
+/// gathered. The result is the same.
 fn a_feed_of_many_is_the_same_however_it_is_found(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::without_rehearsal(kind)?;
     let fans = service.crowd("fan", 60);
@@ -308,7 +311,7 @@ fn a_feed_of_many_is_the_same_however_it_is_found(kind: DatabaseKind) -> Result<
     let (followed, strangers) = others.split_at(40);
     follow(&service, *mia, followed);
     let mut expected: Vec<PostId> = followed.iter().map(|fan| post(&service, *fan, None)).collect();
-    // Deeper than is looked through.
+    // More posts than the search looks through.
     let (author, count) = (strangers[0], 300);
     service.write(move |tx, ctx| {
         for _ in 0..count {

@@ -14,19 +14,19 @@ use terrace_testkit::kernel::{Clock, EventKind, Limit, Position, TeamId, TimeKey
 use terrace_testkit::social::Relationship;
 use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
 
-/// An id that names nothing.
+/// An id that does not exist.
 const UNKNOWN: &str = "0190a6f2-7c1e-7abc-8def-0123456789ab";
 
 on_each_database! {
-    a_follow_is_there_once_and_told_once,
-    who_cannot_be_followed_is_not_told_why,
-    a_team_is_followed_once_and_is_no_favourite_for_it,
-    a_block_ends_the_follows_and_a_lifted_one_brings_none_back,
-    whom_one_blocks_is_listed_until_it_is_lifted,
-    lists_show_whom_the_reader_sees_and_count_everybody,
-    a_list_read_while_the_graph_changes_has_everybody_once,
+    a_follow_is_stored_once_and_published_once,
+    a_refused_follow_gives_no_reason,
+    a_team_is_followed_once_and_does_not_become_the_favourite,
+    a_block_ends_the_follows_and_lifting_it_restores_none,
+    a_block_is_listed_until_it_is_lifted,
+    lists_show_visible_fans_and_count_all,
+    a_list_read_while_the_graph_changes_has_each_fan_once,
     a_page_of_a_list_is_a_fixed_number_of_statements,
-    a_graph_that_lies_is_found,
+    an_inconsistent_graph_is_found,
 }
 
 fn follow(fan: UserId, other: UserId) -> FollowUser {
@@ -50,8 +50,8 @@ fn followed(service: &TestApp, of: UserId, reader: UserId) -> FollowPage {
     service.found(ListFollowing { of, reader, limit: Limit::default(), after: None })
 }
 
-/// Kind, actor and subject, an account or not, of what was told after `after`.
-fn told(service: &TestApp, after: Position) -> Vec<(EventKind, Option<UserId>, UserId)> {
+/// Kind, actor and subject of the events after `after`; the subject may be an account or not.
+fn published(service: &TestApp, after: Position) -> Vec<(EventKind, Option<UserId>, UserId)> {
     service
         .log(after)
         .iter()
@@ -64,7 +64,7 @@ fn assert_graph_fits(service: &TestApp) {
     assert!(wrong.is_empty(), "{wrong:?}");
 }
 
-fn a_follow_is_there_once_and_told_once(kind: DatabaseKind) -> Result<()> {
+fn a_follow_is_stored_once_and_published_once(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let (mia, bo) = (service.fan("mia").id, service.fan("bo_").id);
     let before = service.settled();
@@ -86,7 +86,7 @@ fn a_follow_is_there_once_and_told_once(kind: DatabaseKind) -> Result<()> {
     let own = service.found(GetOwnProfile { user: mia }).account;
     assert_eq!((own.follower_count, own.following_count), (1, 0));
     assert_eq!(
-        told(&service, before),
+        published(&service, before),
         [
             (EventKind::UserFollowed, Some(mia), bo),
             (EventKind::UserFollowed, Some(bo), mia),
@@ -98,7 +98,7 @@ fn a_follow_is_there_once_and_told_once(kind: DatabaseKind) -> Result<()> {
 }
 
 /// Unknown, deleted, suspended, blocking, blocked: one answer, and nothing is written.
-fn who_cannot_be_followed_is_not_told_why(kind: DatabaseKind) -> Result<()> {
+fn a_refused_follow_gives_no_reason(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let [mia, suspended, deleted, blocking, blocked] =
         ["mia", "sus", "del", "blocking", "blocked"].map(|name| service.fan(name).id);
@@ -128,19 +128,19 @@ fn who_cannot_be_followed_is_not_told_why(kind: DatabaseKind) -> Result<()> {
     assert_eq!(service.refused(unfollow(mia, mia)), FollowRefusal::Oneself);
     assert_eq!(service.refused(BlockUser { fan: mia, other: mia }), BlockRefusal::Oneself);
     assert_eq!(service.refused(UnblockUser { fan: mia, other: mia }), BlockRefusal::Oneself);
-    // Whose session was good a moment ago is nobody now.
+    // A caller whose session was valid a moment ago is no longer an active account.
     for gone in [suspended, deleted] {
         assert_eq!(service.refused(follow(gone, mia)), FollowRefusal::NotActive);
         assert_eq!(service.refused(BlockUser { fan: gone, other: mia }), BlockRefusal::NotActive);
     }
-    assert_eq!(told(&service, before), []);
+    assert_eq!(published(&service, before), []);
     assert_graph_fits(&service);
     Ok(())
 }
 
-/// "Team follow actions can influence team-scoped user experiences" (rule 6); the favourite team of a profile is
-/// another thing.
-fn a_team_is_followed_once_and_is_no_favourite_for_it(kind: DatabaseKind) -> Result<()> {
+/// "Team follow actions can influence team-scoped user experiences" (rule 6); the favourite team of a profile
+/// is separate.
+fn a_team_is_followed_once_and_does_not_become_the_favourite(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let (mia, bo) = (service.fan("mia").id, service.fan("bo_").id);
     let (foxes, owls) = (service.team("foxes"), service.team("owls"));
@@ -168,7 +168,7 @@ fn a_team_is_followed_once_and_is_no_favourite_for_it(kind: DatabaseKind) -> Res
     assert_eq!(service.refused(UnfollowTeam { fan: mia, team: unknown }), FollowTeamRefusal::UnknownTeam);
     assert!(service.run(service.app().suspend_account("bo_")).is_ok());
     assert_eq!(service.refused(FollowTeam { fan: bo, team: owls }), FollowTeamRefusal::NotActive);
-    let mut events = told(&service, before);
+    let mut events = published(&service, before);
     events.retain(|(kind, ..)| [EventKind::TeamFollowed, EventKind::TeamUnfollowed].contains(kind));
     assert_eq!(
         events,
@@ -183,7 +183,7 @@ fn a_team_is_followed_once_and_is_no_favourite_for_it(kind: DatabaseKind) -> Res
     Ok(())
 }
 
-fn a_block_ends_the_follows_and_a_lifted_one_brings_none_back(kind: DatabaseKind) -> Result<()> {
+fn a_block_ends_the_follows_and_lifting_it_restores_none(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let (mia, bo) = (service.fan("mia").id, service.fan("bo_").id);
     service.done(follow(mia, bo));
@@ -198,7 +198,7 @@ fn a_block_ends_the_follows_and_a_lifted_one_brings_none_back(kind: DatabaseKind
         let own = service.found(GetOwnProfile { user: one }).account;
         assert_eq!((own.follower_count, own.following_count), (0, 0));
     }
-    // Whoever is blocked may block too, and stays hidden when the other's block goes.
+    // A blocked fan may block too, and stays hidden when the other's block is lifted.
     service.done(BlockUser { fan: bo, other: mia });
     service.done(UnblockUser { fan: mia, other: bo });
     assert_eq!(service.refused(follow(mia, bo)), FollowRefusal::NotFound);
@@ -208,7 +208,7 @@ fn a_block_ends_the_follows_and_a_lifted_one_brings_none_back(kind: DatabaseKind
     assert_eq!(service.found(GetPublicProfile { user: bo, reader: Some(mia) }).ties, Relationship::default());
     assert_eq!(service.done(follow(mia, bo)), state(true, 1));
     assert_eq!(
-        told(&service, before),
+        published(&service, before),
         [
             (EventKind::UserUnfollowed, Some(mia), bo),
             (EventKind::UserUnfollowed, Some(bo), mia),
@@ -223,7 +223,7 @@ fn a_block_ends_the_follows_and_a_lifted_one_brings_none_back(kind: DatabaseKind
     Ok(())
 }
 
-fn whom_one_blocks_is_listed_until_it_is_lifted(kind: DatabaseKind) -> Result<()> {
+fn a_block_is_listed_until_it_is_lifted(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let (mia, others) = (service.fan("mia").id, service.crowd("fan", 5));
     for other in &others {
@@ -252,9 +252,9 @@ fn whom_one_blocks_is_listed_until_it_is_lifted(kind: DatabaseKind) -> Result<()
     Ok(())
 }
 
-/// The lists leave out whoever is put aside and whoever is hidden from the reader; `total` is the counter, for
-/// everybody the same.
-fn lists_show_whom_the_reader_sees_and_count_everybody(kind: DatabaseKind) -> Result<()> {
+/// The lists leave out suspended and deleted fans and those hidden from the reader; `total` is the counter,
+/// the same for all readers.
+fn lists_show_visible_fans_and_count_all(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let [mia, bo, cleo, dan] = ["mia", "bo_", "cleo", "dan"].map(|name| service.fan(name).id);
     for fan in [bo, cleo, dan] {
@@ -280,13 +280,13 @@ fn lists_show_whom_the_reader_sees_and_count_everybody(kind: DatabaseKind) -> Re
 }
 
 /// "Every row that existed at the first page appears exactly once, later ones at most once."
-fn a_list_read_while_the_graph_changes_has_everybody_once(kind: DatabaseKind) -> Result<()> {
+fn a_list_read_while_the_graph_changes_has_each_fan_once(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::without_rehearsal(kind)?;
     let (mia, crowd) = (service.fan("mia").id, service.crowd("fan", 40));
     let (first, later) = crowd.split_at(30);
     for (n, fan) in first.iter().enumerate() {
         service.done(follow(*fan, mia));
-        // Several of one instant.
+        // Several rows share one instant.
         service.clock().advance(std::time::Duration::from_micros(u64::from(n % 4 == 0)));
     }
     let mut later = later.iter();
@@ -311,7 +311,8 @@ fn a_list_read_while_the_graph_changes_has_everybody_once(kind: DatabaseKind) ->
     Ok(())
 }
 
-/// Two statements for one's own, one more to see whether another's may be seen, one more for the teams.
+/// Two statements for the reader's own lists, one more to check whether another fan's may be seen, one more
+/// for the teams.
 fn a_page_of_a_list_is_a_fixed_number_of_statements(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::without_rehearsal(kind)?;
     let (mia, crowd) = (service.fan("mia").id, service.crowd("fan", 30));
@@ -347,8 +348,9 @@ fn a_page_of_a_list_is_a_fixed_number_of_statements(kind: DatabaseKind) -> Resul
     Ok(())
 }
 
-/// `maintain verify` compares the counters of fans and of teams with the rows, and finds an edge beside a block.
-fn a_graph_that_lies_is_found(kind: DatabaseKind) -> Result<()> {
+/// `maintain verify` compares the counters of fans and of teams with the rows, and finds an edge beside a
+/// block.
+fn an_inconsistent_graph_is_found(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let (mia, bo, team) = (service.fan("mia").id, service.fan("bo_").id, service.team("foxes"));
     service.done(follow(mia, bo));
@@ -357,7 +359,7 @@ fn a_graph_that_lies_is_found(kind: DatabaseKind) -> Result<()> {
     service.write(move |tx, ctx| {
         tx.add_to_follow_counts(bo, mia, 2)?;
         tx.add_to_team_followers(team, 3)?;
-        // As if it had not ended the follow.
+        // As if the block had not ended the follow.
         assert!(tx.insert_block(bo, mia, ctx.now())?);
         Ok(())
     });

@@ -1,5 +1,5 @@
-//! The graph under many hands (spec §1 rule 3): counters that always equal the edges, blocks that no follow slips past,
-//! and accounts that go while others follow them.
+//! The graph under concurrency (spec §1 rule 3): counters that always equal the edges, blocks that no follow
+//! slips past, and accounts that are deleted while others follow them.
 
 use anyhow::Result;
 use std::collections::BTreeSet;
@@ -16,13 +16,13 @@ use terrace_testkit::kernel::{EventKind, Failure, Outcome, UserId};
 use terrace_testkit::{DatabaseKind, Fan, PASSWORD, TestApp, on_each_database};
 
 on_each_database! {
-    a_celebritys_counters_are_exact_after_ten_thousand_changes_of_mind,
+    a_celebritys_counters_are_exact_after_ten_thousand_changes,
     a_popular_teams_counter_is_exact,
-    who_follow_each_other_at_once_both_do,
+    two_fans_who_follow_each_other_at_once_both_succeed,
     no_follow_slips_past_a_block,
-    what_an_account_leaves_in_the_graph_goes_with_it,
-    who_follows_an_account_that_is_just_going_leaves_no_edge,
-    a_popular_account_goes_in_portions_and_counters_always_fit,
+    the_edges_of_an_account_are_removed_with_it,
+    a_follow_during_a_deletion_leaves_no_edge,
+    a_popular_account_is_removed_in_batches_and_counters_stay_exact,
 }
 
 fn assert_graph_fits(service: &TestApp) {
@@ -30,7 +30,7 @@ fn assert_graph_fits(service: &TestApp) {
     assert!(wrong.is_empty(), "{wrong:?}");
 }
 
-/// What it came to, unless it broke.
+/// The refusal of an outcome, if it is one. Panics if the command failed.
 #[track_caller]
 fn refusal<T, R>(outcome: Outcome<T, R>) -> Option<R> {
     match outcome {
@@ -40,7 +40,7 @@ fn refusal<T, R>(outcome: Outcome<T, R>) -> Option<R> {
     }
 }
 
-/// Lets the consumers do all that follows from deletions.
+/// Runs the consumers on all deletions.
 fn catch_up(service: &TestApp) {
     for _ in 0..2 {
         service.settled();
@@ -55,7 +55,7 @@ async fn delete(app: Arc<App>, service: &TestApp, fan: &Fan) {
 }
 
 /// Fifty at a time in two processes, two hundred times each.
-fn a_celebritys_counters_are_exact_after_ten_thousand_changes_of_mind(kind: DatabaseKind) -> Result<()> {
+fn a_celebritys_counters_are_exact_after_ten_thousand_changes(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::without_rehearsal(kind)?;
     let other = service.another()?;
     let (star, fans) = (service.fan("star").id, service.crowd("fan", 50));
@@ -65,7 +65,7 @@ fn a_celebritys_counters_are_exact_after_ten_thousand_changes_of_mind(kind: Data
         async move {
             let mut following = false;
             for turn in 0..200 {
-                // Some ask for what is so already.
+                // Some requests ask for the state that already holds.
                 let wanted = (turn * (n + 3)) % 7 < 4;
                 let outcome = if wanted {
                     app.execute(FollowUser { fan, other: star }).await
@@ -112,8 +112,8 @@ fn a_popular_teams_counter_is_exact(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// Two who take the same two accounts from either end wait for one another in one order.
-fn who_follow_each_other_at_once_both_do(kind: DatabaseKind) -> Result<()> {
+/// Two fans who lock the same two accounts from either end wait for one another in one order.
+fn two_fans_who_follow_each_other_at_once_both_succeed(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let other = service.another()?;
     let fans = service.crowd("fan", 12);
@@ -131,8 +131,8 @@ fn who_follow_each_other_at_once_both_do(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// After both have committed, no edge exists while a block does, whichever came first: in two processes, with those
-/// who follow, who change their mind, and who block, all at once.
+/// After both have committed, no edge exists while a block does, whichever came first: in two processes, with
+/// fans who follow, unfollow and block, all at once.
 fn no_follow_slips_past_a_block(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let other = service.another()?;
@@ -161,7 +161,7 @@ fn no_follow_slips_past_a_block(kind: DatabaseKind) -> Result<()> {
                         let refused = refusal(app.execute(UnfollowUser { fan, other: to }).await);
                         assert!(refused.is_none_or(|refusal| refusal == FollowRefusal::NotFound));
                     }
-                    // Half of them block, so that each pair has one.
+                    // Half of them block, so that each pair has one block.
                     _ if fan < to => assert!(app.execute(BlockUser { fan, other: to }).await.is_ok()),
                     _ => {}
                 }
@@ -173,7 +173,7 @@ fn no_follow_slips_past_a_block(kind: DatabaseKind) -> Result<()> {
             assert!(ties.hidden && !ties.following && !ties.follows_you, "round {round}: {ties:?}");
         }
     }
-    // Lifting one while others follow leaves an edge or none, and counts it.
+    // Lifting a block while others follow leaves an edge or none, and counts it.
     let (mia, bo) = (service.fan("mia").id, service.fan("bo_").id);
     for _ in 0..6 {
         service.done(BlockUser { fan: mia, other: bo });
@@ -192,8 +192,9 @@ fn no_follow_slips_past_a_block(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// Edges in both directions with their counters, teams, blocks and dismissals; the log says which edges went.
-fn what_an_account_leaves_in_the_graph_goes_with_it(kind: DatabaseKind) -> Result<()> {
+/// Edges in both directions with their counters, teams, blocks and dismissals; the log lists the removed
+/// edges.
+fn the_edges_of_an_account_are_removed_with_it(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let (mia, bo, cleo) = (service.fan("mia"), service.fan("bo_").id, service.fan("cleo").id);
     let (team, dan) = (service.team("foxes"), service.fan("dan").id);
@@ -238,9 +239,9 @@ fn what_an_account_leaves_in_the_graph_goes_with_it(kind: DatabaseKind) -> Resul
     Ok(())
 }
 
-/// Whoever follows, blocks or is followed at the very moment has done so before, and it goes with the account, or is
-/// refused.
-fn who_follows_an_account_that_is_just_going_leaves_no_edge(kind: DatabaseKind) -> Result<()> {
+/// Follows and blocks by or of the account at the very moment either commit before the deletion and are
+/// removed with the account, or are refused.
+fn a_follow_during_a_deletion_leaves_no_edge(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let other = service.another()?;
     let (fans, team) = (service.crowd("fan", 6), service.team("foxes"));
@@ -284,8 +285,9 @@ fn who_follows_an_account_that_is_just_going_leaves_no_edge(kind: DatabaseKind) 
     Ok(())
 }
 
-/// 1,200 follow and are followed; at no moment of the removal is a counter wrong, while others follow one another.
-fn a_popular_account_goes_in_portions_and_counters_always_fit(kind: DatabaseKind) -> Result<()> {
+/// 1,200 follow and are followed; at no moment of the removal is a counter wrong, while others follow one
+/// another.
+fn a_popular_account_is_removed_in_batches_and_counters_stay_exact(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::without_rehearsal(kind)?;
     let (mia, crowd) = (service.fan("mia"), service.crowd("fan", 1200));
     let (popular, fans) = (mia.id, crowd.clone());

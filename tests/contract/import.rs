@@ -1,4 +1,4 @@
-//! `terrace seed --follow-graph`, below the program: what a batch brings in, and that it does so once.
+//! `terrace seed --follow-graph`, below the program: what a batch imports, and that it does so once.
 
 use anyhow::Result;
 use std::collections::BTreeSet;
@@ -11,13 +11,13 @@ use terrace_testkit::kernel::{EventKind, Position, UserId};
 use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
 
 on_each_database! {
-    a_batch_is_brought_in_once,
-    what_cannot_be_is_left_out,
+    a_batch_is_imported_once,
+    impossible_edges_are_left_out,
     batches_at_once_leave_exact_counters,
-    nobody_signs_in_as_a_fan_who_was_brought_in_before_a_reset,
+    an_imported_fan_cannot_sign_in_before_a_reset,
 }
 
-fn bring_in(service: &TestApp, edges: &[(u64, u64)]) -> Imported {
+fn import(service: &TestApp, edges: &[(u64, u64)]) -> Imported {
     service.run(service.app().import_follows(edges.to_vec())).expect("a working store")
 }
 
@@ -30,20 +30,21 @@ fn counters_are_exact(service: &TestApp) {
     assert!(wrong.is_empty(), "{wrong:?}");
 }
 
-/// Both directions, each edge once, fans by their numbers: again changes nothing, and more is added to what is there.
-fn a_batch_is_brought_in_once(kind: DatabaseKind) -> Result<()> {
+/// Both directions, each edge once, fans by their numbers: the same batch again changes nothing, and another
+/// batch adds to the graph.
+fn a_batch_is_imported_once(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let edges = [(1, 2), (2, 1), (1, 3), (1, 3), (3, 3)];
-    let first = bring_in(&service, &edges);
+    let first = import(&service, &edges);
     let expected = Imported { fans: 3, follows: 4, duplicates: 2, selves: 1, left_out: 0 };
     assert_eq!(first, expected);
     let before = follows(&service);
     let both: BTreeSet<_> = before.iter().flat_map(|(one, other)| [(*one, *other), (*other, *one)]).collect();
     assert_eq!((before.len(), both.len()), (4, 4));
-    assert_eq!(bring_in(&service, &edges), Imported { duplicates: 4, selves: 1, ..Imported::default() });
+    assert_eq!(import(&service, &edges), Imported { duplicates: 4, selves: 1, ..Imported::default() });
     assert_eq!(follows(&service), before);
-    assert_eq!(bring_in(&service, &[(3, 2), (4, 1)]).follows, 4);
-    assert_eq!(bring_in(&service, &[]), Imported::default());
+    assert_eq!(import(&service, &[(3, 2), (4, 1)]).follows, 4);
+    assert_eq!(import(&service, &[]), Imported::default());
     counters_are_exact(&service);
     let one = before[0].0;
     let account = service.ask(move |tx| tx.account(one)).expect("an account");
@@ -57,10 +58,10 @@ fn a_batch_is_brought_in_once(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn what_cannot_be_is_left_out(kind: DatabaseKind) -> Result<()> {
+fn impossible_edges_are_left_out(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     service.fan("Fan-7");
-    assert_eq!(bring_in(&service, &[(1, 2), (1, 3)]).follows, 4);
+    assert_eq!(import(&service, &[(1, 2), (1, 3)]).follows, 4);
     let [one, _, three] = follows(&service)
         .iter()
         .map(|(one, _)| *one)
@@ -73,13 +74,13 @@ fn what_cannot_be_is_left_out(kind: DatabaseKind) -> Result<()> {
     service.done(SuspendAccount { username: "fan-2".to_owned() });
     service.done(BlockUser { fan: three, other: one });
     counters_are_exact(&service);
-    let again = bring_in(&service, &[(1, 2), (1, 3), (1, 7), (1, 4)]);
+    let again = import(&service, &[(1, 2), (1, 3), (1, 7), (1, 4)]);
     assert_eq!(again, Imported { fans: 1, follows: 2, duplicates: 1, left_out: 2, selves: 0 });
     counters_are_exact(&service);
     Ok(())
 }
 
-/// Whoever writes follows locks accounts in the order of their ids: nobody waits in a circle.
+/// Writers of follows lock accounts in the order of their ids: there is no deadlock.
 fn batches_at_once_leave_exact_counters(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let other = service.another()?;
@@ -97,10 +98,10 @@ fn batches_at_once_leave_exact_counters(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// They have no password: every one is wrong, until an operator gives them one.
-fn nobody_signs_in_as_a_fan_who_was_brought_in_before_a_reset(kind: DatabaseKind) -> Result<()> {
+/// Imported fans have no password: every password is wrong, until an operator sets one.
+fn an_imported_fan_cannot_sign_in_before_a_reset(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
-    bring_in(&service, &[(1, 2)]);
+    import(&service, &[(1, 2)]);
     for guess in ["", "fan-1", "none", "AAAAAAAA"] {
         let signed_in = service.run(service.app().login("fan-1", Password::offer(guess.to_owned())));
         assert!(

@@ -1,4 +1,5 @@
-//! The contract under "Platform": the server runs its jobs by itself, and of many processes one does each run.
+//! The contract under "Platform": the server runs its jobs by itself, and each run is done by one of many
+//! processes.
 
 use anyhow::Result;
 use std::sync::Arc;
@@ -18,7 +19,7 @@ on_each_database! {
     a_process_that_dies_loses_its_job_when_its_lease_is_over,
     a_process_that_stops_gives_its_job_back,
     a_run_that_lasts_longer_than_its_lease_keeps_it,
-    who_was_silent_too_long_is_taken_over_and_has_no_say,
+    a_process_that_was_silent_too_long_loses_its_job,
     two_attempts_in_one_process_do_the_work_once,
     every_job_of_the_program_does_its_work,
 }
@@ -34,7 +35,7 @@ fn counting(runs: &Arc<AtomicUsize>) -> Job {
     })
 }
 
-/// One attempt of a process that nobody stops.
+/// One attempt by a process that is not stopped.
 async fn attempt(app: Arc<App>, job: Job) -> Turn {
     let (_keep, mut stop) = watch::channel(false);
     app.try_job(&job, &mut stop).await.expect("the database is there")
@@ -49,7 +50,7 @@ fn record(service: &TestApp) -> JobRecord {
     records.into_iter().find(|record| record.name == "count").expect("the job has run")
 }
 
-/// A process whose leases are short, by the house's clock.
+/// A process whose leases are short, by the clock of `service`.
 fn hasty(service: &TestApp, number: u64) -> Arc<App> {
     let config = AppConfig { job_lease: Duration::from_millis(300), ..AppConfig::default() };
     let store = Arc::new(service.storage().clone());
@@ -114,7 +115,7 @@ fn a_job_that_fails_is_tried_again_after_a_while(kind: DatabaseKind) -> Result<(
     Ok(())
 }
 
-/// A job that begins, says so, and goes on for ever. Its later runs end at once.
+/// A job that begins, signals it, and goes on for ever. Its later runs end at once.
 fn endless() -> (Job, watch::Receiver<usize>) {
     let (tell, begun) = watch::channel(0);
     let job = Job::new("count", PERIOD, move |_| {
@@ -179,7 +180,7 @@ fn a_run_that_lasts_longer_than_its_lease_keeps_it(kind: DatabaseKind) -> Result
             async move {
                 for _ in 0..4 {
                     clock.advance(Duration::from_millis(200));
-                    // The second prolongation begins after the first is kept.
+                    // The second prolongation begins after the first is stored.
                     let before = storage.statements();
                     while storage.statements() < before + 4 {
                         tokio::task::yield_now().await;
@@ -197,13 +198,13 @@ fn a_run_that_lasts_longer_than_its_lease_keeps_it(kind: DatabaseKind) -> Result
     Ok(())
 }
 
-fn who_was_silent_too_long_is_taken_over_and_has_no_say(kind: DatabaseKind) -> Result<()> {
+fn a_process_that_was_silent_too_long_loses_its_job(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let other = service.another()?;
     let (job, begun) = endless();
     let silent = service.spawn(attempt(hasty(&service, 78), job.clone()));
     service.run(wait_for_run(begun));
-    // The silent one speaks up every tenth of a second: sooner or later the other is faster.
+    // The silent process renews every tenth of a second: sooner or later the other one is faster.
     loop {
         service.clock().advance(Duration::from_hours(1));
         match turn(&other, &job) {
@@ -218,7 +219,7 @@ fn who_was_silent_too_long_is_taken_over_and_has_no_say(kind: DatabaseKind) -> R
     Ok(())
 }
 
-/// A cron route and the schedule may want the same job in the same process.
+/// A cron route and the schedule may start the same job in the same process.
 fn two_attempts_in_one_process_do_the_work_once(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let (job, begun) = endless();

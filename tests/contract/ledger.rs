@@ -1,5 +1,6 @@
-//! Points, coins and money as one ledger: every row of the journal moves what it names from one account to another,
-//! nothing is paid twice, nobody has less than nothing, and an award's spendable points come with it or not at all.
+//! Points, coins and money as one ledger: every row of the journal moves an amount from one account to
+//! another, nothing is paid twice, no fan's balance is below zero, and an award's spendable points are
+//! written with it or not at all.
 
 use super::points::{award, founded};
 use anyhow::Result;
@@ -23,14 +24,14 @@ use terrace_testkit::{DatabaseKind, SaidNo, TestApp, body, on_each_database};
 on_each_database! {
     a_transfer_takes_from_one_what_it_gives_to_another_once,
     of_a_hundred_debits_at_once_none_goes_below_zero,
-    a_source_told_a_hundred_times_at_once_pays_once,
+    a_source_sent_a_hundred_times_at_once_pays_once,
     first_credits_at_once_open_one_account,
     gifts_back_and_forth_at_once_lose_nothing,
     an_award_gives_as_many_points_to_spend_or_leaves_nothing,
     a_reversal_takes_back_what_is_left_and_the_rest_is_written_off,
-    nothing_comes_to_an_account_that_is_deleted,
+    a_deleted_account_receives_nothing,
     entries_are_paged_from_the_newest,
-    any_history_is_what_a_naive_model_says,
+    any_history_equals_a_naive_model,
 }
 
 #[derive(Debug, Clone)]
@@ -106,7 +107,7 @@ pub(super) fn entries(service: &TestApp, fan: UserId) -> Vec<Entry> {
     }
 }
 
-/// Holds every fan's balances against the journal and the records.
+/// Compares every fan's balances with the journal and the records.
 pub(super) fn in_order(service: &TestApp) {
     let all = [0, u128::MAX].map(|n| UserId::from_uuid(Uuid::from_u128(n)));
     for fan in service.ask(move |tx| tx.ledger_between(all[0], all[1])) {
@@ -127,9 +128,9 @@ fn a_transfer_takes_from_one_what_it_gives_to_another_once(kind: DatabaseKind) -
     assert_eq!(spent, TransferOutcome::Now { debit: Some(0), credit: None });
     let more = moved(&service, coins(Holder::Fan(mia), REVENUE, 1, "more"));
     assert_eq!(more, TransferOutcome::Insufficient { has: 0 });
-    // What was paid was paid, also where there is nothing left to pay it with.
+    // A source that was paid stays paid, also where there is nothing left to pay it with.
     assert_eq!(moved(&service, coins(Holder::Fan(mia), REVENUE, 6, "spent")), TransferOutcome::Before);
-    // Accounts are told apart by what they hold, and one that was never there has nothing.
+    // Accounts differ by what they hold, and an account that never existed has a balance of zero.
     let euros =
         Wish { kind: AccountKind::Money(Currency::EUR), ..coins(Holder::Fan(bo), REVENUE, 1, "euros") };
     assert_eq!(moved(&service, euros), TransferOutcome::Insufficient { has: 0 });
@@ -154,7 +155,7 @@ fn of_a_hundred_debits_at_once_none_goes_below_zero(kind: DatabaseKind) -> Resul
     let other = service.another()?;
     let mia = service.fan("mia").id;
     moved(&service, coins(ISSUANCE, Holder::Fan(mia), 100, "gift"));
-    // Thirty-three of three each can be paid, and one coin is left.
+    // Thirty-three transfers of three each can be paid, and one coin is left.
     let wishes = (0..100).map(|n| coins(Holder::Fan(mia), REVENUE, 3, &format!("spent/{n}"))).collect();
     let paid = together(&service, &other, wishes);
     let now = paid.iter().filter(|moved| matches!(moved, TransferOutcome::Now { .. })).count();
@@ -162,14 +163,14 @@ fn of_a_hundred_debits_at_once_none_goes_below_zero(kind: DatabaseKind) -> Resul
         paid.iter().filter(|moved| matches!(moved, TransferOutcome::Insufficient { has: 0..3 })).count();
     assert_eq!((now, refused), (33, 67), "{paid:?}");
     assert_eq!(balance(&service, mia, AccountKind::Coins), 1);
-    // Each says what was left after it, and no two the same.
+    // Each entry has the balance after it, and no two are the same.
     let left: BTreeSet<_> = entries(&service, mia).iter().map(|entry| entry.balance_after).collect();
     assert_eq!(left, (0..=33).map(|paid| 100 - 3 * paid).collect());
     in_order(&service);
     Ok(())
 }
 
-fn a_source_told_a_hundred_times_at_once_pays_once(kind: DatabaseKind) -> Result<()> {
+fn a_source_sent_a_hundred_times_at_once_pays_once(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let other = service.another()?;
     let mia = service.fan("mia").id;
@@ -240,7 +241,7 @@ fn an_award_gives_as_many_points_to_spend_or_leaves_nothing(kind: DatabaseKind) 
     };
     assert_eq!(service.done(award(&service, mia, 7, "one")), AwardResult::Before);
     service.done(award(&service, mia, 0, "zero"));
-    // What was before the first season counts on no board, and can be spent.
+    // An award before the first season counts on no board, and can be spent.
     let mut legacy = award(&service, mia, 2, "legacy");
     legacy.award.at = service.clock().now().minus(Duration::from_secs(1_000_000));
     service.done(AwardPoints { by: Writer::Maintenance, ..legacy });
@@ -250,7 +251,7 @@ fn an_award_gives_as_many_points_to_spend_or_leaves_nothing(kind: DatabaseKind) 
     assert!(told.contains(&(7, 7, &TransferSource::award(record.id))), "{told:?}");
     assert_eq!(balance(&service, mia, AccountKind::Points), 9);
 
-    // A body that fails after it leaves neither the record nor the points.
+    // A body that fails after the award leaves neither the record nor the points.
     let failing = award(&service, mia, 100, "lost");
     let lost = service.run(service.app().execute(body(move |tx, ctx| {
         let given = failing.run(tx, ctx).expect("an award");
@@ -300,7 +301,7 @@ fn a_reversal_takes_back_what_is_left_and_the_rest_is_written_off(kind: Database
     Ok(())
 }
 
-fn nothing_comes_to_an_account_that_is_deleted(kind: DatabaseKind) -> Result<()> {
+fn a_deleted_account_receives_nothing(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let mia = service.fan("mia").id;
     moved(&service, coins(ISSUANCE, Holder::Fan(mia), 3, "gift"));
@@ -309,7 +310,7 @@ fn nothing_comes_to_an_account_that_is_deleted(kind: DatabaseKind) -> Result<()>
         Ok(tx.lock_balances(mia)?)
     });
     assert_eq!(moved(&service, coins(ISSUANCE, Holder::Fan(mia), 3, "late")), TransferOutcome::NoFan);
-    // What is there stays, under a name that is nobody's.
+    // The balance stays, under a name that is anonymous now.
     let left = service.ask(move |tx| tx.balances(mia));
     assert_eq!(left, [Balance { kind: AccountKind::Coins, amount: 3 }]);
     in_order(&service);
@@ -361,7 +362,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What a child would write down: who has how much, and what was paid.
+/// The naive model: each fan's balances, and the sources that were paid.
 #[derive(Default)]
 struct Naive {
     has: BTreeMap<(usize, AccountKind), i64>,
@@ -369,7 +370,7 @@ struct Naive {
     records: BTreeMap<(usize, u8), i64>,
 }
 
-fn any_history_is_what_a_naive_model_says(kind: DatabaseKind) -> Result<()> {
+fn any_history_equals_a_naive_model(kind: DatabaseKind) -> Result<()> {
     let service = founded(kind)?;
     let runs = Cell::new(0);
     let config = Config { cases: 12, failure_persistence: None, ..Config::default() };
@@ -424,7 +425,7 @@ fn take(service: &TestApp, fans: &[UserId], nth: u32, naive: &mut Naive, step: S
         Step::Move { from, to, kind, amount, source } => {
             let holder = |fan: Option<usize>, service| fan.map_or(service, |fan| Holder::Fan(fans[fan]));
             let (kind, source) = (KINDS[usize::from(kind)], format!("{nth}/{source}"));
-            // Points come by records; what fans pass on came from there.
+            // Points come from records; what fans pass on came from there.
             let (debit, credit) = (holder(from, Holder::House(House::Payments)), holder(to, REVENUE));
             if debit == credit {
                 return;
