@@ -1,5 +1,5 @@
-//! Spec §1 rule 13, seeding and setup: the tables of an older system are brought in whole, once, and never by a guess; the
-//! scoring rules hold for their records, and what is kept beside rows agrees with them afterwards.
+//! Spec §1 rule 13, seeding and setup: the tables of an older system are imported whole, once, and never by a
+//! guess; the scoring rules hold for their records, and derived data agrees with them afterwards.
 
 use super::completions::verified;
 use super::points::{active, board_of, global, ledger, points_on, seasons};
@@ -19,17 +19,17 @@ use terrace_testkit::scoring::{SeasonId, SeasonStatus};
 use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
 
 on_each_database! {
-    rule_13_tables_are_brought_in_once,
+    rule_13_tables_are_imported_once,
     rules_2_to_6_records_count_where_their_season_and_board_say,
     rule_6_records_without_a_season_are_kept_and_never_counted,
-    progress_is_matched_by_titles_and_what_did_not_match_is_told,
-    rule_3_follows_that_cannot_be_are_left_out,
-    what_is_bad_is_told_by_file_and_line_and_nothing_is_written,
-    a_name_that_is_taken_is_told_before_and_after_the_check,
-    an_import_that_stopped_goes_on_where_it_was,
-    what_waits_is_given_up_where_it_means_something_else,
+    progress_is_matched_by_titles_and_the_rest_is_reported,
+    rule_3_impossible_follows_are_left_out,
+    bad_rows_are_reported_by_file_and_line_and_nothing_is_written,
+    a_taken_name_is_reported_before_and_after_the_check,
+    an_interrupted_import_resumes_where_it_stopped,
+    staged_rows_are_discarded_where_their_meaning_changed,
     records_that_changed_are_refused,
-    who_was_closed_here_gets_nothing,
+    a_closed_account_receives_nothing,
 }
 
 const SEASON: &str = "id,key,name,startsAt,endsAt\n\
@@ -98,7 +98,7 @@ pub(super) fn sources(files: &[(LegacyTable, String)]) -> Vec<LegacySource> {
     files.iter().map(source).collect()
 }
 
-/// The files of all tables, of which some are others.
+/// The files of all tables, with `others` in place of the usual ones.
 pub(super) fn files(others: &[(LegacyTable, &str)]) -> Vec<(LegacyTable, String)> {
     let other = |table| others.iter().find(|(other, _)| *other == table).map(|(_, text)| *text);
     ALL.iter().map(|(table, text)| (*table, other(*table).unwrap_or(text).to_owned())).collect()
@@ -121,7 +121,7 @@ pub(super) fn agrees(service: &TestApp) {
     assert_eq!(ledger.wrong(), 0, "{ledger:?}");
 }
 
-/// Who has the name.
+/// The id of the fan with this name.
 fn named(service: &TestApp, name: &'static str) -> UserId {
     let key = Username::parse(name).expect("a name").key().to_owned();
     service.ask(move |tx| tx.credentials_by_key(&key)).expect("an account").user_id
@@ -131,7 +131,7 @@ fn sum(rows: u64, points: i64) -> RowSum {
     RowSum { rows, points }
 }
 
-fn rule_13_tables_are_brought_in_once(kind: DatabaseKind) -> Result<()> {
+fn rule_13_tables_are_imported_once(kind: DatabaseKind) -> Result<()> {
     let service = service(kind)?;
     let before = service.settled();
     let first = import(&service, &files(&[]))?;
@@ -159,13 +159,13 @@ fn rule_13_tables_are_brought_in_once(kind: DatabaseKind) -> Result<()> {
     assert_eq!((account.follower_count, account.following_count), (2, 1));
     assert_eq!(account.time_zone.name(), "Europe/Berlin");
     assert_eq!(account.favorite_team, Some(service.ask(|tx| tx.team_by_key("rovers")).expect("a team")));
-    // Nobody signs in before an operator gave them a password.
+    // No imported fan can sign in before an operator has set a password.
     let reset = service.app().reset_password("MIA", Some(Password::choose("a new password".to_owned())?));
     assert!(service.run(reset).is_ok());
     let told = service.log(before);
     assert_eq!(told.iter().filter(|event| event.what.kind == EventKind::FollowsImported).count(), 1);
 
-    // Again: everything is there, and nobody is paid.
+    // Again: everything exists already, and no fan is paid.
     let records = ledger(&service, mia);
     let again = import(&service, &files(&[]))?;
     let nothing = LegacyMoved {
@@ -190,13 +190,14 @@ fn rules_2_to_6_records_count_where_their_season_and_board_say(kind: DatabaseKin
     assert_eq!(early.status, SeasonStatus::Closed);
     let (world, then, team) = (global(&service, now), global(&service, early.id), board_of(&service, rovers));
     let on = |user, season, board| points_on(&service, user, season, board);
-    // Rule 3: all rows of the season; rule 2: those that name the board; rule 5: a record without a board counts globally.
+    // Rule 3: all rows of the season; rule 2: those that name the board; rule 5: a record without a board
+    // counts globally.
     assert_eq!((on(mia, now, world), on(mia, now, team)), (Some(15), Some(10)));
     assert_eq!((on(bo, now, world), on(bo, now, team)), (Some(5), Some(-4)));
     assert_eq!((on(bo, early.id, then), on(bo, early.id, team)), (Some(20), Some(20)));
     // Her team did not match.
     assert_eq!((on(cy, now, world), on(cy, now, team)), (Some(3), None));
-    // What they may spend is all of it.
+    // All of the points can be spent.
     for (fan, points) in [(mia, 115), (bo, 32), (cy, 3)] {
         let balances = service.ask(move |tx| tx.balances(fan));
         assert_eq!(balances.iter().map(|balance| balance.amount).collect::<Vec<_>>(), [points]);
@@ -215,7 +216,7 @@ fn rule_6_records_without_a_season_are_kept_and_never_counted(kind: DatabaseKind
         let record = records.iter().find(|record| record.source.to_string() == source).expect("the record");
         assert_eq!((record.season, record.board, record.amount.get()), (None, None, points));
     }
-    // Season 0 ends where the first that is counted begins.
+    // Season 0 ends where the first counted season begins.
     let all = seasons(&service);
     let spans: Vec<_> = all.iter().map(|season| (season.key.as_str(), season.status)).collect();
     assert_eq!(
@@ -225,7 +226,7 @@ fn rule_6_records_without_a_season_are_kept_and_never_counted(kind: DatabaseKind
     Ok(())
 }
 
-fn progress_is_matched_by_titles_and_what_did_not_match_is_told(kind: DatabaseKind) -> Result<()> {
+fn progress_is_matched_by_titles_and_the_rest_is_reported(kind: DatabaseKind) -> Result<()> {
     let service = service(kind)?;
     let checked = check(&service, &files(&[]))?;
     let left: Vec<_> = checked
@@ -255,7 +256,7 @@ fn progress_is_matched_by_titles_and_what_did_not_match_is_told(kind: DatabaseKi
     };
     let (mias, done) = run("mia").expect("a run");
     assert_eq!((mias.status, done.len()), (RunStatus::Completed, 2));
-    // A step without a way through its quest begins one.
+    // A completed step without a run of its quest begins one.
     let (cys, done) = run("cyd").expect("a run");
     assert_eq!(
         (cys.status, done.iter().map(|done| done.step).collect::<Vec<_>>()),
@@ -271,7 +272,7 @@ fn progress_is_matched_by_titles_and_what_did_not_match_is_told(kind: DatabaseKi
     Ok(())
 }
 
-fn rule_3_follows_that_cannot_be_are_left_out(kind: DatabaseKind) -> Result<()> {
+fn rule_3_impossible_follows_are_left_out(kind: DatabaseKind) -> Result<()> {
     let service = service(kind)?;
     let users = files(&[(LegacyTable::Follow, "followerId,followedId,teamId,createdAt\n")]);
     import(&service, &users)?;
@@ -281,13 +282,13 @@ fn rule_3_follows_that_cannot_be_are_left_out(kind: DatabaseKind) -> Result<()> 
     let selves = checked.left_out.iter().find(|(_, kind, ..)| *kind == "a fan who follows themselves");
     assert_eq!(selves.map(|(table, _, count, _)| (table, count)), Some((LegacyTable::Follow, 1)));
     let moved = import(&service, &files(&[]))?;
-    // Of five that can be read one came twice, and one is beside a block.
+    // Of five readable rows one is a duplicate, and one is beside a block.
     assert_eq!((checked.rows_of("follows"), moved.tally.staged["follows"], moved.follows), (4, 3, 2));
     agrees(&service);
     Ok(())
 }
 
-fn what_is_bad_is_told_by_file_and_line_and_nothing_is_written(kind: DatabaseKind) -> Result<()> {
+fn bad_rows_are_reported_by_file_and_line_and_nothing_is_written(kind: DatabaseKind) -> Result<()> {
     let service = service(kind)?;
     let bad_users = "id,username,displayName,createdAt\n\
         u1,mia,Mia,2024-01-01T10:00:00Z\n\
@@ -335,7 +336,7 @@ fn what_is_bad_is_told_by_file_and_line_and_nothing_is_written(kind: DatabaseKin
         assert!(bad.iter().any(|line| line == expected), "{expected}\n{bad:#?}");
     }
     assert_eq!(checked.bad_records(), 6 + 1_503);
-    // Only looked at.
+    // This was only the check.
     assert_eq!(service.ask(|tx| tx.fans_after(None, 10)), []);
     for (text, words) in [
         ("", "is empty"),
@@ -348,17 +349,17 @@ fn what_is_bad_is_told_by_file_and_line_and_nothing_is_written(kind: DatabaseKin
         let Err(LegacyError::Header { file, words: why }) = refused else { panic!("{text:?}: {refused:?}") };
         assert!(file == "User.csv" && why.contains(words), "{why}");
     }
-    // Without the bad ones, the good one is there.
+    // Without the bad rows, the good one is imported.
     assert_eq!(import(&service, &files(&others))?.users, 1);
     agrees(&service);
     Ok(())
 }
 
-fn a_name_that_is_taken_is_told_before_and_after_the_check(kind: DatabaseKind) -> Result<()> {
+fn a_taken_name_is_reported_before_and_after_the_check(kind: DatabaseKind) -> Result<()> {
     let service = service(kind)?;
     let checked = check(&service, &files(&[]))?;
     service.fan("Mia");
-    // Those that were checked are others by now.
+    // The imported rows differ from those that were checked.
     let sources = sources(&files(&[]));
     let id = import_id(&sources, &checked)?;
     let changed = service.run(service.app().import_legacy(id, &sources, &checked, &mut |_| Ok(())));
@@ -374,8 +375,8 @@ fn a_name_that_is_taken_is_told_before_and_after_the_check(kind: DatabaseKind) -
     Ok(())
 }
 
-/// What waits was read by the teams of then: where they are others, it is read again.
-fn what_waits_is_given_up_where_it_means_something_else(kind: DatabaseKind) -> Result<()> {
+/// Staged rows were read with the teams of their time: where the teams differ now, the rows are read again.
+fn staged_rows_are_discarded_where_their_meaning_changed(kind: DatabaseKind) -> Result<()> {
     let service = service(kind)?;
     let checked = check(&service, &files(&[]))?;
     let id = import_id(&sources(&files(&[])), &checked)?;
@@ -388,15 +389,16 @@ fn what_waits_is_given_up_where_it_means_something_else(kind: DatabaseKind) -> R
     assert!(service.write(move |tx, ctx| Ok(tx.stage(id, 0, std::slice::from_ref(&row), ctx.now())?)));
     let now = check(&service, &files(&[]))?;
     assert_ne!(import_id(&sources(&files(&[])), &now)?, id);
-    // Of somebody else's rows, none are left.
+    // The staged row of the other import is gone.
     let moved = import(&service, &files(&[]))?;
     assert_eq!((moved.tally.staged["team_follows"], moved.users), (1, 3));
     agrees(&service);
     Ok(())
 }
 
-/// Killed while rows wait: whoever comes with the same files passes over those, whoever comes with others gives them up.
-fn an_import_that_stopped_goes_on_where_it_was(kind: DatabaseKind) -> Result<()> {
+/// Killed while rows are staged: an import of the same files skips those, an import of other files discards
+/// them.
+fn an_interrupted_import_resumes_where_it_stopped(kind: DatabaseKind) -> Result<()> {
     const FANS: usize = 2_500;
     let service = service(kind)?;
     let mut users = "id,username,displayName,createdAt\n".to_owned();
@@ -414,13 +416,13 @@ fn an_import_that_stopped_goes_on_where_it_was(kind: DatabaseKind) -> Result<()>
     };
     let stopped = service.run(app.import_legacy(id, &sources, &checked, &mut stop));
     assert!(matches!(stopped, Err(LegacyError::Read { .. })), "{stopped:?}");
-    // Nobody sees anything of it.
+    // The staged rows are not visible.
     assert_eq!(service.ask(|tx| tx.fans_after(None, 10)), []);
     let staged = service.write(move |tx, ctx| Ok(tx.begin_import(id, ctx.now())?));
     assert!((1_000..2_500).contains(&staged), "{staged}");
     let moved = import_with(&service, id, &sources, &checked)?;
     assert_eq!(moved.users, 2_500);
-    // One that is finished waits no more, and comes again from its beginning.
+    // A finished import has no staged rows, and starts again from its beginning.
     assert_eq!(service.write(move |tx, ctx| Ok(tx.begin_import(id, ctx.now())?)), 0);
     assert_eq!(import_with(&service, id, &sources, &checked)?.users, 0);
     agrees(&service);
@@ -446,14 +448,14 @@ fn records_that_changed_are_refused(kind: DatabaseKind) -> Result<()> {
     assert_eq!(why, MoveRefusal::Changed(1));
     assert_eq!(service.log(head).len(), 0);
     agrees(&service);
-    // What is added is brought in.
+    // A new record is imported.
     let more = format!("{POINTS}p9,u3,11,Late,s5,,2025-08-01T10:00:00Z\n");
     assert_eq!(import(&service, &files(&[(LegacyTable::PointsHistory, &more)]))?.records, 1);
     agrees(&service);
     Ok(())
 }
 
-fn who_was_closed_here_gets_nothing(kind: DatabaseKind) -> Result<()> {
+fn a_closed_account_receives_nothing(kind: DatabaseKind) -> Result<()> {
     let service = service(kind)?;
     import(&service, &files(&[(LegacyTable::PointsHistory, POINTS.lines().next().unwrap_or_default())]))?;
     let [mia, bo] = ["mia", "bo.b"].map(|name| named(&service, name));
@@ -465,7 +467,7 @@ fn who_was_closed_here_gets_nothing(kind: DatabaseKind) -> Result<()> {
     let moved = import(&service, &files(&[]))?;
     assert_eq!((moved.users, moved.tally.points_left), (0, sum(3, 115)));
     assert_eq!(moved.tally.points_changed, 0);
-    // What was there stays: the record by which the completed quest is found.
+    // An existing record stays: the one by which the completed quest is found.
     assert_eq!(ledger(&service, mia).len(), 1);
 
     Ok(())

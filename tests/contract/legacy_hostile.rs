@@ -1,5 +1,6 @@
-//! Spec §1 rule 13, seeding and setup: whatever the tables of an older system hold, what is read of them can be written, and
-//! what is kept beside it agrees with it; a value that a database does not take is told of as bad, with its line.
+//! Spec §1 rule 13, seeding and setup: whatever the tables of an older system contain, what is read of them
+//! can be written, and derived data agrees with it; a value that a database does not accept is reported as
+//! bad, with its line.
 
 use super::legacy::{ALL, agrees, check, import, service};
 use anyhow::Result;
@@ -12,8 +13,8 @@ use terrace_testkit::app::legacy::{LegacyError, LegacyTable};
 use terrace_testkit::{DatabaseKind, on_each_database};
 
 on_each_database! {
-    whatever_tables_hold_is_brought_in_or_told_of,
-    totals_that_no_sum_can_hold_are_bad,
+    any_table_is_imported_or_reported,
+    totals_whose_sum_overflows_are_bad,
 }
 
 const TEXTS: [&str; 14] = [
@@ -59,7 +60,7 @@ const NUMBERS: [&str; 10] = [
 const NAMES: [&str; 8] = ["mia", "MIA", "ﬁn.n", "日本語", "a\0bc", "mi\u{202e}a", "J.doe_9-x", "_x"];
 const ZONES: [&str; 6] = ["", "UTC", "Pacific/Kiritimati", "America/Caracas", "Nowhere/Else", "\0"];
 
-/// What may stand in a column: mostly what fits, and now and then anything.
+/// A value for a column: mostly valid, now and then arbitrary.
 fn cell(column: &'static str) -> BoxedStrategy<String> {
     let of = |values: &'static [&'static str]| select(values).prop_map(str::to_owned).boxed();
     let fits = match column {
@@ -85,7 +86,7 @@ fn quoted(cells: &[String]) -> String {
     format!("{}\n", cells.join(","))
 }
 
-/// A table that is good, and behind it rows that may not be.
+/// A table with a valid row, followed by rows that may be invalid.
 fn table(table: LegacyTable, good: &'static str) -> impl Strategy<Value = (LegacyTable, String)> {
     let columns = good.lines().next().unwrap_or_default().split(',');
     let row = columns.map(cell).collect::<Vec<_>>();
@@ -95,7 +96,7 @@ fn table(table: LegacyTable, good: &'static str) -> impl Strategy<Value = (Legac
     })
 }
 
-fn whatever_tables_hold_is_brought_in_or_told_of(kind: DatabaseKind) -> Result<()> {
+fn any_table_is_imported_or_reported(kind: DatabaseKind) -> Result<()> {
     let tables = ALL.iter().map(|(name, good)| table(*name, good)).collect::<Vec<_>>();
     let (moved, bad) = (Cell::new(0), Cell::new(0));
     let config = Config { cases: 12, failure_persistence: None, max_shrink_iters: 60, ..Config::default() };
@@ -115,8 +116,9 @@ fn whatever_tables_hold_is_brought_in_or_told_of(kind: DatabaseKind) -> Result<(
     Ok(())
 }
 
-/// Sums of totals are told at the end: one that cannot be would end the import after everything was read.
-fn totals_that_no_sum_can_hold_are_bad(kind: DatabaseKind) -> Result<()> {
+/// Sums of totals are reported at the end: a sum that overflows would end the import after everything was
+/// read.
+fn totals_whose_sum_overflows_are_bad(kind: DatabaseKind) -> Result<()> {
     let service = service(kind)?;
     let row = |points: &str| format!("b5,u2,{points},2025-07-01T10:00:00Z\n");
     let more =

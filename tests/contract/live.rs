@@ -1,5 +1,5 @@
-//! Rule 4 of the specification: recommendations derive from the current state of the follow graph, in every process,
-//! whatever happened and whoever wrote it.
+//! Rule 4 of the specification: recommendations derive from the current state of the follow graph, in every
+//! process, after any history and whichever process wrote it.
 
 use anyhow::Result;
 use std::sync::Arc;
@@ -22,13 +22,13 @@ use tokio::time::timeout;
 on_each_database! {
     the_live_graph_is_what_the_rows_are_after_any_history,
     events_that_were_swept_do_not_matter,
-    a_follow_graph_that_is_brought_in_is_heard_of_elsewhere,
-    a_process_that_stops_gives_its_graph_up_and_the_next_begins_anew,
+    an_imported_follow_graph_reaches_other_processes,
+    a_stopped_process_drops_its_graph_and_the_next_loads_it_again,
 }
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A process whose live models run, until this goes.
+/// A process whose live models run until this value is dropped.
 pub(super) struct Living {
     service: TestApp,
     stop: watch::Sender<bool>,
@@ -42,7 +42,7 @@ impl Living {
         Self { service, stop, running }
     }
 
-    /// Waits until the models know of everything that has committed by now.
+    /// Waits until the models have processed everything that has committed by now.
     pub(super) fn catch_up(&self) {
         let head = self.service.settled();
         let known = async { timeout(PATIENCE, self.service.app().live_models_reach(head)).await };
@@ -82,7 +82,7 @@ impl Drop for Living {
     }
 }
 
-/// Follows without telling anybody, if that may be.
+/// Writes a follow without an event, if the rules allow it.
 pub(super) fn follow(tx: &mut dyn Tx, ctx: &Ctx, fan: UserId, other: UserId) -> Result<bool, StoreError> {
     let pair = tx.lock_pair(fan, other)?;
     let may = pair.is_some_and(|pair| pair.actor_active && pair.other_active);
@@ -93,7 +93,7 @@ pub(super) fn follow(tx: &mut dyn Tx, ctx: &Ctx, fan: UserId, other: UserId) -> 
     Ok(took)
 }
 
-/// Something that fans or operators do.
+/// An action of fans or operators.
 #[derive(Debug, Clone, Copy)]
 enum Deed {
     Follow(UserId, UserId),
@@ -105,7 +105,7 @@ enum Deed {
     Favor(UserId, Option<TeamId>),
 }
 
-/// Does it, unless the rules say no: to who is gone, or blocks.
+/// Does it; refusals are ignored (an account that is gone, a block).
 fn does(service: &TestApp, deed: Deed) {
     match deed {
         Deed::Favor(user, team) => {
@@ -153,56 +153,57 @@ impl Dice {
     }
 }
 
-/// What everybody is recommended: the whole graph shows in it, with teams, followers and reasons.
+/// The recommendations of every fan: they depend on the whole graph, with teams, followers and reasons.
 fn all_suggestions(living: &Living, fans: &[Fan]) -> Vec<Vec<Suggestion>> {
     fans.iter().map(|fan| living.suggestions(fan.id)).collect()
 }
 
-/// Two processes write at once while both follow; then a third, which loads the rows as they are, knows the same.
+/// Two processes write at once, and both follow the log; then a third, which loads the rows, has the same
+/// graph.
 fn the_live_graph_is_what_the_rows_are_after_any_history(kind: DatabaseKind) -> Result<()> {
-    let service = Living::on(TestApp::start(kind)?);
-    let mut other = Living::on(service.service.another()?);
-    let fans: Vec<Fan> = (0..12).map(|n| service.service.fan(&format!("fan{n}"))).collect();
-    let teams = [service.service.team("foxes"), service.service.team("rovers")];
+    let first = Living::on(TestApp::start(kind)?);
+    let mut other = Living::on(first.service.another()?);
+    let fans: Vec<Fan> = (0..12).map(|n| first.service.fan(&format!("fan{n}"))).collect();
+    let teams = [first.service.team("foxes"), first.service.team("rovers")];
     let dice = Dice(SeededEntropy::new(4));
     for round in 0..4 {
         std::thread::scope(|scope| {
-            for living in [&service, &other] {
+            for living in [&first, &other] {
                 let deeds: Vec<Deed> = (0..40).map(|_| dice.deed(&fans, &teams)).collect();
                 scope.spawn(move || deeds.into_iter().for_each(|deed| does(&living.service, deed)));
             }
         });
         match round {
-            0 => drop(service.service.done(SuspendAccount { username: "fan1".to_owned() })),
+            0 => drop(first.service.done(SuspendAccount { username: "fan1".to_owned() })),
             1 => {
-                let viewer = service.service.viewer(fans[2].cookie).expect("signed in");
+                let viewer = first.service.viewer(fans[2].cookie).expect("signed in");
                 let password = Password::offer(PASSWORD.to_owned());
-                let gone = service.service.run(service.service.app().delete_account(&viewer, password));
+                let gone = first.service.run(first.service.app().delete_account(&viewer, password));
                 assert!(gone.is_ok(), "{gone:?}");
             }
             2 => drop(other.service.done(RestoreAccount { username: "fan1".to_owned() })),
             _ => {}
         }
-        service.catch_up();
+        first.catch_up();
         other.catch_up();
-        let anew = Living::on(service.service.another()?);
+        let anew = Living::on(first.service.another()?);
         anew.catch_up();
         let expected = all_suggestions(&anew, &fans);
         assert!(expected.iter().any(|list| list.iter().any(|suggestion| suggestion.mutual_count > 0)));
-        assert_eq!(all_suggestions(&service, &fans), expected, "the first process in round {round}");
+        assert_eq!(all_suggestions(&first, &fans), expected, "the first process in round {round}");
         assert_eq!(all_suggestions(&other, &fans), expected, "the second process in round {round}");
         if round == 2 {
             other.stop();
-            other = Living::on(service.service.another()?);
+            other = Living::on(first.service.another()?);
         }
     }
     Ok(())
 }
 
-/// Makes the next events ones that nobody can read any more.
+/// Loses the next events, so that no process can read them.
 fn lose_events(service: &TestApp) -> Result<()> {
     match service.kind() {
-        // The sweep comes before anybody could look.
+        // The sweep removes them before any process could read them.
         DatabaseKind::Sqlite => service.write(|tx, ctx| {
             let lost = ctx.new_id::<UserId>();
             let event = NewEvent {
@@ -226,7 +227,7 @@ fn lose_events(service: &TestApp) -> Result<()> {
     Ok(())
 }
 
-/// A model that cannot read what it missed is loaded anew.
+/// A model that cannot read the events it missed is loaded again.
 fn events_that_were_swept_do_not_matter(kind: DatabaseKind) -> Result<()> {
     let living = Living::on(TestApp::start(kind)?);
     let service = &living.service;
@@ -234,21 +235,21 @@ fn events_that_were_swept_do_not_matter(kind: DatabaseKind) -> Result<()> {
     does(service, Deed::Follow(mia, bo));
     living.catch_up();
     assert_eq!(living.suggestions(mia).first().map(|first| first.mutual_count), Some(0));
-    // Nobody is told of this one but by the loss.
+    // This follow has no event; only the loss of events makes it known.
     service.write(move |tx, ctx| Ok(follow(tx, ctx, bo, ana)?));
     lose_events(service)?;
     living.catch_up();
     let first = living.suggestions(mia).into_iter().next();
     assert_eq!(first.map(|first| (first.card.id, first.mutual_count)), Some((ana, 1)));
-    // And it goes on following.
+    // And the model continues to follow the log.
     does(service, Deed::Unfollow(bo, ana));
     living.catch_up();
     assert!(living.suggestions(mia).iter().all(|suggestion| suggestion.mutual_count == 0));
     Ok(())
 }
 
-/// An import tells of each batch once, and the graph is read anew while the old one answers.
-fn a_follow_graph_that_is_brought_in_is_heard_of_elsewhere(kind: DatabaseKind) -> Result<()> {
+/// An import publishes one event a batch, and the graph is loaded again while the old one answers.
+fn an_imported_follow_graph_reaches_other_processes(kind: DatabaseKind) -> Result<()> {
     let living = Living::on(TestApp::start(kind)?);
     let mia = living.service.fan("mia").id;
     living.catch_up();
@@ -257,7 +258,7 @@ fn a_follow_graph_that_is_brought_in_is_heard_of_elsewhere(kind: DatabaseKind) -
     assert_eq!((brought.fans, brought.follows, brought.duplicates, brought.selves), (3, 4, 1, 1));
     let fans: Vec<UserId> = importer.ask(|tx| tx.follows(None, 10)).into_iter().map(|(one, _)| one).collect();
     does(&living.service, Deed::Follow(mia, fans[0]));
-    // The reload comes on its own, a moment later.
+    // The reload happens by itself, a moment later.
     let reloaded = async {
         loop {
             let list = living.service.app().recommended(mia, Limit::default()).await.expect("a list");
@@ -272,8 +273,8 @@ fn a_follow_graph_that_is_brought_in_is_heard_of_elsewhere(kind: DatabaseKind) -
     Ok(())
 }
 
-/// Without a graph there is still an answer, of what the database knows by itself.
-fn a_process_that_stops_gives_its_graph_up_and_the_next_begins_anew(kind: DatabaseKind) -> Result<()> {
+/// Without a graph there is still an answer, which the database alone computes.
+fn a_stopped_process_drops_its_graph_and_the_next_loads_it_again(kind: DatabaseKind) -> Result<()> {
     let mut living = Living::on(TestApp::start(kind)?);
     let [mia, bo, ana] = ["mia", "bo_", "ana"].map(|name| living.service.fan(name).id);
     does(&living.service, Deed::Follow(mia, bo));

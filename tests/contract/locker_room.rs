@@ -1,4 +1,4 @@
-//! Spec §1 rules 1 and 2, and the contract under "Locker room and social": who wrote what, who may change what.
+//! Spec §1 rules 1 and 2, and the contract under "Locker room and social": authors, and who may change what.
 
 use anyhow::Result;
 use terrace_testkit::app::accounts::{ChangeProfile, NotFound};
@@ -13,12 +13,12 @@ use terrace_testkit::social::{PostView, ReactionKind};
 use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
 
 on_each_database! {
-    what_is_written_bears_the_identity_of_its_author,
+    posts_and_comments_show_the_identity_of_their_author,
     a_fan_has_one_reaction_to_a_post,
     a_room_holds_the_posts_of_its_team,
-    ones_own_rooms_are_those_of_ones_teams,
+    own_rooms_are_those_of_own_teams,
     only_its_author_deletes_a_post_or_a_comment,
-    a_deleted_post_is_gone_for_everybody_at_once,
+    a_deleted_post_is_gone_for_all_at_once,
     children_belong_to_one_post,
     a_report_is_noted_once,
 }
@@ -39,8 +39,9 @@ fn ids(views: &[PostView<AuthorCard>]) -> Vec<PostId> {
     views.iter().map(|view| view.post.id).collect()
 }
 
-/// Spec §1 rule 1: the feed, a post by itself and a comment show who wrote them, as they are called now.
-fn what_is_written_bears_the_identity_of_its_author(kind: DatabaseKind) -> Result<()> {
+/// Spec §1 rule 1: the feed, a post by itself and a comment show their author, with the author's current
+/// name.
+fn posts_and_comments_show_the_identity_of_their_author(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let (mia, bo) = (service.fan("mia"), service.fan("bo_"));
     let created = service.done(CreatePost {
@@ -75,8 +76,8 @@ fn what_is_written_bears_the_identity_of_its_author(kind: DatabaseKind) -> Resul
     Ok(())
 }
 
-/// POST and DELETE /api/locker-room/{id}/react: the same kind again changes nothing, another replaces it, taking
-/// back what is not there changes nothing. A change, and only a change, is an event.
+/// POST and DELETE /api/locker-room/{id}/react: the same kind again changes nothing, another replaces it,
+/// removing a reaction that does not exist changes nothing. A change, and only a change, is an event.
 fn a_fan_has_one_reaction_to_a_post(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let [mia, bo] = ["mia", "bo_"].map(|name| service.fan(name).id);
@@ -118,7 +119,7 @@ fn a_fan_has_one_reaction_to_a_post(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// GET /api/locker-room?scope=team: the posts of one team's room; `all` holds every room's.
+/// GET /api/locker-room?scope=team: the posts of one team's room; `all` contains those of every room.
 fn a_room_holds_the_posts_of_its_team(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let (foxes, rovers, anchors) = (service.team("foxes"), service.team("rovers"), service.team("anchors"));
@@ -143,8 +144,8 @@ fn a_room_holds_the_posts_of_its_team(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// `team` without `teamId`: the reader's own teams', of whom a stranger has none.
-fn ones_own_rooms_are_those_of_ones_teams(kind: DatabaseKind) -> Result<()> {
+/// `team` without `teamId`: the rooms of the reader's own teams; a stranger has none.
+fn own_rooms_are_those_of_own_teams(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let (foxes, rovers) = (service.team("foxes"), service.team("rovers"));
     let mia = service.fan("mia").id;
@@ -163,7 +164,7 @@ fn ones_own_rooms_are_those_of_ones_teams(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// DELETE of a post and of a comment: one's own; the author of the post does not own its comments.
+/// DELETE of a post and of a comment: only its author may; the author of the post does not own its comments.
 fn only_its_author_deletes_a_post_or_a_comment(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let [mia, bo] = ["mia", "bo_"].map(|name| service.fan(name).id);
@@ -189,7 +190,7 @@ fn only_its_author_deletes_a_post_or_a_comment(kind: DatabaseKind) -> Result<()>
 
 /// DELETE /api/locker-room/{id}: from then on it is 404 to every route, though its children are still being
 /// removed.
-fn a_deleted_post_is_gone_for_everybody_at_once(kind: DatabaseKind) -> Result<()> {
+fn a_deleted_post_is_gone_for_all_at_once(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let other = service.another()?;
     let team = service.team("foxes");
@@ -219,8 +220,8 @@ fn a_deleted_post_is_gone_for_everybody_at_once(kind: DatabaseKind) -> Result<()
     Ok(())
 }
 
-/// Spec §1 rule 2: comments and reactions are tied to a post's identifier; under another post's they are not
-/// there.
+/// Spec §1 rule 2: comments and reactions are tied to a post's identifier; under another post's identifier
+/// they are not found.
 fn children_belong_to_one_post(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let mia = service.fan("mia").id;
@@ -249,7 +250,7 @@ fn a_report_is_noted_once(kind: DatabaseKind) -> Result<()> {
             service.done(ReportPost { fan, post, reason: reason.to_owned() });
         }
     }
-    // Two reports are what is left to remove with the post: a portion of two takes them, and the next the post.
+    // Two reports are left to remove with the post: a batch of two removes them, and the next batch the post.
     service.done(DeletePost { user: mia, post });
     assert!(!service.write(move |tx, _| Ok(tx.remove_deleted_post(post, 2)?)));
     assert!(service.write(move |tx, _| Ok(tx.remove_deleted_post(post, 1)?)));

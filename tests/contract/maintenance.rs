@@ -1,5 +1,5 @@
-//! Spec §1 rules 12 and 13: maintenance has an order, is rehearsed before it is done, changes nothing the second time, is
-//! noted, and one is at it at a time.
+//! Spec §1 rules 12 and 13: maintenance has an order, has a dry run, changes nothing the second time, is
+//! recorded, and runs in one process at a time.
 
 use anyhow::{Context, Result};
 use std::collections::BTreeMap;
@@ -24,15 +24,15 @@ use tokio::sync::watch;
 
 on_each_database! {
     rule_13_the_second_run_of_everything_changes_nothing,
-    a_rehearsal_counts_what_the_run_does_and_writes_nothing,
-    seasons_that_are_due_are_rehearsed_and_turned,
-    one_is_at_it_and_the_other_hears_who_since_when,
-    who_is_stopped_says_so_and_the_next_run_does_the_rest,
-    who_is_killed_is_seen_as_such_and_taken_over,
+    a_dry_run_counts_what_the_run_does_and_writes_nothing,
+    seasons_that_are_due_have_a_dry_run_and_are_turned,
+    one_process_runs_and_the_other_gets_its_name_and_start,
+    a_stopped_run_is_recorded_and_the_next_run_does_the_rest,
+    a_killed_run_is_recorded_as_such_and_taken_over,
     a_run_that_lasts_longer_than_its_lease_keeps_it,
-    what_comes_before_has_run_or_is_named,
-    what_fails_is_noted_and_what_comes_after_it_does_not_run,
-    what_needs_a_minter_waits_for_one,
+    prerequisites_have_run_or_are_named,
+    a_failure_is_recorded_and_later_tasks_do_not_run,
+    tasks_that_need_a_minter_wait_for_one,
 }
 
 fn wanted(names: &[&str]) -> Wanted {
@@ -45,7 +45,7 @@ fn round(tasks: &TaskList, wanted: &Wanted) -> Round {
     Round { plan, is_dry: false, only: false, by, arguments }
 }
 
-/// By a process that nobody stops.
+/// In a process that is not stopped.
 async fn carry_out(app: Arc<App>, round: Round) -> Result<RoundReport, RoundFailure> {
     let (_keep, stop) = watch::channel(false);
     app.maintain(round, Arc::new(Unwatched), stop).await
@@ -70,7 +70,7 @@ fn last_run(service: &TestApp, task: &str) -> (RunRecord, RunState) {
     history(service).into_iter().find(|(run, _)| run.task == task).expect("a run of the task")
 }
 
-/// What each task that wrote something wrote.
+/// The counts of each task that wrote something.
 fn counts(report: &RoundReport) -> BTreeMap<&'static str, BTreeMap<&'static str, u64>> {
     let counts = report.ran.iter().map(|ran| (ran.task, ran.counts.clone()));
     counts.filter(|(_, counts)| !counts.is_empty()).collect()
@@ -132,7 +132,7 @@ fn neglected(service: &TestApp) -> Result<Vec<UserId>> {
         tx.mend_points(&[TotalsRepair { user: wrong, totals, entries: vec![] }], ctx.now())?;
         let balances = vec![Balance { kind: AccountKind::Coins, amount: 400 }];
         tx.mend_ledger(&LedgerMend { user: poor, balances, points: 0 }, ctx.new_id(), ctx.now())?;
-        // As they were written before topics were kept.
+        // As they were written before topics existed.
         for n in 0..3 {
             let (id, created_at) = (ctx.new_id(), ctx.now());
             let body = format!("Up the #terrace, again and again #week{n}");
@@ -147,12 +147,12 @@ fn neglected(service: &TestApp) -> Result<Vec<UserId>> {
     let answer = service.run(service.app().execute_once(post, Some(request), created));
     assert!(answer.is_ok(), "{:?}", answer.err());
     service.settled();
-    // Past the life of sessions, and of what ended.
+    // Past the life of sessions and of ended sessions.
     service.clock().advance(Duration::from_hours(24 * 120));
     Ok(fans)
 }
 
-fn a_rehearsal_counts_what_the_run_does_and_writes_nothing(kind: DatabaseKind) -> Result<()> {
+fn a_dry_run_counts_what_the_run_does_and_writes_nothing(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     neglected(&service)?;
     let all = || round(&catalogue(), &Wanted::All);
@@ -179,7 +179,7 @@ fn a_rehearsal_counts_what_the_run_does_and_writes_nothing(kind: DatabaseKind) -
     Ok(())
 }
 
-fn seasons_that_are_due_are_rehearsed_and_turned(kind: DatabaseKind) -> Result<()> {
+fn seasons_that_are_due_have_a_dry_run_and_are_turned(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let turn = || round(&catalogue(), &wanted(&["turn-seasons"]));
     assert_eq!(done(&service, Round { is_dry: true, ..turn() }).rows(), 2, "the first seasons");
@@ -196,7 +196,7 @@ fn seasons_that_are_due_are_rehearsed_and_turned(kind: DatabaseKind) -> Result<(
     Ok(())
 }
 
-/// A task that counts, says that it began, and waits until it is let go.
+/// A task that counts, signals that it began, and waits until it is released.
 fn waiting(name: &'static str) -> (Task, watch::Receiver<u64>, watch::Sender<bool>) {
     let (tell, begun) = watch::channel(0);
     let (open, gate) = watch::channel(false);
@@ -218,7 +218,7 @@ async fn begun(mut begun: watch::Receiver<u64>) {
     begun.wait_for(|runs| *runs > 0).await.expect("the task is there");
 }
 
-fn one_is_at_it_and_the_other_hears_who_since_when(kind: DatabaseKind) -> Result<()> {
+fn one_process_runs_and_the_other_gets_its_name_and_start(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let other = service.another()?;
     let (task, has_begun, gate) = waiting("wait");
@@ -239,7 +239,7 @@ fn one_is_at_it_and_the_other_hears_who_since_when(kind: DatabaseKind) -> Result
     }
     assert_eq!(history(&service).len(), 1, "who is refused leaves nothing");
     assert_eq!(history(&service)[0].1, RunState::Running);
-    // A rehearsal is in nobody's way.
+    // A dry run blocks no other run.
     assert_eq!(done(&other, Round { is_dry: true, ..seasons() }).rows(), 2);
     gate.send_replace(true);
     assert!(service.join(first)?.is_well());
@@ -250,7 +250,7 @@ fn one_is_at_it_and_the_other_hears_who_since_when(kind: DatabaseKind) -> Result
     Ok(())
 }
 
-fn who_is_stopped_says_so_and_the_next_run_does_the_rest(kind: DatabaseKind) -> Result<()> {
+fn a_stopped_run_is_recorded_and_the_next_run_does_the_rest(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let other = service.another()?;
     let (task, has_begun, gate) = waiting("wait");
@@ -274,7 +274,7 @@ fn who_is_stopped_says_so_and_the_next_run_does_the_rest(kind: DatabaseKind) -> 
     Ok(())
 }
 
-fn who_is_killed_is_seen_as_such_and_taken_over(kind: DatabaseKind) -> Result<()> {
+fn a_killed_run_is_recorded_as_such_and_taken_over(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let other = service.another()?;
     let (task, has_begun, _gate) = waiting("wait");
@@ -313,7 +313,7 @@ fn a_run_that_lasts_longer_than_its_lease_keeps_it(kind: DatabaseKind) -> Result
             async move {
                 for _ in 0..4 {
                     clock.advance(Duration::from_millis(200));
-                    // The second prolongation begins after the first is kept.
+                    // The second prolongation begins after the first is stored.
                     let before = storage.statements();
                     while storage.statements() < before + 4 {
                         tokio::task::yield_now().await;
@@ -332,7 +332,7 @@ fn a_run_that_lasts_longer_than_its_lease_keeps_it(kind: DatabaseKind) -> Result
     Ok(())
 }
 
-fn what_comes_before_has_run_or_is_named(kind: DatabaseKind) -> Result<()> {
+fn prerequisites_have_run_or_are_named(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let only = |names: &[&str]| Round { only: true, ..round(&catalogue(), &wanted(names)) };
     let missing = failure(&service, only(&["turn-seasons"])).to_string();
@@ -352,7 +352,7 @@ fn what_comes_before_has_run_or_is_named(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn what_fails_is_noted_and_what_comes_after_it_does_not_run(kind: DatabaseKind) -> Result<()> {
+fn a_failure_is_recorded_and_later_tasks_do_not_run(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let refused = Task::new("refused", Category::Repair, "Says no", |work| async move {
         work.count("rows", 3);
@@ -380,12 +380,12 @@ fn what_fails_is_noted_and_what_comes_after_it_does_not_run(kind: DatabaseKind) 
     assert_eq!(ends("broken").ran[0].outcome, RunOutcome::Failed);
     let (noted, _) = last_run(&service, "broken");
     assert!(noted.failure.is_some_and(|why| why.contains("panicked")));
-    // It held nothing back.
+    // The failure blocked no other task.
     done(&service, round(&tasks, &wanted(&["seasons"])));
     Ok(())
 }
 
-fn what_needs_a_minter_waits_for_one(kind: DatabaseKind) -> Result<()> {
+fn tasks_that_need_a_minter_wait_for_one(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let all = done(&service, round(&catalogue(), &Wanted::All));
     let left: Vec<_> = all.left.iter().map(|left| left.task).collect();

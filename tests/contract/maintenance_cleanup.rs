@@ -1,4 +1,5 @@
-//! Spec §1 rule 13: what nobody will ask for any more is removed, by tasks and by jobs, and nothing that somebody may.
+//! Spec §1 rule 13: data that no request can need any more is removed, by tasks and by jobs, and nothing
+//! else.
 
 use super::jobs::turn;
 use super::legacy::{agrees, check, files, import, sources};
@@ -16,16 +17,16 @@ use terrace_testkit::kernel::{Clock, Timestamp, Uuid};
 use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
 
 on_each_database! {
-    rule_13_the_journal_keeps_what_is_new_and_the_last_of_each_task,
-    rule_13_what_waits_of_an_import_goes_after_a_week,
-    an_import_that_was_given_up_begins_anew,
-    whoever_stages_for_longer_than_a_week_is_left_alone,
+    rule_13_the_journal_keeps_recent_runs_and_the_last_of_each_task,
+    rule_13_staged_rows_of_an_import_are_removed_after_a_week,
+    an_abandoned_import_starts_again,
+    an_import_that_stages_for_longer_than_a_week_is_kept,
     notices_and_imports_are_swept_by_jobs_under_a_lease,
 }
 
 const DAY: Duration = Duration::from_hours(24);
 
-/// Notes a run of a task that began now.
+/// Records a run of a task that began now.
 fn noted(service: &TestApp, task: &str, outcome: RunOutcome) {
     let task = task.to_owned();
     service.write(move |tx, ctx| {
@@ -49,18 +50,18 @@ fn noted(service: &TestApp, task: &str, outcome: RunOutcome) {
     });
 }
 
-/// The runs that the journal has of a task, the oldest first, and how they ended.
+/// The runs of a task in the journal, the oldest first, and how they ended.
 fn journal(service: &TestApp, task: &str) -> Vec<(Timestamp, RunOutcome)> {
     let all = service.found(MaintenanceHistory { limit: 1_000 }).into_iter().rev();
     all.filter(|(run, _)| run.task == task).map(|(run, _)| (run.started_at, run.outcome)).collect()
 }
 
-fn rule_13_the_journal_keeps_what_is_new_and_the_last_of_each_task(kind: DatabaseKind) -> Result<()> {
+fn rule_13_the_journal_keeps_recent_runs_and_the_last_of_each_task(kind: DatabaseKind) -> Result<()> {
     use RunOutcome::{Failed, Running, Stopped, Succeeded};
     let service = TestApp::start(kind)?;
     let begun = service.clock().now();
     let day = |n: u32| begun.plus(DAY * n);
-    // Whether the last of them did its work, did not, or was never heard of again.
+    // Whether the last of them completed, failed, or never ended.
     for (n, runs) in [
         (0, vec![("seasons", Succeeded), ("teams", Succeeded), ("packs", Running), ("quests", Failed)]),
         (1, vec![("seasons", Failed), ("teams", Failed), ("quests", Failed)]),
@@ -72,7 +73,7 @@ fn rule_13_the_journal_keeps_what_is_new_and_the_last_of_each_task(kind: Databas
             noted(&service, task, outcome);
         }
     }
-    // To the day, everything is there still.
+    // On the last day everything is still there.
     service.clock().set(day(400));
     let nothing: Vec<(&str, u64)> = Vec::new();
     assert_eq!(mends(&service, "sweep-journal"), nothing);
@@ -83,7 +84,7 @@ fn rule_13_the_journal_keeps_what_is_new_and_the_last_of_each_task(kind: Databas
     assert_eq!(journal(&service, "teams"), [(day(2), Succeeded), (day(100), Succeeded)]);
     assert_eq!(journal(&service, "packs"), [(day(0), Running)]);
     assert_eq!(journal(&service, "quests"), [(day(1), Failed)]);
-    // What ever ran to its end is known to have.
+    // The last success of each task is still known.
     let left = service.ask(|tx| tx.maintenance_successes());
     assert!(successes.iter().all(|task| left[*task] == stays[*task]), "{left:?}");
     // Its own runs are among those of the last days.
@@ -91,7 +92,7 @@ fn rule_13_the_journal_keeps_what_is_new_and_the_last_of_each_task(kind: Databas
     Ok(())
 }
 
-/// Begins an import and ends it once so much of its file was brought to where it waits, as a kill would.
+/// Begins an import and ends it once a part of its file is staged, as a kill would.
 fn stopped(service: &TestApp) -> Result<ImportId> {
     let files = files(&[]);
     let checked = check(service, &files)?;
@@ -106,7 +107,7 @@ fn stopped(service: &TestApp) -> Result<ImportId> {
     Ok(id)
 }
 
-/// The tables in which rows of imports wait, and the rows of each.
+/// The tables with staged rows of imports, and the rows of each.
 fn waiting(service: &TestApp) -> Result<Vec<String>> {
     let tables = ["users", "points", "runs", "steps", "entries", "follows", "team_follows"];
     let counts = tables.map(|table| {
@@ -117,7 +118,7 @@ fn waiting(service: &TestApp) -> Result<Vec<String>> {
     Ok(service.storage().read_by_hand(&sql)?)
 }
 
-fn rule_13_what_waits_of_an_import_goes_after_a_week(kind: DatabaseKind) -> Result<()> {
+fn rule_13_staged_rows_of_an_import_are_removed_after_a_week(kind: DatabaseKind) -> Result<()> {
     let service = super::legacy::service(kind)?;
     let nothing: Vec<(&str, u64)> = Vec::new();
     assert_eq!(mends(&service, "sweep-imports"), nothing);
@@ -133,7 +134,7 @@ fn rule_13_what_waits_of_an_import_goes_after_a_week(kind: DatabaseKind) -> Resu
     // The import is one of them.
     assert_eq!(swept, [("rows of imports", rows + 1)]);
     assert_eq!(waiting(&service)?, Vec::<String>::new());
-    // What was moved waits no more, and the note of it stays.
+    // Moved rows are no longer staged, and the record of the import stays.
     import(&service, &files(&[]))?;
     service.clock().advance(DAY * 1_000);
     assert_eq!(mends(&service, "sweep-imports"), nothing);
@@ -141,8 +142,8 @@ fn rule_13_what_waits_of_an_import_goes_after_a_week(kind: DatabaseKind) -> Resu
     Ok(())
 }
 
-/// In the middle of its rows, too: what is left of them is brought again.
-fn an_import_that_was_given_up_begins_anew(kind: DatabaseKind) -> Result<()> {
+/// Also between its rows: the remaining rows are staged again.
+fn an_abandoned_import_starts_again(kind: DatabaseKind) -> Result<()> {
     let service = super::legacy::service(kind)?;
     let id = stopped(&service)?;
     service.clock().advance(DAY * 8);
@@ -150,9 +151,9 @@ fn an_import_that_was_given_up_begins_anew(kind: DatabaseKind) -> Result<()> {
     assert_eq!(service.write(move |tx, _| Ok(tx.sweep_imports(before, 4)?)), 4);
     let left = waiting(&service)?;
     assert!(left.len() < waits.len(), "{left:?}");
-    // A process that slept for so long is told that others were at it, and does no harm.
+    // A process that was suspended for so long learns that others have worked on it, and does no harm.
     assert!(!service.write(move |tx, ctx| Ok(tx.stage(id, 30, &[], ctx.now())?)));
-    // Whoever goes on with it now is not swept under way.
+    // An import that resumes now is not swept meanwhile.
     assert_eq!(service.write(move |tx, ctx| Ok(tx.begin_import(id, ctx.now())?)), 0);
     assert_eq!(service.write(move |tx, _| Ok(tx.sweep_imports(before, 500)?)), 0);
     assert_eq!(waiting(&service)?, left);
@@ -162,7 +163,7 @@ fn an_import_that_was_given_up_begins_anew(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn whoever_stages_for_longer_than_a_week_is_left_alone(kind: DatabaseKind) -> Result<()> {
+fn an_import_that_stages_for_longer_than_a_week_is_kept(kind: DatabaseKind) -> Result<()> {
     let service = super::legacy::service(kind)?;
     let id = stopped(&service)?;
     let staged = service.write(move |tx, ctx| Ok(tx.begin_import(id, ctx.now())?));

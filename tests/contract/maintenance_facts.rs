@@ -1,5 +1,5 @@
-//! Spec §1 rule 13 and scoring rules 4 to 6: what fans did and nobody recorded is recorded as of then, once, beside whatever
-//! is paid meanwhile; boards are named where they can be known.
+//! Spec §1 rule 13 and scoring rules 4 to 6: completions and visits without a record get one with their own
+//! time, once, beside awards that are paid meanwhile; boards are set where they can be derived.
 
 use super::mended::{damage, differences, id, mends, run, stored, verified};
 use super::points::{active, award, board_of, favour, ledger, start_season};
@@ -17,18 +17,18 @@ use terrace_testkit::scoring::{SourceKey, Writer};
 use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
 
 on_each_database! {
-    rule_13_what_was_completed_is_recorded_as_of_then,
+    rule_13_completions_are_recorded_with_their_own_time,
     rule_13_a_visit_without_a_record_is_recorded_on_its_date,
-    rule_5_boards_are_named_where_they_can_be_known,
-    rule_6_what_has_no_season_stays_without_a_board,
-    what_was_paid_elsewhere_is_not_paid_again,
-    facts_that_are_paid_beside_a_backfill_are_paid_once,
+    rule_5_boards_are_set_where_they_can_be_derived,
+    rule_6_records_without_a_season_stay_without_a_board,
+    awards_paid_elsewhere_are_not_paid_again,
+    awards_beside_a_backfill_are_paid_once,
     missing_records_are_written_at_once,
-    rule_13_onboarding_is_started_for_who_was_there_before,
+    rule_13_onboarding_is_started_for_existing_fans,
     rule_13_runs_and_the_order_of_steps_are_repaired,
 }
 
-/// What differs between a record and the one that takes its place.
+/// The columns that differ between a record and its replacement.
 const OF_RECORDS: [&str; 2] = ["points_history.id", "board_totals.version"];
 const HOUR: Duration = Duration::from_hours(1);
 
@@ -41,7 +41,7 @@ fn complete(service: &TestApp, user: UserId, name: &str) -> i64 {
         .points
 }
 
-/// As if these fans had never been paid for anything: neither records, nor what moved with them.
+/// As if these fans had never been paid for anything: deletes records and what moved with them.
 fn forget_records(service: &TestApp, of: &str) {
     let transfers = match service.kind() {
         DatabaseKind::Postgres => "'award:' || replace(CAST(id AS text), '-', '')",
@@ -55,7 +55,7 @@ fn forget_records(service: &TestApp, of: &str) {
     verified(service);
 }
 
-fn rule_13_what_was_completed_is_recorded_as_of_then(kind: DatabaseKind) -> Result<()> {
+fn rule_13_completions_are_recorded_with_their_own_time(kind: DatabaseKind) -> Result<()> {
     let service = with_quests(kind)?;
     let [mia, bo, kim] = service.crowd("fan", 3)[..] else { panic!("three fans") };
     let foxes = service.team("foxes");
@@ -67,7 +67,7 @@ fn rule_13_what_was_completed_is_recorded_as_of_then(kind: DatabaseKind) -> Resu
     }
     assert_eq!([complete(&service, mia, "ladder/one"), complete(&service, mia, "ladder/two")], [1, 7]);
     assert_eq!([complete(&service, bo, "single/only"), complete(&service, kim, "daily/hello")], [10, 3]);
-    // What was taken back has a record, and is not paid again.
+    // A reversed award has a record, and is not paid again.
     let key = SourceKey::quest_step(step(&service, "single/only"), None);
     let awards = service.app().awards();
     let (reason, by) = ("An error".to_owned(), Writer::Service);
@@ -110,21 +110,21 @@ fn rule_13_a_visit_without_a_record_is_recorded_on_its_date(kind: DatabaseKind) 
     let again = ledger(&service, mia)[0].clone();
     assert_eq!((&again.source, again.amount, again.season), (&last.source, last.amount, last.season));
     assert_eq!(again.at.to_string(), "2026-05-07T00:00:00.000Z");
-    // The next day is another fact.
+    // The next day is another visit.
     assert!(!visit().already_completed);
     assert_eq!(paid(&service, mia), (130, 8));
     verified(&service);
     Ok(())
 }
 
-/// As records were before boards were known: without one, and totals accordingly.
+/// Records as they were before boards existed: without a board, and totals accordingly.
 fn forget_boards(service: &TestApp) {
     damage(service, &["UPDATE points_history SET leaderboard_id = NULL"]);
     run(service, &["repair-points"], false);
     verified(service);
 }
 
-fn rule_5_boards_are_named_where_they_can_be_known(kind: DatabaseKind) -> Result<()> {
+fn rule_5_boards_are_set_where_they_can_be_derived(kind: DatabaseKind) -> Result<()> {
     let service = with_quests(kind)?;
     service.team("foxes");
     let of_team = r#"
@@ -149,7 +149,7 @@ step = [{ key = "cheer", title = "Cheer", points = 4 }]
     }
     let awards = service.app().awards();
     service.done(VisitDaily { user: mia, awards });
-    // Of what was brought in nobody knows what it was for.
+    // For imported records, the reason of the award is unknown.
     service.done(award(&service, bo, 9, "one"));
     let (awards, reason, by) = (service.app().awards(), "Back".to_owned(), Writer::Service);
     let source = SourceKey::quest_step(step(&service, "foxes/cheer"), None);
@@ -159,15 +159,15 @@ step = [{ key = "cheer", title = "Cheer", points = 4 }]
     forget_boards(&service);
     let gone = board_of(&service, foxes);
     assert!(ledger(&service, mia).iter().all(|record| record.board.is_none()));
-    // Mia: step and quest of the foxes, a step, a visit. Bo: step, quest, and what was taken back. Kim as Mia, but for
-    // the visit.
+    // Mia: step and quest of the foxes, a step, a visit. Bo: step, quest, and the reversed award. Kim as Mia,
+    // but for the visit.
     assert_eq!(mends(&service, "backfill-boards"), [("fans", 3), ("records", 4 + 3 + 3)]);
     let (of_bo, mended) = (id(&service, bo), stored(&service, &OF_RECORDS));
     let differs = differences(&right, &mended);
     assert_eq!(differs, Vec::<String>::new(), "{of_bo}");
     verified(&service);
 
-    // Whoever has changed their account since may have had another favourite then.
+    // A fan who has changed their account since may have had another favourite then.
     favour(&service, kim, Some(foxes));
     service.clock().advance(HOUR);
     forget_boards(&service);
@@ -179,7 +179,7 @@ step = [{ key = "cheer", title = "Cheer", points = 4 }]
     Ok(())
 }
 
-fn rule_6_what_has_no_season_stays_without_a_board(kind: DatabaseKind) -> Result<()> {
+fn rule_6_records_without_a_season_stay_without_a_board(kind: DatabaseKind) -> Result<()> {
     let service = with_quests(kind)?;
     let mia = service.crowd("mia", 1)[0];
     favour(&service, mia, Some(service.team("foxes")));
@@ -200,9 +200,9 @@ fn rule_6_what_has_no_season_stays_without_a_board(kind: DatabaseKind) -> Result
     Ok(())
 }
 
-/// Records that were brought in do not say what they are for; and an import of completions says of each what it paid, be it
-/// nothing.
-fn what_was_paid_elsewhere_is_not_paid_again(kind: DatabaseKind) -> Result<()> {
+/// Imported records do not name their reason; and an import of completions states for each what it paid,
+/// which may be nothing.
+fn awards_paid_elsewhere_are_not_paid_again(kind: DatabaseKind) -> Result<()> {
     let service = with_quests(kind)?;
     let [mia, bo] = service.crowd("fan", 2)[..] else { panic!("two fans") };
     start(&service, mia, "ladder");
@@ -230,7 +230,7 @@ fn what_was_paid_elsewhere_is_not_paid_again(kind: DatabaseKind) -> Result<()> {
 }
 
 /// While fans complete steps in two processes, records go missing and are backfilled in two others.
-fn facts_that_are_paid_beside_a_backfill_are_paid_once(kind: DatabaseKind) -> Result<()> {
+fn awards_beside_a_backfill_are_paid_once(kind: DatabaseKind) -> Result<()> {
     let service = with_quests(kind)?;
     let service = service.another()?;
     let (first, second) = (service.another()?, service.another()?);
@@ -279,8 +279,9 @@ fn facts_that_are_paid_beside_a_backfill_are_paid_once(kind: DatabaseKind) -> Re
     Ok(())
 }
 
-/// On a server it is round trips that take time: a batch is so many statements, however many records it writes; how often
-/// it is looked whether its events were told is another matter. Where there are none, a record is a few statements.
+/// On a server the time goes into round trips: a batch is a fixed number of statements, however many records
+/// it writes; the statements that check whether its events are published are not counted. Where there are no
+/// round trips, a record is a few statements.
 fn missing_records_are_written_at_once(kind: DatabaseKind) -> Result<()> {
     let service = with_quests(kind)?;
     let fans = service.crowd("fan", 20);
@@ -308,7 +309,7 @@ fn missing_records_are_written_at_once(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn rule_13_onboarding_is_started_for_who_was_there_before(kind: DatabaseKind) -> Result<()> {
+fn rule_13_onboarding_is_started_for_existing_fans(kind: DatabaseKind) -> Result<()> {
     let service = with_quests(kind)?;
     let [mia, bo, kim] = ["mia", "bo_", "kim"].map(|name| service.fan(name).id);
     let welcome = r#"
@@ -328,7 +329,7 @@ step = [{ key = "team", title = "Choose a team", points = 2, check = { kind = "c
     assert_eq!(mends(&service, "backfill-onboarding"), [("runs", 2)]);
     assert_eq!(run_of(&service, bo, "welcome"), Some((RunStatus::Active, 0)));
     assert_eq!(run_of(&service, kim, "welcome"), None);
-    // What held before counts.
+    // Conditions that held before count.
     let synced = run(&service, &["sync-quests"], false);
     assert_eq!((synced.count("steps"), synced.count("quests")), (1, 1));
     assert_eq!(
@@ -346,7 +347,7 @@ fn rule_13_runs_and_the_order_of_steps_are_repaired(kind: DatabaseKind) -> Resul
         complete(&service, fan, "ladder/one");
     }
     complete(&service, mia, "ladder/two");
-    // When a run was started nobody knows any more: the first of its steps is the earliest that is known.
+    // The start of the run is lost: the earliest of its steps takes its place.
     let apart = ["user_quest_status.started_at"];
     let right = stored(&service, &apart);
     let ladder = id(&service, quest(&service, "ladder"));

@@ -1,5 +1,5 @@
-//! Spec §1 rule 13: maintenance runs beside fans who do everything at once, in several processes, and finds nothing to mend of
-//! what they do.
+//! Spec §1 rule 13: maintenance runs beside fans who do everything at once, in several processes, and finds
+//! nothing to repair in what they do.
 
 use super::counters::post;
 use super::mended::{run, verified};
@@ -18,10 +18,10 @@ use terrace_testkit::social::ReactionKind;
 use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
 
 on_each_database! {
-    rule_13_maintenance_finds_nothing_of_what_fans_do,
+    rule_13_maintenance_finds_nothing_to_repair_under_load,
 }
 
-/// Everything that mends, in an order in which it may run.
+/// Every repair task, in an order in which they may run.
 const TASKS: [&str; 17] = [
     "repair-step-order",
     "repair-quest-runs",
@@ -42,7 +42,7 @@ const TASKS: [&str; 17] = [
     "sweep-notices",
 ];
 
-/// What one fan does.
+/// The actions of one fan.
 struct Evening {
     fan: UserId,
     neighbours: [UserId; 2],
@@ -53,7 +53,7 @@ struct Evening {
     opening: OpenPack,
 }
 
-/// Something that a rule may refuse, and nothing may break.
+/// An action that a rule may refuse and that must not fail otherwise.
 async fn does<C: Command>(app: &App, command: C) {
     if let Err(Failure::Broken(error)) = app.execute(command).await {
         panic!("{}: {error}", C::NAME);
@@ -83,7 +83,7 @@ async fn spend(app: Arc<App>, evening: Evening) {
     }
 }
 
-fn rule_13_maintenance_finds_nothing_of_what_fans_do(kind: DatabaseKind) -> Result<()> {
+fn rule_13_maintenance_finds_nothing_to_repair_under_load(kind: DatabaseKind) -> Result<()> {
     let service = shop_of(TestApp::without_rehearsal(kind)?)?;
     let (other, third) = (service.another()?, service.another()?);
     load(&service, QUESTS);

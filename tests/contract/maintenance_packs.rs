@@ -1,5 +1,5 @@
-//! Spec §1 rule 13 and §3 rule 4: purchases, copies, collectibles, stock and editions are made what the journal and the proofs
-//! of draws say, and messages to a minter go out.
+//! Spec §1 rule 13 and §3 rule 4: purchases, copies, collectibles, stock and editions are repaired from the
+//! journal and the proofs of draws, and messages to a minter are sent.
 
 use super::ledger::in_order;
 use super::mended::{damage, differences, id, mends, run, stored, verified};
@@ -14,11 +14,11 @@ use terrace_testkit::packs::{PurchaseState, Stock, UserPackState};
 use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
 
 on_each_database! {
-    rule_4_states_are_what_the_journal_and_the_draws_say,
-    rule_4_what_was_paid_and_drawn_is_given,
-    rule_4_a_payment_that_nobody_looks_at_is_looked_at,
+    rule_4_states_follow_the_journal_and_the_draws,
+    rule_4_paid_copies_and_drawn_collectibles_are_restored,
+    rule_4_an_overlooked_payment_is_reconciled,
     rule_13_stock_and_editions_are_counted_again,
-    copies_are_given_once_beside_who_buys_and_opens,
+    copies_are_restored_once_beside_purchases_and_openings,
     rule_10_messages_without_a_lane_get_one,
 }
 
@@ -30,7 +30,7 @@ fn all_are_content(service: &TestApp) {
     }
 }
 
-fn rule_4_states_are_what_the_journal_and_the_draws_say(kind: DatabaseKind) -> Result<()> {
+fn rule_4_states_follow_the_journal_and_the_draws(kind: DatabaseKind) -> Result<()> {
     let (service, _) = paid_shop(kind)?;
     let mia = service.fan("mia").id;
     give_coins(&service, mia, 25);
@@ -66,7 +66,7 @@ fn rule_4_states_are_what_the_journal_and_the_draws_say(kind: DatabaseKind) -> R
     let mended = mends(&service, "repair-purchases");
     assert_eq!(mended, [("states of copies", 2), ("states of purchases", 3)]);
     let mut differs = differences(&right, &stored(&service, &apart));
-    // Of the copy that was taken back sealed it is said now that it was opened: nobody can know it better.
+    // The copy that was returned sealed is now stored as opened: no data says otherwise.
     differs.retain(|row| !row.contains("user_packs"));
     assert_eq!(differs, Vec::<String>::new());
     assert_eq!(
@@ -79,7 +79,7 @@ fn rule_4_states_are_what_the_journal_and_the_draws_say(kind: DatabaseKind) -> R
     Ok(())
 }
 
-fn rule_4_what_was_paid_and_drawn_is_given(kind: DatabaseKind) -> Result<()> {
+fn rule_4_paid_copies_and_drawn_collectibles_are_restored(kind: DatabaseKind) -> Result<()> {
     let service = shop(kind)?;
     let mia = service.fan("mia").id;
     give_coins(&service, mia, 30);
@@ -110,7 +110,7 @@ fn rule_4_what_was_paid_and_drawn_is_given(kind: DatabaseKind) -> Result<()> {
     service.clock().advance(Duration::from_hours(1));
     assert_eq!(mends(&service, "backfill-packs"), [("collectibles", gave), ("copies", 1)]);
     assert_eq!(differences(&right, &stored(&service, &apart)), Vec::<String>::new(), "since {bought_at:?}");
-    // It is the draw that it was, with the serials that it had.
+    // It is the same draw, with the same serials.
     let now = service.done(open(&service, mia, cups, Some(opened.copy.id)));
     prove(&now);
     let given = |owned: &[terrace_testkit::packs::Owned]| -> Vec<_> {
@@ -118,14 +118,14 @@ fn rule_4_what_was_paid_and_drawn_is_given(kind: DatabaseKind) -> Result<()> {
     };
     assert_eq!(given(&now.opening.owned), given(&opened.opening.owned));
     assert_ne!(opened.copy.id, again.copy.id);
-    // The copy that was lost is sealed anew, and can be opened and proved.
+    // The lost copy is sealed again, and can be opened and proved.
     prove(&service.done(open(&service, mia, cups, None)));
     assert_eq!(stock(&service, cups), Stock { sold: 3, sealed: 0 });
     all_are_content(&service);
     Ok(())
 }
 
-fn rule_4_a_payment_that_nobody_looks_at_is_looked_at(kind: DatabaseKind) -> Result<()> {
+fn rule_4_an_overlooked_payment_is_reconciled(kind: DatabaseKind) -> Result<()> {
     let (service, cashier) = paid_shop(kind)?;
     let mia = service.fan("mia").id;
     let gala = pack(&service, "gala").id;
@@ -172,14 +172,14 @@ fn rule_13_stock_and_editions_are_counted_again(kind: DatabaseKind) -> Result<()
     let mended = mends(&service, "repair-pack-stock");
     assert!(mended.contains(&("editions", 1)), "{mended:?}");
     assert_eq!(differences(&right, &stored(&service, &[])), Vec::<String>::new());
-    // What comes next gets the next serial.
+    // The next one gets the next serial.
     prove(&service.done(open(&service, mia, cups, None)));
     assert_eq!(mends(&service, "repair-pack-stock"), NOTHING);
     Ok(())
 }
 
-/// Fans buy and open in two processes while copies go missing and are given again.
-fn copies_are_given_once_beside_who_buys_and_opens(kind: DatabaseKind) -> Result<()> {
+/// Fans buy and open in two processes while copies go missing and are restored.
+fn copies_are_restored_once_beside_purchases_and_openings(kind: DatabaseKind) -> Result<()> {
     let service = shop(kind)?;
     let other = service.another()?;
     let fans: Vec<UserId> = service.crowd("fan", 6);

@@ -1,5 +1,5 @@
-//! Spec §1 rule 13: counters are counted again, and what should have gone and did not is removed, once, also beside fans who
-//! go on.
+//! Spec §1 rule 13: counters are recounted, and rows that should have been removed are removed, once, also
+//! beside fans who are active.
 
 use super::counters::{be_busy, post};
 use super::mended::{damage, differences, id, mends, run, stored, verified};
@@ -17,12 +17,12 @@ use terrace_testkit::social::ReactionKind;
 use terrace_testkit::{DatabaseKind, PASSWORD, TestApp, on_each_database};
 
 on_each_database! {
-    rule_13_counters_are_counted_again,
-    counters_are_counted_again_beside_fans_who_go_on,
-    rule_13_nobody_follows_beside_a_block,
-    rule_13_what_deleted_accounts_have_left_is_removed,
-    rule_13_deleted_posts_do_not_stay,
-    rule_13_old_notices_go_unless_something_is_open,
+    rule_13_counters_are_recounted,
+    counters_are_recounted_beside_active_fans,
+    rule_13_no_follow_exists_beside_a_block,
+    rule_13_leftover_rows_of_deleted_accounts_are_removed,
+    rule_13_deleted_posts_are_removed,
+    rule_13_old_notices_are_removed_unless_something_is_open,
 }
 
 fn follow(service: &TestApp, fan: UserId, other: UserId) {
@@ -47,7 +47,7 @@ fn lively(service: &TestApp) -> Vec<UserId> {
     fans
 }
 
-fn rule_13_counters_are_counted_again(kind: DatabaseKind) -> Result<()> {
+fn rule_13_counters_are_recounted(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let fans = lively(&service);
     let deleted = post(&service, fans[0]);
@@ -83,8 +83,9 @@ fn rule_13_counters_are_counted_again(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// Sixteen writers in two processes, damage all the time and two who count again: in the end every counter is right.
-fn counters_are_counted_again_beside_fans_who_go_on(kind: DatabaseKind) -> Result<()> {
+/// Sixteen writers in two processes, continuous damage and two processes that recount: in the end every
+/// counter is right.
+fn counters_are_recounted_beside_active_fans(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::without_rehearsal(kind)?;
     let (other, third) = (service.another()?, service.another()?);
     let fans = service.crowd("fan", 16);
@@ -102,7 +103,7 @@ fn counters_are_counted_again_beside_fans_who_go_on(kind: DatabaseKind) -> Resul
         })
         .collect();
     while works.iter().any(|work| !work.is_finished()) {
-        // Upwards: whoever goes on lowers it by one, which it can bear.
+        // Upwards: active fans lower the counter by one, so it must not reach zero.
         damage(
             &service,
             &["UPDATE posts SET comment_count = comment_count + 1, fire_count = fire_count + 2"],
@@ -117,7 +118,7 @@ fn counters_are_counted_again_beside_fans_who_go_on(kind: DatabaseKind) -> Resul
     Ok(())
 }
 
-fn rule_13_nobody_follows_beside_a_block(kind: DatabaseKind) -> Result<()> {
+fn rule_13_no_follow_exists_beside_a_block(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let [mia, bo, kim] = service.crowd("fan", 3)[..] else { panic!("three fans") };
     service.done(BlockUser { fan: mia, other: bo });
@@ -131,7 +132,7 @@ fn rule_13_nobody_follows_beside_a_block(kind: DatabaseKind) -> Result<()> {
         )
     };
     damage(&service, &[&edge(mia, bo), &edge(bo, mia), &edge(mia, kim)]);
-    // As the edges would have been counted.
+    // As if the edges had been counted.
     run(&service, &["repair-counters"], false);
     let before = service.settled();
     assert_eq!(mends(&service, "sweep-blocked-follows"), [("follows", 3)]);
@@ -142,7 +143,7 @@ fn rule_13_nobody_follows_beside_a_block(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn rule_13_what_deleted_accounts_have_left_is_removed(kind: DatabaseKind) -> Result<()> {
+fn rule_13_leftover_rows_of_deleted_accounts_are_removed(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     service.run(service.app().found_seasons())?;
     let mia = service.fan("mia");
@@ -158,7 +159,8 @@ fn rule_13_what_deleted_accounts_have_left_is_removed(kind: DatabaseKind) -> Res
     service.done(VisitDaily { user: mia.id, awards: service.app().awards() });
     let viewer = service.viewer(mia.cookie).expect("a session");
     service.run(service.app().delete_account(&viewer, Password::offer(PASSWORD.to_owned()))).expect("an end");
-    // The event that would have it all removed is lost with the log, and what was removed at once is there again.
+    // The event that would start the removal is lost with the log, and what was removed at once is there
+    // again.
     service.settled();
     let user = id(&service, mia.id);
     let unlocked = format!(
@@ -183,14 +185,15 @@ fn rule_13_what_deleted_accounts_have_left_is_removed(kind: DatabaseKind) -> Res
     let told: Vec<_> = service.log(before).into_iter().map(|event| event.what.kind).collect();
     assert!(told.contains(&EventKind::PostDeleted) && told.contains(&EventKind::CommentDeleted), "{told:?}");
     verified(&service);
-    // What it has marked goes as any deleted post does, by the consumer or, later, by the task after it.
+    // The posts that it marked are removed as any deleted post is, by the consumer or, later, by the next
+    // task.
     service.clock().advance(Duration::from_hours(2));
     assert_eq!(mends(&service, "sweep-deleted-posts"), [("comments", 1), ("posts", 1)]);
     verified(&service);
     Ok(())
 }
 
-fn rule_13_deleted_posts_do_not_stay(kind: DatabaseKind) -> Result<()> {
+fn rule_13_deleted_posts_are_removed(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let fans = service.crowd("fan", 4);
     let kept = post(&service, fans[0]);
@@ -218,7 +221,7 @@ fn rule_13_deleted_posts_do_not_stay(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn rule_13_old_notices_go_unless_something_is_open(kind: DatabaseKind) -> Result<()> {
+fn rule_13_old_notices_are_removed_unless_something_is_open(kind: DatabaseKind) -> Result<()> {
     let (service, _) = paid_shop(kind)?;
     let mia = service.fan("mia").id;
     let paid = super::packs::pack(&service, "paid").id;

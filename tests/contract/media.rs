@@ -1,4 +1,4 @@
-//! Pictures below HTTP: what refers to them, and what becomes of those that nothing refers to.
+//! Pictures below HTTP: references to them, and what happens to pictures without references.
 
 use anyhow::Result;
 use image::codecs::png::PngEncoder;
@@ -19,16 +19,16 @@ use terrace_testkit::storage::MediaObjects;
 use terrace_testkit::{DatabaseKind, PASSWORD, TestApp, on_each_database};
 
 on_each_database! {
-    a_change_of_picture_is_told_once,
-    a_post_is_told_of_with_its_picture,
-    an_unused_picture_goes_after_a_day,
+    a_change_of_picture_is_published_once,
+    a_post_is_published_with_its_picture,
+    an_unused_picture_is_removed_after_a_day,
     a_picture_that_is_used_again_stays,
     the_same_picture_lies_in_one_place,
-    an_object_without_a_picture_goes_after_a_day,
+    an_object_without_a_picture_is_removed_after_a_day,
     uploads_and_sweeps_of_the_same_picture_do_not_meet,
     of_twenty_posts_at_once_one_gets_the_picture,
-    what_cannot_be_stored_is_not_said_to_be,
-    a_deleted_account_takes_its_pictures_along,
+    a_picture_that_cannot_be_stored_is_refused,
+    the_pictures_of_a_deleted_account_are_removed,
 }
 
 const DAY: Duration = Duration::from_hours(24);
@@ -48,7 +48,7 @@ fn set(service: &TestApp, user: UserId, shade: u8) -> MediaHash {
     profile.account.card.picture.expect("one's picture")
 }
 
-/// The answer names the upload, so that it can be read from it.
+/// The answer contains the upload's id and hash, so that the test can read them from it.
 pub(crate) fn answer(uploaded: &Uploaded) -> StoredAnswer {
     StoredAnswer { status: 201, location: Some(uploaded.hash.to_string()), body: uploaded.id.to_string() }
 }
@@ -68,7 +68,7 @@ pub(crate) fn sweep(service: &TestApp) -> Swept {
     service.run(service.app().sweep()).expect("a sweep")
 }
 
-/// Whether the picture is given out, whole.
+/// Whether the picture is served, whole.
 fn is_there(service: &TestApp, hash: MediaHash) -> bool {
     match service.run(service.app().media(hash)) {
         Ok(media) => {
@@ -86,7 +86,7 @@ pub(crate) fn objects(service: &TestApp) -> usize {
     folders.map(|folder| fs::read_dir(folder.expect("a folder").path()).expect("a folder").count()).sum()
 }
 
-fn a_change_of_picture_is_told_once(kind: DatabaseKind) -> Result<()> {
+fn a_change_of_picture_is_published_once(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let mia = service.fan("mia").id;
     let changes = |service: &TestApp| {
@@ -105,7 +105,7 @@ fn a_change_of_picture_is_told_once(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn a_post_is_told_of_with_its_picture(kind: DatabaseKind) -> Result<()> {
+fn a_post_is_published_with_its_picture(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let mia = service.fan("mia").id;
     let (media, hash) = upload(&service, mia, 1);
@@ -118,7 +118,7 @@ fn a_post_is_told_of_with_its_picture(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn an_unused_picture_goes_after_a_day(kind: DatabaseKind) -> Result<()> {
+fn an_unused_picture_is_removed_after_a_day(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let mia = service.fan("mia").id;
     let (taken, posted) = upload(&service, mia, 1);
@@ -127,7 +127,7 @@ fn an_unused_picture_goes_after_a_day(kind: DatabaseKind) -> Result<()> {
     let view = service.done(post(mia, taken));
     assert_eq!((sweep(&service), objects(&service)), (Swept::default(), 3));
 
-    // Nobody took the one; the others are still shown.
+    // The first picture is unused; the others are still shown.
     service.clock().advance(DAY);
     assert!(!is_there(&service, forgotten));
     assert_eq!((sweep(&service).uploads, objects(&service)), (1, 3));
@@ -136,7 +136,7 @@ fn an_unused_picture_goes_after_a_day(kind: DatabaseKind) -> Result<()> {
     service.clock().advance(HOUR);
     assert_eq!((sweep(&service).pictures, objects(&service)), (1, 2));
 
-    // What is deleted is not given out any more, and goes a day later.
+    // A deleted picture is no longer served, and is removed a day later.
     service.done(DeletePost { user: mia, post: view.post.id });
     service.done(RemovePicture { user: mia });
     assert!(!is_there(&service, posted) && !is_there(&service, shown));
@@ -144,7 +144,7 @@ fn an_unused_picture_goes_after_a_day(kind: DatabaseKind) -> Result<()> {
     service.clock().advance(DAY);
     assert_eq!((sweep(&service).pictures, objects(&service)), (2, 0));
     assert_eq!(sweep(&service).pictures, 0);
-    // And may come again.
+    // And it can be uploaded again.
     assert_eq!(set(&service, mia, 3), shown);
     assert!(is_there(&service, shown));
     Ok(())
@@ -161,7 +161,7 @@ fn a_picture_that_is_used_again_stays(kind: DatabaseKind) -> Result<()> {
     service.clock().advance(DAY);
     assert_eq!((sweep(&service).pictures, objects(&service)), (0, 1));
     assert!(is_there(&service, hash));
-    // Its day begins anew.
+    // Its day starts again.
     service.done(RemovePicture { user: bo });
     assert_eq!(sweep(&service).pictures, 0);
     service.clock().advance(NEARLY);
@@ -186,13 +186,13 @@ fn the_same_picture_lies_in_one_place(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// A process that ended between putting an object and noting the picture leaves such a one.
-fn an_object_without_a_picture_goes_after_a_day(kind: DatabaseKind) -> Result<()> {
+/// A process that ended between storing an object and recording the picture leaves such an object.
+fn an_object_without_a_picture_is_removed_after_a_day(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let mia = service.fan("mia").id;
     let hash = set(&service, mia, 1);
     let place = MediaObjects::folder(service.pictures())?;
-    // One of the very bytes that a picture has, and one of others.
+    // One with the same bytes as a picture, and one with other bytes.
     for hash in [hash, MediaHash::from_bytes([7; 32])] {
         let id = CtxSeed::new(service.clock().now(), [3; 32]).open().new_id();
         service.run(place.put(ObjectKey { hash, id }, "bytes".into()))?;
@@ -236,7 +236,7 @@ fn uploads_and_sweeps_of_the_same_picture_do_not_meet(kind: DatabaseKind) -> Res
             service.done(RemovePicture { user: *fan });
         }
     }
-    // Those that came second to the same row are strays for a day, and no longer.
+    // Pictures that came second to the same row are unused for a day, and no longer.
     sweep(&service);
     service.clock().advance(DAY);
     sweep(&service);
@@ -256,13 +256,13 @@ fn of_twenty_posts_at_once_one_gets_the_picture(kind: DatabaseKind) -> Result<()
     Ok(())
 }
 
-fn what_cannot_be_stored_is_not_said_to_be(kind: DatabaseKind) -> Result<()> {
+fn a_picture_that_cannot_be_stored_is_refused(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let mia = service.fan("mia").id;
     let wrong = PictureUpload { file: "no picture".into(), ..file(mia, 1) };
     let refused = service.run(service.app().set_picture(wrong));
     assert!(matches!(refused, Err(Failure::Refused(UploadRefusal::NotAnImage(_)))));
-    // The folder is in the way of itself.
+    // Without the folder, no object can be stored.
     fs::remove_dir_all(service.pictures())?;
     fs::write(service.pictures(), "no folder")?;
     let broken = service.run(service.app().set_picture(file(mia, 1)));
@@ -272,7 +272,7 @@ fn what_cannot_be_stored_is_not_said_to_be(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn a_deleted_account_takes_its_pictures_along(kind: DatabaseKind) -> Result<()> {
+fn the_pictures_of_a_deleted_account_are_removed(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let mia = service.fan("mia");
     let worn = set(&service, mia.id, 1);

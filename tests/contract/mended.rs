@@ -1,5 +1,5 @@
-//! What tests of maintenance have in common: damage past every rule, tasks run alone, and all that is stored held against
-//! what it was.
+//! Shared by tests of maintenance: damage that bypasses the rules, single runs of tasks, and comparisons of
+//! all stored rows.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use terrace_testkit::storage::Storage;
 use terrace_testkit::{DatabaseKind, TestApp};
 use tokio::sync::watch;
 
-/// Tables whose rows come and go with whatever runs.
+/// Tables whose rows change with every run.
 const PASSING: [&str; 9] = [
     "events",
     "outbox",
@@ -24,10 +24,10 @@ const PASSING: [&str; 9] = [
     "ledger_transfers",
 ];
 
-/// The rows of every table but for these columns, sorted.
+/// For each table, its rows without these columns, sorted.
 pub(crate) type Stored = BTreeMap<String, Vec<String>>;
 
-/// An id as a statement names it.
+/// An id in the form that a statement takes.
 pub(super) fn id(service: &TestApp, id: impl Into<Uuid>) -> String {
     let id = id.into();
     match service.kind() {
@@ -36,17 +36,17 @@ pub(super) fn id(service: &TestApp, id: impl Into<Uuid>) -> String {
     }
 }
 
-/// Statements that no rule looks at.
+/// Executes statements that bypass every rule.
 pub(super) fn damage(service: &TestApp, statements: &[&str]) {
     service.storage().execute_by_hand(statements).expect("statements that the schema allows");
 }
 
-/// All that is stored, but for what passes, and for columns that are named as `table.column`.
+/// All stored rows, without the passing tables and without columns that are named as `table.column`.
 pub(super) fn stored(service: &TestApp, apart_from: &[&str]) -> Stored {
     kept(service.storage(), &[&PASSING, apart_from].concat())
 }
 
-/// All that a database keeps, but for tables and columns that are named.
+/// All rows of a database, without the named tables and columns.
 pub(crate) fn kept(storage: &Storage, apart_from: &[&str]) -> Stored {
     let described = storage.describe_schema().expect("a schema");
     let mut columns: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -72,7 +72,7 @@ pub(crate) fn kept(storage: &Storage, apart_from: &[&str]) -> Stored {
     stored
 }
 
-/// What is not the same in both.
+/// The rows that differ between the two.
 pub(crate) fn differences(one: &Stored, other: &Stored) -> Vec<String> {
     let mut all = Vec::new();
     for (table, rows) in one {
@@ -83,7 +83,7 @@ pub(crate) fn differences(one: &Stored, other: &Stored) -> Vec<String> {
     all
 }
 
-/// Runs tasks, and none that they come after.
+/// Runs these tasks, and none of their prerequisites.
 pub(super) fn run(service: &TestApp, tasks: &[&str], is_dry: bool) -> RoundReport {
     let wanted = Wanted::Named(tasks.iter().map(ToString::to_string).collect());
     let plan = catalogue().plan(&wanted).expect("tasks").only_asked();
@@ -99,7 +99,8 @@ fn counts(report: &RoundReport) -> Counts {
     report.ran.iter().flat_map(|ran| ran.counts.clone()).collect()
 }
 
-/// What a task comes to: a rehearsal says the same and writes nothing, and run again the task finds nothing more to do.
+/// The counts of a task: a dry run reports the same and writes nothing, and a second run finds nothing more
+/// to do.
 pub(super) fn mends(service: &TestApp, task: &str) -> Vec<(&'static str, u64)> {
     let before = stored(service, &[]);
     let rehearsed = counts(&run(service, &[task], true));
@@ -112,7 +113,7 @@ pub(super) fn mends(service: &TestApp, task: &str) -> Vec<(&'static str, u64)> {
     mended.into_iter().collect()
 }
 
-/// Everything that is verified is right.
+/// Asserts that `verify` finds nothing wrong.
 pub(super) fn verified(service: &TestApp) {
     let points = service.run(service.app().verify_points()).expect("a working store");
     assert_eq!(points.wrong(), 0, "{points:?}");

@@ -1,5 +1,5 @@
-//! Spec §1, rule 10: openings go with minting. Who opens a pack owns what it gave at once; a minter is told of it afterwards,
-//! at least once, of each fan in the order of what happened, and no opening waits for it.
+//! Spec §1, rule 10: openings are minted. A fan who opens a pack owns its contents at once; a minter is
+//! notified afterwards, at least once, for each fan in the order of events, and no opening waits for it.
 
 use super::packs::{buy, give_coins, open, pack, shop};
 use super::points::award;
@@ -18,32 +18,32 @@ use terrace_testkit::{DatabaseKind, SeededEntropy, TestApp, on_each_database};
 use tokio::sync::{Semaphore, watch};
 
 on_each_database! {
-    rule_10_the_minter_is_told_of_what_a_pack_gave,
-    without_a_minter_nothing_waits_and_all_can_be_handed_over_later,
-    whatever_fails_each_fan_is_told_of_in_order_and_nothing_is_lost,
-    who_dies_between_a_call_and_its_receipt_loses_nothing,
-    a_receipt_that_comes_late_is_one,
-    what_is_refused_is_set_aside_and_holds_back_nobody_else,
+    rule_10_the_minter_is_notified_of_the_contents_of_a_pack,
+    without_a_minter_nothing_waits_and_all_can_be_minted_later,
+    after_any_failure_each_fans_messages_are_in_order_and_complete,
+    a_process_that_dies_before_a_receipt_loses_nothing,
+    a_late_receipt_counts,
+    a_refused_message_is_set_aside_and_blocks_no_other_fan,
     a_minter_that_does_not_answer_delays_no_opening,
-    what_is_taken_back_is_told_after_it_was_minted,
-    who_opens_while_messages_go_out_is_not_overlooked,
+    a_revocation_is_sent_after_its_minting,
+    an_opening_during_delivery_is_not_overlooked,
 }
 
-/// What the minter makes of a message.
+/// How the minter answers a message.
 enum Answer {
     Receipt,
-    /// It takes it, and nobody hears of that.
+    /// It accepts the message, and the receipt is lost.
     Lost,
     Fault(MintFault),
 }
 
 type Decide = Box<dyn Fn(&MintNotice) -> Answer + Send + Sync>;
 
-/// A minter that writes down what it hears, and sees that each fan's messages come in order, one at a time.
+/// A minter that records its messages, and asserts that each fan's messages come in order, one at a time.
 struct Register {
     decide: Decide,
     book: Mutex<Book>,
-    /// How many calls are let through; as many as come where there is none.
+    /// How many calls may pass; without a gate all may.
     gate: Option<Semaphore>,
     calls: watch::Sender<usize>,
 }
@@ -51,9 +51,9 @@ struct Register {
 #[derive(Default)]
 struct Book {
     busy: BTreeSet<UserId>,
-    /// What was taken of each fan, without repeats.
+    /// The accepted messages of each fan, without repeats.
     taken: BTreeMap<UserId, Vec<MintNotice>>,
-    /// Every call, by the name of its message.
+    /// Every call, by the id of its message.
     calls: Vec<String>,
 }
 
@@ -70,7 +70,7 @@ impl Register {
         Arc::new(Self { decide: Box::new(decide), book: Mutex::default(), gate, calls })
     }
 
-    /// Takes everything.
+    /// Accepts everything.
     fn willing() -> Arc<Self> {
         Self::new(|_| Answer::Receipt)
     }
@@ -91,7 +91,7 @@ impl Register {
         let mut book = self.book();
         let taken = book.taken.entry(notice.user).or_default();
         match taken.last() {
-            // Only the last one can come again.
+            // Only the last one may come again.
             Some(last) if last.sequence == notice.sequence => assert_eq!(last, notice),
             last => {
                 assert!(last.is_none_or(|last| last.sequence < notice.sequence), "{notice:?} after {last:?}");
@@ -108,7 +108,7 @@ impl Minter for Register {
             self.book().calls.push(notice.id());
             self.calls.send_modify(|calls| *calls += 1);
             tokio::task::yield_now().await;
-            // In which it is the others' turn, or for as long as the test wants.
+            // Gives other tasks a turn, or waits for as long as the test wants.
             if let Some(gate) = &self.gate {
                 gate.acquire().await.expect("a gate").forget();
             }
@@ -156,8 +156,8 @@ fn minted(owned: &[Owned]) -> Vec<(MintKind, &Owned)> {
     owned.iter().map(|owned| (MintKind::Minted, owned)).collect()
 }
 
-/// The messages tell of these, in this order.
-fn assert_told(notices: &[MintNotice], of: &[(MintKind, &Owned)]) {
+/// Asserts that the messages name these, in this order.
+fn assert_notices(notices: &[MintNotice], of: &[(MintKind, &Owned)]) {
     let told: Vec<_> = notices.iter().map(|notice| (notice.kind, notice.owned)).collect();
     let expected: Vec<_> = of.iter().map(|(kind, owned)| (*kind, owned.id)).collect();
     assert_eq!(told, expected);
@@ -169,7 +169,7 @@ fn assert_told(notices: &[MintNotice], of: &[(MintKind, &Owned)]) {
     }
 }
 
-fn rule_10_the_minter_is_told_of_what_a_pack_gave(kind: DatabaseKind) -> Result<()> {
+fn rule_10_the_minter_is_notified_of_the_contents_of_a_pack(kind: DatabaseKind) -> Result<()> {
     let shop = shop(kind)?;
     let minter = Register::willing();
     let service = shop.with_minter(minter.clone())?;
@@ -180,18 +180,18 @@ fn rule_10_the_minter_is_told_of_what_a_pack_gave(kind: DatabaseKind) -> Result<
     assert_eq!(standing(&service), MintingStanding::default(), "a purchase gives nothing yet");
     let opened = service.done(open(&service, mia, cups, None));
     assert_eq!((standing(&service).pending, minter.calls().len()), (2, 0), "it is told afterwards");
-    // Opening again tells nothing again.
+    // Opening again sends nothing again.
     service.done(open(&service, mia, cups, Some(opened.copy.id)));
     assert_eq!(deliver(&service), 2);
     let heard = minter.taken(mia);
-    assert_told(&heard, &minted(&opened.opening.owned));
+    assert_notices(&heard, &minted(&opened.opening.owned));
     for (slot, notice) in heard.iter().enumerate() {
         let collectible = opened.book.collectible(notice.collectible).expect("a collectible");
         assert_eq!((notice.copy, usize::try_from(notice.slot)?), (opened.copy.id, slot));
         assert_eq!((&notice.key, notice.at), (&collectible.key, opened.opening.owned[slot].acquired_at));
     }
     assert_eq!((deliver(&service), standing(&service)), (0, MintingStanding::default()));
-    // What was taken is kept for a week.
+    // Accepted messages are kept for a week.
     assert_eq!(service.run(service.app().sweep())?.minting, 0);
     service.clock().advance(Duration::from_hours(7 * 24 + 1));
     assert_eq!(service.run(service.app().sweep())?.minting, 2);
@@ -199,14 +199,14 @@ fn rule_10_the_minter_is_told_of_what_a_pack_gave(kind: DatabaseKind) -> Result<
     Ok(())
 }
 
-fn without_a_minter_nothing_waits_and_all_can_be_handed_over_later(kind: DatabaseKind) -> Result<()> {
+fn without_a_minter_nothing_waits_and_all_can_be_minted_later(kind: DatabaseKind) -> Result<()> {
     let service = shop(kind)?;
     let [mia, bo] = [rich(&service, "mia"), rich(&service, "bo_")];
     let (_, first) = opened(&service, mia);
     let (_, other) = opened(&service, bo);
     let (gone, _) = opened(&service, mia);
     let (_, second) = opened(&service, mia);
-    // Nobody heard of it, and nobody is to hear that it is no more.
+    // The minter was not notified of it, and is not to be notified of its revocation.
     service.write(move |tx, ctx| Ok(tx.revoke_owned(gone, ctx.now())?));
     assert_eq!(standing(&service), MintingStanding::default());
     let minter = Register::willing();
@@ -216,12 +216,12 @@ fn without_a_minter_nothing_waits_and_all_can_be_handed_over_later(kind: Databas
     assert_eq!(service.run(telling.app().mint_earlier())?, 0);
     assert_eq!(deliver(&telling), 6);
     let of_mia: Vec<_> = first.iter().chain(&second).cloned().collect();
-    assert_told(&minter.taken(mia), &minted(&of_mia));
-    assert_told(&minter.taken(bo), &minted(&other));
+    assert_notices(&minter.taken(mia), &minted(&of_mia));
+    assert_notices(&minter.taken(bo), &minted(&other));
     Ok(())
 }
 
-fn whatever_fails_each_fan_is_told_of_in_order_and_nothing_is_lost(kind: DatabaseKind) -> Result<()> {
+fn after_any_failure_each_fans_messages_are_in_order_and_complete(kind: DatabaseKind) -> Result<()> {
     let shop = shop(kind)?;
     let dice = SeededEntropy::new(7);
     let minter = Register::new(move |_| match dice.seed()[0] {
@@ -257,7 +257,7 @@ fn whatever_fails_each_fan_is_told_of_in_order_and_nothing_is_lost(kind: Databas
     }
     assert_eq!(standing(&shop).failed, 0);
     for (fan, owned) in &owned {
-        assert_told(&minter.taken(*fan), &minted(owned));
+        assert_notices(&minter.taken(*fan), &minted(owned));
     }
     let calls = minter.calls();
     assert!(calls.len() > calls.iter().collect::<BTreeSet<_>>().len(), "nothing came twice");
@@ -268,7 +268,7 @@ async fn called(minter: &Register, times: usize) {
     minter.calls.subscribe().wait_for(|calls| *calls >= times).await.expect("a minter");
 }
 
-fn who_dies_between_a_call_and_its_receipt_loses_nothing(kind: DatabaseKind) -> Result<()> {
+fn a_process_that_dies_before_a_receipt_loses_nothing(kind: DatabaseKind) -> Result<()> {
     let shop = shop(kind)?;
     let silent = Register::with_gate(|_| Answer::Receipt, Some(Semaphore::new(0)));
     let dying = shop.with_minter(silent.clone())?;
@@ -285,13 +285,13 @@ fn who_dies_between_a_call_and_its_receipt_loses_nothing(kind: DatabaseKind) -> 
     assert_eq!(deliver(&next), 0, "it may still be on its way");
     next.clock().advance(Duration::from_mins(1));
     assert_eq!(deliver(&next), 2);
-    assert_told(&minter.taken(mia), &minted(&owned));
+    assert_notices(&minter.taken(mia), &minted(&owned));
     assert_eq!(silent.calls(), minter.calls()[..1], "the same message by the same name");
     Ok(())
 }
 
-/// Who was held up for so long that another has sent the message too does no harm.
-fn a_receipt_that_comes_late_is_one(kind: DatabaseKind) -> Result<()> {
+/// A process that was held up for so long that another has sent the message too does no harm.
+fn a_late_receipt_counts(kind: DatabaseKind) -> Result<()> {
     let shop = shop(kind)?;
     let slow = Register::with_gate(|_| Answer::Receipt, Some(Semaphore::new(0)));
     let failing = Register::new(|_| Answer::Fault(MintFault::Passing("away".to_owned())));
@@ -303,17 +303,18 @@ fn a_receipt_that_comes_late_is_one(kind: DatabaseKind) -> Result<()> {
     first.run(called(&slow, 1));
     first.clock().advance(Duration::from_mins(1));
     assert_eq!((deliver(&second), failing.calls().len()), (0, 1));
-    // The lane is another's: the receipt counts, and the next message is not the first one's to send.
+    // Another process owns the lane now: the receipt counts, and the next message is not sent by the first
+    // process.
     slow.gate.as_ref().expect("a gate").add_permits(10);
     assert_eq!(first.join(delivering)?, 1);
     assert_eq!((standing(&shop).pending, slow.calls().len()), (1, 1));
     first.clock().advance(Duration::from_mins(1));
     assert_eq!(deliver(&first), 1);
-    assert_told(&slow.taken(mia), &minted(&owned));
+    assert_notices(&slow.taken(mia), &minted(&owned));
     Ok(())
 }
 
-fn what_is_refused_is_set_aside_and_holds_back_nobody_else(kind: DatabaseKind) -> Result<()> {
+fn a_refused_message_is_set_aside_and_blocks_no_other_fan(kind: DatabaseKind) -> Result<()> {
     let shop = shop(kind)?;
     let [mia, bo] = [rich(&shop, "mia"), rich(&shop, "bo_")];
     let wrong: Arc<Mutex<Option<String>>> = Arc::default();
@@ -334,7 +335,7 @@ fn what_is_refused_is_set_aside_and_holds_back_nobody_else(kind: DatabaseKind) -
     let first = format!("minted:{}", owned[0].id);
     *wrong.lock().expect("a name") = Some(first.clone());
     assert_eq!(deliver(&service), 2);
-    assert_told(&minter.taken(bo), &minted(&others));
+    assert_notices(&minter.taken(bo), &minted(&others));
     assert_eq!((minter.taken(mia), standing(&service).pending), (vec![], 2));
     for _ in 2..10 {
         service.clock().advance(Duration::from_hours(1));
@@ -343,22 +344,22 @@ fn what_is_refused_is_set_aside_and_holds_back_nobody_else(kind: DatabaseKind) -
     assert_eq!((standing(&service).pending, standing(&service).failed), (2, 0));
     service.clock().advance(Duration::from_hours(1));
     assert_eq!(deliver(&service), 1, "the tenth refusal is the last");
-    assert_told(&minter.taken(mia), &minted(&owned[1..]));
+    assert_notices(&minter.taken(mia), &minted(&owned[1..]));
     let MintingStanding { pending, failed, fault, .. } = standing(&service);
     assert_eq!((pending, failed, fault.as_deref()), (0, 1, Some("what is this?")));
     assert_eq!(minter.calls().iter().filter(|name| **name == first).count(), 10);
-    // It stays for as long as nobody deals with it.
+    // It stays until an operator retries it.
     service.clock().advance(Duration::from_hours(30 * 24));
     service.run(service.app().sweep())?;
     assert_eq!((deliver(&service), standing(&service).failed), (0, 1));
 
-    // Once the minter knows better, it goes out under its old name, and once.
+    // Once the minter is corrected, it goes out under its old id, and once.
     let repaired = Register::willing();
     let service = shop.with_minter(repaired.clone())?;
     let retried = service.run(service.app().retry_minting())?;
     assert_eq!((retried.messages, standing(&service).failed), (1, 0));
     assert_eq!(deliver(&service), 1);
-    assert_told(&repaired.taken(mia), &minted(&owned[..1]));
+    assert_notices(&repaired.taken(mia), &minted(&owned[..1]));
     assert_eq!(repaired.calls(), [first]);
     assert_eq!(service.run(service.app().retry_minting())?, MintingRetried::default());
     Ok(())
@@ -373,23 +374,23 @@ fn a_minter_that_does_not_answer_delays_no_opening(kind: DatabaseKind) -> Result
     let mia = rich(&service, "mia");
     opened(&service, mia);
     service.run(called(&silent, 1));
-    // Of the very fan whose message is on its way.
+    // Openings of the very fan whose message is being sent.
     for _ in 0..20 {
         opened(&service, mia);
     }
     assert_eq!((standing(&service).pending, silent.calls().len()), (42, 1));
-    // What is on its way is seen to its end, and nothing more is begun.
+    // The message that is being sent is completed, and no other is begun.
     stop.send_replace(true);
     silent.gate.as_ref().expect("a gate").add_permits(1);
     service.join(running);
     assert_eq!((standing(&service).pending, silent.calls().len()), (41, 1));
-    // And the rest once it answers.
+    // And the rest once the minter answers.
     silent.gate.as_ref().expect("a gate").add_permits(100);
     assert_eq!(deliver(&service), 41);
     Ok(())
 }
 
-fn what_is_taken_back_is_told_after_it_was_minted(kind: DatabaseKind) -> Result<()> {
+fn a_revocation_is_sent_after_its_minting(kind: DatabaseKind) -> Result<()> {
     let shop = shop(kind)?;
     let minter = Register::willing();
     let service = shop.with_minter(minter.clone())?;
@@ -399,21 +400,22 @@ fn what_is_taken_back_is_told_after_it_was_minted(kind: DatabaseKind) -> Result<
     service.clock().advance(Duration::from_secs(1));
     let revoke =
         move |service: &TestApp| service.write(move |tx, ctx| Ok(tx.revoke_owned(first, ctx.now())?));
-    // Whoever takes it back needs no minter for that.
+    // A revocation needs no minter.
     assert_eq!(revoke(&shop), 2);
     assert_eq!(revoke(&service), 0);
     assert_eq!(deliver(&service), 6);
     let taken_back = gone.iter().map(|owned| (MintKind::Revoked, owned));
     let told: Vec<_> = minted(&gone).into_iter().chain(minted(&kept)).chain(taken_back).collect();
-    assert_told(&minter.taken(mia), &told);
+    assert_notices(&minter.taken(mia), &told);
     let last = minter.taken(mia).pop().expect("a message");
     assert_eq!((last.id(), last.at), (format!("revoked:{}", gone[1].id), service.app().now()));
     assert_eq!(service.run(service.app().mint_earlier())?, 0);
     Ok(())
 }
 
-/// A lane is closed when it is empty: whoever adds to it in that moment finds it closed, and opens it.
-fn who_opens_while_messages_go_out_is_not_overlooked(kind: DatabaseKind) -> Result<()> {
+/// A lane is closed when it is empty: an opening that adds a message in that moment finds it closed, and
+/// reopens it.
+fn an_opening_during_delivery_is_not_overlooked(kind: DatabaseKind) -> Result<()> {
     let quiet = shop(kind)?;
     let minter = Register::willing();
     let service = quiet.with_minter(minter.clone())?;
@@ -439,7 +441,7 @@ fn who_opens_while_messages_go_out_is_not_overlooked(kind: DatabaseKind) -> Resu
     deliver(&service);
     assert_eq!(standing(&service), MintingStanding::default());
     for (fan, owned) in &owned {
-        assert_told(&minter.taken(*fan), &minted(owned));
+        assert_notices(&minter.taken(*fan), &minted(owned));
     }
     Ok(())
 }

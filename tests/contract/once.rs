@@ -13,14 +13,14 @@ use terrace_testkit::{DatabaseKind, PASSWORD, SaidNo, TestApp, body, on_each_dat
 
 on_each_database! {
     a_hundred_at_once_have_one_effect_and_one_answer,
-    another_body_under_a_key_is_told_apart,
-    a_refusal_is_not_kept,
+    another_body_under_a_key_is_refused,
+    a_refusal_is_not_stored,
     a_key_is_free_again_after_a_day,
     accounts_and_routes_do_not_share_keys,
-    effect_and_answer_vanish_together,
+    effect_and_answer_are_rolled_back_together,
     an_answer_that_cannot_be_given_leaves_no_effect,
-    without_a_key_nothing_is_kept,
-    a_registration_that_comes_again_proves_its_password,
+    without_a_key_nothing_is_stored,
+    a_repeated_registration_proves_its_password,
     fifty_registrations_under_one_key_are_one_account,
 }
 
@@ -35,7 +35,7 @@ fn post(author: UserId) -> CreatePost {
     CreatePost { author, team: None, body: "We score in the last minute.".to_owned(), media: None }
 }
 
-/// The answer names what was created, so that two effects can't look like one.
+/// The answer contains the id that was created, so that two effects cannot look like one.
 fn created(view: &PostView<AuthorCard>) -> StoredAnswer {
     let id = view.post.id;
     StoredAnswer { status: 201, location: Some(format!("/api/locker-room/{id}")), body: id.to_string() }
@@ -80,7 +80,7 @@ fn a_hundred_at_once_have_one_effect_and_one_answer(kind: DatabaseKind) -> Resul
 }
 
 /// 422 `idempotency_key_reused`; and the first request still gets its answer.
-fn another_body_under_a_key_is_told_apart(kind: DatabaseKind) -> Result<()> {
+fn another_body_under_a_key_is_refused(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let fan = service.fan("mia").id;
     let first = answered(once(&service, post(fan), request(fan, POSTS, "goal", 1), created));
@@ -92,8 +92,8 @@ fn another_body_under_a_key_is_told_apart(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// Refusals are evaluated anew.
-fn a_refusal_is_not_kept(kind: DatabaseKind) -> Result<()> {
+/// Refusals are evaluated again.
+fn a_refusal_is_not_stored(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let fan = service.fan("mia").id;
     let nowhere = CreatePost { team: Some(TeamId::from_uuid(fan.as_uuid())), ..post(fan) };
@@ -102,13 +102,13 @@ fn a_refusal_is_not_kept(kind: DatabaseKind) -> Result<()> {
         let unknown = OnceRefusal::Refused(CreatePostRefusal::UnknownTeam);
         assert!(matches!(refused, Err(Failure::Refused(refusal)) if refusal == unknown));
     }
-    // The key is as good as new, also for another body.
+    // The key is unused, also for another body.
     let answer = answered(once(&service, post(fan), request(fan, POSTS, "goal", 2), created));
     assert!(!answer.replayed);
     Ok(())
 }
 
-/// Kept 24 h, to the instant, and then free for any body; the sweep only tidies.
+/// Kept for 24 h, to the instant, and then free for any body; the sweep only removes rows.
 fn a_key_is_free_again_after_a_day(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let fan = service.fan("mia").id;
@@ -144,7 +144,7 @@ fn accounts_and_routes_do_not_share_keys(kind: DatabaseKind) -> Result<()> {
             assert!(!answers.contains(&answer.answer));
             answers.push(answer.answer);
         }
-        // Keys are compared as they are.
+        // Keys are compared as exact strings.
         assert!(!answered(once(&service, post(fan), request(fan, POSTS, "GOAL", 1), created)).replayed);
     }
     assert_eq!(posts(&service), 6);
@@ -152,7 +152,7 @@ fn accounts_and_routes_do_not_share_keys(kind: DatabaseKind) -> Result<()> {
 }
 
 /// Stored in the transaction of its effect: a body that fails after its writes leaves neither.
-fn effect_and_answer_vanish_together(kind: DatabaseKind) -> Result<()> {
+fn effect_and_answer_are_rolled_back_together(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let fan = service.fan("mia").id;
     let before = service.settled();
@@ -174,7 +174,7 @@ fn effect_and_answer_vanish_together(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// The same the other way round: without an answer to keep, no effect is kept.
+/// The same the other way round: without an answer to store, no effect is stored.
 fn an_answer_that_cannot_be_given_leaves_no_effect(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let fan = service.fan("mia").id;
@@ -187,7 +187,7 @@ fn an_answer_that_cannot_be_given_leaves_no_effect(kind: DatabaseKind) -> Result
 }
 
 /// The key is honoured, not required, on POSTs that create.
-fn without_a_key_nothing_is_kept(kind: DatabaseKind) -> Result<()> {
+fn without_a_key_nothing_is_stored(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let fan = service.fan("mia").id;
     for _ in 0..2 {
@@ -203,9 +203,9 @@ fn register(service: &TestApp, name: &str, password: &str, print: u8) -> Outcome
     service.run(service.app().register(registration(name, password), Some(request)))
 }
 
-/// POST /api/register: a session cannot be handed out twice, so whoever repeats the request is signed in anew, if
-/// the password is the one that it was made with.
-fn a_registration_that_comes_again_proves_its_password(kind: DatabaseKind) -> Result<()> {
+/// POST /api/register: a session cannot be returned twice, so a repeated request signs in again, if it has
+/// the password of the first.
+fn a_repeated_registration_proves_its_password(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let first = register(&service, "mia", PASSWORD, 1).expect("a free name").profile;
     let again = register(&service, "mia", PASSWORD, 1).expect("the same request");
@@ -214,7 +214,7 @@ fn a_registration_that_comes_again_proves_its_password(kind: DatabaseKind) -> Re
     assert!(matches!(wrong, Err(Failure::Refused(RegisterRefusal::KeyReused))), "{wrong:?}");
     let other = register(&service, "bo_", PASSWORD, 2);
     assert!(matches!(other, Err(Failure::Refused(RegisterRefusal::KeyReused))), "{other:?}");
-    // A refusal is not kept here either.
+    // A refusal is not stored here either.
     service.clock().advance(Duration::from_hours(24));
     for _ in 0..2 {
         let taken = register(&service, "mia", PASSWORD, 1);

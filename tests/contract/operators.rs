@@ -1,4 +1,5 @@
-//! The contract under "Accounts", `terrace account …`: what operators do, as the use cases below the program.
+//! The contract under "Accounts", `terrace account …`: actions of operators, as the use cases below the
+//! program.
 
 use anyhow::Result;
 use terrace_testkit::app::accounts::{ChangeProfile, GetPublicProfile, NotFound, Operated, UnknownAccount};
@@ -13,9 +14,9 @@ use terrace_testkit::social::ReactionKind;
 use terrace_testkit::{DatabaseKind, PASSWORD, TestApp, on_each_database};
 
 on_each_database! {
-    a_suspended_account_is_out_everywhere_and_unseen_until_it_is_restored,
+    a_suspended_account_is_signed_out_and_hidden_until_it_is_restored,
     a_reset_password_is_the_only_one_and_ends_every_session,
-    a_role_is_given_and_taken,
+    a_role_is_granted_and_revoked,
     a_name_that_nobody_has_changes_nothing,
 }
 
@@ -48,7 +49,7 @@ fn operated(user: UserId, changed: bool, sessions_ended: u64) -> Operated {
     Operated { user, changed, sessions_ended }
 }
 
-fn a_suspended_account_is_out_everywhere_and_unseen_until_it_is_restored(kind: DatabaseKind) -> Result<()> {
+fn a_suspended_account_is_signed_out_and_hidden_until_it_is_restored(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let other = service.another()?;
     let (mia, bo) = (service.fan("Mia"), service.fan("bo_"));
@@ -81,7 +82,7 @@ fn a_suspended_account_is_out_everywhere_and_unseen_until_it_is_restored(kind: D
         assert_eq!(service.not_found(GetPost { post: hers, reader: None }), NotFound);
         assert_eq!(service.not_found(GetPublicProfile { user: mia.id, reader: None }), NotFound);
         assert_eq!(comments(service, his), 0);
-        // Whoever was let in a moment before does nothing either.
+        // A caller whose session was checked a moment before cannot write either.
         let post = CreatePost { author: mia.id, team: None, media: None, body: "Me again".to_owned() };
         assert_eq!(service.refused(post), CreatePostRefusal::NotActive);
         let reaction = React { fan: mia.id, post: his, kind: Some(ReactionKind::Like) };
@@ -128,14 +129,14 @@ fn a_reset_password_is_the_only_one_and_ends_every_session(kind: DatabaseKind) -
     assert_eq!(login(&service, drawn.expose()), None);
     assert_eq!(service.sessions_of(mia.id, SessionKind::Browser), 1);
 
-    // A reset lets nobody in who was put aside.
+    // A reset does not lift a suspension.
     done(service.run(service.app().suspend_account("mia")));
     let (_, drawn) = done(service.run(service.app().reset_password("mia", None)));
     assert_eq!(login(&service, drawn.expect("another").expose()), Some(LoginRefusal::Suspended));
     Ok(())
 }
 
-fn a_role_is_given_and_taken(kind: DatabaseKind) -> Result<()> {
+fn a_role_is_granted_and_revoked(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let mia = service.fan("mia");
     for role in [Role::TeamManager, Role::SuperAdmin, Role::Admin, Role::Fan] {

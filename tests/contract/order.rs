@@ -1,4 +1,4 @@
-//! Events have one public order that nobody misses anything of, whoever writes, relays or reads
+//! Events have one public order of which no reader misses anything, whichever process writes, relays or reads
 //! (docs/architecture.md, invariants 15 to 17).
 
 use anyhow::{Result, anyhow, ensure};
@@ -24,16 +24,16 @@ on_each_database! {
     a_reader_by_position_misses_nothing_that_commits_late,
     another_process_takes_the_relay_over,
     a_list_and_the_events_after_it_miss_nothing,
-    every_process_hears_of_a_change_in_time,
-    two_processes_deal_with_each_event_once,
-    a_consumer_goes_on_where_a_stopped_one_was,
-    whoever_stops_does_not_wait_for_a_backlog,
+    every_process_sees_a_change_in_time,
+    two_processes_consume_each_event_once,
+    a_consumer_resumes_where_a_stopped_one_was,
+    a_stop_does_not_wait_for_a_backlog,
 }
 
-/// A wait that ends.
+/// The longest that a test waits.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// An event that says which command of which writer it is, in `object`.
+/// An event with the number of its command in `object`, by its writer.
 fn numbered(writer: UserId, number: u128) -> NewEvent {
     let object: UserId = format!("00000000-0000-0000-0000-{number:012x}").parse().expect("an id");
     NewEvent {
@@ -46,7 +46,7 @@ fn numbered(writer: UserId, number: u128) -> NewEvent {
     }
 }
 
-/// Every event that is public, and all of them since the log was settled.
+/// Every public event, once the log is settled.
 fn public(service: &TestApp) -> Vec<Event> {
     service.settled();
     service.ask(|tx| tx.events_after(Position::START, 1_000_000))
@@ -65,7 +65,7 @@ async fn append_many(app: Arc<App>, writer: UserId, commands: u128, count: u128)
     }
 }
 
-/// What each writer appended, in the public order.
+/// The numbers that each writer appended, in the public order.
 fn by_writer(events: &[Event]) -> BTreeMap<UserId, Vec<u128>> {
     let mut all = BTreeMap::<_, Vec<_>>::new();
     for event in events {
@@ -76,8 +76,8 @@ fn by_writer(events: &[Event]) -> BTreeMap<UserId, Vec<u128>> {
     all
 }
 
-/// Positions are strictly increasing and without gaps, nothing is there twice, and what one writer does one
-/// after another stays in that order: sixteen writers in two processes.
+/// Positions are strictly increasing and without gaps, nothing is there twice, and successive events of one
+/// writer stay in that order: sixteen writers in two processes.
 fn positions_have_no_gaps_under_sixteen_writers(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let other = service.another()?;
@@ -98,7 +98,7 @@ fn positions_have_no_gaps_under_sixteen_writers(kind: DatabaseKind) -> Result<()
     Ok(())
 }
 
-/// Reads by position, without pause, until it is told to stop.
+/// Reads by position, without pause, until it is stopped.
 #[derive(Clone, Default)]
 struct Reader {
     shared: Arc<Shared>,
@@ -152,8 +152,8 @@ impl Reader {
     }
 }
 
-/// A command takes its place in a sequence and commits late, after others that began later were read. Whoever
-/// reads by position still gets it.
+/// A command takes its place in a sequence and commits late, after others that began later were read. A
+/// reader by position still gets it.
 fn a_reader_by_position_misses_nothing_that_commits_late(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::without_rehearsal(kind)?;
     let other = service.another()?;
@@ -161,7 +161,7 @@ fn a_reader_by_position_misses_nothing_that_commits_late(kind: DatabaseKind) -> 
     let [late, quick, busy] = writers[..] else { unreachable!("three") };
     let reader = Reader::default();
     let reading = service.spawn(reader.clone().read(Arc::clone(service.app())));
-    // Somebody else writes all the time.
+    // Another writer is active all the time.
     let noise = service.spawn(append_many(Arc::clone(other.app()), busy, 60, 2));
     for round in 0..8 {
         let (entered, release) = (Gate::default(), Gate::default());
@@ -186,7 +186,7 @@ fn a_reader_by_position_misses_nothing_that_commits_late(kind: DatabaseKind) -> 
                 );
             async move { app.execute(append).await }
         });
-        // SQLite has one writer at a time: there nobody overtakes.
+        // SQLite has one writer at a time: there no command overtakes another.
         if kind == DatabaseKind::Postgres {
             reader.wait_for(quick, round);
             assert!(!reader.events().iter().any(|event| event.what == numbered(late, round)));
@@ -207,8 +207,8 @@ fn a_reader_by_position_misses_nothing_that_commits_late(kind: DatabaseKind) -> 
     Ok(())
 }
 
-/// The process that relays goes while others write; and one that died without a word is waited for as long as
-/// its lease lasts.
+/// The process that relays ends while others write; and after one that died without a release, the next waits
+/// for as long as its lease lasts.
 fn another_process_takes_the_relay_over(kind: DatabaseKind) -> Result<()> {
     let first = TestApp::start(kind)?;
     let writers = first.crowd("fan", 4);
@@ -239,10 +239,10 @@ fn another_process_takes_the_relay_over(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// What somebody commits is public as soon as what was there before it is, also while others write faster than anybody
-/// gives out positions.
+/// A commit is public as soon as all before it are, also while another writes faster than positions are
+/// assigned.
 #[test]
-fn whoever_writes_without_end_holds_nobody_up() -> Result<()> {
+fn a_writer_without_pause_delays_no_other() -> Result<()> {
     on(DatabaseKind::Postgres, |kind| {
         let service = TestApp::start(kind)?;
         let fan = service.fan("mia").id;
@@ -281,8 +281,8 @@ fn flood(url: &str, is_over: &AtomicBool) -> Result<()> {
     Ok(())
 }
 
-/// A list and its `streamPosition` come from one snapshot in this sense: what is not in the list comes after the
-/// position.
+/// A list and its `streamPosition` come from one snapshot in this sense: what is not in the list comes after
+/// the position.
 fn a_list_and_the_events_after_it_miss_nothing(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let other = service.another()?;
@@ -327,9 +327,9 @@ fn a_list_and_the_events_after_it_miss_nothing(kind: DatabaseKind) -> Result<()>
     Ok(())
 }
 
-/// What a process keeps in memory is known to be stale before its own command is answered, and when events of
+/// Data that a process keeps in memory is marked stale before its own command is answered, and when events of
 /// another process become public.
-fn every_process_hears_of_a_change_in_time(kind: DatabaseKind) -> Result<()> {
+fn every_process_sees_a_change_in_time(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let other = service.another()?;
     let fan = service.fan("mia").id;
@@ -349,7 +349,7 @@ fn every_process_hears_of_a_change_in_time(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// Leaves one comment under each post, so that a post that is dealt with twice has two.
+/// Leaves one comment under each post, so that a post that is processed twice has two.
 const GREETER: Consumer = Consumer {
     name: "greet-new-posts",
     follows: &[EventKind::PostCreated],
@@ -368,7 +368,7 @@ const GREETER: Consumer = Consumer {
     }),
 };
 
-/// Lets processes run a consumer while `work` goes on, and until it has dealt with everything.
+/// Lets processes run a consumer while `work` runs, and until it has processed everything.
 fn while_consumed(services: &[&TestApp], work: impl FnOnce()) {
     let (stop, stopped) = watch::channel(false);
     let running: Vec<_> = services
@@ -383,7 +383,7 @@ fn while_consumed(services: &[&TestApp], work: impl FnOnce()) {
         .map(|event| event.position)
         .max();
     let done = async {
-        // The consumer itself moves no bell, so this asks again and again, as long as patience lasts.
+        // The consumer itself rings no bell, so this polls until its own time limit.
         while service.app().query(question(|tx| tx.consumer_position(GREETER.name))).await.ok() < last {
             yield_now().await;
         }
@@ -408,8 +408,8 @@ fn write_posts(service: &TestApp, author: UserId, count: usize) {
     }
 }
 
-/// A durable consumer deals with each event exactly once, also when two processes run it.
-fn two_processes_deal_with_each_event_once(kind: DatabaseKind) -> Result<()> {
+/// A durable consumer processes each event exactly once, also when two processes run it.
+fn two_processes_consume_each_event_once(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let other = service.another()?;
     let fan = service.fan("mia").id;
@@ -420,8 +420,8 @@ fn two_processes_deal_with_each_event_once(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// The offset moves in the transaction of the work: whoever goes on later, goes on where it stopped.
-fn a_consumer_goes_on_where_a_stopped_one_was(kind: DatabaseKind) -> Result<()> {
+/// The offset moves in the transaction of the work: a later process resumes where it stopped.
+fn a_consumer_resumes_where_a_stopped_one_was(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let fan = service.fan("mia").id;
     write_posts(&service, fan, 10);
@@ -438,8 +438,9 @@ fn a_consumer_goes_on_where_a_stopped_one_was(kind: DatabaseKind) -> Result<()> 
     Ok(())
 }
 
-/// A process that is to stop ends with the transaction that its consumer is in, and the next one does the rest.
-fn whoever_stops_does_not_wait_for_a_backlog(kind: DatabaseKind) -> Result<()> {
+/// A process that is to stop ends with the current transaction of its consumer, and the next one does the
+/// rest.
+fn a_stop_does_not_wait_for_a_backlog(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let fan = service.fan("mia").id;
     write_posts(&service, fan, 20);

@@ -1,5 +1,5 @@
-//! Spec §1, rules 7 to 11: packs are sold and opened by the rules, what is refused moves nothing, and content that comes
-//! again keeps what was bought.
+//! Spec §1, rules 7 to 11: packs are sold and opened by the rules, a refusal moves nothing, and content that
+//! is loaded again keeps what was bought.
 
 use super::ledger::{balance, coins, in_order, moved};
 use super::points::award;
@@ -21,21 +21,21 @@ use terrace_testkit::{DatabaseKind, PACKS, TestApp, on_each_database};
 
 on_each_database! {
     rule_8_a_purchase_is_recorded_and_paid_at_once,
-    rule_9_a_copy_gives_what_its_proof_says_and_the_same_again,
+    rule_9_a_copy_gives_what_its_proof_derives_and_the_same_again,
     the_oldest_sealed_copy_is_opened_first,
-    what_is_refused_moves_nothing,
+    a_refusal_moves_nothing,
     the_seed_of_a_sealed_copy_is_encrypted_and_forgotten,
-    content_that_comes_again_keeps_what_was_bought,
-    a_pack_that_begins_to_be_counted_counts_what_was_sold,
+    content_that_is_loaded_again_keeps_what_was_bought,
+    a_pack_that_gets_a_stock_counts_what_was_sold,
     rule_11_content_that_cannot_hold_its_odds_changes_nothing,
 }
 
-/// A house with teams and packs.
+/// A service with teams and packs.
 pub(super) fn shop(kind: DatabaseKind) -> Result<TestApp> {
     shop_of(TestApp::start(kind)?)
 }
 
-/// The same of a house that is otherwise than usual.
+/// Adds teams and packs to a service with other settings.
 pub(super) fn shop_of(service: TestApp) -> Result<TestApp> {
     assert!(service.run(service.app().found_seasons())?);
     service.team("foxes");
@@ -72,7 +72,7 @@ pub(super) fn stock(service: &TestApp, pack: PackId) -> Stock {
     service.ask(move |tx| tx.stocks(&[pack])).first().expect("a counted pack").1
 }
 
-/// Recomputes the draw from what was answered alone.
+/// Recomputes the draw from the answer alone.
 pub(super) fn prove(opened: &PackOpened) {
     let claim = |owned: &terrace_testkit::packs::Owned| {
         let collectible = opened.book.collectible(owned.collectible).expect("a collectible");
@@ -94,7 +94,7 @@ fn rule_8_a_purchase_is_recorded_and_paid_at_once(kind: DatabaseKind) -> Result<
     assert!(copies.iter().all(|copy| copy.state == UserPackState::Sealed && copy.purchase == purchase.id));
     assert_ne!(copies[0].seed_hash, copies[1].seed_hash);
     assert_eq!(service.found(GetPurchase { user: mia, purchase: purchase.id }), (purchase.clone(), copies));
-    // Points that were spent still count on boards.
+    // Spent points still count on boards.
     assert_eq!(balance(&service, mia, AccountKind::Points), 5);
     assert_eq!(service.ask(move |tx| tx.points_of(mia)).get(), 35);
     let bo = service.fan("bo_").id;
@@ -103,7 +103,7 @@ fn rule_8_a_purchase_is_recorded_and_paid_at_once(kind: DatabaseKind) -> Result<
     Ok(())
 }
 
-fn rule_9_a_copy_gives_what_its_proof_says_and_the_same_again(kind: DatabaseKind) -> Result<()> {
+fn rule_9_a_copy_gives_what_its_proof_derives_and_the_same_again(kind: DatabaseKind) -> Result<()> {
     let service = shop(kind)?;
     let mia = service.fan("mia").id;
     give_coins(&service, mia, 15);
@@ -115,17 +115,17 @@ fn rule_9_a_copy_gives_what_its_proof_says_and_the_same_again(kind: DatabaseKind
     prove(&first);
     assert_eq!((first.copy.state, first.opening.proof.nonce), (UserPackState::Opened, 2));
     assert_eq!(first.opening.proof.client_seed_source, ClientSeedSource::Client);
-    // At least a legendary one is promised, and limited ones carry serials.
+    // At least a legendary one is guaranteed, and limited ones have serials.
     let serials: Vec<_> = first.opening.owned.iter().map(|owned| owned.serial).collect();
     assert_eq!(serials, [None, Some(1)]);
     assert_eq!(stock(&service, cups), Stock { sold: 3, sealed: 2 });
     service.clock().advance(Duration::from_hours(1));
-    // Whatever seed is given now.
+    // Whatever seed is sent now.
     let wish = OpenPackRequest { pack: cups, copy: Some(copy), client_seed: None };
     let again = service.done(service.run(service.app().open_pack(mia, wish))?);
     assert_eq!((&again.copy, &again.opening), (&first.copy, &first.opening));
     assert_eq!(stock(&service, cups), Stock { sold: 3, sealed: 2 });
-    // Without a seed of one's own the service picks one.
+    // Without a seed of the client the service picks one.
     let wish = OpenPackRequest { pack: cups, copy: None, client_seed: None };
     let picked = service.done(service.run(service.app().open_pack(mia, wish))?);
     prove(&picked);
@@ -161,7 +161,7 @@ fn the_oldest_sealed_copy_is_opened_first(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn what_is_refused_moves_nothing(kind: DatabaseKind) -> Result<()> {
+fn a_refusal_moves_nothing(kind: DatabaseKind) -> Result<()> {
     let service = shop(kind)?;
     let [mia, bo] = [service.fan("mia").id, service.fan("bo_").id];
     service.done(award(&service, mia, 30, "game"));
@@ -183,7 +183,7 @@ fn what_is_refused_moves_nothing(kind: DatabaseKind) -> Result<()> {
     assert_eq!(stock(&service, id("single")), Stock::default());
 
     service.done(buy(&service, bo, id("single"), 1));
-    // Gone is gone, also for who could not pay.
+    // A pack that is sold out is refused as such, also for a fan who could not pay.
     let gone = PurchasePackRefusal::Rule(SaleRefusal::SoldOut { remaining: 0 });
     assert_eq!(refused("single", 1), gone);
     assert_eq!(service.refused(buy(&service, bo, id("single"), 1)), gone);
@@ -220,7 +220,7 @@ fn the_seed_of_a_sealed_copy_is_encrypted_and_forgotten(kind: DatabaseKind) -> R
     Ok(())
 }
 
-fn content_that_comes_again_keeps_what_was_bought(kind: DatabaseKind) -> Result<()> {
+fn content_that_is_loaded_again_keeps_what_was_bought(kind: DatabaseKind) -> Result<()> {
     let service = shop(kind)?;
     let mia = service.fan("mia").id;
     give_coins(&service, mia, 10);
@@ -231,7 +231,7 @@ fn content_that_comes_again_keeps_what_was_bought(kind: DatabaseKind) -> Result<
     assert_eq!(load(&service, PACKS).retired, 0);
     assert_eq!(service.ask(|tx| tx.packs()), before);
     assert_eq!(stock(&service, cups), Stock { sold: 2, sealed: 1 });
-    // What is gone from the content is not sold any more, and can be opened.
+    // A pack that is no longer in the content is not sold any more, and can be opened.
     let (others, _) = PACKS.split_once("[[pack]]\nkey = \"cups\"").expect("the pack");
     assert_eq!(load(&service, others).retired, before.len() as u64 - 1);
     let refusal = service.refused(buy(&service, mia, cups, 1));
@@ -242,7 +242,7 @@ fn content_that_comes_again_keeps_what_was_bought(kind: DatabaseKind) -> Result<
     Ok(())
 }
 
-fn a_pack_that_begins_to_be_counted_counts_what_was_sold(kind: DatabaseKind) -> Result<()> {
+fn a_pack_that_gets_a_stock_counts_what_was_sold(kind: DatabaseKind) -> Result<()> {
     let service = shop(kind)?;
     let mia = service.fan("mia").id;
     service.done(award(&service, mia, 100, "game"));

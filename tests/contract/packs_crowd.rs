@@ -1,5 +1,5 @@
-//! Many at once: no more is sold than can be filled, serials are given once each, and a request that comes again buys
-//! once.
+//! Many requests at once: no more is sold than can be filled, each serial is assigned once, and a repeated
+//! request buys once.
 
 use super::ledger::{balance, in_order};
 use super::packs::{buy, give_coins, open, pack, prove, shop, stock};
@@ -18,7 +18,7 @@ use terrace_testkit::packs::{PackId, SaleRefusal, Stock, UserPackId};
 use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
 
 on_each_database! {
-    of_sixty_buyers_as_many_get_a_copy_as_can_be_filled,
+    of_sixty_buyers_only_as_many_get_a_copy_as_can_be_filled,
     the_last_of_an_edition_goes_to_one_and_the_others_draw_again,
     the_same_key_fifty_times_at_once_buys_once,
     a_copy_opened_twenty_times_at_once_gives_one_result,
@@ -63,7 +63,7 @@ fn serials(opened: &[PackOpened]) -> Vec<u32> {
     serials
 }
 
-fn of_sixty_buyers_as_many_get_a_copy_as_can_be_filled(kind: DatabaseKind) -> Result<()> {
+fn of_sixty_buyers_only_as_many_get_a_copy_as_can_be_filled(kind: DatabaseKind) -> Result<()> {
     let service = shop(kind)?;
     let other = service.another()?;
     let fans = service.crowd("buyer", 60);
@@ -112,7 +112,7 @@ fn the_last_of_an_edition_goes_to_one_and_the_others_draw_again(kind: DatabaseKi
         .collect();
     let opened = open_together([&service, &other], &wishes, day);
     opened.iter().for_each(prove);
-    // Of forty copies some eleven would give the badge, of which there are three.
+    // Of forty copies some eleven would draw the badge, of which there are three.
     assert_eq!(serials(&opened), [1, 2, 3]);
     Ok(())
 }
@@ -155,7 +155,7 @@ fn a_copy_opened_twenty_times_at_once_gives_one_result(kind: DatabaseKind) -> Re
     give_coins(&service, mia, 5);
     let cups = pack(&service, "cups").id;
     let copy = service.done(buy(&service, mia, cups, 1)).copies[0].id;
-    // Each with a seed of its own: the first decides.
+    // Each with its own seed: the first one decides.
     let works: Vec<_> = (0..20)
         .map(|n| {
             let service = if n % 2 == 0 { &service } else { &other };

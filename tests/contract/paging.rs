@@ -1,5 +1,5 @@
-//! The contract under "Conventions", Lists: every row that existed at the first page appears exactly once, later
-//! ones at most once, whatever is written and deleted meanwhile, and though many rows bear one time.
+//! The contract under "Conventions", Lists: every row that existed at the first page appears exactly once,
+//! later ones at most once, whatever is written and deleted meanwhile, and though many rows have one time.
 
 use anyhow::Result;
 use std::collections::BTreeSet;
@@ -19,7 +19,7 @@ on_each_database! {
     a_feed_is_paged_while_two_processes_write_at_once,
 }
 
-/// Throws that are the same in every run.
+/// Random numbers that are the same in every run.
 struct Dice(SeededEntropy);
 
 impl Dice {
@@ -94,8 +94,8 @@ impl List for Comments<'_> {
     }
 }
 
-/// Pages through the list several times, each time at other page lengths, with other things happening between
-/// the pages. The clock stands still for most of it.
+/// Pages through the list several times, each time with other page lengths, with other writes between the
+/// pages. The clock stands still for most of it.
 fn page_through<L: List>(service: &TestApp, list: &L) {
     let mut live = BTreeSet::new();
     for seed in 0..4 {
@@ -120,7 +120,7 @@ fn page_through<L: List>(service: &TestApp, list: &L) {
             if after.is_none() {
                 break;
             }
-            // Later the reader must get a chance to reach the end.
+            // In later turns the reader must get a chance to reach the end.
             for _ in 0..if turn < 20 { dice.below(4) } else { 0 } {
                 if dice.below(3) == 0 && !live.is_empty() {
                     let id = *live.iter().nth(dice.below(live.len())).expect("in bounds");
@@ -176,12 +176,12 @@ fn comments_are_paged_while_others_write(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// What is known for certain of posts that somebody else writes and deletes.
+/// What is certain about posts that another task writes and deletes.
 #[derive(Default)]
 struct Known {
-    /// Their creation was answered.
+    /// Posts whose creation was answered.
     created: BTreeSet<PostId>,
-    /// Their deletion may have been asked for.
+    /// Posts whose deletion may have been requested.
     doomed: BTreeSet<PostId>,
     writers: usize,
 }
@@ -199,8 +199,8 @@ async fn write_and_delete(app: Arc<App>, fan: UserId, known: Arc<Mutex<Known>>) 
     known.lock().expect("sound").writers -= 1;
 }
 
-/// The same with nobody waiting for anybody: four writers in two processes, and a reader who begins anew until
-/// they are done. All posts bear one time.
+/// The same without synchronisation: four writers in two processes, and a reader who starts over until they
+/// are done. All posts have one time.
 fn a_feed_is_paged_while_two_processes_write_at_once(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let other = service.another()?;
