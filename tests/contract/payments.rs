@@ -1,5 +1,5 @@
-//! Spec §1, rules 8 to 10, and §3, rule 4: what is bought for money waits for its payment with the stock that it holds; each
-//! notice of a payment counts once, in any order; and what was paid is completed, or given back.
+//! Spec §1, rules 8 to 10, and §3, rule 4: a purchase for money waits for its payment and holds its stock;
+//! each notice of a payment counts once, in any order; and a paid purchase is completed or refunded.
 
 use super::ledger::in_order;
 use super::packs::{buy, open, pack, shop_of, stock};
@@ -28,30 +28,30 @@ use terrace_testkit::{DatabaseKind, PASSWORD, TestApp, on_each_database};
 
 on_each_database! {
     rule_8_a_purchase_for_money_waits_and_holds_its_stock,
-    rule_8_what_is_paid_becomes_the_fans,
+    rule_8_paid_copies_become_the_fans,
     at_most_three_purchases_wait_and_limits_count_them,
     a_checkout_is_begun_once_and_a_provider_that_refuses_cancels,
-    a_request_that_comes_again_gets_the_checkout_that_it_was_to_get,
-    what_is_not_paid_is_cancelled_and_can_be_bought_by_others,
-    rule_4_what_is_paid_too_late_is_given_back,
-    rule_4_a_refund_takes_back_what_came_of_a_purchase,
-    notices_in_any_order_come_to_one_end,
-    what_does_not_fit_moves_nothing,
-    who_is_gone_gets_the_money_back,
-    each_change_of_a_purchase_is_told,
+    a_repeated_request_gets_its_original_checkout,
+    an_unpaid_purchase_is_cancelled_and_its_stock_can_be_bought,
+    rule_4_a_late_payment_is_refunded,
+    rule_4_a_refund_revokes_what_a_purchase_gave,
+    notices_in_any_order_end_in_one_state,
+    a_notice_that_does_not_match_moves_nothing,
+    a_deleted_account_is_refunded,
+    each_change_of_a_purchase_is_published,
 }
 
-/// A provider by the name of `cashier`, which does as it is told and says what it was asked.
+/// A provider by the name of `cashier`, which answers as a test sets it up and records its calls.
 #[derive(Default)]
 pub(super) struct Cashier(Mutex<Books>);
 
 #[derive(Default)]
 pub(super) struct Books {
-    /// What it knows, by purchase.
+    /// The payments that it has, by purchase.
     pub(super) states: BTreeMap<PurchaseId, PaymentState>,
-    /// What it was asked, in order.
+    /// The calls that it received, in order.
     pub(super) asked: Vec<(&'static str, PurchaseId)>,
-    /// What it answers to everything, if it is not to do its work.
+    /// The error with which it answers every call, if any.
     pub(super) fault: Option<ProviderFault>,
 }
 
@@ -62,7 +62,7 @@ impl Cashier {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How often it was asked this.
+    /// How often this call was made.
     pub(super) fn asked(&self, what: &str) -> usize {
         self.books().asked.iter().filter(|(asked, _)| *asked == what).count()
     }
@@ -134,14 +134,14 @@ pub(super) fn reference(purchase: PurchaseId) -> String {
     format!("cs_{}", purchase.as_uuid().simple())
 }
 
-/// A house with packs, whose money goes to the cashier.
+/// A service with packs, whose payment provider is the cashier.
 pub(super) fn paid_shop(kind: DatabaseKind) -> Result<(TestApp, Arc<Cashier>)> {
     let cashier = Arc::new(Cashier::default());
     let provider: Arc<dyn PaymentProvider> = Arc::<Cashier>::clone(&cashier);
     Ok((shop_of(TestApp::paid_to(kind, provider)?)?, cashier))
 }
 
-/// Buys for money, up to where the buyer has a checkout.
+/// Buys for money, up to the point where the buyer has a checkout.
 pub(super) fn begin(service: &TestApp, fan: UserId, pack: PackId, copies: i64) -> Purchase {
     let purchase = service.done(buy(service, fan, pack, copies)).purchase;
     service.run(service.app().begin_checkout(fan, purchase.id, None, None, shown)).expect("a checkout");
@@ -176,7 +176,7 @@ pub(super) fn tell(service: &TestApp, notice: PaymentNotice) -> NoticeTaken {
     service.run(service.app().take_notice(CASHIER, notice)).expect("a working store")
 }
 
-fn told(service: &TestApp, kind: NoticeKind, purchase: &Purchase) -> NoticeTaken {
+fn notify(service: &TestApp, kind: NoticeKind, purchase: &Purchase) -> NoticeTaken {
     tell(service, notice(kind, purchase))
 }
 
@@ -189,7 +189,7 @@ fn complete(service: &TestApp, purchase: &Purchase) -> Result<PackPurchased, Com
     }
 }
 
-/// What the journal says of a purchase for money: what came in, and what went out.
+/// The journal's totals of a purchase for money: paid, and refunded.
 pub(super) fn journal(service: &TestApp, purchase: &Purchase) -> [Option<i64>; 2] {
     let ways = [("payment", House::Payments, House::Revenue), ("refund", House::Revenue, House::Payments)];
     ways.map(|(source, from, to)| {
@@ -236,7 +236,7 @@ fn rule_8_a_purchase_for_money_waits_and_holds_its_stock(kind: DatabaseKind) -> 
     assert_eq!(complete(&service, &purchase).unwrap_err(), CompletePurchaseRefusal::Pending);
     assert_eq!((copies(&service, &purchase), journal(&service, &purchase)), (vec![], [None, None]));
     assert_eq!(service.refused(open(&service, mia, gala, None)), OpenPackRefusal::NothingSealed);
-    // What is held is not sold to others, and who would pay nothing may not have it either.
+    // Held stock is not sold to others, and a purchase for points cannot have it either.
     let bo = service.fan("bo_").id;
     let gone = PurchasePackRefusal::Rule(SaleRefusal::SoldOut { remaining: 3 });
     assert_eq!(service.refused(buy(&service, bo, gala, 4)), gone);
@@ -244,30 +244,30 @@ fn rule_8_a_purchase_for_money_waits_and_holds_its_stock(kind: DatabaseKind) -> 
     Ok(())
 }
 
-fn rule_8_what_is_paid_becomes_the_fans(kind: DatabaseKind) -> Result<()> {
+fn rule_8_paid_copies_become_the_fans(kind: DatabaseKind) -> Result<()> {
     let (service, _) = paid_shop(kind)?;
     let [mia, bo] = [service.fan("mia").id, service.fan("bo_").id];
     let gala = pack(&service, "gala").id;
     let purchase = begin(&service, mia, gala, 2);
-    assert_eq!(told(&service, NoticeKind::Paid, &purchase), NoticeTaken::Applied);
+    assert_eq!(notify(&service, NoticeKind::Paid, &purchase), NoticeTaken::Applied);
     let completed = complete(&service, &purchase).expect("a completed purchase");
     assert_eq!((completed.purchase.state, completed.copies.len()), (PurchaseState::Completed, 2));
     assert_eq!(completed.purchase.checkout_url, None);
     assert!(completed.copies.iter().all(|copy| copy.state == UserPackState::Sealed && copy.user == mia));
     assert_eq!(journal(&service, &purchase), [Some(2500), None]);
     assert_eq!(stock(&service, gala), Stock { sold: 2, sealed: 2 });
-    // Told again, as the same event or as another, and asked for again: nothing more comes of it.
-    assert_eq!(told(&service, NoticeKind::Paid, &purchase), NoticeTaken::Before);
+    // A second notice, as the same event or as another, and a second request to complete it change nothing.
+    assert_eq!(notify(&service, NoticeKind::Paid, &purchase), NoticeTaken::Before);
     let another = PaymentNotice { event_id: "evt_other".to_owned(), ..notice(NoticeKind::Paid, &purchase) };
     assert_eq!(tell(&service.another()?, another), NoticeTaken::Nothing);
     let again = complete(&service, &purchase).expect("the same");
     assert_eq!((again.purchase, again.copies), (completed.purchase.clone(), completed.copies.clone()));
-    // Nobody else's, and of no other pack.
+    // A purchase of another fan, and one of another pack.
     let others = Purchase { user: bo, ..purchase.clone() };
     assert_eq!(complete(&service, &others).unwrap_err(), CompletePurchaseRefusal::UnknownPurchase);
     let elsewhere = Purchase { pack: pack(&service, "paid").id, ..purchase.clone() };
     assert_eq!(complete(&service, &elsewhere).unwrap_err(), CompletePurchaseRefusal::UnknownPurchase);
-    // The copies open as any others do.
+    // The copies open like any others.
     let opened = service.done(open(&service, mia, gala, None));
     super::packs::prove(&opened);
     assert_eq!(owned(&service, mia), [Some(1)]);
@@ -287,13 +287,13 @@ fn at_most_three_purchases_wait_and_limits_count_them(kind: DatabaseKind) -> Res
     assert_eq!(service.refused(buy(&service, mia, paid, 1)), many);
     assert_eq!(service.refused(buy(&service, mia, gala, 1)), many);
     service.done(buy(&service, bo, paid, 1));
-    // One that is paid waits no more, and still counts for the limit; one that was given up does neither.
-    assert_eq!(told(&service, NoticeKind::Paid, &first), NoticeTaken::Applied);
+    // A paid purchase waits no more, and still counts for the limit; a cancelled one does neither.
+    assert_eq!(notify(&service, NoticeKind::Paid, &first), NoticeTaken::Applied);
     assert_eq!(service.refused(buy(&service, mia, gala, 3)), limit);
     let third = begin(&service, mia, gala, 2);
     assert_eq!(service.refused(buy(&service, mia, paid, 1)), many);
-    assert_eq!(told(&service, NoticeKind::Cancelled, &third), NoticeTaken::Applied);
-    assert_eq!(told(&service, NoticeKind::Failed, &waiting[0]), NoticeTaken::Applied);
+    assert_eq!(notify(&service, NoticeKind::Cancelled, &third), NoticeTaken::Applied);
+    assert_eq!(notify(&service, NoticeKind::Failed, &waiting[0]), NoticeTaken::Applied);
     service.done(buy(&service, mia, gala, 2));
     let listed = ListPurchases { user: mia, limit: Limit::MAX, after: None };
     assert_eq!(service.found(listed).items.len(), 5);
@@ -312,7 +312,7 @@ fn a_checkout_is_begun_once_and_a_provider_that_refuses_cancels(kind: DatabaseKi
             Err(Failure::Broken(error)) => panic!("{error}"),
         };
     assert_eq!(ask(bo), Err(CheckoutRefusal::UnknownPurchase));
-    // What does not work for the moment leaves the purchase waiting, and may work later.
+    // A temporary fault leaves the purchase waiting, and the next attempt may succeed.
     cashier.books().fault = Some(ProviderFault::Passing("a busy line".to_owned()));
     assert_eq!(ask(mia), Err(CheckoutRefusal::NotNow));
     assert_eq!((state(&service, &purchase), stock(&service, gala).sold), (PurchaseState::Pending, 1));
@@ -330,8 +330,8 @@ fn a_checkout_is_begun_once_and_a_provider_that_refuses_cancels(kind: DatabaseKi
     Ok(())
 }
 
-/// Whoever was stopped between the purchase and its checkout is asked again under the same key.
-fn a_request_that_comes_again_gets_the_checkout_that_it_was_to_get(kind: DatabaseKind) -> Result<()> {
+/// A request that was stopped between the purchase and its checkout is repeated under the same key.
+fn a_repeated_request_gets_its_original_checkout(kind: DatabaseKind) -> Result<()> {
     let (service, cashier) = paid_shop(kind)?;
     let mia = service.fan("mia").id;
     let gala = pack(&service, "gala").id;
@@ -359,22 +359,22 @@ fn a_request_that_comes_again_gets_the_checkout_that_it_was_to_get(kind: Databas
     Ok(())
 }
 
-fn what_is_not_paid_is_cancelled_and_can_be_bought_by_others(kind: DatabaseKind) -> Result<()> {
+fn an_unpaid_purchase_is_cancelled_and_its_stock_can_be_bought(kind: DatabaseKind) -> Result<()> {
     let (service, _) = paid_shop(kind)?;
     let [mia, bo] = [service.fan("mia").id, service.fan("bo_").id];
     let gala = pack(&service, "gala").id;
     for kind in [NoticeKind::Failed, NoticeKind::Cancelled] {
         let purchase = begin(&service, mia, gala, 4);
-        assert_eq!(told(&service, kind, &purchase), NoticeTaken::Applied);
+        assert_eq!(notify(&service, kind, &purchase), NoticeTaken::Applied);
         assert_eq!(state(&service, &purchase), PurchaseState::Cancelled);
         assert_eq!(complete(&service, &purchase).unwrap_err(), CompletePurchaseRefusal::Cancelled);
         assert_eq!((stock(&service, gala), journal(&service, &purchase)), (Stock::default(), [None, None]));
-        assert_eq!(told(&service, kind, &purchase), NoticeTaken::Before);
+        assert_eq!(notify(&service, kind, &purchase), NoticeTaken::Before);
     }
-    // What a provider gives up when its time is over has run out of time.
+    // A checkout that the provider ends when its time is over has expired.
     let purchase = begin(&service, mia, gala, 4);
     service.clock().advance(Duration::from_mins(30));
-    assert_eq!(told(&service, NoticeKind::Cancelled, &purchase), NoticeTaken::Applied);
+    assert_eq!(notify(&service, NoticeKind::Cancelled, &purchase), NoticeTaken::Applied);
     assert_eq!(
         (state(&service, &purchase), stock(&service, gala)),
         (PurchaseState::Expired, Stock::default())
@@ -383,54 +383,54 @@ fn what_is_not_paid_is_cancelled_and_can_be_bought_by_others(kind: DatabaseKind)
     Ok(())
 }
 
-fn rule_4_what_is_paid_too_late_is_given_back(kind: DatabaseKind) -> Result<()> {
+fn rule_4_a_late_payment_is_refunded(kind: DatabaseKind) -> Result<()> {
     let (service, cashier) = paid_shop(kind)?;
     let mia = service.fan("mia").id;
     let gala = pack(&service, "gala").id;
     let purchase = begin(&service, mia, gala, 2);
-    assert_eq!(told(&service, NoticeKind::Cancelled, &purchase), NoticeTaken::Applied);
-    assert_eq!(told(&service, NoticeKind::Paid, &purchase), NoticeTaken::Applied);
+    assert_eq!(notify(&service, NoticeKind::Cancelled, &purchase), NoticeTaken::Applied);
+    assert_eq!(notify(&service, NoticeKind::Paid, &purchase), NoticeTaken::Applied);
     assert_eq!(state(&service, &purchase), PurchaseState::Refunded);
     assert_eq!(complete(&service, &purchase).unwrap_err(), CompletePurchaseRefusal::Refunded);
     assert_eq!(journal(&service, &purchase), [Some(2500), Some(2500)]);
     assert_eq!((stock(&service, gala), copies(&service, &purchase)), (Stock::default(), vec![]));
-    // The provider is asked to give it back by reconciliation, once.
+    // Reconciliation asks the provider for the refund, once.
     assert_eq!(cashier.asked("refund"), 0);
     for refunded in [1, 0] {
         assert_eq!(service.run(service.app().reconcile())?.refunded, refunded);
     }
     assert_eq!(cashier.asked("refund"), 1);
-    // Which it then tells of.
-    assert_eq!(told(&service, NoticeKind::Refunded, &purchase), NoticeTaken::Nothing);
+    // The provider then sends a notice of it.
+    assert_eq!(notify(&service, NoticeKind::Refunded, &purchase), NoticeTaken::Nothing);
     assert_eq!(journal(&service, &purchase), [Some(2500), Some(2500)]);
     in_order(&service);
     Ok(())
 }
 
-fn rule_4_a_refund_takes_back_what_came_of_a_purchase(kind: DatabaseKind) -> Result<()> {
+fn rule_4_a_refund_revokes_what_a_purchase_gave(kind: DatabaseKind) -> Result<()> {
     let (service, cashier) = paid_shop(kind)?;
     let [mia, bo] = [service.fan("mia").id, service.fan("bo_").id];
     let gala = pack(&service, "gala").id;
     let purchase = begin(&service, mia, gala, 3);
-    assert_eq!(told(&service, NoticeKind::Paid, &purchase), NoticeTaken::Applied);
+    assert_eq!(notify(&service, NoticeKind::Paid, &purchase), NoticeTaken::Applied);
     let opened = service.done(open(&service, mia, gala, None));
     assert_eq!(owned(&service, mia), [Some(1)]);
     assert_eq!(stock(&service, gala), Stock { sold: 3, sealed: 2 });
-    assert_eq!(told(&service, NoticeKind::Refunded, &purchase), NoticeTaken::Applied);
+    assert_eq!(notify(&service, NoticeKind::Refunded, &purchase), NoticeTaken::Applied);
     assert_eq!(state(&service, &purchase), PurchaseState::Refunded);
     assert_eq!(copies(&service, &purchase), [UserPackState::Revoked; 3]);
     assert_eq!((owned(&service, mia), journal(&service, &purchase)), (vec![], [Some(3750), Some(3750)]));
-    // What was opened is gone for good, the sealed ones can be bought by others.
+    // Opened copies are lost, the sealed ones can be bought by others.
     assert_eq!(stock(&service, gala), Stock { sold: 1, sealed: 0 });
     assert_eq!(service.refused(open(&service, mia, gala, Some(opened.copy.id))), OpenPackRefusal::Revoked);
     assert_eq!(service.refused(open(&service, mia, gala, None)), OpenPackRefusal::NothingSealed);
-    assert_eq!(told(&service, NoticeKind::Refunded, &purchase), NoticeTaken::Before);
+    assert_eq!(notify(&service, NoticeKind::Refunded, &purchase), NoticeTaken::Before);
     assert_eq!(stock(&service, gala), Stock { sold: 1, sealed: 0 });
-    // Nobody is asked to give back what was given back, and the serial is not used again.
+    // The provider is not asked for a refund that it has made, and the serial is not used again.
     service.run(service.app().reconcile())?;
     assert_eq!(cashier.asked("refund"), 0);
     let next = begin(&service, bo, gala, 4);
-    assert_eq!(told(&service, NoticeKind::Paid, &next), NoticeTaken::Applied);
+    assert_eq!(notify(&service, NoticeKind::Paid, &next), NoticeTaken::Applied);
     for _ in 0..4 {
         service.done(open(&service, bo, gala, None));
     }
@@ -441,8 +441,8 @@ fn rule_4_a_refund_takes_back_what_came_of_a_purchase(kind: DatabaseKind) -> Res
     Ok(())
 }
 
-/// Every order of four notices, each of them told twice.
-fn notices_in_any_order_come_to_one_end(kind: DatabaseKind) -> Result<()> {
+/// Every order of four notices, each of them sent twice.
+fn notices_in_any_order_end_in_one_state(kind: DatabaseKind) -> Result<()> {
     let (service, cashier) = paid_shop(kind)?;
     let paid = pack(&service, "paid").id;
     let mut orders = Vec::new();
@@ -457,10 +457,10 @@ fn notices_in_any_order_come_to_one_end(kind: DatabaseKind) -> Result<()> {
         let purchase = begin(&service, mia, paid, 2);
         for place in order {
             for _ in 0..2 {
-                told(&service, kinds[place], &purchase);
+                notify(&service, kinds[place], &purchase);
             }
         }
-        // All of it was paid and given back, whatever was told first.
+        // All of it was paid and refunded, whichever notice came first.
         assert_eq!(state(&service, &purchase), PurchaseState::Refunded, "{order:?}");
         assert_eq!(journal(&service, &purchase), [Some(998), Some(998)], "{order:?}");
         assert!(copies(&service, &purchase).iter().all(|copy| *copy == UserPackState::Revoked), "{order:?}");
@@ -471,7 +471,7 @@ fn notices_in_any_order_come_to_one_end(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn what_does_not_fit_moves_nothing(kind: DatabaseKind) -> Result<()> {
+fn a_notice_that_does_not_match_moves_nothing(kind: DatabaseKind) -> Result<()> {
     let (service, _) = paid_shop(kind)?;
     let [mia, bo] = [service.fan("mia").id, service.fan("bo_").id];
     let [paid, gala] = ["paid", "gala"].map(|key| pack(&service, key).id);
@@ -488,7 +488,7 @@ fn what_does_not_fit_moves_nothing(kind: DatabaseKind) -> Result<()> {
             Mismatch::Currency,
         ),
         (PaymentNotice { purchase: unknown, ..good() }, Mismatch::Purchase),
-        // Another's payment for one's own purchase, and the other way round.
+        // A payment of another purchase for this one, and the other way round.
         (PaymentNotice { reference: reference(others.id), ..good() }, Mismatch::Reference),
         (PaymentNotice { purchase: others.id, money: one, ..good() }, Mismatch::Reference),
     ]
@@ -506,15 +506,15 @@ fn what_does_not_fit_moves_nothing(kind: DatabaseKind) -> Result<()> {
         assert_eq!(state(&service, purchase), PurchaseState::Pending);
         assert_eq!(journal(&service, purchase), [None, None]);
     }
-    // Another provider's word is nothing here.
+    // A notice of another provider counts for nothing.
     let other = service.run(service.app().take_notice("somebody", good()))?;
     assert_eq!(other, NoticeTaken::Mismatch(Mismatch::Provider));
-    // The same event with another content is refused, told before or after.
+    // The same event with another content is refused, whether it comes before or after.
     assert_eq!(tell(&service, good()), NoticeTaken::Applied);
     let changed = PaymentNotice { kind: NoticeKind::Refunded, ..good() };
     assert_eq!(tell(&service, changed), NoticeTaken::Mismatch(Mismatch::Event));
     assert_eq!(state(&service, &purchase), PurchaseState::Completed);
-    // What was bought for points has no payment.
+    // A purchase for points has no payment.
     let day = pack(&service, "day").id;
     service.done(super::points::award(&service, mia, 10, "game"));
     let points = service.done(buy(&service, mia, day, 1)).purchase;
@@ -523,7 +523,7 @@ fn what_does_not_fit_moves_nothing(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn who_is_gone_gets_the_money_back(kind: DatabaseKind) -> Result<()> {
+fn a_deleted_account_is_refunded(kind: DatabaseKind) -> Result<()> {
     let (service, cashier) = paid_shop(kind)?;
     let (leaver, bo) = (service.fan("mia"), service.fan("bo_").id);
     let mia = leaver.id;
@@ -533,9 +533,9 @@ fn who_is_gone_gets_the_money_back(kind: DatabaseKind) -> Result<()> {
     let deleted = service.run(service.app().delete_account(&viewer, Password::offer(PASSWORD.to_owned())));
     assert!(deleted.is_ok());
     service.done(SuspendAccount { username: "bo_".to_owned() });
-    assert_eq!(told(&service, NoticeKind::Paid, &gone), NoticeTaken::Applied);
-    assert_eq!(told(&service, NoticeKind::Paid, &aside), NoticeTaken::Applied);
-    // Who was put aside keeps what they have paid; to who has left nothing comes.
+    assert_eq!(notify(&service, NoticeKind::Paid, &gone), NoticeTaken::Applied);
+    assert_eq!(notify(&service, NoticeKind::Paid, &aside), NoticeTaken::Applied);
+    // A suspended fan keeps what they have paid for; a deleted account receives nothing.
     assert_eq!(state(&service, &aside), PurchaseState::Completed);
     assert_eq!((state(&service, &gone), copies(&service, &gone)), (PurchaseState::Refunded, vec![]));
     assert_eq!(stock(&service, gala), Stock { sold: 1, sealed: 1 });
@@ -545,7 +545,7 @@ fn who_is_gone_gets_the_money_back(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn each_change_of_a_purchase_is_told(kind: DatabaseKind) -> Result<()> {
+fn each_change_of_a_purchase_is_published(kind: DatabaseKind) -> Result<()> {
     let (service, _) = paid_shop(kind)?;
     let mia = service.fan("mia").id;
     service.done(super::points::award(&service, mia, 10, "game"));
@@ -553,11 +553,11 @@ fn each_change_of_a_purchase_is_told(kind: DatabaseKind) -> Result<()> {
     let before = service.settled();
     let points = service.done(buy(&service, mia, day, 1)).purchase;
     let purchase = begin(&service, mia, paid, 1);
-    told(&service, NoticeKind::Paid, &purchase);
-    told(&service, NoticeKind::Paid, &purchase);
-    told(&service, NoticeKind::Refunded, &purchase);
+    notify(&service, NoticeKind::Paid, &purchase);
+    notify(&service, NoticeKind::Paid, &purchase);
+    notify(&service, NoticeKind::Refunded, &purchase);
     let given_up = begin(&service, mia, paid, 1);
-    told(&service, NoticeKind::Failed, &given_up);
+    notify(&service, NoticeKind::Failed, &given_up);
     let changes: Vec<_> = service.log(before).into_iter().filter_map(change).collect();
     assert_eq!(
         changes,

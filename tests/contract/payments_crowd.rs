@@ -1,5 +1,5 @@
-//! Many at once: a notice counts once however often and wherever it is told, and what waits for its payment never holds
-//! more than there is.
+//! Many requests at once: a notice counts once however often and wherever it is received, and purchases that
+//! wait for their payment never hold more than the stock.
 
 use super::packs::{buy, open, pack, stock};
 use super::payments::{CASHIER, begin, copies, journal, notice, owned, paid_shop, state, tell};
@@ -13,13 +13,13 @@ use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
 
 on_each_database! {
     rule_8_fifty_same_notices_at_once_complete_once,
-    rule_4_a_payment_and_its_end_at_once_come_to_one,
-    rule_4_a_refund_and_an_opening_at_once_leave_nothing_over,
-    of_many_who_pay_with_money_no_more_wait_than_can_be_filled,
+    rule_4_a_payment_and_its_expiry_at_once_end_in_one_state,
+    rule_4_a_refund_and_an_opening_at_once_leave_nothing,
+    no_more_purchases_for_money_wait_than_can_be_filled,
 }
 
-/// All at once, from two processes.
-fn told_together(services: [&TestApp; 2], notices: Vec<PaymentNotice>) -> Vec<NoticeTaken> {
+/// All at once, in two processes.
+fn notify_together(services: [&TestApp; 2], notices: Vec<PaymentNotice>) -> Vec<NoticeTaken> {
     let each = notices.into_iter().zip([services[0], services[1]].into_iter().cycle());
     let works: Vec<_> = each
         .map(|(notice, service)| {
@@ -36,22 +36,22 @@ fn rule_8_fifty_same_notices_at_once_complete_once(kind: DatabaseKind) -> Result
     let mia = service.fan("mia").id;
     let gala = pack(&service, "gala").id;
     let purchase = begin(&service, mia, gala, 2);
-    let taken = told_together([&service, &other], vec![notice(NoticeKind::Paid, &purchase); 50]);
+    let taken = notify_together([&service, &other], vec![notice(NoticeKind::Paid, &purchase); 50]);
     assert_eq!(taken.iter().filter(|taken| **taken == NoticeTaken::Applied).count(), 1, "{taken:?}");
     assert_eq!(taken.iter().filter(|taken| **taken == NoticeTaken::Before).count(), 49, "{taken:?}");
     assert_eq!(copies(&service, &purchase), [UserPackState::Sealed; 2]);
     assert_eq!((journal(&service, &purchase), stock(&service, gala).sold), ([Some(2500), None], 2));
-    // As fifty events of their own they complete as much.
+    // As fifty different events they complete no more.
     let purchase = begin(&service, mia, gala, 1);
     let many = (0..50)
         .map(|n| PaymentNotice { event_id: format!("evt_{n}"), ..notice(NoticeKind::Paid, &purchase) });
-    let taken = told_together([&service, &other], many.collect());
+    let taken = notify_together([&service, &other], many.collect());
     assert_eq!(taken.iter().filter(|taken| **taken == NoticeTaken::Applied).count(), 1, "{taken:?}");
     assert_eq!(copies(&service, &purchase), [UserPackState::Sealed]);
     Ok(())
 }
 
-fn rule_4_a_payment_and_its_end_at_once_come_to_one(kind: DatabaseKind) -> Result<()> {
+fn rule_4_a_payment_and_its_expiry_at_once_end_in_one_state(kind: DatabaseKind) -> Result<()> {
     let (service, cashier) = paid_shop(kind)?;
     let other = service.another()?;
     let paid = pack(&service, "paid").id;
@@ -59,7 +59,7 @@ fn rule_4_a_payment_and_its_end_at_once_come_to_one(kind: DatabaseKind) -> Resul
     for nth in 0..10 {
         let mia = service.fan(&format!("mia{nth}")).id;
         let purchase = begin(&service, mia, paid, 1);
-        told_together([&service, &other], kinds.map(|kind| notice(kind, &purchase)).into());
+        notify_together([&service, &other], kinds.map(|kind| notice(kind, &purchase)).into());
         match state(&service, &purchase) {
             PurchaseState::Completed => {
                 assert_eq!(journal(&service, &purchase), [Some(499), None]);
@@ -79,7 +79,7 @@ fn rule_4_a_payment_and_its_end_at_once_come_to_one(kind: DatabaseKind) -> Resul
     Ok(())
 }
 
-fn rule_4_a_refund_and_an_opening_at_once_leave_nothing_over(kind: DatabaseKind) -> Result<()> {
+fn rule_4_a_refund_and_an_opening_at_once_leave_nothing(kind: DatabaseKind) -> Result<()> {
     let (service, _) = paid_shop(kind)?;
     let other = service.another()?;
     let gala = pack(&service, "gala").id;
@@ -98,7 +98,7 @@ fn rule_4_a_refund_and_an_opening_at_once_leave_nothing_over(kind: DatabaseKind)
         };
         assert_eq!(service.join(refund)?, NoticeTaken::Applied);
         gone += u32::from(service.join(opening).is_ok());
-        // Whichever came first, the fan has nothing, and what was opened alone is gone.
+        // Whichever came first, the fan has nothing, and only an opened copy is lost.
         assert_eq!(
             (copies(&service, &purchase), owned(&service, mia)),
             (vec![UserPackState::Revoked], vec![])
@@ -108,7 +108,7 @@ fn rule_4_a_refund_and_an_opening_at_once_leave_nothing_over(kind: DatabaseKind)
     Ok(())
 }
 
-fn of_many_who_pay_with_money_no_more_wait_than_can_be_filled(kind: DatabaseKind) -> Result<()> {
+fn no_more_purchases_for_money_wait_than_can_be_filled(kind: DatabaseKind) -> Result<()> {
     let (service, _) = paid_shop(kind)?;
     let other = service.another()?;
     let gala = pack(&service, "gala").id;

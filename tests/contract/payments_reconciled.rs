@@ -1,4 +1,5 @@
-//! Spec §3, rule 4: what stops half-way is finished, expired or given back, by whoever looks, however many look at once.
+//! Spec §3, rule 4: a payment that stops half-way is completed, expired or refunded, by any process that
+//! reconciles, however many do so at once.
 
 use super::ledger::in_order;
 use super::packs::{buy, pack, stock};
@@ -13,14 +14,14 @@ use terrace_testkit::packs::{Purchase, PurchaseState, Stock, UserPackState};
 use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
 
 on_each_database! {
-    what_nobody_pays_expires_and_can_be_bought_by_others,
-    what_was_paid_and_not_told_is_completed,
-    what_was_paid_at_the_last_moment_is_not_expired,
+    an_unpaid_purchase_expires_and_its_stock_can_be_bought,
+    a_payment_without_a_notice_is_completed,
+    a_payment_at_the_last_moment_does_not_expire,
     a_provider_that_does_not_answer_is_asked_again,
     a_purchase_without_a_checkout_expires,
-    what_is_owed_is_asked_for_until_it_is_given,
-    many_who_reconcile_at_once_do_each_thing_once,
-    who_asks_for_what_they_paid_need_not_wait,
+    a_refund_is_requested_until_it_is_made,
+    many_reconciliations_at_once_do_each_thing_once,
+    a_buyer_who_asks_after_paying_need_not_wait,
 }
 
 const MINUTE: Duration = Duration::from_mins(1);
@@ -33,7 +34,7 @@ fn says(cashier: &Cashier, purchase: &Purchase, state: PaymentState) {
     cashier.books().states.insert(purchase.id, state);
 }
 
-fn what_nobody_pays_expires_and_can_be_bought_by_others(kind: DatabaseKind) -> Result<()> {
+fn an_unpaid_purchase_expires_and_its_stock_can_be_bought(kind: DatabaseKind) -> Result<()> {
     let (service, cashier) = paid_shop(kind)?;
     let [mia, bo] = [service.fan("mia").id, service.fan("bo_").id];
     let gala = pack(&service, "gala").id;
@@ -55,7 +56,7 @@ fn what_nobody_pays_expires_and_can_be_bought_by_others(kind: DatabaseKind) -> R
     assert_eq!((cashier.asked("look_up"), cashier.asked("close")), (1, 1));
     assert_eq!(reconcile(&service), ReconcileReport::default());
     service.done(buy(&service, bo, gala, 4));
-    // Whatever comes later is given back.
+    // A payment that comes later is refunded.
     assert_eq!(tell(&service, notice(NoticeKind::Paid, &purchase)), NoticeTaken::Applied);
     assert_eq!(state(&service, &purchase), PurchaseState::Refunded);
     assert_eq!((reconcile(&service).refunded, cashier.asked("refund")), (1, 1));
@@ -64,7 +65,7 @@ fn what_nobody_pays_expires_and_can_be_bought_by_others(kind: DatabaseKind) -> R
     Ok(())
 }
 
-fn what_was_paid_and_not_told_is_completed(kind: DatabaseKind) -> Result<()> {
+fn a_payment_without_a_notice_is_completed(kind: DatabaseKind) -> Result<()> {
     let (service, cashier) = paid_shop(kind)?;
     let mia = service.fan("mia").id;
     let paid = pack(&service, "paid").id;
@@ -79,11 +80,11 @@ fn what_was_paid_and_not_told_is_completed(kind: DatabaseKind) -> Result<()> {
     let states = [&bought, &declined, &back].map(|purchase| state(&service, purchase));
     assert_eq!(states, [PurchaseState::Completed, PurchaseState::Cancelled, PurchaseState::Refunded]);
     assert_eq!(copies(&service, &bought), [UserPackState::Sealed]);
-    // What is told afterwards is nothing new.
+    // A notice that comes afterwards changes nothing.
     assert_eq!(tell(&service, notice(NoticeKind::Paid, &bought)), NoticeTaken::Nothing);
     assert_eq!(journal(&service, &bought), [Some(499), None]);
     assert_eq!(reconcile(&service), ReconcileReport::default());
-    // A provider that says another amount is not believed.
+    // A payment of another amount is not accepted.
     let odd = begin(&service, mia, paid, 1);
     says(&cashier, &odd, PaymentState::Paid(money(&back)));
     service.clock().advance(MINUTE * 2);
@@ -92,7 +93,7 @@ fn what_was_paid_and_not_told_is_completed(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn what_was_paid_at_the_last_moment_is_not_expired(kind: DatabaseKind) -> Result<()> {
+fn a_payment_at_the_last_moment_does_not_expire(kind: DatabaseKind) -> Result<()> {
     let (service, cashier) = paid_shop(kind)?;
     let mia = service.fan("mia").id;
     let gala = pack(&service, "gala").id;
@@ -136,7 +137,7 @@ fn a_purchase_without_a_checkout_expires(kind: DatabaseKind) -> Result<()> {
     let (service, cashier) = paid_shop(kind)?;
     let mia = service.fan("mia").id;
     let gala = pack(&service, "gala").id;
-    // Whoever sold it was killed before it asked the provider.
+    // The process that sold it was killed before it asked the provider.
     let purchase = service.done(buy(&service, mia, gala, 2)).purchase;
     service.clock().advance(MINUTE * 29);
     assert_eq!(reconcile(&service).left, 1);
@@ -146,7 +147,7 @@ fn a_purchase_without_a_checkout_expires(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn what_is_owed_is_asked_for_until_it_is_given(kind: DatabaseKind) -> Result<()> {
+fn a_refund_is_requested_until_it_is_made(kind: DatabaseKind) -> Result<()> {
     let (service, cashier) = paid_shop(kind)?;
     let mia = service.fan("mia").id;
     let paid = pack(&service, "paid").id;
@@ -167,7 +168,7 @@ fn what_is_owed_is_asked_for_until_it_is_given(kind: DatabaseKind) -> Result<()>
     Ok(())
 }
 
-fn many_who_reconcile_at_once_do_each_thing_once(kind: DatabaseKind) -> Result<()> {
+fn many_reconciliations_at_once_do_each_thing_once(kind: DatabaseKind) -> Result<()> {
     let (service, cashier) = paid_shop(kind)?;
     let other = service.another()?;
     let paid = pack(&service, "paid").id;
@@ -216,7 +217,7 @@ fn many_who_reconcile_at_once_do_each_thing_once(kind: DatabaseKind) -> Result<(
     Ok(())
 }
 
-fn who_asks_for_what_they_paid_need_not_wait(kind: DatabaseKind) -> Result<()> {
+fn a_buyer_who_asks_after_paying_need_not_wait(kind: DatabaseKind) -> Result<()> {
     let (service, cashier) = paid_shop(kind)?;
     let mia = service.fan("mia").id;
     let paid = pack(&service, "paid").id;
@@ -224,7 +225,7 @@ fn who_asks_for_what_they_paid_need_not_wait(kind: DatabaseKind) -> Result<()> {
     says(&cashier, &purchase, PaymentState::Paid(money(&purchase)));
     let command = service.run(service.app().complete_purchase(mia, paid, purchase.id))?;
     assert_eq!(service.done(command).copies.len(), 1);
-    // Nor who asks for what they have not.
+    // Nor does a fan whose payment was declined have to wait.
     let declined = begin(&service, mia, paid, 1);
     says(&cashier, &declined, PaymentState::Ended);
     let command = service.run(service.app().complete_purchase(mia, paid, declined.id))?;

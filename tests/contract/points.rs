@@ -1,5 +1,5 @@
-//! The leaderboard scoring rules of spec §1 against the store: what an award leaves in the ledger, in the totals and in
-//! the legacy entries.
+//! The leaderboard scoring rules of spec §1 in the store: what an award writes to the ledger, to the totals
+//! and to the legacy entries.
 
 use anyhow::Result;
 use std::sync::Arc;
@@ -20,22 +20,22 @@ use terrace_testkit::scoring::{
 use terrace_testkit::{DatabaseKind, PASSWORD, TestApp, on_each_database};
 
 on_each_database! {
-    rule_1_an_award_is_recorded_with_its_season_and_board_and_told_of,
+    rule_1_an_award_is_recorded_with_its_season_and_board_and_published,
     rules_2_and_3_a_teams_total_counts_its_rows_and_the_global_one_all_of_the_season,
-    rule_4_the_activitys_team_goes_before_the_favourite_of_the_moment,
+    rule_4_the_activitys_team_precedes_the_current_favourite,
     rule_5_a_record_without_a_board_counts_globally_only,
-    rule_6_what_was_before_the_first_season_is_kept_and_never_counted,
+    rule_6_awards_before_the_first_season_are_kept_and_never_counted,
     rule_7_a_new_season_begins_empty_and_nothing_is_deleted,
     a_reversal_counts_where_its_record_did_and_happens_once,
-    who_cannot_get_points_gets_none,
+    suspended_and_deleted_accounts_get_no_points,
     a_closed_season_takes_maintenance_only,
-    a_process_that_knows_old_seasons_stamps_with_the_new_ones,
+    a_process_with_old_seasons_stamps_with_the_new_ones,
     an_award_on_postgresql_is_one_round_trip,
 }
 
 pub(super) const SECOND: Duration = Duration::from_secs(1);
 
-/// A process on a database that has Season 0, until now, and Season 0.5, from now on.
+/// A process on a database that has Season 0, which ends now, and Season 0.5, which starts now.
 pub(super) fn founded(kind: DatabaseKind) -> Result<TestApp> {
     let service = TestApp::start(kind)?;
     assert!(service.run(service.app().found_seasons())?);
@@ -46,7 +46,7 @@ pub(super) fn fact(name: &str) -> SourceKey {
     SourceKey::import(name).expect("a source key")
 }
 
-/// An award of the service's, now.
+/// An award by the service, now.
 pub(super) fn award(service: &TestApp, user: UserId, amount: i64, name: &str) -> AwardPoints {
     AwardPoints {
         awards: service.app().awards(),
@@ -122,7 +122,7 @@ pub(super) fn board_of(service: &TestApp, team: TeamId) -> BoardId {
     service.ask(move |tx| tx.board_of_team(team)).expect("a team's board").id
 }
 
-/// The board that is asked for, as whoever reads it finds it.
+/// The board with this choice, as a reader finds it.
 pub(super) fn found(
     service: &TestApp,
     board: BoardChoice,
@@ -163,7 +163,7 @@ pub(super) fn favour(service: &TestApp, user: UserId, team: Option<TeamId>) {
     service.done(ChangeProfile { user, change });
 }
 
-fn rule_1_an_award_is_recorded_with_its_season_and_board_and_told_of(kind: DatabaseKind) -> Result<()> {
+fn rule_1_an_award_is_recorded_with_its_season_and_board_and_published(kind: DatabaseKind) -> Result<()> {
     let service = founded(kind)?;
     let (fan, team) = (service.fan("mia").id, service.team("foxes"));
     let before = service.settled();
@@ -171,16 +171,16 @@ fn rule_1_an_award_is_recorded_with_its_season_and_board_and_told_of(kind: Datab
     let (season, board) = (active(&service), board_of(&service, team));
     assert_eq!((record.season, record.board.map(BoardId::from)), (Some(season.id), Some(board)));
     assert_eq!(ledger(&service, fan), std::slice::from_ref(&record));
-    // One event, of that record and with the totals as they are.
-    let told = service.log(before);
-    let [event] = &told[..] else { panic!("{told:?}") };
+    // One event, of that record and with the current totals.
+    let events = service.log(before);
+    let [event] = &events[..] else { panic!("{events:?}") };
     assert_eq!((event.what.kind, event.what.actor), (EventKind::PointsAwarded, Some(fan)));
     assert_eq!((event.what.subject, event.what.team), (record.id.as_uuid(), Some(team)));
     let mut changes =
         event.detail.as_deref().unwrap_or_default().parse::<terrace_testkit::scoring::TotalChanges>()?;
     changes.0.sort_by_key(|change| change.board);
     assert_eq!(changes.0, totals(&service, fan, season.id));
-    // The same fact again writes and tells nothing.
+    // The same fact again writes and publishes nothing.
     let after = service.settled();
     assert_eq!(service.done(award(&service, fan, 99, "one")), AwardResult::Before);
     assert_eq!((ledger(&service, fan).len(), service.log(after)), (1, vec![]));
@@ -205,7 +205,7 @@ fn rules_2_and_3_a_teams_total_counts_its_rows_and_the_global_one_all_of_the_sea
     let points = |board| points_on(&service, fan, season.id, board);
     assert_eq!(points(global(&service, season.id)), Some(131));
     assert_eq!(teams.map(|team| points(board_of(&service, team))), [Some(30), Some(100)]);
-    // A total was reached by the last record that changed it.
+    // The time of a total is that of the last record that changed it.
     let reached = |board| {
         let totals = totals(&service, fan, season.id);
         let total = totals.iter().find(|total| total.board == board).expect("a total").total;
@@ -217,7 +217,7 @@ fn rules_2_and_3_a_teams_total_counts_its_rows_and_the_global_one_all_of_the_sea
     Ok(())
 }
 
-fn rule_4_the_activitys_team_goes_before_the_favourite_of_the_moment(kind: DatabaseKind) -> Result<()> {
+fn rule_4_the_activitys_team_precedes_the_current_favourite(kind: DatabaseKind) -> Result<()> {
     let service = founded(kind)?;
     let fan = service.fan("mia").id;
     let teams @ [foxes, rovers] = [service.team("foxes"), service.team("rovers")];
@@ -246,7 +246,7 @@ fn rule_5_a_record_without_a_board_counts_globally_only(kind: DatabaseKind) -> R
     Ok(())
 }
 
-fn rule_6_what_was_before_the_first_season_is_kept_and_never_counted(kind: DatabaseKind) -> Result<()> {
+fn rule_6_awards_before_the_first_season_are_kept_and_never_counted(kind: DatabaseKind) -> Result<()> {
     let service = founded(kind)?;
     let (fan, team) = (service.fan("mia").id, service.team("foxes"));
     let long_ago = Timestamp::from_micros(0);
@@ -290,14 +290,14 @@ fn rule_7_a_new_season_begins_empty_and_nothing_is_deleted(kind: DatabaseKind) -
     let of = |season, board| points_on(&service, fan, season, board);
     assert_eq!([of(old, global(&service, old)), of(old, board)], [Some(5), Some(5)]);
     assert_eq!([of(new, global(&service, new)), of(new, board)], [Some(2), Some(2)]);
-    // The entry of a board mirrors the season that is active; that of the past global board stays as it was.
+    // The entry of a board mirrors the active season; that of the past global board is unchanged.
     let expected = [
         (global(&service, old), (5, Some(old))),
         (global(&service, new), (2, Some(new))),
         (board, (2, Some(new))),
     ];
     assert_eq!(entries(&service), expected.into());
-    // A correction of the past season changes that one, and not what the entry mirrors.
+    // A correction of the past season changes that season, and not the season that the entry mirrors.
     let correction =
         at(service.clock().now().minus(SECOND), for_team(team, award(&service, fan, -1, "correction")));
     service.done(by_maintenance(correction));
@@ -317,11 +317,11 @@ fn a_reversal_counts_where_its_record_did_and_happens_once(kind: DatabaseKind) -
     assert_eq!(service.done(reversal(&service, fan, "one", Writer::Service)), AwardResult::Before);
     assert_eq!(points_on(&service, fan, season, board), Some(3));
     assert_eq!(points_on(&service, fan, season, global(&service, season)), Some(3));
-    // What was taken back is not paid again.
+    // A reversed award is not paid again.
     assert_eq!(service.done(award(&service, fan, 5, "one")), AwardResult::Before);
     let refused = service.refused(reversal(&service, fan, "never", Writer::Service));
     assert_eq!(refused, ReversePointsRefusal::NoRecord);
-    // After the season's end only maintenance takes back, and the past season is what it changes.
+    // After the season's end only maintenance may reverse, and it changes the past season.
     service.clock().advance(SECOND);
     start_season(&service, "1", None);
     let refused = service.refused(reversal(&service, fan, "two", Writer::Service));
@@ -333,7 +333,7 @@ fn a_reversal_counts_where_its_record_did_and_happens_once(kind: DatabaseKind) -
     Ok(())
 }
 
-fn who_cannot_get_points_gets_none(kind: DatabaseKind) -> Result<()> {
+fn suspended_and_deleted_accounts_get_no_points(kind: DatabaseKind) -> Result<()> {
     let service = founded(kind)?;
     let [mia, bo] = ["mia", "bo_"].map(|name| service.fan(name));
     let unknown = "0190a6f2-7c1e-7000-8000-000000000000";
@@ -347,14 +347,14 @@ fn who_cannot_get_points_gets_none(kind: DatabaseKind) -> Result<()> {
             AwardPointsRefusal::Rule(refusal)
         );
     }
-    // Who is suspended gets what maintenance writes, and is not listed with it.
+    // A suspended fan gets awards by maintenance, and is not listed with them.
     service.done(SuspendAccount { username: "mia".to_owned() });
     assert_eq!(service.refused(award(&service, mia.id, 5, "one")), AwardPointsRefusal::NotActive);
     assert_eq!(ledger(&service, mia.id), []);
     service.done(by_maintenance(award(&service, mia.id, 5, "one")));
     let season = active(&service).id;
     assert!(totals(&service, mia.id, season).iter().all(|total| !total.is_listed));
-    // Who is deleted gets nothing from anybody.
+    // A deleted account gets no award from any writer.
     service.done(award(&service, bo.id, 5, "one"));
     let viewer = service.viewer(bo.cookie).expect("signed in");
     let deleted = service.run(service.app().delete_account(&viewer, Password::offer(PASSWORD.to_owned())));
@@ -386,12 +386,12 @@ fn a_closed_season_takes_maintenance_only(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// Another process starts and closes seasons; this one has not heard of it when it awards.
-fn a_process_that_knows_old_seasons_stamps_with_the_new_ones(kind: DatabaseKind) -> Result<()> {
+/// Another process starts and closes seasons; this one has not loaded that when it awards.
+fn a_process_with_old_seasons_stamps_with_the_new_ones(kind: DatabaseKind) -> Result<()> {
     let service = founded(kind)?;
     let other = service.another()?;
     let fan = service.fan("mia").id;
-    // It knows Season 0.5, and nobody tells it of what comes.
+    // It has loaded Season 0.5, and is not notified of later changes.
     let first = written(other.done(award(&service, fan, 1, "first"))).season;
     assert_eq!(first, Some(active(&service).id));
     let within_first = service.clock().now();
@@ -403,7 +403,7 @@ fn a_process_that_knows_old_seasons_stamps_with_the_new_ones(kind: DatabaseKind)
         let record = written(other.done(award(&other, fan, 10, &format!("in/{n}"))));
         assert_eq!(record.season, Some(active(&service).id), "the season of season {key}");
     }
-    // A closed season refuses the service also where it is thought to be open.
+    // A closed season refuses the service, also in a process whose copy says that it is open.
     let stranger = service.another()?;
     assert_eq!(
         written(stranger.done(award(&stranger, fan, 1, "stranger"))).season,
@@ -429,7 +429,7 @@ fn an_award_on_postgresql_is_one_round_trip(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::without_rehearsal(kind)?;
     service.run(service.app().found_seasons())?;
     let (fan, team) = (service.fan("mia").id, service.team("foxes"));
-    // The seasons become known, and the team gets its board.
+    // The seasons are loaded, and the team gets its board.
     service.done(for_team(team, award(&service, fan, 1, "first")));
     favour(&service, fan, Some(team));
     let most = match kind {
@@ -438,7 +438,7 @@ fn an_award_on_postgresql_is_one_round_trip(kind: DatabaseKind) -> Result<()> {
         DatabaseKind::Sqlite => 20,
     };
     for (n, team) in [None, Some(team)].into_iter().enumerate() {
-        // The second time the fact has paid.
+        // The second time the fact has been paid already.
         for _ in 0..2 {
             let order = AwardPoints { team, ..award(&service, fan, 1, &n.to_string()) };
             let before = service.storage().statements();
@@ -452,7 +452,7 @@ fn an_award_on_postgresql_is_one_round_trip(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// What the rules make of records of one total, word by word.
+/// The total of these records by the rules, word by word.
 pub(super) fn sum(starts_at: Timestamp, records: &[&PointsRecord]) -> Total {
     let times = records.iter().filter(|record| record.amount != Points::ZERO).map(|record| record.at);
     Total {

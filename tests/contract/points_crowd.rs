@@ -1,5 +1,5 @@
-//! Points under many hands: each fact pays once, no award is lost, and nobody is listed who should not be, whatever
-//! happens in the same moment.
+//! Points under concurrency: each fact pays once, no award is lost, and no fan is listed who should not be,
+//! whatever happens in the same moment.
 
 use super::points::{
     active, award, board_of, fact, found, founded, global, ledger, points_on, start_season, totals, unbroken,
@@ -16,17 +16,17 @@ use terrace_testkit::scoring::Writer;
 use terrace_testkit::{DatabaseKind, Fan, PASSWORD, SeededEntropy, TestApp, on_each_database};
 
 on_each_database! {
-    a_fact_told_a_hundred_times_at_once_pays_once,
+    a_fact_sent_a_hundred_times_at_once_pays_once,
     awards_of_one_fan_at_once_all_count,
     two_at_once_make_one_team_board,
-    a_fact_is_taken_back_once_by_whoever_is_first,
-    an_award_beside_a_change_of_who_is_shown_lists_nobody_wrongly,
-    an_award_beside_a_deletion_lists_nobody,
+    a_fact_is_reversed_once_by_the_first_writer,
+    an_award_beside_a_change_of_visibility_lists_the_fan_correctly,
+    an_award_beside_a_deletion_lists_no_fan,
     awards_beside_the_start_of_a_season_count_in_one_of_the_two,
 }
 
-/// Rule 1 and the key that makes a fact one: a hundred writers in two processes.
-fn a_fact_told_a_hundred_times_at_once_pays_once(kind: DatabaseKind) -> Result<()> {
+/// Rule 1 and the source key that identifies a fact: a hundred writers in two processes.
+fn a_fact_sent_a_hundred_times_at_once_pays_once(kind: DatabaseKind) -> Result<()> {
     let service = founded(kind)?;
     let other = service.another()?;
     let (fan, team) = (service.fan("mia").id, service.team("foxes"));
@@ -68,7 +68,7 @@ fn awards_of_one_fan_at_once_all_count(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// Two awards, and two who look, when a team has no board yet.
+/// Two awards, and two readers, when a team has no board yet.
 fn two_at_once_make_one_team_board(kind: DatabaseKind) -> Result<()> {
     const KEYS: [&str; 10] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"];
     let service = founded(kind)?;
@@ -104,7 +104,7 @@ fn two_at_once_make_one_team_board(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn a_fact_is_taken_back_once_by_whoever_is_first(kind: DatabaseKind) -> Result<()> {
+fn a_fact_is_reversed_once_by_the_first_writer(kind: DatabaseKind) -> Result<()> {
     let service = founded(kind)?;
     let fan = service.fan("mia").id;
     service.done(award(&service, fan, 5, "kept"));
@@ -122,7 +122,7 @@ fn a_fact_is_taken_back_once_by_whoever_is_first(kind: DatabaseKind) -> Result<(
     Ok(())
 }
 
-/// Which way somebody is or is not shown, as the last that was done says.
+/// A change that decides whether a fan is listed; the last one counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Change {
     Hide,
@@ -136,7 +136,7 @@ enum Change {
 const CHANGES: [Change; 6] =
     [Change::Hide, Change::Show, Change::Suspend, Change::Restore, Change::Leave, Change::Join];
 
-/// How the account is, as a reader of the rules keeps it.
+/// The state of the account according to the rules.
 #[derive(Debug, Clone, Copy)]
 struct Shown {
     visible: bool,
@@ -176,9 +176,9 @@ fn below(dice: &SeededEntropy, end: usize) -> usize {
     usize::from(dice.seed()[0]) % end
 }
 
-/// Opting out and in, suspension, joining and leaving, each in the very moment of awards by two processes: afterwards
-/// the fan is listed where the rules say, and nowhere else.
-fn an_award_beside_a_change_of_who_is_shown_lists_nobody_wrongly(kind: DatabaseKind) -> Result<()> {
+/// Opting out and in, suspension, joining and leaving, each at the very moment of awards by two processes:
+/// afterwards the fan is listed where the rules say, and nowhere else.
+fn an_award_beside_a_change_of_visibility_lists_the_fan_correctly(kind: DatabaseKind) -> Result<()> {
     let service = founded(kind)?;
     let other = service.another()?;
     let team = service.team("foxes");
@@ -232,7 +232,7 @@ fn an_award_beside_a_change_of_who_is_shown_lists_nobody_wrongly(kind: DatabaseK
     Ok(())
 }
 
-fn an_award_beside_a_deletion_lists_nobody(kind: DatabaseKind) -> Result<()> {
+fn an_award_beside_a_deletion_lists_no_fan(kind: DatabaseKind) -> Result<()> {
     let service = founded(kind)?;
     let other = service.another()?;
     let team = service.team("foxes");
@@ -259,7 +259,7 @@ fn an_award_beside_a_deletion_lists_nobody(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// Four writers award to the same fans while seasons begin: every record is of the season that its time says, totals
+/// Four writers award to the same fans while seasons begin: every record is in the season of its time, totals
 /// are the sums of the records, and each legacy entry is a total of the season that it names.
 fn awards_beside_the_start_of_a_season_count_in_one_of_the_two(kind: DatabaseKind) -> Result<()> {
     let service = founded(kind)?;

@@ -1,5 +1,5 @@
-//! Random histories of points: what the store keeps beside the ledger is what a naive sum makes of it, written straight
-//! from the scoring rules of spec §1.
+//! Random histories of points: the data beside the ledger equals a naive sum of it, written straight from the
+//! scoring rules of spec §1.
 
 use super::points::{fact, found, founded, ledger, seasons, start_season, sum, totals, unbroken};
 use anyhow::Result;
@@ -18,7 +18,7 @@ use terrace_testkit::{DatabaseKind, SeededEntropy, TestApp, on_each_database};
 
 on_each_database! { random_histories_agree_with_a_naive_sum_of_the_rules }
 
-/// Fans, each of whom has one writer; and what happens to each before and after a season turns.
+/// Fans, each with one writer; and the number of actions of each before and after a season turns.
 const FANS: usize = 12;
 const DEEDS: usize = 130;
 const HOUR: Duration = Duration::from_hours(1);
@@ -37,7 +37,7 @@ impl Dice {
     }
 }
 
-/// What the rules say of one fan, record by record.
+/// The state of one fan by the rules, record by record.
 struct Rules {
     seasons: Arc<Seasons>,
     boards: BTreeMap<TeamId, BoardId>,
@@ -71,7 +71,7 @@ impl Rules {
         self.seasons.iter().find(|one| one.id == season).map(|one| one.status)
     }
 
-    /// Rules 1, 4, 5 and 6. Nothing where the award is refused; otherwise whether it is written.
+    /// Rules 1, 4, 5 and 6. `None` where the award is refused; otherwise whether it is written.
     fn award(
         &mut self,
         key: &str,
@@ -91,7 +91,7 @@ impl Rules {
         Some(self.write(key.to_owned(), Recorded { amount, season, board, at }))
     }
 
-    /// Nothing where the reversal is refused.
+    /// `None` where the reversal is refused.
     fn reverse(&mut self, key: &str, at: Timestamp, by: Writer) -> Option<bool> {
         let paid = *self.records.get(key)?;
         if by == Writer::Service && self.is_closed(paid.season) {
@@ -129,7 +129,7 @@ impl Rules {
     }
 }
 
-/// What one fan goes through, with the rules beside it.
+/// The actions of one fan, applied to the store and to the rules.
 async fn live(
     app: Arc<App>,
     user: UserId,
@@ -170,7 +170,8 @@ async fn live(
                     _ => i64::try_from(dice.below(100)).expect("small"),
                 };
                 let activity = dice.chance(40).then(|| teams[dice.below(teams.len())]);
-                // From an hour before the first season to an hour ahead: every season, and what lies between them.
+                // From an hour before the first season to an hour ahead: every season, and the gaps between
+                // them.
                 let hours = u32::try_from(dice.below(9)).expect("small");
                 let at = first
                     .minus(HOUR)
@@ -251,8 +252,8 @@ fn agree(service: &TestApp, user: UserId, rules: &Rules) {
     assert_eq!(kept, rules.entries);
 }
 
-/// Season 0, a closed Season 0.5, nothing for an hour, an active season, one that is announced; twelve fans at once, in
-/// two processes; then the announced season begins, and they go on.
+/// Season 0, a closed Season 0.5, no season for an hour, an active season, an announced one; twelve fans at
+/// once, in two processes; then the announced season begins, and they continue.
 fn random_histories_agree_with_a_naive_sum_of_the_rules(kind: DatabaseKind) -> Result<()> {
     let service = founded(kind)?;
     let other = service.another()?;

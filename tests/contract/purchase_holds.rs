@@ -1,4 +1,5 @@
-//! Stock that is held without being paid: what an account may abandon, and what new accounts hold together.
+//! Stock that is held without a payment: how often an account may abandon purchases, and how much new
+//! accounts may hold together.
 
 use super::packs::{buy, open, pack, stock};
 use super::payments::{CASHIER, Cashier, begin, copies, journal, notice, state, tell};
@@ -19,9 +20,9 @@ on_each_database! {
     of_fifty_new_accounts_at_once_a_quarter_of_the_stock_is_held,
     a_new_account_holds_one_copy_however_often_it_asks_at_once,
     three_abandoned_purchases_stop_an_account_for_a_day,
-    what_the_provider_refuses_is_not_abandoned,
-    a_return_and_an_opening_at_once_come_to_one,
-    a_provider_takes_back_what_was_opened,
+    a_purchase_that_the_provider_refuses_is_not_abandoned,
+    of_a_return_and_an_opening_at_once_one_succeeds,
+    a_refund_by_the_provider_revokes_what_was_opened,
 }
 
 const DAY: Duration = Duration::from_hours(24);
@@ -55,7 +56,7 @@ slots = [{ common = 1 }]
 scarf = 1
 "#;
 
-/// A house in which accounts are new for a day.
+/// A service in which accounts are new for a day.
 fn drop_shop(kind: DatabaseKind) -> Result<(TestApp, Arc<Cashier>, PackId)> {
     let cashier = Arc::new(Cashier::default());
     let provider: Arc<dyn PaymentProvider> = Arc::<Cashier>::clone(&cashier);
@@ -89,19 +90,19 @@ fn new_accounts_hold_a_quarter_of_what_is_left(kind: DatabaseKind) -> Result<()>
         assert_eq!(refusal(&service, buy(&service, *fan, drop, 1)), too_new);
     }
     assert_eq!(stock(&service, drop), Stock { sold: 6, sealed: 6 });
-    // What is not limited, they may have.
+    // They may buy a pack without a limit.
     begin(&service, fresh[6], pack(&service, "plenty").id, 5);
 
-    // One that pays holds nothing, and may hold another copy; the share is of what is left.
+    // A paid purchase holds nothing, and its fan may hold another copy; the share is of what is left.
     assert_eq!(tell(&service, notice(NoticeKind::Paid, &held[0])), NoticeTaken::Applied);
     assert_eq!(refusal(&service, buy(&service, fresh[7], drop, 1)), too_new, "5 of 23 are held: a quarter");
-    // An older account has all the rest.
+    // An older account may hold all the rest.
     begin(&service, old, drop, 18);
     assert_eq!(stock(&service, drop), Stock { sold: 24, sealed: 24 });
     let gone = SaleRefusal::SoldOut { remaining: 0 };
     assert_eq!(refusal(&service, buy(&service, fresh[7], drop, 1)), gone);
 
-    // After a day they are like any other.
+    // After a day they are like any other account.
     service.clock().advance(DAY);
     service.run(service.app().reconcile())?;
     assert_eq!(stock(&service, drop), Stock { sold: 1, sealed: 1 });
@@ -109,7 +110,8 @@ fn new_accounts_hold_a_quarter_of_what_is_left(kind: DatabaseKind) -> Result<()>
     Ok(())
 }
 
-/// Buys one copy for each, at once, from two processes; says how many got one, and what the others were told.
+/// Buys one copy for each fan, at once, from two processes. Returns how many got one, and the refusals of the
+/// others.
 fn together(services: [&TestApp; 2], fans: &[UserId], pack: PackId) -> (usize, Vec<SaleRefusal>) {
     let each = fans.iter().zip(services.into_iter().cycle());
     let works: Vec<_> = each
@@ -157,7 +159,7 @@ fn three_abandoned_purchases_stop_an_account_for_a_day(kind: DatabaseKind) -> Re
     let (service, _, drop) = drop_shop(kind)?;
     let (mia, bo) = (service.fan("mia").id, service.fan("bo_").id);
     service.clock().advance(DAY);
-    // Two run out of time, and one is given up.
+    // Two expire, and one is cancelled.
     for _ in 0..2 {
         begin(&service, mia, drop, 20);
         service.clock().advance(Duration::from_mins(31));
@@ -167,17 +169,17 @@ fn three_abandoned_purchases_stop_an_account_for_a_day(kind: DatabaseKind) -> Re
     assert_eq!(tell(&service, notice(NoticeKind::Cancelled, &given_up)), NoticeTaken::Applied);
     let wait = DAY.checked_sub(Duration::from_mins(62)).expect("a span");
     assert_eq!(refusal(&service, buy(&service, mia, drop, 1)), SaleRefusal::TooManyAbandoned { wait });
-    // Another account, and what is not limited, are not concerned.
+    // Another account, and packs without a limit, are not affected.
     begin(&service, bo, drop, 20);
     begin(&service, mia, pack(&service, "plenty").id, 1);
-    // The first is forgotten after a day.
+    // The first one no longer counts after a day.
     service.clock().advance(wait);
     service.run(service.app().reconcile())?;
     begin(&service, mia, drop, 1);
     Ok(())
 }
 
-fn what_the_provider_refuses_is_not_abandoned(kind: DatabaseKind) -> Result<()> {
+fn a_purchase_that_the_provider_refuses_is_not_abandoned(kind: DatabaseKind) -> Result<()> {
     let (service, cashier, drop) = drop_shop(kind)?;
     let mia = service.fan("mia").id;
     service.clock().advance(DAY);
@@ -203,7 +205,7 @@ fn giving_back(
     ReturnPurchase { user, purchase: purchase.id, book }
 }
 
-fn a_return_and_an_opening_at_once_come_to_one(kind: DatabaseKind) -> Result<()> {
+fn of_a_return_and_an_opening_at_once_one_succeeds(kind: DatabaseKind) -> Result<()> {
     let (service, _, drop) = drop_shop(kind)?;
     let other = service.another()?;
     for nth in 0..8 {
@@ -222,7 +224,7 @@ fn a_return_and_an_opening_at_once_come_to_one(kind: DatabaseKind) -> Result<()>
             (Ok(()), Err(Failure::Refused(OpenPackRefusal::NothingSealed | OpenPackRefusal::Revoked))) => {
                 assert_eq!(journal(&service, &purchase), [Some(499), Some(499)]);
                 assert_eq!(copies(&service, &purchase), [UserPackState::Revoked]);
-                // The provider is asked for the refund, and it is not given twice.
+                // The provider is asked for the refund, and it is not made twice.
                 assert_eq!(service.run(service.app().reconcile())?.refunded, 1);
                 service.done(giving_back(&service, mia, &purchase));
             }
@@ -236,7 +238,7 @@ fn a_return_and_an_opening_at_once_come_to_one(kind: DatabaseKind) -> Result<()>
     Ok(())
 }
 
-fn a_provider_takes_back_what_was_opened(kind: DatabaseKind) -> Result<()> {
+fn a_refund_by_the_provider_revokes_what_was_opened(kind: DatabaseKind) -> Result<()> {
     let (service, _, drop) = drop_shop(kind)?;
     let (mia, bo) = (service.fan("mia").id, service.fan("bo_").id);
     let purchase = begin(&service, mia, drop, 1);

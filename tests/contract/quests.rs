@@ -1,5 +1,5 @@
-//! Spec §1 rule 5, §3 and §4 "Quests" against the store: a step pays once, with its completion or not at all; progress
-//! outlives changes of the content; what is not to be done yet is not done.
+//! Spec §1 rule 5, §3 and §4 "Quests" in the store: a step pays once, with its completion or not at all;
+//! progress outlives changes of the content; a step that is not available is refused.
 
 use anyhow::Result;
 use std::sync::Arc;
@@ -19,10 +19,10 @@ on_each_database! {
     spec_3_rules_2_and_3_two_hundred_at_once_pay_once_and_complete_once,
     spec_3_rule_2_a_failure_between_step_and_reward_leaves_neither,
     spec_4_a_quest_that_is_edited_midway_keeps_what_fans_did,
-    what_is_not_to_be_done_is_refused_and_changes_nothing,
+    an_unavailable_step_is_refused_and_changes_nothing,
     spec_1_rule_5_unfollow_and_follow_again_counts_as_one,
-    spec_1_rule_5_what_nobody_dealt_with_is_dealt_with_after_a_restart,
-    spec_1_rule_5_what_is_completed_is_not_dated_before_what_completed_it,
+    spec_1_rule_5_unprocessed_actions_are_processed_after_a_restart,
+    spec_1_rule_5_a_completion_is_not_dated_before_its_event,
     a_daily_quest_goes_by_the_fans_own_date,
     a_check_with_nothing_new_is_three_statements_and_writes_nothing,
 }
@@ -121,7 +121,7 @@ fn complete(service: &TestApp, user: UserId, name: &str) -> Outcome<StepComplete
     service.run(service.app().complete_step(user, step)).map(|(_, completed)| completed)
 }
 
-/// Completes a step and says what it paid.
+/// Completes a step and returns the points paid.
 fn pays(service: &TestApp, user: UserId, name: &str) -> i64 {
     complete(service, user, name).expect("a step that may be done").points
 }
@@ -138,19 +138,19 @@ pub(super) fn check(service: &TestApp, user: UserId) -> Checked {
     service.run(service.app().check_progress(user)).expect("a fan")
 }
 
-/// What a fan's records come to, and how many there are.
+/// The sum of a fan's records, and their number.
 pub(super) fn paid(service: &TestApp, user: UserId) -> (i64, usize) {
     let records = service.ask(move |tx| tx.records(user, Limit::MAX, None)).items;
     (records.iter().map(|record| record.amount.get()).sum(), records.len())
 }
 
-/// What a fan's run of a quest is at, and how many of its steps are done.
+/// The status of a fan's run of a quest, and how many of its steps are completed.
 pub(super) fn run_of(service: &TestApp, user: UserId, key: &str) -> Option<(RunStatus, usize)> {
     let runs = service.found(ReadOwnRuns { user });
     runs.get(&quest(service, key)).map(|(run, done)| (run.status, done.len()))
 }
 
-fn told(service: &TestApp, kind: EventKind) -> usize {
+fn events_of(service: &TestApp, kind: EventKind) -> usize {
     service.log(Position::START).into_iter().filter(|event| event.what.kind == kind).count()
 }
 
@@ -169,7 +169,7 @@ fn spec_3_rules_2_and_3_two_hundred_at_once_pay_once_and_complete_once(kind: Dat
     assert_eq!(completed.iter().filter(|one| one.completes_quest).count(), 1);
     assert_eq!(paid(&service, mia), (3 + 7, 2));
     assert_eq!(
-        [EventKind::StepCompleted, EventKind::QuestCompleted].map(|kind| told(&service, kind)),
+        [EventKind::StepCompleted, EventKind::QuestCompleted].map(|kind| events_of(&service, kind)),
         [1, 1]
     );
     assert_eq!(run_of(&service, mia, "single"), Some((RunStatus::Completed, 1)));
@@ -188,7 +188,7 @@ fn spec_3_rule_2_a_failure_between_step_and_reward_leaves_neither(kind: Database
     let active = service.ask(|tx| tx.seasons()).active().expect("a season").clone();
     let put = |season: Season| {
         service.write(move |tx, ctx| Ok(tx.put_seasons(&[(season.clone(), ctx.new_id())], ctx.now())?));
-        // No season opens again, so that a process has to be told.
+        // A closed season does not open again, so a process has to load it first.
         service
             .run(async { service.app().seasons(service.app().boards_now(None).await).await })
             .expect("the seasons");
@@ -220,7 +220,8 @@ fn spec_4_a_quest_that_is_edited_midway_keeps_what_fans_did(kind: DatabaseKind) 
     }
     assert_eq!(pays(&service, mia, "ladder/one"), 1);
     let ids = ["ladder/one", "ladder/two"].map(|name| step(&service, name));
-    // Other words and points, a step more: what was done is done, and what was paid stays what it was.
+    // Other texts and points, and one more step: completed steps stay completed, and paid points stay as they
+    // were.
     let edited = QUESTS
         .replace("Up the ladder", "To the top")
         .replace(
@@ -242,12 +243,12 @@ fn spec_4_a_quest_that_is_edited_midway_keeps_what_fans_did(kind: DatabaseKind) 
     );
     assert_eq!(pays(&service, mia, "ladder/two"), 2);
     assert_eq!(run_of(&service, mia, "ladder"), Some((RunStatus::Active, 2)), "the new step is wanted, too");
-    // The new step goes again, and with it what was left to do: the next look completes the quest, once.
+    // The new step is removed again, and with it the open work: the next check completes the quest, once.
     load(&service, QUESTS);
     let checked = check(&service, mia);
     assert_eq!((checked.steps.len(), checked.quests.len(), checked.points), (0, 1, 5));
     assert_eq!((check(&service, mia).points, paid(&service, mia)), (0, (1 + 2 + 5, 3)));
-    // A step that is gone is nobody's any more, and what was done in it comes back with it.
+    // A removed step belongs to no quest, and its completions return with it.
     let shorter = QUESTS.replace(r#"{ key = "two", title = "Two", points = 2 },"#, "");
     load(&service, &shorter);
     assert_eq!(refusal_of(&service, bo, ids[1]), CompleteStepRefusal::UnknownStep);
@@ -255,10 +256,11 @@ fn spec_4_a_quest_that_is_edited_midway_keeps_what_fans_did(kind: DatabaseKind) 
     load(&service, QUESTS);
     assert_eq!(run_of(&service, mia, "ladder"), Some((RunStatus::Completed, 2)));
     assert_eq!(run_of(&service, bo, "ladder"), Some((RunStatus::Completed, 1)));
-    // Who completed the quest without it may still do it, and completes nothing again.
+    // A fan who completed the quest without the step may still complete it, which does not complete the quest
+    // again.
     assert_eq!(pays(&service, bo, "ladder/two"), 2);
     assert_eq!(paid(&service, bo), (50 + 5 + 2, 3));
-    assert_eq!(told(&service, EventKind::QuestCompleted), 2);
+    assert_eq!(events_of(&service, EventKind::QuestCompleted), 2);
     Ok(())
 }
 
@@ -266,7 +268,7 @@ fn refusal_of(service: &TestApp, user: UserId, step: StepId) -> CompleteStepRefu
     refusal(service.run(service.app().complete_step(user, step)))
 }
 
-fn what_is_not_to_be_done_is_refused_and_changes_nothing(kind: DatabaseKind) -> Result<()> {
+fn an_unavailable_step_is_refused_and_changes_nothing(kind: DatabaseKind) -> Result<()> {
     let service = with_quests(kind)?;
     let [mia, bo] = [0, 1].map(|n: usize| service.crowd(["mia", "bo"][n], 1)[0]);
     let nothing = (0, 0);
@@ -281,7 +283,7 @@ fn what_is_not_to_be_done_is_refused_and_changes_nothing(kind: DatabaseKind) -> 
     };
     assert_eq!(refuses("ladder/one"), rule(StepRefusal::QuestNotStarted));
     start(&service, mia, "ladder");
-    // Who is in one quest is not in another, and nobody is in it for somebody else.
+    // A run of one quest does not count for another, nor for another fan.
     assert_eq!(refuses("single/only"), rule(StepRefusal::QuestNotStarted));
     assert_eq!(refusal(complete(&service, bo, "ladder/one")), rule(StepRefusal::QuestNotStarted));
     assert_eq!(refuses("ladder/two"), rule(StepRefusal::OutOfOrder));
@@ -299,7 +301,7 @@ fn what_is_not_to_be_done_is_refused_and_changes_nothing(kind: DatabaseKind) -> 
     service.clock().advance(Duration::from_hours(24));
     assert_eq!(refuses("later/fans"), rule(StepRefusal::QuestClosed));
     assert_eq!((check(&service, mia), paid(&service, mia)), (Checked::default(), nothing));
-    // A quest that left the content is closed to those who are in it.
+    // A quest that left the content is closed to fans with a run of it.
     let one = step(&service, "ladder/one");
     let ladder = &QUESTS[..QUESTS.find("[[quest]]\nkey = \"single\"").expect("the second")];
     let without = QUESTS.replace(ladder, "\n").replace("requires = [\"ladder\"]\n", "");
@@ -325,7 +327,7 @@ fn spec_1_rule_5_unfollow_and_follow_again_counts_as_one(kind: DatabaseKind) -> 
         service.done(FollowUser { fan: mia, other: *other });
     }
     assert_eq!(check(&service, mia).points, 4);
-    // What was done stays done, whatever becomes of what it was for; and it is not done again.
+    // Completed steps stay completed when the follows end, and they are not completed again.
     for other in &others {
         service.done(UnfollowUser { fan: mia, other: *other });
         service.done(FollowUser { fan: mia, other: *other });
@@ -334,8 +336,8 @@ fn spec_1_rule_5_unfollow_and_follow_again_counts_as_one(kind: DatabaseKind) -> 
     Ok(())
 }
 
-/// Social actions are dealt with from the event log: what one process left another finds.
-fn spec_1_rule_5_what_nobody_dealt_with_is_dealt_with_after_a_restart(kind: DatabaseKind) -> Result<()> {
+/// Social actions are processed from the event log: another process processes what one has left.
+fn spec_1_rule_5_unprocessed_actions_are_processed_after_a_restart(kind: DatabaseKind) -> Result<()> {
     let service = with_quests(kind)?;
     let (fans, others) = (service.crowd("fan", 5), service.crowd("other", 2));
     for fan in &fans {
@@ -348,7 +350,7 @@ fn spec_1_rule_5_what_nobody_dealt_with_is_dealt_with_after_a_restart(kind: Data
     let next = service.another()?;
     drop(service);
     next.settled();
-    // Several at once deal with each of them once.
+    // Several processes at once process each of them once.
     let also = next.another()?;
     let outcomes = next.together([next.app(), also.app()].map(|app| {
         let app = Arc::clone(app);
@@ -359,12 +361,12 @@ fn spec_1_rule_5_what_nobody_dealt_with_is_dealt_with_after_a_restart(kind: Data
         assert_eq!(paid(&next, *fan), (4, 2));
         assert_eq!(run_of(&next, *fan, "friends"), Some((RunStatus::Completed, 1)));
     }
-    assert_eq!(told(&next, EventKind::QuestCompleted), fans.len());
+    assert_eq!(events_of(&next, EventKind::QuestCompleted), fans.len());
     Ok(())
 }
 
-/// The consumer's process may have drawn its time before the event was there, or its clock may be behind.
-fn spec_1_rule_5_what_is_completed_is_not_dated_before_what_completed_it(kind: DatabaseKind) -> Result<()> {
+/// The consumer's process may have read its time before the event existed, or its clock may be behind.
+fn spec_1_rule_5_a_completion_is_not_dated_before_its_event(kind: DatabaseKind) -> Result<()> {
     let service = with_quests(kind)?;
     let (fan, others) = (service.crowd("fan", 1)[0], service.crowd("other", 2));
     start(&service, fan, "friends");
@@ -382,7 +384,7 @@ fn spec_1_rule_5_what_is_completed_is_not_dated_before_what_completed_it(kind: D
     Ok(())
 }
 
-/// At noon in UTC it is tomorrow on Kiritimati since two hours, and the night before in Honolulu is over since two.
+/// At noon in UTC it has been tomorrow for two hours on Kiritimati, and a new date for two hours in Honolulu.
 fn a_daily_quest_goes_by_the_fans_own_date(kind: DatabaseKind) -> Result<()> {
     let service = with_quests(kind)?;
     let fan = |name: &str, zone: &str| {
@@ -398,7 +400,8 @@ fn a_daily_quest_goes_by_the_fans_own_date(kind: DatabaseKind) -> Result<()> {
         pays(&service, user, "daily/hello")
     };
     assert_eq!([visit(east), visit(west), visit(east), visit(west)], [3, 3, 0, 0]);
-    // Midnight on Kiritimati is at ten in the morning, and in Honolulu too: twenty-four hours apart by the date.
+    // Midnight on Kiritimati is at ten in the morning, and in Honolulu too: twenty-four hours apart by the
+    // date.
     service.clock().advance(Duration::from_hours(22) - Duration::from_secs(1));
     assert_eq!([east, west].map(is_in_it), [Some((RunStatus::Completed, 1)); 2]);
     service.clock().advance(Duration::from_secs(1));
@@ -408,7 +411,7 @@ fn a_daily_quest_goes_by_the_fans_own_date(kind: DatabaseKind) -> Result<()> {
         CompleteStepRefusal::Rule(StepRefusal::QuestNotStarted)
     );
     assert_eq!([visit(east), visit(west)], [3, 3]);
-    // Both were paid for two dates each, of which one is the same.
+    // Both were paid for two dates each, one of which is the same.
     let dates = |user: UserId| {
         let records = service.ask(move |tx| tx.records(user, Limit::MAX, None)).items;
         let mut dates: Vec<_> = records.iter().filter_map(|record| record.source.local_date()).collect();
@@ -420,7 +423,8 @@ fn a_daily_quest_goes_by_the_fans_own_date(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// A check that finds nothing is the zone with the visits, what is known of the fan, and their runs with the steps.
+/// A check that finds nothing is three statements: the time zone with the visits, the facts of the fan, and
+/// their runs with the steps.
 fn a_check_with_nothing_new_is_three_statements_and_writes_nothing(kind: DatabaseKind) -> Result<()> {
     let service = with_quests(kind)?;
     let mia = service.crowd("mia", 1)[0];
@@ -431,7 +435,7 @@ fn a_check_with_nothing_new_is_three_statements_and_writes_nothing(kind: Databas
     pays(&service, mia, "single/only");
     check(&service, mia);
     let before = service.settled();
-    // The quests themselves are remembered for a second; whoever has to read them does that once.
+    // The quests themselves are cached for a second; a check that has to read them does that once.
     let statements = (0..5).map(|_| {
         let before = service.storage().statements();
         assert_eq!(check(&service, mia), Checked::default());

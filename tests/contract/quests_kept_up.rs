@@ -1,5 +1,5 @@
-//! Spec §1 rules 5 and 12: quests and achievements are kept up with everybody, whoever or whatever brought them forward,
-//! and by however many it is asked for.
+//! Spec §1 rules 5 and 12: quests and achievements of every fan are kept up to date, whatever made the
+//! progress, and by however many processes at once.
 
 use super::live::{Living, follow};
 use super::points::award;
@@ -15,11 +15,11 @@ use terrace_testkit::quests::{Period, Run, RunStatus};
 use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
 
 on_each_database! {
-    everybody_is_brought_forward_once,
-    achievements_are_granted_to_those_who_were_there_before,
+    every_fan_is_brought_up_to_date_once,
+    achievements_are_granted_to_existing_fans,
     windows_open_by_the_clock,
-    of_many_who_ask_at_once_one_does_the_work,
-    ranks_complete_the_steps_that_ask_for_them,
+    of_many_requests_at_once_one_does_the_work,
+    ranks_complete_the_steps_that_require_them,
     a_rank_of_a_season_that_is_over_counts_for_nothing,
 }
 
@@ -30,7 +30,7 @@ fn sync(service: &TestApp) -> QuestSweep {
     sweep.expect("what was found")
 }
 
-/// Follows that nobody was told of, as imports leave them.
+/// Follows without events, as imports leave them.
 fn follow_silently(service: &TestApp, edges: Vec<(UserId, UserId)>) {
     service.write(move |tx, ctx| {
         for (fan, other) in &edges {
@@ -40,8 +40,8 @@ fn follow_silently(service: &TestApp, edges: Vec<(UserId, UserId)>) {
     });
 }
 
-/// More fans than a portion holds, some of them with something new, in two quests; one is suspended.
-fn everybody_is_brought_forward_once(kind: DatabaseKind) -> Result<()> {
+/// More fans than a batch holds, some of them with something new, in two quests; one is suspended.
+fn every_fan_is_brought_up_to_date_once(kind: DatabaseKind) -> Result<()> {
     let service = with_quests(kind)?;
     let (fans, others) = (service.crowd("fan", 620), service.crowd("other", 2));
     let (friends, started_at) = (quest(&service, "friends"), service.app().now());
@@ -72,7 +72,7 @@ fn everybody_is_brought_forward_once(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn achievements_are_granted_to_those_who_were_there_before(kind: DatabaseKind) -> Result<()> {
+fn achievements_are_granted_to_existing_fans(kind: DatabaseKind) -> Result<()> {
     let service = with_quests(kind)?;
     let (mia, fans) = (service.crowd("mia", 1)[0], service.crowd("fan", 10));
     follow_silently(&service, fans.iter().map(|fan| (*fan, mia)).collect());
@@ -87,7 +87,7 @@ fn achievements_are_granted_to_those_who_were_there_before(kind: DatabaseKind) -
     Ok(())
 }
 
-/// A window that was shut on a fan who is in the quest opens again.
+/// A window that closed on a fan with a run of the quest opens again.
 fn windows_open_by_the_clock(kind: DatabaseKind) -> Result<()> {
     let service = with_quests(kind)?;
     let fans = service.crowd("fan", 2);
@@ -105,7 +105,7 @@ fn windows_open_by_the_clock(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn of_many_who_ask_at_once_one_does_the_work(kind: DatabaseKind) -> Result<()> {
+fn of_many_requests_at_once_one_does_the_work(kind: DatabaseKind) -> Result<()> {
     let service = with_quests(kind)?;
     let other = service.another()?;
     let (fans, others) = (service.crowd("fan", 30), service.crowd("other", 2));
@@ -130,8 +130,8 @@ fn of_many_who_ask_at_once_one_does_the_work(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// Whoever is brought up by what others lose hears of it with the boards: from the tables, and from memory.
-fn ranks_complete_the_steps_that_ask_for_them(kind: DatabaseKind) -> Result<()> {
+/// A fan who rises because others lose points is credited with the boards: from the tables, and from memory.
+fn ranks_complete_the_steps_that_require_them(kind: DatabaseKind) -> Result<()> {
     let service = with_quests(kind)?;
     let fans = service.crowd("fan", 4);
     for (fan, points) in fans.iter().zip([40, 30, 20, 10]) {
@@ -148,13 +148,13 @@ fn ranks_complete_the_steps_that_ask_for_them(kind: DatabaseKind) -> Result<()> 
     };
     assert_eq!(completed(&service), [true, true, false, false]);
     assert_eq!(check(&service, fans[2]), Checked::default());
-    // The third comes in by a check of their own, which asks for their rank.
+    // The third is credited by a check of their own, which reads their rank.
     let living = Living::on(service);
     living.catch_up();
     let service = living.service();
     service.done(award(service, fans[2], 21, "two"));
     assert_eq!(check(service, fans[2]).points, 6);
-    // The fourth is seen by a look at everybody.
+    // The fourth is credited by the sweep of all fans.
     service.done(award(service, fans[3], 100, "two"));
     assert_eq!((sync(service).steps, sync_boards(service)), (1, 0));
     assert_eq!(completed(service), [true; 4]);

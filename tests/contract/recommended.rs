@@ -1,5 +1,6 @@
-//! The contract under "Locker room and social", `GET /api/user/recommended`: never oneself, nor someone followed, blocked,
-//! dismissed or without a session for 90 days, also while the graph in memory lags behind.
+//! The contract under "Locker room and social", `GET /api/user/recommended`: never the reader, nor a fan who
+//! is followed, blocked, dismissed or without a session for 90 days, also while the graph in memory lags
+//! behind.
 
 use super::live::{Living, follow};
 use anyhow::Result;
@@ -12,10 +13,10 @@ use terrace_testkit::kernel::UserId;
 use terrace_testkit::{DatabaseKind, PASSWORD, TestApp, on_each_database};
 
 on_each_database! {
-    who_must_not_be_recommended_is_not_even_while_the_graph_lags,
+    excluded_fans_are_not_recommended_while_the_graph_lags,
     a_dismissal_holds_and_may_be_repeated,
     newcomers_get_people_of_their_team_and_then_others,
-    who_was_not_there_for_ninety_days_comes_back_with_a_session,
+    a_fan_absent_for_ninety_days_returns_with_a_session,
 }
 
 const DAY: Duration = Duration::from_hours(24);
@@ -24,8 +25,8 @@ fn people(living: &Living, viewer: UserId) -> Vec<UserId> {
     living.suggestions(viewer).into_iter().map(|suggestion| suggestion.card.id).collect()
 }
 
-/// Rule 3: follow routes update the graph's edges; whatever they change shows at once.
-fn who_must_not_be_recommended_is_not_even_while_the_graph_lags(kind: DatabaseKind) -> Result<()> {
+/// Rule 3: follow routes update the graph's edges; their changes show at once.
+fn excluded_fans_are_not_recommended_while_the_graph_lags(kind: DatabaseKind) -> Result<()> {
     let living = Living::on(TestApp::start(kind)?);
     let service = living.service();
     let mia = service.fan("mia").id;
@@ -41,7 +42,7 @@ fn who_must_not_be_recommended_is_not_even_while_the_graph_lags(kind: DatabaseKi
         }
         Ok(())
     });
-    // The rows were there before the models were loaded, so they are known.
+    // The rows existed before the models were loaded, so the models have them.
     let living = living.again();
     let service = living.service();
     let mut all = people(&living, mia);
@@ -50,7 +51,7 @@ fn who_must_not_be_recommended_is_not_even_while_the_graph_lags(kind: DatabaseKi
     expected.sort_unstable();
     assert_eq!(all, expected);
 
-    // None of this is told to the models, but for the ends of accounts.
+    // No event reaches the models, except for the ends of accounts.
     service.write(move |tx, ctx| {
         follow(tx, ctx, mia, followed)?;
         tx.lock_pair(mia, blocked)?;
@@ -92,7 +93,7 @@ fn a_dismissal_holds_and_may_be_repeated(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// Rule 6: following a team influences what one is shown.
+/// Rule 6: following a team influences the recommendations of the fan.
 fn newcomers_get_people_of_their_team_and_then_others(kind: DatabaseKind) -> Result<()> {
     let living = Living::on(TestApp::start(kind)?);
     let service = living.service();
@@ -109,19 +110,19 @@ fn newcomers_get_people_of_their_team_and_then_others(kind: DatabaseKind) -> Res
     let told: Vec<_> = list.iter().map(|one| (one.card.id, one.reason.clone())).collect();
     let foxes = "The foxes".to_owned();
     let expected = [
-        // Whom those follow who support the same team.
+        // A fan who is followed by supporters of the same team.
         (fan, SuggestionReason::FollowedByAlike),
         (mate, SuggestionReason::PopularInTeam(foxes)),
         (idol, SuggestionReason::Popular),
-        // Nobody is left out on a small service.
+        // No fan is left out on a small service.
         (new, SuggestionReason::Active),
     ];
     assert_eq!(told, expected);
     Ok(())
 }
 
-/// A session that is used is noted once a day, and is what counts; so does a sign-in.
-fn who_was_not_there_for_ninety_days_comes_back_with_a_session(kind: DatabaseKind) -> Result<()> {
+/// The use of a session is recorded once a day, and counts; so does a sign-in.
+fn a_fan_absent_for_ninety_days_returns_with_a_session(kind: DatabaseKind) -> Result<()> {
     let living = Living::on(TestApp::start(kind)?);
     let service = living.service();
     let (mia, bo, ana) = (service.fan("mia"), service.fan("bo_"), service.fan("ana"));
@@ -129,7 +130,7 @@ fn who_was_not_there_for_ninety_days_comes_back_with_a_session(kind: DatabaseKin
     let both = |people: Vec<UserId>| people.len() == 2 && people.contains(&ana.id) && people.contains(&bo.id);
     assert!(both(people(&living, mia.id)));
     assert!(service.viewer(bo.cookie).is_some());
-    // It is noted by a command of its own, which may still be on its way.
+    // It is recorded by a command of its own, which may still be running.
     service.clock().advance(DAY * 11);
     let noted = std::time::Instant::now();
     while people(&living, mia.id) != [bo.id] {

@@ -1,5 +1,5 @@
-//! A replica answers what may be old, and nothing else (docs/architecture.md, invariant 22). The one here is a
-//! database of its own with other contents, so that it shows who answered.
+//! A replica answers reads that allow stale data, and no others (docs/architecture.md, invariant 22). The
+//! replica here is a separate database with other contents, so that the test sees which one answered.
 
 use anyhow::Result;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ fn open(service: &TestApp, read_database_url: Option<String>) -> Result<Storage>
     Ok(Storage::open(config, Arc::new(service.clock().clone()), Arc::new(SeededEntropy::new(5)))?)
 }
 
-/// A process on the house's database that reads from `replica` what may be old.
+/// A process on the database of `service` that sends reads that allow stale data to `storage`'s replica.
 fn reader(service: &TestApp, storage: &Storage) -> App {
     let store = Arc::new(storage.clone());
     App::new(store, Arc::new(service.clock().clone()), Arc::new(SeededEntropy::new(6)), AppConfig::default())
@@ -39,7 +39,7 @@ fn team_keys(service: &TestApp, app: &App) -> Vec<String> {
 
 fn leagues_and_teams_come_from_the_replica_and_nothing_else_does(kind: DatabaseKind) -> Result<()> {
     let (primary, replica) = (TestApp::start(kind)?, TestApp::start(kind)?);
-    // The first teams of both have the same id: every test draws the same ones.
+    // The first teams of both have the same id: every test draws the same ids.
     primary.team("foxes");
     let only_on_primary = primary.team("owls");
     let on_replica = replica.team("rovers");
@@ -54,7 +54,7 @@ fn leagues_and_teams_come_from_the_replica_and_nothing_else_does(kind: DatabaseK
     // A refusal is an answer.
     let refused = primary.run(app.query(GetTeam { team: only_on_primary }));
     assert!(matches!(refused, Err(Failure::Refused(NotFound))));
-    // Sessions and whatever carries a stream's position.
+    // Sessions, and answers with a stream position.
     assert!(primary.run(app.viewer(fan.cookie))?.is_some());
     let head = primary.settled();
     let feed = ReadFeed { scope: FeedScope::All, reader: Some(fan.id), limit: limit(), after: None };
@@ -67,7 +67,7 @@ fn leagues_and_teams_come_from_the_replica_and_nothing_else_does(kind: DatabaseK
 fn without_its_replica_everything_is_answered_by_the_primary(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     service.team("foxes");
-    // One that is not there, and one that is there and cannot answer, for want of tables.
+    // A replica that does not exist, and one that exists and cannot answer, because it has no tables.
     let empty = TestDatabase::empty(kind)?;
     let nowhere = match kind {
         DatabaseKind::Sqlite => "sqlite:/dev/null/terrace.db".to_owned(),

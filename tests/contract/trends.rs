@@ -1,5 +1,5 @@
-//! Specification §1 rule 12 and the contract under "Platform": what is trending is refreshed by sync routes and by
-//! the schedule, once however many ask, in small transactions; a reader pages through one ranking.
+//! Specification §1 rule 12 and the contract under "Platform": trends are refreshed by sync routes and by the
+//! schedule, once for all concurrent requests, in small transactions; a reader pages through one ranking.
 
 use super::watched::{Fate, Watched};
 use anyhow::Result;
@@ -18,18 +18,18 @@ use terrace_testkit::{DatabaseKind, PASSWORD, SeededEntropy, TestApp, on_each_da
 use tokio::sync::watch;
 
 on_each_database! {
-    what_is_talked_about_comes_first_and_fades,
+    discussed_posts_come_first_and_fade,
     pages_of_one_ranking_neither_repeat_nor_skip_when_a_newer_one_comes,
-    a_ranking_that_is_gone_is_told,
-    what_is_hidden_or_gone_is_passed_over_and_pages_stay_full,
-    of_two_who_ask_at_once_in_two_processes_one_does_the_work,
-    who_waits_for_a_run_that_fails_is_told,
+    a_removed_ranking_is_reported,
+    hidden_and_deleted_posts_are_skipped_and_pages_stay_full,
+    of_two_requests_at_once_in_two_processes_one_does_the_work,
+    requests_that_wait_for_a_failing_run_get_an_error,
     a_run_that_is_stopped_leaves_what_was_published,
-    a_run_that_was_taken_for_dead_ends_without_a_trace,
+    a_run_that_lost_its_lease_leaves_no_rows,
     no_transaction_of_a_run_is_long,
     the_schedule_refreshes_by_itself,
-    topics_go_with_their_post_and_with_their_author,
-    topics_of_older_posts_are_found_once_and_the_work_goes_on_where_it_stopped,
+    topics_are_removed_with_their_post_and_with_their_author,
+    topics_of_older_posts_are_found_once_and_the_work_resumes_where_it_stopped,
     a_page_costs_three_statements,
 }
 
@@ -70,7 +70,7 @@ fn page(
     Ok((page.items.iter().map(|view| view.post.id).collect(), page.next))
 }
 
-/// Everybody's list, whole.
+/// The list of all fans, whole.
 fn order(service: &TestApp) -> Vec<PostId> {
     let (posts, next) = page(service, TrendingScope::All, None, 100, None).expect("a page");
     assert_eq!(next, None);
@@ -81,7 +81,7 @@ fn kept(service: &TestApp) -> TrendsKept {
     service.ask(|tx| TrendRead::<AuthorCard>::trends_kept(tx))
 }
 
-/// A process of its own on the house's database, that tells of all it does.
+/// A separate process on the database of `service`, with a store that records every command and query.
 fn watched(service: &TestApp, number: u64) -> (Arc<Watched>, Arc<App>) {
     let store = Arc::new(Watched::on(service.storage().clone()));
     let (clock, entropy) = (service.clock().clone(), SeededEntropy::new(number));
@@ -90,7 +90,7 @@ fn watched(service: &TestApp, number: u64) -> (Arc<Watched>, Arc<App>) {
     (store, Arc::new(app))
 }
 
-fn what_is_talked_about_comes_first_and_fades(kind: DatabaseKind) -> Result<()> {
+fn discussed_posts_come_first_and_fade(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let fans = service.crowd("fan", 6);
     assert_eq!(trends(&service), Trends { topics: vec![], posts: vec![], refreshed_at: None });
@@ -100,7 +100,7 @@ fn what_is_talked_about_comes_first_and_fades(kind: DatabaseKind) -> Result<()> 
     let loud = post(&service, fans[0], None, "What a save! #Derby");
     react(&service, &fans[1..6], loud);
     service.clock().advance(Duration::from_hours(6));
-    // Alone with themselves: a fan who comments on their own post moves nothing.
+    // A fan who comments on their own post adds no score.
     let lonely = post(&service, fans[1], Some(foxes), "Anybody? #Alone #alone");
     for _ in 0..3 {
         service.done(CreateComment { author: fans[1], post: lonely, body: "Hello?".to_owned() });
@@ -133,11 +133,11 @@ fn what_is_talked_about_comes_first_and_fades(kind: DatabaseKind) -> Result<()> 
     let unknown = page(&service, TrendingScope::Team(nobodys), None, 10, None);
     assert_eq!(refused(unknown), TrendingRefusal::UnknownTeam);
 
-    // After the window nothing is left of it, and what came later is there.
+    // After the window its score is zero, and newer posts are listed.
     service.clock().advance(service.app().config().trend_window.saturating_sub(Duration::from_hours(1)));
     let late = post(&service, fans[4], None, "Quiet here. #later");
     synced(&service);
-    // Of the same instant, and worth nothing by now.
+    // With one time, and with a score of zero by now.
     assert_eq!(order(&service), [late, answered.max(lonely), answered.min(lonely)]);
     service.clock().advance(Duration::from_hours(2));
     synced(&service);
@@ -177,7 +177,7 @@ fn pages_of_one_ranking_neither_repeat_nor_skip_when_a_newer_one_comes(kind: Dat
                 break;
             }
             after = next;
-            // Whatever is last becomes the first of a newer ranking, each time.
+            // The last one becomes the first of a newer ranking, each time.
             turn += 1;
             react(&service, &fans, posts[turn]);
             service.clock().advance(Duration::from_secs(30));
@@ -190,7 +190,7 @@ fn pages_of_one_ranking_neither_repeat_nor_skip_when_a_newer_one_comes(kind: Dat
     Ok(())
 }
 
-fn a_ranking_that_is_gone_is_told(kind: DatabaseKind) -> Result<()> {
+fn a_removed_ranking_is_reported(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let fan = service.fan("mia").id;
     for n in 0..5 {
@@ -199,7 +199,7 @@ fn a_ranking_that_is_gone_is_told(kind: DatabaseKind) -> Result<()> {
     synced(&service);
     let (_, next) = page(&service, TrendingScope::All, None, 2, None).expect("a page");
     let read_on = || page(&service, TrendingScope::All, None, 2, next);
-    // As long as no newer one is there, it is current however old.
+    // As long as there is no newer one, it is current however old.
     service.clock().advance(Duration::from_hours(5));
     assert_eq!(read_on().expect("a page").0.len(), 2);
     synced(&service);
@@ -207,7 +207,7 @@ fn a_ranking_that_is_gone_is_told(kind: DatabaseKind) -> Result<()> {
     assert_eq!(read_on().expect("a page").0.len(), 2);
     service.clock().advance(Duration::from_micros(1));
     assert_eq!(refused(read_on()), TrendingRefusal::Expired);
-    // Its rows are left alone for a moment longer, and are removed by the next run.
+    // Its rows are kept for a moment longer, and are removed by the next run.
     synced(&service);
     assert_eq!(kept(&service), TrendsKept { epochs: 3, ranked: 15 });
     service.clock().advance(Duration::from_mins(1));
@@ -219,7 +219,7 @@ fn a_ranking_that_is_gone_is_told(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn what_is_hidden_or_gone_is_passed_over_and_pages_stay_full(kind: DatabaseKind) -> Result<()> {
+fn hidden_and_deleted_posts_are_skipped_and_pages_stay_full(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let (mia, bo) = (service.fan("mia"), service.fan("bo_"));
     let posts: Vec<_> = (0..10)
@@ -237,7 +237,7 @@ fn what_is_hidden_or_gone_is_passed_over_and_pages_stay_full(kind: DatabaseKind)
     let (rest, next) = page(&service, TrendingScope::All, None, 3, next).expect("a page");
     assert_eq!((rest, next), (vec![posts[2], posts[1]], None));
     assert_eq!(trends(&service).posts.len(), 5);
-    // What is hidden is not ranked either.
+    // Hidden posts are not ranked either.
     synced(&service);
     assert_eq!(topics(&service).iter().map(|topic| topic.0.as_str()).collect::<Vec<_>>(), ["mia"]);
     assert_eq!(kept(&service).ranked, (10 + 2) + (5 + 1));
@@ -245,7 +245,7 @@ fn what_is_hidden_or_gone_is_passed_over_and_pages_stay_full(kind: DatabaseKind)
 }
 
 /// POST /api/cron/sync-trends: "two at once do the work once".
-fn of_two_who_ask_at_once_in_two_processes_one_does_the_work(kind: DatabaseKind) -> Result<()> {
+fn of_two_requests_at_once_in_two_processes_one_does_the_work(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     post(&service, service.fan("mia").id, None, "Hello #terrace");
     let ((one, first), (two, second)) = (watched(&service, 51), watched(&service, 52));
@@ -265,7 +265,7 @@ fn of_two_who_ask_at_once_in_two_processes_one_does_the_work(kind: DatabaseKind)
     let others = [service.join(others)?, service.join(same)?];
     assert!(first.refreshed);
     for other in others {
-        // Who came before the end joined; nobody else can have come before the release.
+        // A request before the end joined the run; no other can have come before the release.
         assert!(!other.refreshed || other.refreshed_at >= first.refreshed_at);
     }
     assert!(!others[0].refreshed, "it saw the run of the first");
@@ -275,7 +275,7 @@ fn of_two_who_ask_at_once_in_two_processes_one_does_the_work(kind: DatabaseKind)
     Ok(())
 }
 
-fn who_waits_for_a_run_that_fails_is_told(kind: DatabaseKind) -> Result<()> {
+fn requests_that_wait_for_a_failing_run_get_an_error(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     post(&service, service.fan("mia").id, None, "Hello #terrace");
     let ((one, first), (two, second)) = (watched(&service, 51), watched(&service, 52));
@@ -303,7 +303,8 @@ async fn attempt(app: Arc<App>, job: Job) -> Turn {
     app.try_job(&job, &mut stop).await.expect("the database is there")
 }
 
-/// Whatever of a run is missing, its end above all: readers see the one before, and the next one clears away.
+/// A run may lack any of its parts, above all its end: readers see the ranking before, and the next run
+/// removes the rows.
 fn a_run_that_is_stopped_leaves_what_was_published(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let fan = service.fan("mia").id;
@@ -317,7 +318,7 @@ fn a_run_that_is_stopped_leaves_what_was_published(kind: DatabaseKind) -> Result
         let mut portions = 0;
         store.let_be(move |name| {
             portions += usize::from(name == "add_trends");
-            // The last portion of it, so that there is something to clear away.
+            // The last batch of it, so that there is something to remove.
             let here = name == stopped_at && (name != "add_trends" || portions == 2);
             if here { Fate::Held } else { Fate::Done }
         });
@@ -336,7 +337,7 @@ fn a_run_that_is_stopped_leaves_what_was_published(kind: DatabaseKind) -> Result
         assert_eq!(service.run(attempt(Arc::clone(service.app()), sync_job())), Turn::Done);
         assert!(order(&service).contains(&newer));
     }
-    // Of all that, what can still be paged through is left, and nothing once that is over.
+    // Only rankings that can still be paged through are left, and nothing once that time is over.
     service.clock().advance(Duration::from_hours(1));
     synced(&service);
     synced(&service);
@@ -345,8 +346,8 @@ fn a_run_that_is_stopped_leaves_what_was_published(kind: DatabaseKind) -> Result
     Ok(())
 }
 
-/// A process that was asleep for longer than its lease goes on with what another has removed.
-fn a_run_that_was_taken_for_dead_ends_without_a_trace(kind: DatabaseKind) -> Result<()> {
+/// A process that was suspended for longer than its lease continues with rows that another has removed.
+fn a_run_that_lost_its_lease_leaves_no_rows(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     post(&service, service.fan("mia").id, None, "Hello #terrace");
     for (number, asleep_at) in [(71, "add_trends"), (72, "publish_trends")] {
@@ -366,8 +367,8 @@ fn a_run_that_was_taken_for_dead_ends_without_a_trace(kind: DatabaseKind) -> Res
     Ok(())
 }
 
-/// On SQLite all writers of the process wait for one: none of a run's transactions writes more than a portion, and
-/// none but those writes at all, however much there is to be ranked and to be removed.
+/// On SQLite all writers of the process wait for one: no transaction of a run writes more than a batch, and
+/// only those transactions write, however much there is to rank and to remove.
 fn no_transaction_of_a_run_is_long(kind: DatabaseKind) -> Result<()> {
     const POSTS: usize = 20_000;
     let service = TestApp::without_rehearsal(kind)?;
@@ -397,7 +398,7 @@ fn no_transaction_of_a_run_is_long(kind: DatabaseKind) -> Result<()> {
     for _ in 0..2 {
         assert!(service.run(app.sync_trends())?.refreshed);
     }
-    // 1000 of everybody's, 100 of each room, 50 topics.
+    // 1000 of all fans, 100 of each room, 50 topics.
     assert_eq!(kept(&service), TrendsKept { epochs: 2, ranked: 2 * 1350 });
     service.clock().advance(Duration::from_hours(1));
     service.run(app.sync_trends())?;
@@ -425,7 +426,7 @@ fn the_schedule_refreshes_by_itself(kind: DatabaseKind) -> Result<()> {
     let period = service.app().config().trend_period;
     let due = service.clock().now().plus(period);
     assert_eq!(turn(), Turn::NotDue(due));
-    // A refresh that somebody asked for counts.
+    // A refresh on request counts.
     service.clock().advance(period / 2);
     synced(&service);
     assert_eq!(turn(), Turn::NotDue(due.plus(period / 2)));
@@ -441,7 +442,7 @@ fn tags_of(service: &TestApp, post: PostId) -> Vec<String> {
     tags
 }
 
-fn topics_go_with_their_post_and_with_their_author(kind: DatabaseKind) -> Result<()> {
+fn topics_are_removed_with_their_post_and_with_their_author(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let (mia, bo) = (service.fan("mia"), service.fan("bo_"));
     let [first, second] =
@@ -470,7 +471,7 @@ fn topics_go_with_their_post_and_with_their_author(kind: DatabaseKind) -> Result
     Ok(())
 }
 
-/// Posts as they were written before topics were kept.
+/// Posts as they were written before topics existed.
 fn untagged(service: &TestApp, author: UserId, count: usize) -> Vec<PostId> {
     service.write(move |tx, ctx| {
         let mut posts = Vec::new();
@@ -484,7 +485,7 @@ fn untagged(service: &TestApp, author: UserId, count: usize) -> Vec<PostId> {
     })
 }
 
-fn topics_of_older_posts_are_found_once_and_the_work_goes_on_where_it_stopped(
+fn topics_of_older_posts_are_found_once_and_the_work_resumes_where_it_stopped(
     kind: DatabaseKind,
 ) -> Result<()> {
     let service = TestApp::start(kind)?;
@@ -508,7 +509,7 @@ fn topics_of_older_posts_are_found_once_and_the_work_goes_on_where_it_stopped(
     store.let_be(|_| Fate::Done);
     service.clock().advance(Duration::from_mins(1));
     assert_eq!(turn(&app), Turn::Done);
-    // What was done is not done again: two portions that are left, and one look that finds none.
+    // Done work is not repeated: two remaining batches, and one query that finds none.
     assert_eq!(store.count("find_topics"), 2 + 3);
     for (n, post) in posts.iter().enumerate() {
         let expected = if n == 3 { vec![] } else { vec![format!("tag{n}")] };
@@ -521,7 +522,7 @@ fn topics_of_older_posts_are_found_once_and_the_work_goes_on_where_it_stopped(
     assert_eq!(turn(&app), Turn::Done);
     assert_eq!(store.count("find_topics"), 5, "it is done");
 
-    // An operator may want it again, as after an old version wrote beside a new one.
+    // An operator may run it again, for example after an old version wrote beside a new one.
     let late = untagged(&service, mia, 1);
     assert_eq!(service.run(service.app().backfill_topics())?, 1201);
     assert_eq!(tags_of(&service, late[0]), ["tag0"]);

@@ -1,5 +1,5 @@
-//! Leaderboard scoring rules 2, 3 and 7 of the specification: what stands beside the ledger is what its records say, and
-//! where it is not, that is found and mended, while points are given.
+//! Leaderboard scoring rules 2, 3 and 7 of the specification: the totals and entries beside the ledger equal
+//! its records, and differences are found and repaired, while points are awarded.
 
 use super::live::Living;
 use anyhow::Result;
@@ -19,11 +19,11 @@ use terrace_testkit::scoring::{
 use terrace_testkit::{DatabaseKind, PASSWORD, TestApp, on_each_database, pgtemp};
 
 on_each_database! {
-    what_fans_do_leaves_nothing_to_mend,
-    damage_is_found_and_mended_once,
-    boards_in_memory_hear_of_what_is_mended,
+    actions_of_fans_leave_nothing_to_repair,
+    damage_is_found_and_repaired_once,
+    boards_in_memory_follow_a_repair,
     a_repair_beside_awards_loses_nothing,
-    the_ledger_outlives_its_account_and_shows_nowhere,
+    the_ledger_outlives_its_account_and_is_not_shown,
 }
 
 const FANS: usize = 12;
@@ -53,7 +53,7 @@ fn repair(service: &TestApp, dry_run: bool) -> PointsReport {
     service.run(service.app().repair_points(dry_run)).expect("a working store")
 }
 
-/// How much each check found, of those that found something.
+/// The count of each check that found something.
 fn wrong(report: &PointsReport) -> Vec<(PointsCheck, u64)> {
     let wrong = report.checks.iter().map(|(check, found)| (*check, found.wrong));
     wrong.filter(|(_, wrong)| *wrong > 0).collect()
@@ -76,7 +76,7 @@ fn points_of(service: &TestApp, fan: UserId) -> FanPoints {
     all.into_iter().next().expect("an account")
 }
 
-/// Writes totals and entries as they are not.
+/// Writes wrong totals and entries.
 fn damage(service: &TestApp, mends: Vec<TotalsRepair>) {
     service.write(move |tx, ctx| Ok(tx.mend_points(&mends, ctx.now())?));
 }
@@ -96,9 +96,9 @@ fn totals(fan: &FanPoints, change: impl Fn(&mut TotalChange)) -> Vec<TotalChange
     changed.collect()
 }
 
-/// Points, reversals, opting out, leaving and coming back, suspension, and a season after the other: whatever is done by
-/// commands agrees with the ledger.
-fn what_fans_do_leaves_nothing_to_mend(kind: DatabaseKind) -> Result<()> {
+/// Points, reversals, opting out, leaving and coming back, suspension, and one season after another: the
+/// result of all commands agrees with the ledger.
+fn actions_of_fans_leave_nothing_to_repair(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let nothing = repair(&service, false);
     assert_eq!((wrong(&nothing), nothing.mended), (vec![], 0), "before there are seasons");
@@ -140,7 +140,7 @@ fn what_fans_do_leaves_nothing_to_mend(kind: DatabaseKind) -> Result<()> {
     service.done(membership(fans[9], false));
     service.done(membership(fans[0], true));
     give(&service, fans[1], 4, "four", Some(team));
-    // Of the season before the team's board shows whoever was on it; not who is to be seen nowhere.
+    // The team's board of the season before shows every fan who was on it, but no suspended one.
     service.done(SuspendAccount { username: "fan9".to_owned() });
     see(fans[4], false);
     assert_eq!(wrong(&verify(&service)), []);
@@ -152,9 +152,9 @@ fn what_fans_do_leaves_nothing_to_mend(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// A lost total, a wrong one, one that no record is for, who is listed or not against their wish, a wrong mirror: each is
-/// counted with examples, mended, and then there is nothing left.
-fn damage_is_found_and_mended_once(kind: DatabaseKind) -> Result<()> {
+/// A lost total, a wrong one, one without a record, a fan who is listed or not against their choice, a wrong
+/// mirror: each is counted with examples and repaired, and then nothing is left.
+fn damage_is_found_and_repaired_once(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let (_, fans) = stadium(&service)?;
     let before: Vec<_> = fans.iter().map(|fan| points_of(&service, *fan)).collect();
@@ -171,7 +171,7 @@ fn damage_is_found_and_mended_once(kind: DatabaseKind) -> Result<()> {
             TotalsRepair { user: newcomer, totals: orphans, entries: listed },
         ],
     );
-    // The totals that were wrong are mirrored as they should be; those that nobody earned are not.
+    // Wrong totals are mirrored correctly after the repair; totals without a record are removed.
     let mut expected = vec![(PointsCheck::Totals, 4), (PointsCheck::Listing, 2), (PointsCheck::Entries, 4)];
     let mut fans_wrong = 4;
     if kind == DatabaseKind::Postgres {
@@ -216,7 +216,7 @@ fn damage_is_found_and_mended_once(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// Rank and points of everybody on the global board, as it is served.
+/// Rank and points of every fan on the global board, as it is served.
 fn served(service: &TestApp) -> Vec<(UserId, i64)> {
     let app = service.app();
     let now = service.run(app.boards_now(None));
@@ -233,8 +233,8 @@ fn served(service: &TestApp) -> Vec<(UserId, i64)> {
     page.lines.iter().map(|line| (line.ranked.user, line.ranked.points.get())).collect()
 }
 
-/// A row that was lost takes its version with it; what is mended is heard of all the same.
-fn boards_in_memory_hear_of_what_is_mended(kind: DatabaseKind) -> Result<()> {
+/// A lost row takes its version with it; the repair is published all the same.
+fn boards_in_memory_follow_a_repair(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let (_, fans) = stadium(&service)?;
     let living = Living::on(service);
@@ -243,7 +243,7 @@ fn boards_in_memory_hear_of_what_is_mended(kind: DatabaseKind) -> Result<()> {
     let right = served(service);
     assert_eq!(right.len(), FANS);
     let fan = points_of(service, fans[3]);
-    // Told to nobody, as damage is: of a version far above, and then of one far below.
+    // Without an event, as damage is: with a version far above, and then with one far below.
     let wrong = totals(&fan, |change| {
         change.total.points = Points::new(500);
         change.total.version += 40;
@@ -269,8 +269,8 @@ fn wrong_of(service: &TestApp) -> Vec<(PointsCheck, u64)> {
     wrong(&verify(service))
 }
 
-/// While fans get points in two processes, totals are damaged and mended all the time. In the end each fan has what the
-/// ledger gave them.
+/// While fans get points in two processes, totals are damaged and repaired all the time. In the end each fan
+/// has the points of the ledger.
 fn a_repair_beside_awards_loses_nothing(kind: DatabaseKind) -> Result<()> {
     const ROUNDS: i64 = 25;
     let service = TestApp::without_rehearsal(kind)?;
@@ -320,9 +320,9 @@ fn a_repair_beside_awards_loses_nothing(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// What was earned stays in the ledger of an account that was deleted, as numbers and the operator's words; no board
-/// shows it, also of seasons that are over, nor after a repair.
-fn the_ledger_outlives_its_account_and_shows_nowhere(kind: DatabaseKind) -> Result<()> {
+/// The points of a deleted account stay in the ledger, as numbers and the operator's texts; no board shows
+/// them, in past seasons either, nor after a repair.
+fn the_ledger_outlives_its_account_and_is_not_shown(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     service.run(service.app().found_seasons())?;
     let (mia, team) = (service.fan("mia"), service.team("foxes"));

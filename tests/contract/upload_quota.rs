@@ -1,4 +1,4 @@
-//! How much of an account may wait for posts.
+//! The quota of uploads of an account that no post uses yet.
 
 use super::media::{answer, file, objects, post, sweep, upload};
 use anyhow::Result;
@@ -29,12 +29,12 @@ fn an_account_has_a_bounded_number_of_waiting_uploads(kind: DatabaseKind) -> Res
     let (mia, bo) = (service.fan("mia").id, service.fan("bo_").id);
     let uploads: Vec<_> = (0..10).map(|shade| upload(&service, mia, shade).0).collect();
     let before = objects(&service);
-    // One that is stored already, and one that would be.
+    // An upload that is stored already, and a new one.
     assert!(is_refused(&service, mia, 1) && is_refused(&service, mia, 99));
     assert_eq!(objects(&service), before, "a refused upload stores nothing");
     assert!(!is_refused(&service, bo, 1));
 
-    // A post that takes one makes room for one.
+    // A post that uses one makes room for one.
     service.done(post(mia, uploads[0]));
     assert!(!is_refused(&service, mia, 10));
     assert!(is_refused(&service, mia, 11));

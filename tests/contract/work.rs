@@ -1,5 +1,5 @@
-//! The unit of work, whatever its body does and whoever is in its way (docs/architecture.md, invariants 1, 2, 4, 5
-//! and 11).
+//! The unit of work, whatever its body does and whatever runs beside it (docs/architecture.md, invariants 1,
+//! 2, 4, 5 and 11).
 
 use anyhow::Result;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,15 +13,15 @@ use terrace_testkit::social::ReactionCounts;
 use terrace_testkit::{DatabaseKind, Gate, SaidNo, TestApp, body, on_each_database, question};
 
 on_each_database! {
-    a_body_that_panics_leaves_nothing_and_harms_nobody,
+    a_body_that_panics_leaves_nothing_and_affects_no_other,
     a_body_that_fails_after_its_writes_leaves_nothing,
-    a_query_that_panics_harms_nobody,
+    a_query_that_panics_affects_no_other,
     a_body_that_runs_again_decides_the_same,
     nothing_is_seen_before_its_commit,
-    two_who_lock_in_opposite_order_both_finish,
+    two_commands_that_lock_in_opposite_order_both_finish,
     increments_of_many_at_once_all_count,
     a_lease_has_one_holder_at_a_time,
-    of_many_who_want_a_lease_at_once_one_gets_it,
+    of_many_lease_attempts_at_once_one_succeeds,
 }
 
 fn post(author: UserId) -> CreatePost {
@@ -33,7 +33,7 @@ fn posts(service: &TestApp) -> usize {
     service.found(ReadFeed { scope: FeedScope::All, reader: None, limit, after: None }).page.items.len()
 }
 
-/// A command that writes a post, and then goes the way of `how`.
+/// A command that writes a post, and then ends as `how` says.
 fn writes_and_then(
     author: UserId,
     how: fn() -> Failure<SaidNo>,
@@ -44,9 +44,9 @@ fn writes_and_then(
     })
 }
 
-/// A panic in a body is that command's defect. Those that run beside it, on the same connection and in the same
-/// commit, do not notice.
-fn a_body_that_panics_leaves_nothing_and_harms_nobody(kind: DatabaseKind) -> Result<()> {
+/// A panic in a body is that command's defect. Commands beside it, on the same connection and in the same
+/// commit, are not affected.
+fn a_body_that_panics_leaves_nothing_and_affects_no_other(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let fan = service.fan("mia").id;
     let outcomes = service.together((0..40).map(|n| {
@@ -70,7 +70,7 @@ fn a_body_that_panics_leaves_nothing_and_harms_nobody(kind: DatabaseKind) -> Res
     Ok(())
 }
 
-/// A transaction commits whole or not at all, whether the body was refused or broke.
+/// A transaction commits whole or not at all, whether the body was refused or failed.
 fn a_body_that_fails_after_its_writes_leaves_nothing(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let fan = service.fan("mia").id;
@@ -88,8 +88,8 @@ fn a_body_that_fails_after_its_writes_leaves_nothing(kind: DatabaseKind) -> Resu
     Ok(())
 }
 
-/// A panic in a query is told to whoever asked, and takes no reader along.
-fn a_query_that_panics_harms_nobody(kind: DatabaseKind) -> Result<()> {
+/// A panic in a query is returned to its caller, and ends no reader thread.
+fn a_query_that_panics_affects_no_other(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let fan = service.fan("mia").id;
     let outcomes: Vec<Outcome<(), SaidNo>> = service.together((0..20).map(|_| {
@@ -101,8 +101,8 @@ fn a_query_that_panics_harms_nobody(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// A body that runs again after a rollback sees the same time, ids and randomness, and so decides the same; what
-/// it did the first time is not there.
+/// A body that runs again after a rollback sees the same time, ids and randomness, and so decides the same;
+/// its first writes are not there.
 fn a_body_that_runs_again_decides_the_same(kind: DatabaseKind) -> Result<()> {
     type Run = (Timestamp, PostId, [u8; 16], usize);
     let service = TestApp::start(kind)?;
@@ -127,7 +127,7 @@ fn a_body_that_runs_again_decides_the_same(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// Nobody reads what has not committed.
+/// Uncommitted writes are not visible to others.
 fn nothing_is_seen_before_its_commit(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::without_rehearsal(kind)?;
     let other = service.another()?;
@@ -155,7 +155,7 @@ fn nothing_is_seen_before_its_commit(kind: DatabaseKind) -> Result<()> {
 
 /// Two commands lock two posts in opposite order: on PostgreSQL one of them is a deadlock's victim and is run
 /// again. Both finish.
-fn two_who_lock_in_opposite_order_both_finish(kind: DatabaseKind) -> Result<()> {
+fn two_commands_that_lock_in_opposite_order_both_finish(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::without_rehearsal(kind)?;
     let fan = service.fan("mia").id;
     let [a, b] = [0, 1].map(|_| service.done(post(fan)).post.id);
@@ -168,7 +168,7 @@ fn two_who_lock_in_opposite_order_both_finish(kind: DatabaseKind) -> Result<()> 
             let one = ReactionCounts { like: 1, ..ReactionCounts::default() };
             assert!(tx.lock_post(first, None)?.is_some());
             if kind == DatabaseKind::Postgres {
-                // SQLite's writers come one after another: there nobody could open the other gate.
+                // SQLite's writers come one after another: there the other gate could not be opened.
                 gates[mine].open();
                 gates[1 - mine].pass();
             }
@@ -188,7 +188,7 @@ fn two_who_lock_in_opposite_order_both_finish(kind: DatabaseKind) -> Result<()> 
     Ok(())
 }
 
-/// Counters are changed by what is added to them, not by what was read: eighty comments in two processes.
+/// Counters are changed by an increment, not from a value that was read: eighty comments in two processes.
 fn increments_of_many_at_once_all_count(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let other = service.another()?;
@@ -215,7 +215,7 @@ fn take(service: &TestApp, holder: UserId) -> bool {
     })
 }
 
-/// A lease is prolonged by its holder, kept from others until its very end, and given back.
+/// A lease is prolonged by its holder, kept from others until its very end, and released.
 fn a_lease_has_one_holder_at_a_time(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let other = service.another()?;
@@ -245,8 +245,8 @@ fn a_lease_has_one_holder_at_a_time(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// Sixteen want it at once in two processes, free and then run out: never do two have it.
-fn of_many_who_want_a_lease_at_once_one_gets_it(kind: DatabaseKind) -> Result<()> {
+/// Sixteen try at once in two processes, while it is free and after it expired: two never hold it.
+fn of_many_lease_attempts_at_once_one_succeeds(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let other = service.another()?;
     let holders = service.crowd("holder", 16);
