@@ -1,5 +1,5 @@
-//! The headers that protect whoever receives an answer, on answers of every kind. That some stand on every answer
-//! of the suite is held by the contract; here they stand by value.
+//! The security headers of answers of every kind. The testkit checks that some are on every answer of the
+//! suite; this file checks their values.
 
 use super::sample::{Sample, UNKNOWN};
 use anyhow::Result;
@@ -8,7 +8,7 @@ use terrace_testkit::{Answer, DatabaseKind, TestService};
 
 const CLOSED: &str = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 
-/// Every header that protects stands on it once, and none that tells of the software.
+/// Asserts that every security header is set once, and that no header names the software.
 pub(super) fn is_dressed(what: &str, answer: &Answer) {
     for (name, value) in [
         ("x-content-type-options", "nosniff"),
@@ -34,7 +34,7 @@ pub(super) fn is_dressed(what: &str, answer: &Answer) {
 }
 
 #[test]
-fn every_kind_of_answer_is_dressed() -> Result<()> {
+fn every_kind_of_answer_has_security_headers() -> Result<()> {
     let sample = Sample::start(DatabaseKind::Sqlite)?;
     let (mia, anybody) = (&sample.mia, sample.service.client());
     let tag = anybody.get("/api/teams").header("etag").unwrap_or_default().to_owned();
@@ -77,7 +77,7 @@ fn sample_name() -> serde_json::Value {
 }
 
 #[test]
-fn what_is_ones_own_is_not_stored_on_the_way() -> Result<()> {
+fn private_answers_are_not_stored_by_caches() -> Result<()> {
     let sample = Sample::start(DatabaseKind::Sqlite)?;
     for operation in sample.operations() {
         if operation.method != "GET" || operation.id == "getMedia" {
@@ -91,7 +91,7 @@ fn what_is_ones_own_is_not_stored_on_the_way() -> Result<()> {
 }
 
 #[test]
-fn https_is_made_to_last() -> Result<()> {
+fn https_is_enforced() -> Result<()> {
     let service = TestService::builder(DatabaseKind::Sqlite).public_url("https://fans.example").start()?;
     for path in ["/api/locker-room", "/api/none", "/healthz", "/api/docs"] {
         let answer = service.client().get(path);

@@ -1,4 +1,4 @@
-//! Pictures over HTTP: for profiles and posts, good ones and bad ones.
+//! Pictures over HTTP: for profiles and posts, valid and invalid ones.
 
 use super::pictures::{ZIP, bomb, gray_png, jpeg, large_jpeg, png, sideways_jpeg, transparent_webp, webp};
 use anyhow::Result;
@@ -10,14 +10,14 @@ use terrace_testkit::{Answer, Client, DatabaseKind, TestService, on_each_databas
 on_each_database! {
     a_profile_has_a_picture,
     a_post_takes_an_uploaded_picture,
-    a_picture_is_given_out_to_be_kept,
+    a_picture_is_served_to_be_cached,
     only_pixels_of_a_picture_survive,
-    what_is_no_picture_is_refused,
+    files_that_are_no_picture_are_refused,
     types_and_sizes_are_bounded,
-    nothing_is_said_of_a_picture_to_who_is_signed_out,
-    an_upload_is_ones_own_and_for_one_post,
+    without_a_session_a_picture_is_not_revealed,
+    an_upload_is_private_and_for_one_post,
     of_two_posts_at_once_one_gets_the_picture,
-    an_upload_that_comes_again_is_one,
+    a_repeated_upload_is_one,
     addresses_that_name_no_picture,
 }
 
@@ -64,14 +64,14 @@ fn a_profile_has_a_picture(kind: DatabaseKind) -> Result<()> {
     assert_eq!(shown(), json!(first));
     anybody.get(&first).expect(200);
 
-    // The same file again is the same picture; another takes its place at once.
+    // The same file again is the same picture; another file replaces it at once.
     assert_eq!(put(&mia, "image/png", png(1)).expect(200).str_at("/pictureUrl"), first);
     let second = put(&mia, "image/jpeg", jpeg(2)).expect(200).str_at("/pictureUrl");
     assert_eq!(shown(), json!(second));
     anybody.get(&second).expect(200);
     anybody.get(&first).problem(404, "not_found");
 
-    // Somebody else may show the same.
+    // Another fan may show the same picture.
     let bo = service.fan("bo_");
     assert_eq!(put(&bo, "image/jpeg", jpeg(2)).expect(200).str_at("/pictureUrl"), second);
     for _ in 0..2 {
@@ -101,13 +101,13 @@ fn a_post_takes_an_uploaded_picture(kind: DatabaseKind) -> Result<()> {
 
     mia.delete(&location).expect(204);
     anybody.get(&url).problem(404, "not_found");
-    // Uploaded anew, it is there anew.
+    // Uploaded again, it exists again.
     assert_eq!(upload(&mia, "image/webp", webp(3)).expect(201).str_at("/url"), url);
     anybody.get(&url).expect(200);
     Ok(())
 }
 
-fn a_picture_is_given_out_to_be_kept(kind: DatabaseKind) -> Result<()> {
+fn a_picture_is_served_to_be_cached(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let (mia, anybody) = (service.fan("mia"), service.client());
     for (file, declared, given) in [
@@ -157,7 +157,7 @@ fn only_pixels_of_a_picture_survive(kind: DatabaseKind) -> Result<()> {
     for words in [&b"Exif"[..], b"GPS"] {
         assert!(!sideways.windows(words.len()).any(|part| part == words));
     }
-    // What a camera hangs on behind the picture is no picture either.
+    // Data that a camera appends to the picture is not part of it either.
     let hung = [jpeg(5), b"MOTION AND SOUND".to_vec()].concat();
     let kept = seen(put(&mia, "image/jpeg", hung).expect(200), "/pictureUrl");
     assert!(kept.ends_with(b"\xff\xd9"));
@@ -169,7 +169,7 @@ fn only_pixels_of_a_picture_survive(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn what_is_no_picture_is_refused(kind: DatabaseKind) -> Result<()> {
+fn files_that_are_no_picture_are_refused(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let mia = service.fan("mia");
     let before = mia.get("/api/user").expect(200).json();
@@ -222,7 +222,7 @@ fn types_and_sizes_are_bounded(kind: DatabaseKind) -> Result<()> {
     let packed = mia.ask("PUT", PICTURE).header("content-encoding", "gzip").body("image/png", png(1));
     packed.send().problem(415, "unsupported_media_type");
 
-    // One that does not say how long it is.
+    // A request without a length.
     let cookie = mia.cookie("session").unwrap_or_default();
     let head = format!(
         "PUT {PICTURE} HTTP/1.1\r\nHost: localhost\r\nCookie: session={cookie}\r\nContent-Type: image/png\r\n\
@@ -233,13 +233,13 @@ fn types_and_sizes_are_bounded(kind: DatabaseKind) -> Result<()> {
     let answer = raw(service.address(), &endless)?.expect("an answer");
     assert_eq!(answer.status, 413, "{}", answer.text());
 
-    // An operator can be stricter.
+    // An operator can set a lower limit.
     let strict = TestService::builder(kind).web(|web| web.picture_limit = 100).start()?;
     put(&strict.fan("mia"), "image/png", png(1)).problem(413, "payload_too_large");
     Ok(())
 }
 
-fn nothing_is_said_of_a_picture_to_who_is_signed_out(kind: DatabaseKind) -> Result<()> {
+fn without_a_session_a_picture_is_not_revealed(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let anybody = service.client();
     for send in [put, upload] {
@@ -257,7 +257,7 @@ fn nothing_is_said_of_a_picture_to_who_is_signed_out(kind: DatabaseKind) -> Resu
     Ok(())
 }
 
-fn an_upload_is_ones_own_and_for_one_post(kind: DatabaseKind) -> Result<()> {
+fn an_upload_is_private_and_for_one_post(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let (mia, bo) = (service.fan("mia"), service.fan("bo_"));
     let refused = |client: &Client, media: &str| {
@@ -272,7 +272,7 @@ fn an_upload_is_ones_own_and_for_one_post(kind: DatabaseKind) -> Result<()> {
     let wrong = mia.post(ROOM, &json!({"body": "x", "mediaId": null}));
     assert_eq!(wrong.problem(400, "invalid_request").pointers(), ["/mediaId"]);
 
-    // A post that was refused took nothing.
+    // A refused post used no upload.
     let unknown = "0190a6f2-7c1e-7abc-8def-0123456789ab";
     let wrong = mia.post(ROOM, &json!({"body": "x", "teamId": unknown, "mediaId": media}));
     assert_eq!(wrong.problem(422, "validation_failed").pointers(), ["/teamId"]);
@@ -311,7 +311,7 @@ fn of_two_posts_at_once_one_gets_the_picture(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn an_upload_that_comes_again_is_one(kind: DatabaseKind) -> Result<()> {
+fn a_repeated_upload_is_one(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let mia = service.fan("mia");
     let send = |key: &str, content_type: &str, file: Vec<u8>| {
@@ -323,7 +323,7 @@ fn an_upload_that_comes_again_is_one(kind: DatabaseKind) -> Result<()> {
     assert_eq!((again.json(), again.header("location")), (first.json(), first.header("location")));
     send("key-1", "image/png", png(2)).problem(422, "idempotency_key_reused");
     assert_ne!(send("key-2", "image/png", png(1)).expect(201).at("/mediaId"), first.at("/mediaId"));
-    // A refusal is not kept.
+    // A refusal is not stored.
     send("key-3", "image/png", b"no picture".to_vec()).problem(422, "not_an_image");
     send("key-3", "image/png", png(3)).expect(201);
     Ok(())

@@ -1,5 +1,5 @@
-//! The contract under "Conventions", Errors: each failure has one shape. The contract holds the shape of every
-//! failure in the suite; here stands one of each kind, written out.
+//! The contract under "Conventions", Errors: each failure has one shape. The testkit checks the shape of
+//! every failure in the suite; this file has one of each kind, in full.
 
 use super::sample::{Sample, UNKNOWN};
 use super::shape::shape_of;
@@ -70,9 +70,9 @@ fn one_of_each_kind(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// "Rate limits": 429 with `Retry-After`; one account's do not touch another's.
+/// "Rate limits": 429 with `Retry-After`; the requests of one account do not count for another.
 #[test]
-fn too_much_is_429_and_says_when_to_come_back() -> Result<()> {
+fn too_many_requests_are_429_with_retry_after() -> Result<()> {
     let limits = LimitConfig {
         account_writes: Rate::new(3, 3600),
         login_name: Rate::new(3, 3600),
@@ -101,7 +101,7 @@ fn too_much_is_429_and_says_when_to_come_back() -> Result<()> {
     }
     told(service.client().post("/api/login", &wrong))?;
     told(service.client().post("/api/mobile-auth/login", &wrong))?;
-    // Who is signed in stays so, whoever guesses.
+    // A signed-in fan stays so during the guesses.
     ana.get("/api/user").expect(200);
     Ok(())
 }
@@ -129,9 +129,10 @@ fn ten_mebibytes_are_413() -> Result<()> {
     Ok(())
 }
 
-/// What is no HTTP at all never becomes a request: it is refused or cut off, and nobody else notices.
+/// Bytes that are not HTTP never become a request: they are refused or the connection is cut off, and no
+/// other client is affected.
 #[test]
-fn what_is_no_http_is_refused_and_harms_nobody() -> Result<()> {
+fn bytes_that_are_not_http_are_refused_and_affect_no_other() -> Result<()> {
     let service = TestService::start(DatabaseKind::Sqlite)?;
     let long = format!("GET /{} HTTP/1.1\r\nHost: localhost\r\n\r\n", "x".repeat(200_000));
     let many = "X-Again: y\r\n".repeat(5000);

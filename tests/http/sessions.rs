@@ -1,4 +1,4 @@
-//! The contract under "Conventions", Sessions: which credential counts, and what it is worth where.
+//! The contract under "Conventions", Sessions: which credential counts, and for what.
 
 use anyhow::{Context, Result};
 use serde_json::json;
@@ -6,25 +6,25 @@ use std::time::Duration;
 use terrace_testkit::{Answer, Client, DatabaseKind, PASSWORD, TestService, on_each_database, raw};
 
 on_each_database! {
-    what_a_request_presents_decides_who_asks,
+    the_credential_of_a_request_decides_its_account,
     a_session_that_was_ended_is_worth_nothing,
     sessions_and_tokens_run_out,
     signing_out_ends_the_session_that_asks,
     signing_in_again_replaces_a_bad_cookie,
 }
 
-/// What one credential is worth.
+/// The effect of one credential.
 #[derive(Debug, PartialEq, Eq)]
 enum Worth {
     /// It signs this fan in.
     SignedIn(&'static str),
-    /// Reads go on as anybody's; the cookie is cleared or not.
+    /// Public reads are answered as without a session; the cookie is cleared or not.
     Anybody { cleared: bool },
-    /// Nothing is answered.
+    /// Every request is refused.
     Refused,
 }
 
-/// Asks a public read and a private one, which must agree.
+/// The effect on a public read and on a private one, which must agree.
 fn worth(client: &Client, fans: &[&'static str]) -> Result<Worth> {
     let feed = client.fork().get("/api/locker-room");
     let own = client.fork().get("/api/user");
@@ -51,7 +51,7 @@ fn worth(client: &Client, fans: &[&'static str]) -> Result<Worth> {
     })
 }
 
-fn what_a_request_presents_decides_who_asks(kind: DatabaseKind) -> Result<()> {
+fn the_credential_of_a_request_decides_its_account(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let fans = ["mia", "bo_"];
     let cookie = service.fan("mia").cookie("session").context("no cookie")?;
@@ -85,7 +85,7 @@ fn what_a_request_presents_decides_who_asks(kind: DatabaseKind) -> Result<()> {
     ] {
         assert_eq!(worth(&client, &fans)?, expected, "{what}");
     }
-    // Another scheme is no bearer token; the scheme's case says nothing.
+    // Another scheme is not a bearer token; the case of the scheme does not matter.
     let own = |value: &str| none.ask("GET", "/api/user").header("authorization", value).send();
     own("Basic bWlhOng=").problem(401, "authentication_required");
     for scheme in ["bearer", "BEARER"] {
@@ -152,7 +152,7 @@ fn signing_out_ends_the_session_that_asks(kind: DatabaseKind) -> Result<()> {
     assert_eq!(browser.cookie("session"), None, "{:?}", answer.headers("set-cookie"));
     browser.ask("POST", "/api/logout").send().problem(401, "authentication_required");
     other.get("/api/user").expect(200);
-    // A native client may say it at either door.
+    // A native client may sign out at either route.
     let phone = service.client().mobile_login("mia");
     phone.ask("POST", "/api/logout").send().expect(204);
     phone.get("/api/user").problem(401, "invalid_token");

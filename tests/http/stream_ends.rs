@@ -1,5 +1,5 @@
-//! The contract under "Streams", over HTTP (spec §6 and §8): streams are short-lived, bounded in number and in what
-//! they cost, and end in order.
+//! The contract under "Streams", over HTTP (spec §6 and §8): streams are short-lived, bounded in number and
+//! in cost, and end in order.
 
 use super::streams::{BOARD, OWN, ROOM, lasting, since};
 use anyhow::{Context, Result, ensure};
@@ -23,7 +23,7 @@ fn short(life: Duration, heartbeat: Duration) -> Result<TestService> {
 }
 
 #[test]
-fn a_stream_shows_that_it_is_there_and_ends_in_order() -> Result<()> {
+fn a_stream_sends_heartbeats_and_ends_in_order() -> Result<()> {
     let service = short(Duration::from_millis(400), Duration::from_millis(20))?;
     let mia = service.fan("mia");
     for path in [ROOM, BOARD, OWN] {
@@ -34,7 +34,7 @@ fn a_stream_shows_that_it_is_there_and_ends_in_order() -> Result<()> {
         assert!(stream.beats >= 3, "{path}: {} beats", stream.beats);
         let retry = stream.retry.context("nothing was said of coming back")?;
         assert!((1000..2000).contains(&retry), "{retry}");
-        // A client that heard no event knows where it was, too.
+        // A client that received no event has a position, too.
         let last = stream.last_id.context("no position")?;
         assert!(last.parse::<i64>()? > 0);
         let post = mia.create_post("Meanwhile.");
@@ -71,7 +71,7 @@ fn streams_that_began_together_do_not_end_together() -> Result<()> {
 }
 
 #[test]
-fn a_stream_is_dressed_for_proxies_and_not_compressed() -> Result<()> {
+fn a_stream_has_headers_for_proxies_and_is_not_compressed() -> Result<()> {
     let service = lasting(DatabaseKind::Sqlite)?;
     let stream = service.client().stream(ROOM);
     for line in ["content-type: text/event-stream", "cache-control: no-store", "x-accel-buffering: no"] {
@@ -93,7 +93,7 @@ fn a_stream_is_dressed_for_proxies_and_not_compressed() -> Result<()> {
 }
 
 #[test]
-fn a_client_that_sends_a_body_is_a_client_like_any_other() -> Result<()> {
+fn a_stream_request_with_a_body_is_served() -> Result<()> {
     let service = lasting(DatabaseKind::Sqlite)?;
     let mia = service.fan("mia");
     let mut connection = TcpStream::connect(service.address())?;
@@ -130,7 +130,7 @@ fn capped(account: u32, address: u32) -> Result<TestService> {
         .start()
 }
 
-/// Opens one as soon as one more may be.
+/// Opens a stream as soon as one more is allowed.
 fn opens(client: &Client, path: &str) -> Result<EventStream> {
     let begun = Instant::now();
     loop {
@@ -142,17 +142,17 @@ fn opens(client: &Client, path: &str) -> Result<EventStream> {
 }
 
 #[test]
-fn nobody_has_more_streams_than_they_may() -> Result<()> {
+fn the_number_of_streams_is_bounded() -> Result<()> {
     let service = capped(2, 3)?;
     let (mia, bo, anybody) = (service.fan("mia"), service.fan("bo_"), service.client());
     let of_mia = [mia.stream(ROOM).begun(), mia.stream(OWN).begun()];
     let refused = mia.get(BOARD).problem(429, "rate_limited");
     assert!(refused.header("retry-after").is_some());
-    // Each has their own allowance: who is signed in that of their account, whatever their address.
+    // Each has a separate allowance: a signed-in fan that of their account, whatever the address.
     let _of_bo = [bo.stream(ROOM).begun(), bo.stream(ROOM).begun()];
     let _of_anybody: Vec<_> = (0..3).map(|_| anybody.stream(ROOM).begun()).collect();
     anybody.get(ROOM).problem(429, "rate_limited");
-    // A client that goes makes room, although its stream had minutes left.
+    // A client that disconnects makes room, although its stream had minutes left.
     let [gone, _stays] = of_mia;
     drop(gone);
     let _again = opens(&mia, BOARD)?;
@@ -175,10 +175,10 @@ fn caps_are_lifted_with_the_rate_limits() -> Result<()> {
     Ok(())
 }
 
-/// One that takes nothing costs no more than what the kernel and the connection keep for it, and goes; what it missed
-/// it gets when it comes back.
+/// A reader that reads nothing costs no more than the buffers of the kernel and the connection, and is cut
+/// off; missed events are sent when it reconnects.
 #[test]
-fn a_reader_that_takes_nothing_is_cut_off_and_resumes() -> Result<()> {
+fn a_reader_that_reads_nothing_is_cut_off_and_resumes() -> Result<()> {
     let limits = LimitConfig { enabled: true, ..LimitConfig::off() };
     let generous = terrace_testkit::web::Rate::new(1_000_000, 1);
     let limits = LimitConfig {
@@ -202,7 +202,7 @@ fn a_reader_that_takes_nothing_is_cut_off_and_resumes() -> Result<()> {
     let mut stalled = anybody.stream(&path);
     let text = "ö".repeat(2000);
     let posts: Vec<String> = (0..700).map(|_| mia.create_post(&text)).collect();
-    // It is gone, or there would be no room for another.
+    // It is closed, or there would be no room for another.
     let mut back = opens(&anybody, &path)?;
     let all: Vec<_> =
         back.take(posts.len()).into_iter().map(|told| told.data["post"]["id"].clone()).collect();
@@ -238,7 +238,7 @@ fn a_stop_ends_streams_at_once_and_their_clients_come_back() -> Result<()> {
 }
 
 #[test]
-fn a_stop_waits_for_no_reader_who_takes_nothing() -> Result<()> {
+fn a_stop_does_not_wait_for_readers_that_read_nothing() -> Result<()> {
     let service = TestService::builder(DatabaseKind::Sqlite)
         .without_rehearsal()
         .web(|web| {
@@ -254,7 +254,7 @@ fn a_stop_waits_for_no_reader_who_takes_nothing() -> Result<()> {
     for _ in 0..600 {
         mia.create_post(&text);
     }
-    // What one of them was sent was sent to the other, as far as it would be taken.
+    // What was sent to one of them was sent to the other, as far as it was read.
     assert_eq!(reads.take(600).len(), 600);
     let begun = Instant::now();
     service.stop()?;

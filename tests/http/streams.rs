@@ -1,4 +1,5 @@
-//! The contract under "Streams", over HTTP (spec §4 and §6): what streams tell, from where, and nothing twice.
+//! The contract under "Streams", over HTTP (spec §4 and §6): which events streams send, from which position,
+//! and none twice.
 
 use super::sample::UNKNOWN;
 use anyhow::Result;
@@ -12,16 +13,16 @@ use terrace_testkit::{
 
 on_each_database! {
     a_page_and_its_stream_join_without_a_gap,
-    whoever_comes_back_gets_the_rest_once_and_in_order,
-    what_is_too_old_or_unknown_is_one_resync,
-    a_room_has_a_stream_of_its_own,
-    what_is_deleted_is_never_replayed,
-    scores_come_with_ranks_and_pages_know_them,
+    a_client_that_reconnects_gets_the_rest_once_and_in_order,
+    an_old_or_unknown_position_is_one_resync,
+    a_room_has_its_own_stream,
+    deleted_posts_are_never_replayed,
+    scores_come_with_ranks_and_pages_contain_them,
     a_new_season_resets_boards,
-    ones_own_stream_tells_what_one_did,
-    a_purchase_is_told_to_whose_it_is,
-    a_process_that_has_just_begun_tells_nobody_of_before,
-    what_is_wrong_is_refused,
+    the_own_stream_has_the_fans_own_actions,
+    a_purchase_is_sent_to_its_buyer,
+    a_new_process_sends_no_earlier_events,
+    invalid_requests_are_refused,
 }
 
 pub(super) const ROOM: &str = "/api/locker-room/stream";
@@ -39,7 +40,7 @@ pub(super) fn position(client: &Client) -> i64 {
     client.get("/api/locker-room").expect(200).at("/streamPosition").as_i64().expect("a position")
 }
 
-/// The position from which everything that has happened by now is known.
+/// The position once everything that has happened by now is public.
 pub(super) fn settled(service: &TestService) -> i64 {
     let settled = service.run(service.storage().settled());
     settled.expect("events become public").get()
@@ -84,7 +85,7 @@ fn a_page_and_its_stream_join_without_a_gap(kind: DatabaseKind) -> Result<()> {
     react(&bo, &first, "fire");
     let words = comment(&bo, &first);
     react(&bo, &first, "like");
-    // A comment that is gone before it was told is told as gone alone.
+    // A comment that is deleted before it was sent is sent as deleted only.
     let mut rest = stream.take(3);
     mia.delete(&format!("/api/locker-room/{old}")).expect(204);
     bo.delete(&format!("/api/locker-room/{first}/comments/{words}")).expect(204);
@@ -94,7 +95,7 @@ fn a_page_and_its_stream_join_without_a_gap(kind: DatabaseKind) -> Result<()> {
     assert_eq!(names(&rest), expected);
     assert!(rest.iter().zip(rest.iter().skip(1)).all(|(one, next)| one.id < next.id), "{rest:?}");
     assert!(told.id < rest[0].id && known < told.id);
-    // A post as in the feed, but for the reader's own reaction.
+    // A post as in the feed, except for the reader's own reaction.
     let mut post = service.client().get(&format!("/api/locker-room/{first}")).expect(200).json();
     let fields = post["post"].as_object_mut().expect("a post");
     assert_eq!(fields.remove("myReaction"), Some(Value::Null));
@@ -111,7 +112,7 @@ fn a_page_and_its_stream_join_without_a_gap(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn whoever_comes_back_gets_the_rest_once_and_in_order(kind: DatabaseKind) -> Result<()> {
+fn a_client_that_reconnects_gets_the_rest_once_and_in_order(kind: DatabaseKind) -> Result<()> {
     let service = lasting(kind)?;
     let (mia, bo) = (service.fan("mia"), service.fan("bo_"));
     let start = settled(&service);
@@ -139,7 +140,7 @@ fn whoever_comes_back_gets_the_rest_once_and_in_order(kind: DatabaseKind) -> Res
     Ok(())
 }
 
-/// Whether a stream says to read everything again, once, and then goes on.
+/// Asserts that a stream sends one resync, and then continues.
 #[track_caller]
 fn resyncs(service: &TestService, client: &Client, mut stream: EventStream) {
     let told = stream.one();
@@ -155,7 +156,7 @@ fn resyncs(service: &TestService, client: &Client, mut stream: EventStream) {
     }
 }
 
-fn what_is_too_old_or_unknown_is_one_resync(kind: DatabaseKind) -> Result<()> {
+fn an_old_or_unknown_position_is_one_resync(kind: DatabaseKind) -> Result<()> {
     let service = lasting(kind)?;
     let mia = service.fan("mia");
     mia.create_post("One.");
@@ -175,7 +176,7 @@ fn what_is_too_old_or_unknown_is_one_resync(kind: DatabaseKind) -> Result<()> {
         let target = format!("{ROOM}?since={}", junk.replace([' ', ';'], "%20"));
         assert_eq!(anybody.get(&target).problem(400, "invalid_request").pointers(), ["/since"]);
     }
-    // What was swept is too old; what comes after it is not.
+    // Swept events are too old; later ones are not.
     let kept = settled(&service);
     let swept = body(|tx, ctx| Ok(tx.sweep_events(ctx.now().plus(Duration::from_mins(1)), 1000)?));
     assert!(service.run(service.app().execute(swept)).is_ok_and(|swept| swept > 3));
@@ -188,7 +189,7 @@ fn what_is_too_old_or_unknown_is_one_resync(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// Another process on the service's database, which kept nothing in its memory.
+/// Another process on the service's database, with no events in its memory.
 fn lasting_again(service: &TestService) -> Result<TestService> {
     service.beside(|web| web.streams.life = Duration::from_mins(10))
 }
@@ -197,7 +198,7 @@ fn team(service: &TestService, nth: usize) -> String {
     service.client().get("/api/teams").expect(200).str_at(&format!("/teams/{nth}/id"))
 }
 
-fn a_room_has_a_stream_of_its_own(kind: DatabaseKind) -> Result<()> {
+fn a_room_has_its_own_stream(kind: DatabaseKind) -> Result<()> {
     let service = lasting(kind)?;
     let (mia, bo, cleo) = (service.fan("mia"), service.fan("bo_"), service.client());
     let cleo_id = cleo.register("cleo");
@@ -225,7 +226,7 @@ fn a_room_has_a_stream_of_its_own(kind: DatabaseKind) -> Result<()> {
     assert_eq!(bodies(&mut foxes_room, 1), ["mia to foxes"]);
     assert_eq!(bodies(&mut following, 2), ["cleo to anchors", "bo to all"]);
     assert_eq!(bodies(&mut own_teams, 1), ["mia to foxes"]);
-    // What one follows from now on counts from now on.
+    // A new follow counts from now on.
     bo.post("/api/user/follow", &json!({"teamId": anchors})).expect(200);
     settled(&service);
     post(&mia, "mia to anchors", Some(&anchors));
@@ -233,13 +234,13 @@ fn a_room_has_a_stream_of_its_own(kind: DatabaseKind) -> Result<()> {
     assert_eq!(bodies(&mut own_teams, 2), ["mia to anchors", "again to foxes"]);
     assert_eq!(bodies(&mut following, 1), ["mia to anchors"]);
     assert_eq!(bodies(&mut foxes_room, 1), ["again to foxes"]);
-    // Who follows nobody gets everybody's, as in the feed.
+    // A fan who follows no one gets the posts of all, as in the feed.
     let mut instead = mia.stream(&since(&format!("{ROOM}?scope=following"), start));
     assert_eq!(bodies(&mut instead, 4), ["mia to foxes", "mia to all", "cleo to anchors", "bo to all"]);
     Ok(())
 }
 
-fn what_is_deleted_is_never_replayed(kind: DatabaseKind) -> Result<()> {
+fn deleted_posts_are_never_replayed(kind: DatabaseKind) -> Result<()> {
     let service = lasting(kind)?;
     let (mia, bo) = (service.fan("mia"), service.fan("bo_"));
     let start = settled(&service);
@@ -265,7 +266,7 @@ fn what_is_deleted_is_never_replayed(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn scores_come_with_ranks_and_pages_know_them(kind: DatabaseKind) -> Result<()> {
+fn scores_come_with_ranks_and_pages_contain_them(kind: DatabaseKind) -> Result<()> {
     let service = lasting(kind)?;
     let [mia, bo] = ["mia", "bo_"].map(|name| service.client().register(name));
     let page = service.client().get("/api/leaderboard").expect(200);
@@ -279,18 +280,18 @@ fn scores_come_with_ranks_and_pages_know_them(kind: DatabaseKind) -> Result<()> 
         let told = stream.one();
         assert_eq!(told.name, "score.changed");
         assert_eq!(told.data, json!({"userId": user, "points": points, "rank": rank}));
-        // Whoever was told finds it on a page.
+        // A reader of the event finds it on a page.
         let page = anybody.get("/api/leaderboard").expect(200);
         let line = page.list("/entries").into_iter().find(|entry| entry["user"]["id"] == json!(user));
         assert_eq!(line.expect("a line")["points"], json!(points));
         assert!(page.at("/streamPosition").as_i64() >= Some(told.id));
     }
-    // Of several changes of one fan the newest is enough for who comes back.
+    // Of several changes of one fan the newest is enough for a client that reconnects.
     let told = anybody.stream(&since(BOARD, known)).take(2);
     let last =
         |user: &String| told.iter().rfind(|told| told.data["userId"] == json!(user)).map(|told| &told.data);
     assert!(last(&bo).is_some());
-    // A team's board tells of its own points only, and who leaves it has no line any more.
+    // A team's board sends only its own points, and a fan who leaves it has no line any more.
     let foxes = team(&service, 1);
     let mut of_team = anybody.stream(&since(&format!("{BOARD}?teamId={foxes}"), settled(&service)));
     let cleo = service.client();
@@ -317,7 +318,7 @@ fn a_new_season_resets_boards(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn ones_own_stream_tells_what_one_did(kind: DatabaseKind) -> Result<()> {
+fn the_own_stream_has_the_fans_own_actions(kind: DatabaseKind) -> Result<()> {
     let service = lasting(kind)?;
     let mia = service.client();
     let id = mia.register("mia");
@@ -356,7 +357,7 @@ fn ones_own_stream_tells_what_one_did(kind: DatabaseKind) -> Result<()> {
     let again = mia.stream_after(OWN, Some(&start.to_string())).take(8);
     let ids = |told: &[Told]| told.iter().map(|told| told.id).collect::<Vec<_>>();
     assert_eq!(ids(&again), [vec![told.id], ids(&rest)].concat());
-    // An achievement is told by its key and title, with the quest that it is for.
+    // An achievement is sent with its key and title, and the quest that it is for.
     let unlocked = &rest[6];
     let achievements = mia.get("/api/user/achievements").expect(200).list("/achievements");
     assert!(
@@ -367,7 +368,7 @@ fn ones_own_stream_tells_what_one_did(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn a_purchase_is_told_to_whose_it_is(kind: DatabaseKind) -> Result<()> {
+fn a_purchase_is_sent_to_its_buyer(kind: DatabaseKind) -> Result<()> {
     let service = lasting(kind)?;
     let (mia, bo) = (service.client(), service.client());
     let fans = [mia.register("mia"), bo.register("bo_")];
@@ -392,7 +393,7 @@ fn a_purchase_is_told_to_whose_it_is(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn a_process_that_has_just_begun_tells_nobody_of_before(kind: DatabaseKind) -> Result<()> {
+fn a_new_process_sends_no_earlier_events(kind: DatabaseKind) -> Result<()> {
     let service = lasting(kind)?;
     let mia = service.fan("mia");
     for number in 0..30 {
@@ -406,7 +407,7 @@ fn a_process_that_has_just_begun_tells_nobody_of_before(kind: DatabaseKind) -> R
     Ok(())
 }
 
-fn what_is_wrong_is_refused(kind: DatabaseKind) -> Result<()> {
+fn invalid_requests_are_refused(kind: DatabaseKind) -> Result<()> {
     let service = lasting(kind)?;
     let anybody = service.client();
     let unknown = format!("leaderboardId={UNKNOWN}");
@@ -426,7 +427,7 @@ fn what_is_wrong_is_refused(kind: DatabaseKind) -> Result<()> {
     ] {
         anybody.get(&target).problem(status, code);
     }
-    // A bad request makes no board.
+    // A bad request creates no board.
     let foxes = team(&service, 1);
     let boards = || anybody.get("/api/leaderboards").expect(200).list("/leaderboards").len();
     let before = boards();

@@ -1,5 +1,5 @@
-//! What is secret stands nowhere but with whom it was given to: in no log, error or figure, and in the database at most
-//! as a hash (docs/operations.md, "Security in short").
+//! Secrets are only with the client that they were issued to: in no log, error or metric, and in the database
+//! at most as a hash (docs/operations.md, "Security in short").
 
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ use terrace_testkit::storage::StorageConfig;
 use terrace_testkit::web::CronSecret;
 use terrace_testkit::{Answer, Client, DatabaseKind, Invocation, Program, TestDatabase, on_each_database};
 
-on_each_database! { what_is_secret_stands_nowhere }
+on_each_database! { secrets_are_stored_and_logged_nowhere }
 
 const CRON: &str = "Zuz6quohKieSh1ohThaeWie3eeNgai4u";
 const MINTER: &str = "aeJ0Ohx7ohch8aiPhah1Iexeit3Quae6";
@@ -23,10 +23,10 @@ const DATABASE_PASSWORD: &str = "ahQu5eex3Aepo7fi";
 const PASSWORD: &str = "Ohngah4u has a brass band";
 const NEXT_PASSWORD: &str = "Wei9ohth has a bigger one";
 const WRONG_PASSWORD: &str = "Eep1ahng was never anybody's";
-/// What is no secret, to see that one looks in the right place.
+/// A text that is not secret, to check that the search covers the right places.
 const BIO: &str = "Row 14, seat 7, since 1987.";
 
-/// What was given out or typed in, and by what name it is called where it turns up.
+/// The secrets that were issued or typed in, each with a name for failure messages.
 #[derive(Default)]
 struct Secrets(Vec<(&'static str, Vec<u8>)>);
 
@@ -39,7 +39,7 @@ impl Secrets {
         }
     }
 
-    /// No secret is in these bytes, neither as it is nor in hexadecimal.
+    /// Asserts that no secret is in these bytes, neither as it is nor in hexadecimal.
     fn are_not_in(&self, place: &str, bytes: &[u8]) {
         let lower = bytes.to_ascii_lowercase();
         for (name, secret) in &self.0 {
@@ -58,7 +58,7 @@ fn holds(bytes: &[u8], wanted: &[u8]) -> bool {
     bytes.windows(wanted.len()).any(|part| part == wanted)
 }
 
-/// What unpadded base64url stands for.
+/// The bytes that an unpadded base64url text encodes.
 fn decode(text: &str) -> Option<Vec<u8>> {
     const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     let (mut bits, mut count, mut bytes) = (0_u32, 0, Vec::new());
@@ -74,7 +74,7 @@ fn decode(text: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// The same database by a URL with a password in it, which a server that trusts does not ask for.
+/// The same database by a URL with a password, which the server does not check.
 fn with_password(url: &str) -> String {
     match url.split_once('@') {
         Some((account, rest)) => format!("{account}:{DATABASE_PASSWORD}@{rest}"),
@@ -82,7 +82,7 @@ fn with_password(url: &str) -> String {
     }
 }
 
-/// Every byte that is kept: the files of the folder, or every row of every table.
+/// Every stored byte: the files of the folder, or every row of every table.
 fn kept(url: &str, data: &Path) -> Result<Vec<u8>> {
     let mut all = Vec::new();
     collect(data, &mut all)?;
@@ -97,7 +97,8 @@ fn kept(url: &str, data: &Path) -> Result<Vec<u8>> {
     Ok(all)
 }
 
-/// The bytes of a folder's files, but for those that hold the service's own secrets and the program's output.
+/// The bytes of a folder's files, without those that contain the service's own secrets and the program's
+/// output.
 fn collect(folder: &Path, all: &mut Vec<u8>) -> Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
@@ -110,7 +111,7 @@ fn collect(folder: &Path, all: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// What a fan does with secrets, rightly and wrongly. Gives every answer that is not to hold one.
+/// A fan's requests with secrets, valid and invalid. Returns every answer that must not contain one.
 fn live(program: &Program, secrets: &mut Secrets) -> Result<Vec<Answer>> {
     let (browser, anybody) = (program.client(), program.client());
     let mut answers = Vec::new();
@@ -144,7 +145,7 @@ fn live(program: &Program, secrets: &mut Secrets) -> Result<Vec<Answer>> {
     Ok(answers)
 }
 
-/// Secrets where they do not belong: the service takes none of them up.
+/// Secrets in the wrong places: the service repeats none of them.
 fn mistakes(anybody: &Client, browser: &Client, (access, cookie): (&str, &str)) -> Vec<Answer> {
     let almost = |token: &str| format!("{token}A");
     let long = format!("{{\"username\":\"mia\",\"password\":\"{PASSWORD}\",\"extra\":1}}");
@@ -169,7 +170,7 @@ fn mistakes(anybody: &Client, browser: &Client, (access, cookie): (&str, &str)) 
     ]
 }
 
-fn what_is_secret_stands_nowhere(kind: DatabaseKind) -> Result<()> {
+fn secrets_are_stored_and_logged_nowhere(kind: DatabaseKind) -> Result<()> {
     let database = TestDatabase::empty(kind)?;
     let invocation = Invocation::on(&with_password(database.url()))?
         .env("TERRACE_CRON_SECRET", CRON)
@@ -195,7 +196,7 @@ fn what_is_secret_stands_nowhere(kind: DatabaseKind) -> Result<()> {
     let answers = live(&program, &mut secrets)?;
     for answer in &answers {
         let head: Vec<_> = answer.headers.iter().filter(|(name, _)| *name != "set-cookie").collect();
-        // The path of a request is repeated to whoever sent it.
+        // The path of a request is repeated to its sender.
         let mut body = answer.text();
         if answer.status >= 400 {
             let instance = answer.str_at("/instance");
@@ -224,7 +225,7 @@ fn what_is_secret_stands_nowhere(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// `{:?}` finds its way into logs and panics.
+/// `{:?}` output reaches logs and panics.
 #[test]
 fn debug_output_holds_no_secret() -> Result<()> {
     let mut ctx = CtxSeed::new(Timestamp::from_micros(0), [9; 32]).open();
