@@ -1,5 +1,5 @@
-//! Fans who post, comment, react and whatever else there is to do as fast as they are answered, and remember what they
-//! were told.
+//! Fans who post, comment, react and use the other features as fast as they are answered, and who keep the
+//! answers.
 
 use super::deeds::Deeds;
 use super::dice::Dice;
@@ -16,26 +16,26 @@ use terrace_testkit::{Answer, Client, Invocation, Program, Request};
 
 const FEED: &str = "/api/locker-room";
 const KINDS: [&str; 6] = ["like", "love", "fire", "clap", "laugh", "sad"];
-/// The longest that any answer may take, whatever became of the database: a command may wait once for a
+/// The longest that any answer may take, whatever the state of the database: a command may wait once for a
 /// connection, lose it, and wait once more.
 pub(super) const BOUND: Duration = Duration::from_secs(8);
-/// How long a watcher waits for the next word.
+/// How long a watcher waits for the next outcome.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What became of one request.
+/// The outcome of one request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Told {
     /// It was done.
     Done,
-    /// A rule said no, as it may.
+    /// A rule refused it, as it may.
     Refused,
-    /// Not now: 503, with the time after which to come again.
+    /// Not now: 503 with `Retry-After`.
     Later,
     /// No answer came.
     Nothing,
 }
 
-/// Something that a fan said, under an idempotency key.
+/// A post or comment, under an idempotency key.
 #[derive(Debug)]
 struct Said {
     path: String,
@@ -51,14 +51,15 @@ struct Fan {
     cookie: String,
     dice: Dice,
     said: Vec<Said>,
-    /// What was acknowledged last, by post. A post of which a request was not is left out: that may still be done.
+    /// The last acknowledged reaction, by post. A post with an unacknowledged request is left out: that
+    /// request may still be done.
     reactions: BTreeMap<String, &'static str>,
     /// The posts that are left out.
     unsure: BTreeSet<String>,
     deeds: Deeds,
 }
 
-/// Fans, and the posts of this round, which all of them know.
+/// Fans, and the posts of this round, which all of them share.
 #[derive(Debug)]
 pub(super) struct Crowd {
     fans: Vec<Fan>,
@@ -67,16 +68,17 @@ pub(super) struct Crowd {
     round: usize,
 }
 
-/// What is looked at.
+/// The extent of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Extent {
-    /// What was said in this round, and all that was done beside it.
+    /// The posts and comments of this round, and everything else that was done.
     Round,
-    /// Everything since the crowd came together.
+    /// Everything since the crowd was registered.
     Everything,
 }
 
-/// How much was acknowledged; how much had no answer and was sent again; and how much of that had been done before.
+/// How many requests were acknowledged; how many had no answer and were sent again; and how many of those had
+/// been done before.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Tally {
     pub(super) acknowledged: usize,
@@ -105,7 +107,7 @@ impl Crowd {
         Ok(Self { fans, posts: Mutex::default(), world, round: 0 })
     }
 
-    /// Begins a round of its own: new posts to speak about, and choices that follow from these dice alone.
+    /// Begins a separate round: new posts to comment on, and choices that follow from these dice alone.
     pub(super) fn begin_round(&mut self, dice: &mut Dice) {
         self.round += 1;
         self.posts.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
@@ -114,7 +116,7 @@ impl Crowd {
         }
     }
 
-    /// Lets all of them loose until `watch` returns, and gives what it returns. A fan who gets no answer leaves.
+    /// Runs all fans until `watch` returns, and returns its result. A fan who gets no answer ends.
     pub(super) fn under_load<T>(
         &mut self,
         client: &Client,
@@ -142,8 +144,8 @@ impl Crowd {
         })
     }
 
-    /// Lets all of them loose in a round of its own while `watch` has something befall the service, and looks for
-    /// everything since they came together.
+    /// Runs all fans in a separate round while `watch` injects a fault, then checks everything since they
+    /// were registered.
     pub(super) fn weather(
         &mut self,
         client: &Client,
@@ -157,8 +159,8 @@ impl Crowd {
         Ok(())
     }
 
-    /// Sends again what may or may not have been done, and some of what was, under the same keys; then looks
-    /// whether everything is there once, and nothing else.
+    /// Sends again every request that may or may not have been done, and some that were, under the same keys;
+    /// then checks that everything is there once, and nothing else.
     pub(super) fn check(&mut self, client: &Client, extent: Extent) -> Result<Tally> {
         let mut tally = Tally::default();
         for fan in &mut self.fans {
@@ -210,7 +212,7 @@ impl Crowd {
         self.check_reactions(client, posts.len())
     }
 
-    /// The ids and bodies of what was acknowledged, by the path that it was said at.
+    /// The ids and bodies of what was acknowledged, by the path that it was sent to.
     fn said(&self, extent: Extent) -> BTreeMap<&str, Vec<(String, String)>> {
         let mut all: BTreeMap<&str, Vec<(String, String)>> = BTreeMap::new();
         for said in self.fans.iter().flat_map(|fan| &fan.said) {
@@ -223,7 +225,7 @@ impl Crowd {
         all
     }
 
-    /// The reactions to the newest posts, so many, of everybody whose last one is known.
+    /// Checks the reactions to the `newest` newest posts, of every fan whose last one is known.
     fn check_reactions(&self, client: &Client, newest: usize) -> Result<()> {
         for fan in &self.fans {
             let client = client.with_cookie("session", &fan.cookie);
@@ -239,7 +241,7 @@ impl Crowd {
         Ok(())
     }
 
-    /// Has the first of them say something that nobody looks for afterwards.
+    /// Sends one post of the first fan, which no check reads afterwards.
     pub(super) fn say(&self, client: &Client, body: &str) -> Result<()> {
         let fan = self.fans.first().context("no fans")?;
         client.with_cookie("session", &fan.cookie).create_post(body);
@@ -247,7 +249,8 @@ impl Crowd {
     }
 }
 
-/// What a fan finds: the posts that they speak about, what there is to do, and which round it is.
+/// The surroundings of a fan: the posts to comment on, the content of the service, and the number of the
+/// round.
 type Place<'p> = (&'p Mutex<Vec<String>>, &'p World, usize);
 
 impl Fan {
@@ -260,7 +263,7 @@ impl Fan {
     ) -> Result<()> {
         while !over.load(Ordering::SeqCst) {
             let told = self.act(client, place)?;
-            // Whoever listened may have heard enough.
+            // The watcher may have returned already.
             let _ = tell.send(told);
             if told == Told::Nothing {
                 break;
@@ -315,7 +318,7 @@ impl Fan {
         Ok((told, id))
     }
 
-    /// All that was not acknowledged, and the last ten that were.
+    /// Every unacknowledged request, and the last ten acknowledged ones.
     fn say_again(&mut self, client: &Client, tally: &mut Tally) -> Result<()> {
         let recent = self.said.len().saturating_sub(10);
         for (nth, said) in self.said.iter_mut().enumerate() {
@@ -345,8 +348,8 @@ impl Said {
     }
 }
 
-/// Nothing else may happen than what a client is told of: done, one of these refusals, not now, or a connection that
-/// breaks.
+/// The outcome of a request; fails unless it is one that clients may get: done, one of these refusals, not
+/// now, or a broken connection.
 pub(super) fn outcome(request: Request<'_>, done: u16, refusals: &[&str]) -> Result<(Told, Option<Answer>)> {
     let started = Instant::now();
     let answer = request.attempt();
@@ -367,7 +370,8 @@ pub(super) fn outcome(request: Request<'_>, done: u16, refusals: &[&str]) -> Res
     }
 }
 
-/// Waits until `count` requests became `wanted`. None may become anything that is not `allowed`; rules may always say no.
+/// Waits until `count` requests had the outcome `wanted`. Fails on an outcome that is not in `allowed`;
+/// refusals are always allowed.
 pub(super) fn hear(told: &Receiver<Told>, wanted: Told, count: u64, allowed: &[Told]) -> Result<()> {
     let mut heard = 0;
     while heard < count {
@@ -382,7 +386,7 @@ pub(super) fn hear(told: &Receiver<Told>, wanted: Told, count: u64, allowed: &[T
     Ok(())
 }
 
-/// Stops the program, and finds nothing wrong in what it leaves.
+/// Stops the program, and verifies the data that it leaves.
 pub(super) fn ends_well(mut program: Program, invocation: Invocation) -> Result<()> {
     assert_eq!(program.stop()?.code, Some(0));
     invocation.args(["maintain", "verify"]).run()?.succeeded().map(drop)
@@ -403,7 +407,7 @@ pub(super) fn read_all(client: &Client, path: &str, list: &str) -> Result<Vec<Va
     read_newest(client, path, list, usize::MAX)
 }
 
-/// The first elements of a list, as many as there are up to `most`.
+/// The first elements of a list, at most `most`.
 fn read_newest(client: &Client, path: &str, list: &str, most: usize) -> Result<Vec<Value>> {
     let (mut all, mut cursor) = (Vec::new(), String::new());
     loop {

@@ -1,5 +1,6 @@
-//! A pool of which every connection is held up by a lock that somebody else has (docs/architecture.md, invariant 10): who
-//! waits for a connection is told in time to come again, what needs none is answered, and service resumes by itself.
+//! A pool in which every connection is blocked by a lock of another client (docs/architecture.md, invariant
+//! 10): requests that wait for a connection are answered in time with `Retry-After`, requests that need none
+//! are served, and service resumes by itself.
 
 use super::crowd::{BOUND, Crowd, Told, ends_well, hear};
 use super::dice::Dice;
@@ -15,23 +16,23 @@ use terrace_testkit::{
 };
 
 on_each_database! {
-    a_pool_that_is_held_up_is_survived,
-    who_waits_behind_those_who_are_held_up_is_told_in_time,
+    a_blocked_pool_is_survived,
+    requests_behind_blocked_connections_are_answered_in_time,
 }
 
-/// How soon the service serves again once nobody holds it up.
+/// How soon the service serves again once the lock is released.
 const RECOVERY: Duration = Duration::from_secs(10);
-/// How many take part: several for each connection.
+/// How many fans take part: several for each connection.
 const FANS: u64 = 12;
 
-/// A program with few connections, and little patience.
+/// A program with few connections and short waits.
 fn scarce(url: &str) -> Result<Invocation> {
     let few = Invocation::on(url)?.env("TERRACE_CRON_SECRET", CRON_SECRET);
     let few = few.env("TERRACE_READ_CONNECTIONS", "2").env("TERRACE_WRITE_CONNECTIONS", "2");
     Ok(few.env("TERRACE_CHECKOUT_TIMEOUT", "1").env("TERRACE_STATEMENT_TIMEOUT", "2"))
 }
 
-fn a_pool_that_is_held_up_is_survived(kind: DatabaseKind) -> Result<()> {
+fn a_blocked_pool_is_survived(kind: DatabaseKind) -> Result<()> {
     let database = TestDatabase::empty(kind)?;
     let invocation = scarce(database.url())?;
     World::furnish(&invocation, database.url())?;
@@ -54,14 +55,15 @@ fn a_pool_that_is_held_up_is_survived(kind: DatabaseKind) -> Result<()> {
     ends_well(program, invocation)
 }
 
-/// What needs no database is answered as ever, what needs what is held is not now, in the words that are announced.
+/// Requests that need no database are served as ever; requests that need the locked data get the documented
+/// 503.
 fn meanwhile(client: &Client, kind: DatabaseKind) -> Result<()> {
     for path in ["/healthz", "/metrics", "/api/openapi.json", "/api/docs"] {
         client.get(path).expect(200);
     }
     client.get("/api/nothing-of-this-name").expect(404);
     if kind == DatabaseKind::Sqlite {
-        // Only the one who writes is held up.
+        // Only writers are blocked.
         client.get("/readyz").expect(200);
         client.get("/api/locker-room?limit=5").expect(200);
     }
@@ -75,13 +77,14 @@ fn meanwhile(client: &Client, kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// Longer than anybody may wait for a connection, and much shorter than those who have one are held up.
+/// Longer than any request may wait for a connection, and much shorter than the connections are blocked.
 const IN_TIME: Duration = Duration::from_secs(10);
-/// How many may have a connection and be held up, at most: two that read, one that writes.
+/// How many requests may have a connection and be blocked, at most: two reads, one write.
 const HELD_UP: usize = 3;
 
-/// Those who have a connection are held up for as long as a statement may wait; who waits behind them is not.
-fn who_waits_behind_those_who_are_held_up_is_told_in_time(kind: DatabaseKind) -> Result<()> {
+/// Requests with a connection are blocked for as long as a statement may wait; requests that wait behind them
+/// are not.
+fn requests_behind_blocked_connections_are_answered_in_time(kind: DatabaseKind) -> Result<()> {
     let database = TestDatabase::empty(kind)?;
     let few = scarce(database.url())?.env("TERRACE_WRITE_CONNECTIONS", "1");
     let program = few.env("TERRACE_STATEMENT_TIMEOUT", "60").env("TERRACE_ANSWER_TIMEOUT", "120").serve()?;
@@ -94,7 +97,7 @@ fn who_waits_behind_those_who_are_held_up_is_told_in_time(kind: DatabaseKind) ->
             scope.spawn(move || {
                 let register = json!({"username": format!("fan{nth}"), "password": PASSWORD});
                 let answer = client.ask("POST", "/api/register").json(&register).may_break().send();
-                // Whoever listened may have heard enough.
+                // The receiver may have returned already.
                 let _ = tell.send(answer.status);
             });
         }

@@ -1,5 +1,6 @@
-//! A database that stands still: it keeps its connections, takes new ones, and answers nobody. Whoever asks is told in
-//! time to come again, and service resumes by itself (docs/architecture.md, invariant 10).
+//! A database that stands still: it keeps its connections, accepts new ones, and answers no statement.
+//! Requests are answered in time with `Retry-After`, and service resumes by itself (docs/architecture.md,
+//! invariant 10).
 
 use super::crowd::{Crowd, Told, ends_well, hear};
 use super::dice::Dice;
@@ -17,7 +18,7 @@ const STALLS: usize = 6;
 const STALL: Duration = Duration::from_millis(300);
 
 #[test]
-fn a_server_that_stands_still_is_survived() -> Result<()> {
+fn a_frozen_server_is_survived() -> Result<()> {
     on(DatabaseKind::Postgres, |_| {
         let server = ThrowawayPostgres::start()?;
         let url = server.create_database("terrace")?;
@@ -44,10 +45,10 @@ fn a_server_that_stands_still_is_survived() -> Result<()> {
     })
 }
 
-/// A slow disk, as the service sees one: its server stands still again and again, and does little in between. It is no disk
-/// that is slow, but processes that are stopped and go on. What that costs is time.
+/// A slow disk, as the service sees one: its server stands still again and again, and does little in between.
+/// The test does not slow a disk; it stops and continues processes. The cost is time.
 #[test]
-fn a_server_that_is_slow_is_borne() -> Result<()> {
+fn a_slow_server_is_survived() -> Result<()> {
     on(DatabaseKind::Postgres, |_| {
         let server = ThrowawayPostgres::start()?;
         let url = server.create_database("terrace")?;

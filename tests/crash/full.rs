@@ -1,5 +1,5 @@
-//! A disk without room (docs/architecture.md, invariant 10): whoever writes is told to come again, whoever reads is
-//! answered, nothing that was acknowledged is lost, and service resumes by itself where there is room again.
+//! A disk without room (docs/architecture.md, invariant 10): writes are refused with `Retry-After`, reads are
+//! answered, nothing that was acknowledged is lost, and service resumes by itself once there is room again.
 
 use super::crowd::{Crowd, Told, ends_well, hear};
 use super::dice::Dice;
@@ -12,9 +12,9 @@ use terrace_testkit::{Client, DatabaseKind, Invocation, on};
 
 needs_mount! { a_disk_without_room_is_survived }
 
-/// What the folder can hold, in MiB: a few times what an empty database takes.
+/// The size of the disk, in MiB: a few times that of an empty database.
 const ROOM: u32 = 12;
-/// How soon writes are taken again once there is room.
+/// How soon writes are accepted again once there is room.
 const RECOVERY: Duration = Duration::from_secs(10);
 
 fn a_disk_without_room_is_survived() -> Result<()> {
@@ -45,7 +45,7 @@ fn a_disk_without_room_is_survived() -> Result<()> {
     })
 }
 
-/// What needs no room is answered, and what needs some is refused in the words that are announced.
+/// Requests that need no room are answered, and those that need some get the documented refusal.
 fn reads_go_on(client: &Client) -> Result<()> {
     client.get("/healthz").expect(200);
     client.get("/api/locker-room?limit=5").expect(200);

@@ -1,4 +1,4 @@
-//! Somebody who listens to the locker room while everything around is killed and comes back.
+//! A reader of the locker room's stream while everything around it is killed and restarted.
 
 use crate::streams::late::Inside;
 use anyhow::{Context, Result, bail, ensure};
@@ -8,19 +8,20 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 use terrace_testkit::{Client, EventStream};
 
-/// How long nobody may tell anything: while a round is verified nobody writes, and on a busy machine that takes its time.
+/// The longest silence of the stream: there are no writes while a round is verified, which takes its time on
+/// a busy machine.
 const PATIENCE: Duration = Duration::from_mins(15);
-/// How long one waits who found nobody.
+/// How long the reader waits after a refused connection.
 const A_MOMENT: Duration = Duration::from_millis(50);
 
-/// A reader in a thread of its own, who comes back with the last id whenever the connection breaks.
+/// A reader in a thread of its own, which reconnects with the last id whenever the connection breaks.
 pub(super) struct Listener {
     start: i64,
     over: Arc<AtomicBool>,
     thread: JoinHandle<Result<Heard>>,
 }
 
-/// What somebody heard.
+/// What a reader received.
 #[derive(Debug, Default)]
 pub(super) struct Heard {
     /// The ids of events, in the order in which they came.
@@ -30,7 +31,7 @@ pub(super) struct Heard {
 }
 
 impl Listener {
-    /// Listens from now on, by way of whatever the client reaches.
+    /// Listens from now on, through any address that the client reaches.
     pub(super) fn begin(client: Client) -> Result<Self> {
         let start = client.get("/api/locker-room").expect(200).at("/streamPosition");
         let start = start.as_i64().context("no position")?;
@@ -40,8 +41,9 @@ impl Listener {
         Ok(Self { start, over, thread })
     }
 
-    /// Waits until the post with this text was told, and holds what was heard against the log: nothing is missing,
-    /// nothing came twice or out of order. Gives the number of events, and of connections.
+    /// Waits until the post with this text was received, and compares the received events with the log:
+    /// nothing is missing, nothing came twice or out of order. Returns the number of events, and of
+    /// connections.
     pub(super) fn end(self, url: &str, dice: &mut super::dice::Dice) -> Result<(usize, usize)> {
         let heard = self.thread.join().expect("the listener")?;
         let log: Vec<i64> =
@@ -58,13 +60,13 @@ impl Listener {
         Ok((log.len(), heard.connections))
     }
 
-    /// Nobody waits for it any more.
+    /// Ends the thread; its result is not needed any more.
     pub(super) fn give_up(&self) {
         self.over.store(true, Ordering::SeqCst);
     }
 }
 
-/// The post after which there is nothing to hear.
+/// The last post of the stream.
 pub(super) const THE_END: &str = "That was the last of it.";
 
 fn listen(client: &Client, start: i64, over: &AtomicBool) -> Result<Heard> {
@@ -87,7 +89,7 @@ fn listen(client: &Client, start: i64, over: &AtomicBool) -> Result<Heard> {
     bail!("given up after {} events", heard.ids.len())
 }
 
-/// Whether the end was told; a stream may also break before that.
+/// Whether the last post was received; a stream may also break before that.
 fn hear(stream: &mut EventStream, heard: &mut Heard, lately: &mut Instant) -> Result<bool> {
     while let Ok(Some(told)) = stream.try_next() {
         ensure!(told.name != "resync", "the reader was sent to the page after {:?}", heard.ids.last());

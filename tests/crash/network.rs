@@ -1,6 +1,6 @@
-//! A network that vanishes between the program and its database, without a word to either (docs/architecture.md, invariant
-//! 10): whoever asks is told in time to come again, and when the network is back service resumes by itself, whether what
-//! was on its way comes late or is lost.
+//! A network that vanishes between the program and its database, without an error on either side
+//! (docs/architecture.md, invariant 10): requests are answered in time with `Retry-After`, and when the
+//! network is back service resumes by itself, whether the bytes on their way arrive late or are lost.
 
 use super::crowd::{Crowd, Told, ends_well, hear};
 use super::dice::Dice;
@@ -14,9 +14,9 @@ use terrace_testkit::{CRON_SECRET, DatabaseKind, Invocation, Program, ThrowawayP
 
 /// How soon the service serves again once the network does.
 const RECOVERY: Duration = Duration::from_secs(15);
-/// How soon nothing is left of connections that broke.
+/// How soon broken connections are closed.
 const GONE: Duration = Duration::from_secs(30);
-/// What the program may have open: four that read, four that write, and the relay.
+/// How many connections the program may have open: four that read, four that write, and the relay.
 const CONNECTIONS: usize = 9;
 
 /// The address of a database's server.
@@ -27,7 +27,7 @@ fn server_of(url: &str) -> Result<SocketAddr> {
 }
 
 #[test]
-fn a_network_that_vanishes_without_a_word_is_survived() -> Result<()> {
+fn a_network_that_vanishes_silently_is_survived() -> Result<()> {
     on(DatabaseKind::Postgres, |_| {
         let server = ThrowawayPostgres::start()?;
         let direct = server.create_database("terrace")?;
@@ -63,7 +63,7 @@ fn a_network_that_vanishes_without_a_word_is_survived() -> Result<()> {
     })
 }
 
-/// Connections that broke are closed, and no more are opened in their place than there may be.
+/// Broken connections are closed, and no more are opened in their place than allowed.
 fn leaves_nothing_behind(program: &Program, line: &Line) -> Result<()> {
     let since = Instant::now();
     while line.open() > CONNECTIONS {

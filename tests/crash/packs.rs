@@ -1,6 +1,6 @@
-//! Numbered editions that many want at once, on a service that is killed in the middle of it (spec.md §1, rules 8 and 9;
-//! §3, rule 4): no more are sold than there are, whoever was told that they bought or opened one did so once, and nobody
-//! pays twice or for nothing.
+//! Numbered editions that many fans want at once, on a service that is killed in the middle (spec.md §1,
+//! rules 8 and 9; §3, rule 4): no more are sold than exist, every acknowledged purchase or opening happened
+//! once, and no fan pays twice or for nothing.
 
 use super::crowd::{Told, hear, read_all};
 use super::ranks::with_data;
@@ -19,13 +19,13 @@ on_each_database! { editions_are_sold_and_given_once_while_the_service_is_killed
 
 const BUYERS: usize = 300;
 const EDITIONS: usize = 40;
-/// What a fan has, and what a copy costs.
+/// The balance of each fan, and the price of a copy.
 const HAS: i64 = 10;
 const PRICE: i64 = 7;
 const THREADS: usize = 16;
-/// After so many were told that they bought or opened a copy, the service is killed.
+/// The service is killed after this many acknowledged purchases or openings.
 const KILLED_AFTER: u64 = 10;
-/// How long a service that has just been started may answer that it cannot.
+/// How long a service that has just been started may answer 503.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 const CONTENT: &str = r#"
@@ -45,17 +45,17 @@ const CONTENT: &str = r#"
     cup = 1
 "#;
 
-/// A fan, and what they were told.
+/// A fan, and the answers that they got.
 #[derive(Debug, Default)]
 struct Buyer {
     name: String,
     cookie: String,
-    /// The answers that said that it was done.
+    /// The answers that acknowledged the purchase and the opening.
     bought: Option<Value>,
     opened: Option<Value>,
 }
 
-/// What everybody asks for.
+/// What all fans request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wish {
     Buy,
@@ -77,7 +77,7 @@ impl Buyer {
         program.with_cookie("session", &self.cookie)
     }
 
-    /// Always under the same key. Nothing where no answer came.
+    /// Always under the same key. `None` where no answer came.
     fn send(&self, client: &Client, pack: &str, wish: Wish) -> Option<Answer> {
         let what = match wish {
             Wish::Buy => "purchase",
@@ -88,7 +88,7 @@ impl Buyer {
         request.header("idempotency-key", &self.name).json(&json!({})).attempt().ok()
     }
 
-    /// Remembers what was done; whoever was told so before is told the same again.
+    /// Keeps the answer that acknowledges the wish; a repeated acknowledgement must be equal.
     fn keep(&mut self, wish: Wish, answer: &Answer) -> Result<Told> {
         let (known, done) = match wish {
             Wish::Buy => (&mut self.bought, 201),
@@ -140,7 +140,7 @@ impl Buyer {
     }
 }
 
-/// A service and who wants something of it.
+/// A service and the fans who want something of it.
 struct Race {
     invocation: Invocation,
     pack: String,
@@ -174,7 +174,7 @@ impl Race {
         Ok(Self { invocation, pack, buyers })
     }
 
-    /// Everybody asks, the service is killed and started again, and everybody asks again.
+    /// All fans send requests, the service is killed and started again, and all send them again.
     fn run(&mut self, wish: Wish) -> Result<()> {
         let mut program = self.invocation.serve()?;
         let client = program.client();
@@ -186,7 +186,7 @@ impl Race {
         self.ask(&program.client(), wish, Instant::now() + PATIENCE, |_| Ok(()))
     }
 
-    /// Everybody asks; who gets no answer, or is told to come again, does so until then.
+    /// All fans send requests; a fan who gets no answer, or a 503, repeats the request until it is answered.
     fn ask(
         &mut self,
         client: &Client,
@@ -220,7 +220,7 @@ impl Race {
     }
 }
 
-/// Says how many had no answer.
+/// Returns how many had no answer.
 fn ask_for_each(
     buyers: &mut [&mut Buyer],
     client: &Client,
@@ -233,7 +233,7 @@ fn ask_for_each(
         loop {
             let answer = buyer.send(client, pack, wish);
             let told = answer.map_or(Ok(Told::Nothing), |answer| buyer.keep(wish, &answer))?;
-            // Whoever listened may have heard enough.
+            // The receiver may have returned already.
             let _ = tell.send(told);
             if told != Told::Nothing {
                 break;

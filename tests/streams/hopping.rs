@@ -1,5 +1,6 @@
-//! Several processes on one database behind a balancer that sends every connection to the next of them: whatever
-//! commits late, drops or is killed, each reader gets the log, nothing lost, doubled or out of order (spec §6).
+//! Several processes on one database behind a balancer that sends every connection to the next of them:
+//! whatever commits late, drops or is killed, each reader gets the log, nothing lost, doubled or out of order
+//! (spec §6).
 
 use super::balancer::Balancer;
 use super::readers::{THE_END, read};
@@ -73,7 +74,7 @@ fn readers_hop_between_processes_and_one_is_killed() -> Result<()> {
             let lists: Vec<_> = readers.into_iter().map(|reader| reader.join().expect("a reader")).collect();
             (written, lists)
         });
-        // Another process, which was not there when it happened, tells the same.
+        // Another process, started later, sends the same.
         let late = invocation.serve()?;
         let log = read(&late.client(), &start, &mut dice)?;
         let bodies: BTreeSet<&str> = log.iter().map(|(_, body)| body.as_str()).collect();
