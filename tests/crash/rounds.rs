@@ -144,9 +144,7 @@ fn rounds() -> Result<usize> {
     env::var(ROUNDS).map_or(Ok(IN_THE_SUITE), |rounds| rounds.parse().context(ROUNDS))
 }
 
-fn no_acknowledged_write_is_lost_or_doubled_by_kills(
-    kind: DatabaseKind,
-) -> Result<()> {
+fn no_acknowledged_write_is_lost_or_doubled_by_kills(kind: DatabaseKind) -> Result<()> {
     let (rounds, seed) = (rounds()?, Dice::seed()?);
     println!("{kind:?}: {rounds} rounds of seed {seed}");
     let mut dice = Dice::of(seed);

@@ -468,7 +468,7 @@ fn forged_old_and_oversized_messages_are_refused_before_they_are_read() -> Resul
     }
     anybody.get(WEBHOOK).problem(405, "method_not_allowed");
     assert_eq!(status(&mia, &bought.str_at("/purchase/id")), "pending");
-    // A provider needs neither an origin nor a user agent, and may send any.
+    // A provider need not send an origin or credentials, and those that it sends are ignored.
     let request = signed(&anybody, &secret, now, bytes).header("origin", "https://provider.example");
     request.header("sec-fetch-site", "cross-site").header("cookie", "session=junk").send().expect(204);
     assert_eq!(status(&mia, &bought.str_at("/purchase/id")), "completed");

@@ -17,13 +17,13 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 on_each_database! {
-    tasks_are_listed_planned_run_and_noted,
-    a_rehearsal_writes_nothing,
-    what_there_is_not_and_what_came_before_is_said,
+    tasks_are_listed_planned_run_and_recorded,
+    a_dry_run_writes_nothing,
+    unknown_tasks_and_missing_prerequisites_are_reported,
     ctrl_c_ends_a_run_between_two_batches_and_the_next_does_the_rest,
-    a_second_copy_says_who_runs_the_first,
+    a_second_run_names_the_process_of_the_first,
     everything_runs_beside_a_server,
-    a_first_cron_secret_is_made_once,
+    a_first_cron_secret_is_created_once,
 }
 
 fn maintain(invocation: &Invocation, arguments: &[&str]) -> Result<Ended> {
@@ -36,7 +36,7 @@ fn migrated(database: &TestDatabase) -> Result<Invocation> {
     Ok(terrace)
 }
 
-fn tasks_are_listed_planned_run_and_noted(kind: DatabaseKind) -> Result<()> {
+fn tasks_are_listed_planned_run_and_recorded(kind: DatabaseKind) -> Result<()> {
     let database = TestDatabase::empty(kind)?;
     // Neither needs a database.
     let bare = Invocation::on("sqlite:nowhere/at/all.db")?;
@@ -78,21 +78,21 @@ fn tasks_are_listed_planned_run_and_noted(kind: DatabaseKind) -> Result<()> {
         maintain(&terrace, &["history", "--limit", "1"])?.succeeded()?.lines().collect::<Vec<_>>(),
         told[..1]
     );
-    // Who nobody knows is unknown.
+    // A task without a run is reported as such.
     maintain(&terrace, &["sweep"])?.succeeded()?;
     let told = maintain(&terrace, &["history", "--limit", "1"])?.succeeded()?;
     assert!(told.ends_with("; by unknown (sweep)\n"), "{told}");
     Ok(())
 }
 
-/// What a task came to, as its line says.
+/// The counts of a task, as its line prints them.
 fn counted(said: &str, task: &str) -> Result<String> {
     let line = said.lines().find(|line| line.split_whitespace().next() == Some(task)).context("a line")?;
     let (counts, _) = line.split_once(" (").context("a time")?;
     Ok(counts.trim_start_matches(task).trim().to_owned())
 }
 
-fn a_rehearsal_writes_nothing(kind: DatabaseKind) -> Result<()> {
+fn a_dry_run_writes_nothing(kind: DatabaseKind) -> Result<()> {
     let database = TestDatabase::empty(kind)?;
     let terrace = migrated(&database)?;
     let dry = maintain(&terrace, &["run", "--all", "--dry-run"])?.succeeded()?;
@@ -117,7 +117,7 @@ fn a_rehearsal_writes_nothing(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn what_there_is_not_and_what_came_before_is_said(kind: DatabaseKind) -> Result<()> {
+fn unknown_tasks_and_missing_prerequisites_are_reported(kind: DatabaseKind) -> Result<()> {
     let database = TestDatabase::empty(kind)?;
     let terrace = Invocation::on(database.url())?;
     for command in [&["run", "--all"][..], &["run", "seasons", "--dry-run"], &["history"]] {
@@ -142,7 +142,7 @@ fn what_there_is_not_and_what_came_before_is_said(kind: DatabaseKind) -> Result<
     }
     assert_eq!(maintain(&terrace, &["history"])?.succeeded()?, "", "nothing was changed");
     if kind == DatabaseKind::Postgres {
-        // A program of next year was here.
+        // A program of next year has migrated the database.
         let newer = "INSERT INTO __diesel_schema_migrations (version) VALUES ('29991231000000')";
         pgtemp::execute(database.url(), &[newer])?;
         for command in [&["run", "seasons"][..], &["repair"], &["history"]] {
@@ -157,7 +157,7 @@ fn what_there_is_not_and_what_came_before_is_said(kind: DatabaseKind) -> Result<
     Ok(())
 }
 
-/// Another process in the middle of a transaction, which holds what `backfill-topics` writes first.
+/// Another process in the middle of a transaction, which locks the first rows that `backfill-topics` writes.
 struct Holding {
     runtime: Runtime,
     storage: Storage,
@@ -198,7 +198,7 @@ impl Holding {
     }
 }
 
-/// Processes that wait for others as long as a test takes.
+/// Processes that wait for locks as long as a test takes.
 fn patient(database: &TestDatabase) -> Result<Invocation> {
     let terrace = migrated(database)?.env("TERRACE_CHECKOUT_TIMEOUT", "60");
     Ok(terrace.env("TERRACE_STATEMENT_TIMEOUT", "60"))
@@ -210,7 +210,7 @@ fn ctrl_c_ends_a_run_between_two_batches_and_the_next_does_the_rest(kind: Databa
     let holding = Holding::begin(database.url())?;
     let mut run = terrace.clone().args(["maintain", "run", "backfill-topics", "sweep-events"]).begin()?;
     run.wait_for_words("Ctrl-C ends it between two batches")?;
-    // Where the whole database is held, the run cannot note either that it has begun its first task.
+    // Where the whole database is locked, the run cannot record either that it has begun its first task.
     while kind == DatabaseKind::Postgres
         && !maintain(&terrace, &["history"])?.succeeded()?.contains(" running")
     {
@@ -234,8 +234,8 @@ fn ctrl_c_ends_a_run_between_two_batches_and_the_next_does_the_rest(kind: Databa
     Ok(())
 }
 
-/// Only on PostgreSQL can a task be held without its whole database.
-fn a_second_copy_says_who_runs_the_first(kind: DatabaseKind) -> Result<()> {
+/// Only on PostgreSQL can a task be blocked without its whole database.
+fn a_second_run_names_the_process_of_the_first(kind: DatabaseKind) -> Result<()> {
     if kind == DatabaseKind::Sqlite {
         return Ok(());
     }
@@ -254,7 +254,7 @@ fn a_second_copy_says_who_runs_the_first(kind: DatabaseKind) -> Result<()> {
     let second = maintain(&terrace, &["run", "seasons"])?;
     let busy = format!("Mia runs maintenance since {since}, now at backfill-topics");
     assert!(second.code == Some(1) && second.log.contains(&busy), "{}", second.words());
-    // Whoever looks is in nobody's way.
+    // A dry run blocks no other.
     maintain(&terrace, &["run", "seasons", "--dry-run"])?.succeeded()?;
     holding.end()?;
     assert_eq!(first.wait()?.code, Some(0));
@@ -280,12 +280,12 @@ fn everything_runs_beside_a_server(kind: DatabaseKind) -> Result<()> {
     assert!(posts > 0);
     maintain(&terrace, &["run", "repair-points", "repair-balances"])?.succeeded()?;
     maintain(&terrace, &["verify"])?.succeeded()?;
-    // Whoever was signed in still is.
+    // Signed-in fans still are.
     mia.post("/api/login", &json!({"username": "beside", "password": PASSWORD})).expect(200);
     Ok(())
 }
 
-fn a_first_cron_secret_is_made_once(kind: DatabaseKind) -> Result<()> {
+fn a_first_cron_secret_is_created_once(kind: DatabaseKind) -> Result<()> {
     let database = TestDatabase::empty(kind)?;
     let terrace = migrated(&database)?;
     let made = maintain(&terrace, &["run", "cron-secret"])?.succeeded()?;

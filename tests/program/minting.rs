@@ -1,4 +1,4 @@
-//! The minter, as a receiver on the network meets it (spec §1, rule 10).
+//! The minter's messages, as a receiver on the network gets them (spec §1, rule 10).
 
 use super::receiver::{Heard, Listener};
 use anyhow::{Context, Result};
@@ -9,7 +9,7 @@ use terrace_testkit::kernel::Timestamp;
 use terrace_testkit::{Answer, Client, DatabaseKind, Invocation, TestDatabase, on_each_database, pgtemp};
 
 on_each_database! {
-    a_receiver_hears_signed_messages_of_all_that_is_and_was_opened,
+    a_receiver_gets_signed_messages_of_new_and_earlier_openings,
     a_server_that_is_killed_in_mid_call_sends_the_message_again,
 }
 
@@ -36,7 +36,7 @@ fn telling(terrace: &Invocation, minter: &Listener) -> Invocation {
     terrace.clone().env("TERRACE_MINTER_URL", minter.url("/hook")).env("TERRACE_MINTER_SECRET", SECRET)
 }
 
-/// The message, whose signature is right.
+/// The message, after a check of its signature.
 fn message(heard: &Heard) -> Result<Value> {
     let secret = WebhookSecret::new(SECRET)?;
     let signature = heard.headers.get("terrace-signature").context("no signature")?;
@@ -50,7 +50,7 @@ fn message(heard: &Heard) -> Result<Value> {
     Ok(body)
 }
 
-fn a_receiver_hears_signed_messages_of_all_that_is_and_was_opened(kind: DatabaseKind) -> Result<()> {
+fn a_receiver_gets_signed_messages_of_new_and_earlier_openings(kind: DatabaseKind) -> Result<()> {
     let database = TestDatabase::empty(kind)?;
     let bare = Invocation::on(database.url())?.env("TERRACE_DEMO", "always");
     let receiver = Listener::answering(204, "")?;
@@ -106,7 +106,7 @@ fn a_server_that_is_killed_in_mid_call_sends_the_message_again(kind: DatabaseKin
     program.kill()?;
     let waiting = terrace.clone().args(["doctor"]).run()?;
     assert!(waiting.said.contains(&format!("{} messages wait", owned.len())), "{}", waiting.words());
-    // The killed server holds the fan's messages for a minute, which nobody but PostgreSQL lets a test shorten.
+    // The killed server holds the fan's lane for a minute; only on PostgreSQL can a test shorten that.
     if kind == DatabaseKind::Postgres {
         pgtemp::execute(database.url(), &["UPDATE mint_lanes SET ready_at = now() - interval '1 minute'"])?;
         let receiver = Listener::answering(200, "{}")?;

@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: measures the release build of `terrace`. The measuring is a program of its own, so that
+//! `cargo xtask bench`: measures the release build of `terrace`. The benchmark is a separate program, so that
 //! this one stays quick to build.
 
 use crate::cargo::{self, Built};
@@ -6,7 +6,7 @@ use anyhow::Result;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Builds both programs as they are shipped, and measures one with the other.
+/// Builds both programs as they are released, and measures one with the other.
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     let mut build = cargo::cargo("build")?;
     build.args(["--release", "--package", "terrace-server", "--bin", "terrace"]);

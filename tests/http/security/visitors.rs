@@ -167,7 +167,13 @@ fn every_route_refuses_unauthorised_requests_as_documented(kind: DatabaseKind) -
 
 /// A read that needs no session is answered to bad cookies as without credentials, and to the owner as the
 /// owner.
-fn reads_as_anonymous(sample: &Sample, operation: &Operation, target: &str, visitor: Visitor, answer: &Answer) {
+fn reads_as_anonymous(
+    sample: &Sample,
+    operation: &Operation,
+    target: &str,
+    visitor: Visitor,
+    answer: &Answer,
+) {
     let shown = format!("{} {target} as {visitor:?}", operation.method);
     let (nobody, owner) = (sample.service.client(), sample.mia.fork());
     let as_whom = if visitor == Visitor::OtherSite { owner } else { nobody };
