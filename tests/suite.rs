@@ -37,7 +37,6 @@ mod contract {
     mod accounts;
     mod balances;
     mod boards;
-    pub(crate) mod boards_told;
     mod clock;
     mod completions;
     mod cost;
@@ -61,7 +60,6 @@ mod contract {
     mod maintenance_packs;
     mod maintenance_rows;
     pub(crate) mod media;
-    pub(crate) mod mended;
     mod minting;
     mod once;
     mod operators;
@@ -75,10 +73,12 @@ mod contract {
     mod points;
     mod points_crowd;
     mod points_histories;
+    pub(crate) mod published_totals;
     mod purchase_holds;
     mod quests;
     mod quests_kept_up;
     mod recommended;
+    pub(crate) mod repairs;
     mod replica;
     mod schema;
     mod trends;

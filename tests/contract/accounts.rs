@@ -1,6 +1,6 @@
 //! The contract under "Accounts": names, passwords, sessions and their tokens.
 
-use super::mended::{damage, mends};
+use super::repairs::{damage, repair_counts};
 use anyhow::Result;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -144,7 +144,7 @@ fn a_missing_skeleton_goes_to_the_earliest_look_alike(kind: DatabaseKind) -> Res
     forget();
     service.fan("p\u{430}ce");
     forget();
-    assert_eq!(mends(&service, "backfill-name-skeletons"), [("name skeletons", 1)]);
+    assert_eq!(repair_counts(&service, "backfill-name-skeletons"), [("name skeletons", 1)]);
     let names =
         service.storage().read_by_hand("SELECT username AS text FROM users WHERE name_skeleton = 'pace'")?;
     assert_eq!(names, ["pace"]);

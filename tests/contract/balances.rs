@@ -67,9 +67,9 @@ fn fans_with_points_begin_with_as_many_to_spend(kind: DatabaseKind) -> Result<()
     begin_anew(&service)?;
     let points = |fan| balance(&service, fan, AccountKind::Points);
     assert_eq!([mia, bo, kim].map(points), [12, 0, 0]);
-    let told: Vec<_> =
+    let listed: Vec<_> =
         entries(&service, mia).iter().map(|entry| (entry.change, entry.balance_after)).collect();
-    assert_eq!(told, [(12, 12)]);
+    assert_eq!(listed, [(12, 12)]);
     in_order(&service);
     // And further awards add to the balance.
     service.done(award(&service, mia, 1, "three"));
@@ -126,8 +126,8 @@ fn operators_give_and_take_coins_once_each(kind: DatabaseKind) -> Result<()> {
         other => panic!("{other:?}"),
     };
     assert_eq!(refused(wish(false, 7, "t/3")), MoveCoinsRefusal::Insufficient { has: 6 });
-    let nobody = MoveCoins { username: "nobody\0".to_owned(), ..wish(true, 1, "t/4") };
-    assert_eq!(refused(nobody), MoveCoinsRefusal::UnknownAccount);
+    let unknown_fan = MoveCoins { username: "nobody\0".to_owned(), ..wish(true, 1, "t/4") };
+    assert_eq!(refused(unknown_fan), MoveCoinsRefusal::UnknownAccount);
     assert_eq!((balance(&service, mia, AccountKind::Coins), entries(&service, mia).len()), (6, 2));
     in_order(&service);
     Ok(())
@@ -135,8 +135,8 @@ fn operators_give_and_take_coins_once_each(kind: DatabaseKind) -> Result<()> {
 
 fn tamper(service: &TestApp, user: UserId, kind: AccountKind, amount: i64, points: i64) {
     service.write(move |tx, ctx| {
-        let mend = LedgerMend { user, balances: vec![Balance { kind, amount }], points };
-        Ok(tx.mend_ledger(&mend, ctx.new_id(), ctx.now())?)
+        let correction = LedgerMend { user, balances: vec![Balance { kind, amount }], points };
+        Ok(tx.mend_ledger(&correction, ctx.new_id(), ctx.now())?)
     });
 }
 

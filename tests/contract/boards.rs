@@ -1,10 +1,10 @@
 //! Reads of boards: equal from memory and from the tables, up to date at once, and correct as of the version
 //! that they name.
 
-use super::boards_told::Told;
 use super::live::Living;
 use super::points;
 use super::points::{SECOND, active, award, board_of, favour, founded, start_season};
+use super::published_totals::PublishedTotals;
 use anyhow::Result;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -201,9 +201,9 @@ struct Kept {
 }
 
 impl Kept {
-    fn check(&self, told: &Told) {
+    fn check(&self, published: &PublishedTotals) {
         let Self { shown, asked, page } = self;
-        let board = told.board(shown.season.id, shown.board.id, page.version);
+        let board = published.board(shown.season.id, shown.board.id, page.version);
         let rows = usize::from(asked.limit.rows());
         let at = |user| board.iter().position(|line| line.user == user);
         let first = match asked.around {
@@ -250,9 +250,9 @@ fn keep_reading(
 
 fn check_all(service: &TestApp, kept: &[Kept]) {
     service.settled();
-    let told = service.run(Told::read(service.app()));
+    let published = service.run(PublishedTotals::read(service.app()));
     for kept in kept {
-        kept.check(&told);
+        kept.check(&published);
     }
 }
 
@@ -306,10 +306,10 @@ fn every_page_is_a_sort_of_the_log_up_to_its_version(kind: DatabaseKind) -> Resu
         })
         .collect();
     let head = tables.settled();
-    let told = tables.run(Told::read(tables.app()));
+    let published = tables.run(PublishedTotals::read(tables.app()));
     for kept in last {
-        kept.check(&told);
-        assert_eq!(lines(&kept.page), told.board(kept.shown.season.id, kept.shown.board.id, head));
+        kept.check(&published);
+        assert_eq!(lines(&kept.page), published.board(kept.shown.season.id, kept.shown.board.id, head));
     }
     Ok(())
 }

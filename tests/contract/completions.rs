@@ -192,14 +192,14 @@ fn lines_that_match_nothing_are_left_out_and_named(kind: DatabaseKind) -> Result
     load(&service, &twice);
     service.crowd("mia", 2);
     service.done(SuspendAccount { username: "mia1".to_owned() });
-    let nobody = UserId::from_uuid("01890000-0000-7000-8000-000000000000".parse()?);
+    let stranger = UserId::from_uuid("01890000-0000-7000-8000-000000000000".parse()?);
     let now = service.app().now();
     let lines = [
         line("mia", "ladder/one", MARCH, 1),
         line("m\0ia", "ladder/one", MARCH, 1),
         line("", "ladder/one", MARCH, 1),
         line("mia1", "ladder/one", MARCH, 1),
-        line(&nobody.to_string(), "ladder/one", MARCH, 1),
+        line(&stranger.to_string(), "ladder/one", MARCH, 1),
         line("mia0", "snakes/one", MARCH, 1),
         line("mia0", "ladder/three", MARCH, 1),
         line("mia0", "one step/only", MARCH, 1),
@@ -212,7 +212,7 @@ fn lines_that_match_nothing_are_left_out_and_named(kind: DatabaseKind) -> Result
     assert_eq!(CompletionsImported { not_matched: Vec::new(), ..imported.clone() }, recorded(1, 0, 1, 2));
     let left: Vec<_> =
         imported.not_matched.iter().map(|left| (left.line, left.why, left.about.as_str())).collect();
-    let id = nobody.to_string();
+    let id = stranger.to_string();
     let expected = [
         (WhyNotMatched::UnknownFan, "mia"),
         (WhyNotMatched::UnknownFan, "m\u{fffd}ia"),

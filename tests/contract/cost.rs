@@ -87,7 +87,7 @@ fn a_following_page_is_a_bounded_number_of_statements(kind: DatabaseKind) -> Res
             service.done(FollowUser { fan, other: *other });
         }
     };
-    let [of_few, of_many, of_quiet, of_nobody] = [50, 51, 52, 53].map(|n: usize| fans[n]);
+    let [of_few, of_many, of_quiet, of_none] = [50, 51, 52, 53].map(|n: usize| fans[n]);
     follow(of_few, &fans[..20]);
     follow(of_many, &fans[..50]);
     follow(of_quiet, &fans[20..60].iter().copied().filter(|fan| *fan != of_quiet).collect::<Vec<_>>());
@@ -101,8 +101,8 @@ fn a_following_page_is_a_bounded_number_of_statements(kind: DatabaseKind) -> Res
         (of_many, 100, 4),
         (of_quiet, 25, 4),
         (of_quiet, 100, 5),
-        (of_nobody, 25, 3),
-        (of_nobody, 100, 3),
+        (of_none, 25, 3),
+        (of_none, 100, 3),
     ] {
         let limit = Limit::new(rows)?;
         let read = ReadFeed { scope: FeedScope::Following, reader: Some(reader), limit, after: None };

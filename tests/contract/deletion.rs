@@ -192,10 +192,10 @@ fn a_deletion_is_visible_at_once_and_leaves_nothing(kind: DatabaseKind) -> Resul
     );
     assert_counters_fit(&service);
 
-    let mut told: BTreeMap<&str, Vec<_>> = BTreeMap::new();
+    let mut published: BTreeMap<&str, Vec<_>> = BTreeMap::new();
     for event in service.log(before) {
         assert_eq!(event.what.actor, Some(mia));
-        told.entry(event.what.kind.as_str()).or_default().push(event.what.subject);
+        published.entry(event.what.kind.as_str()).or_default().push(event.what.subject);
     }
     let (bos, mias) = (of_bo.as_uuid(), of_mia.as_uuid());
     let expected = [
@@ -204,7 +204,7 @@ fn a_deletion_is_visible_at_once_and_leaves_nothing(kind: DatabaseKind) -> Resul
         (EventKind::PostDeleted, vec![mias]),
         (EventKind::ReactionChanged, vec![bos]),
     ];
-    assert_eq!(told, expected.map(|(kind, subjects)| (kind.as_str(), subjects)).into());
+    assert_eq!(published, expected.map(|(kind, subjects)| (kind.as_str(), subjects)).into());
     Ok(())
 }
 

@@ -222,7 +222,7 @@ fn the_edges_of_an_account_are_removed_with_it(kind: DatabaseKind) -> Result<()>
         assert_eq!((account.follower_count, account.following_count), expected);
     }
     assert_eq!(service.found(GetTeam { team }).follower_count, 1);
-    let told: BTreeSet<_> = service
+    let published: BTreeSet<_> = service
         .log(before)
         .iter()
         .map(|event| (event.what.kind.as_str(), event.what.actor, event.what.subject))
@@ -235,7 +235,7 @@ fn the_edges_of_an_account_are_removed_with_it(kind: DatabaseKind) -> Result<()>
         (EventKind::TeamUnfollowed, mia.id, team.as_uuid()),
     ];
     let expected = expected.map(|(kind, actor, subject)| (kind.as_str(), Some(actor), subject));
-    assert_eq!(told, BTreeSet::from(expected));
+    assert_eq!(published, BTreeSet::from(expected));
     Ok(())
 }
 

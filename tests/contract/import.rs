@@ -53,8 +53,8 @@ fn a_batch_is_imported_once(kind: DatabaseKind) -> Result<()> {
         ("fan-1", 3, 3)
     );
     // One event for each batch that changed something.
-    let told = service.log(Position::START).into_iter();
-    assert_eq!(told.filter(|event| event.what.kind == EventKind::FollowsImported).count(), 2);
+    let events = service.log(Position::START).into_iter();
+    assert_eq!(events.filter(|event| event.what.kind == EventKind::FollowsImported).count(), 2);
     Ok(())
 }
 

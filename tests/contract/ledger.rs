@@ -134,15 +134,15 @@ fn a_transfer_takes_from_one_what_it_gives_to_another_once(kind: DatabaseKind) -
     let euros =
         Wish { kind: AccountKind::Money(Currency::EUR), ..coins(Holder::Fan(bo), REVENUE, 1, "euros") };
     assert_eq!(moved(&service, euros), TransferOutcome::Insufficient { has: 0 });
-    let nobody = UserId::from_uuid(Uuid::from_u128(1));
-    assert_eq!(moved(&service, coins(ISSUANCE, Holder::Fan(nobody), 1, "nobody")), TransferOutcome::NoFan);
+    let stranger = UserId::from_uuid(Uuid::from_u128(1));
+    assert_eq!(moved(&service, coins(ISSUANCE, Holder::Fan(stranger), 1, "nobody")), TransferOutcome::NoFan);
     assert_eq!(
         moved(&service, coins(Holder::House(House::Payments), REVENUE, 5, "houses")),
         TransferOutcome::Now { debit: None, credit: None }
     );
-    let told: Vec<_> =
+    let listed: Vec<_> =
         entries(&service, mia).iter().map(|entry| (entry.change, entry.balance_after)).collect();
-    assert_eq!(told, [(-6, 0), (-4, 6), (10, 10)]);
+    assert_eq!(listed, [(-6, 0), (-4, 6), (10, 10)]);
     let source = TransferSource::operator("passed")?;
     let row = service.ask(move |tx| tx.transfer_of(&source)).expect("a transfer");
     assert_eq!((row.debit, row.credit, row.amount.get()), (Holder::Fan(mia), Holder::Fan(bo), 4));
@@ -245,10 +245,11 @@ fn an_award_gives_as_many_points_to_spend_or_leaves_nothing(kind: DatabaseKind) 
     let mut legacy = award(&service, mia, 2, "legacy");
     legacy.award.at = service.clock().now().minus(Duration::from_secs(1_000_000));
     service.done(AwardPoints { by: Writer::Maintenance, ..legacy });
-    let told = entries(&service, mia);
-    let told: Vec<_> = told.iter().map(|entry| (entry.change, entry.balance_after, &entry.source)).collect();
-    assert_eq!(told.len(), 2);
-    assert!(told.contains(&(7, 7, &TransferSource::award(record.id))), "{told:?}");
+    let listed = entries(&service, mia);
+    let listed: Vec<_> =
+        listed.iter().map(|entry| (entry.change, entry.balance_after, &entry.source)).collect();
+    assert_eq!(listed.len(), 2);
+    assert!(listed.contains(&(7, 7, &TransferSource::award(record.id))), "{listed:?}");
     assert_eq!(balance(&service, mia, AccountKind::Points), 9);
 
     // A body that fails after the award leaves neither the record nor the points.
@@ -292,9 +293,9 @@ fn a_reversal_takes_back_what_is_left_and_the_rest_is_written_off(kind: Database
         take_back(fact);
         assert_eq!(balance(&service, mia, AccountKind::Points), left);
     }
-    let told: Vec<_> =
+    let listed: Vec<_> =
         entries(&service, mia).iter().map(|entry| (entry.change, entry.balance_after)).collect();
-    assert_eq!(told, [(-2, 0), (-10, 2), (-18, 12), (10, 30), (10, 20), (10, 10)]);
+    assert_eq!(listed, [(-2, 0), (-10, 2), (-18, 12), (10, 30), (10, 20), (10, 10)]);
     let fan = service.ask(move |tx| tx.ledger_between(mia, mia)).pop().expect("a fan");
     assert_eq!((fan.issued, fan.written_off, fan.recorded), (18, 18, 0));
     in_order(&service);
@@ -387,12 +388,12 @@ fn any_history_equals_a_naive_model(kind: DatabaseKind) -> Result<()> {
             for kind in KINDS {
                 let expected = naive.has.get(&(n, kind)).copied().unwrap_or(0);
                 prop_assert_eq!(balance(&service, *fan, kind), expected);
-                let told: i64 = entries(&service, *fan)
+                let listed: i64 = entries(&service, *fan)
                     .iter()
                     .filter(|entry| entry.kind == kind)
                     .map(|entry| entry.change)
                     .sum();
-                prop_assert_eq!(told, expected);
+                prop_assert_eq!(listed, expected);
             }
         }
         in_order(&service);

@@ -162,8 +162,8 @@ fn rule_13_tables_are_imported_once(kind: DatabaseKind) -> Result<()> {
     // No imported fan can sign in before an operator has set a password.
     let reset = service.app().reset_password("MIA", Some(Password::choose("a new password".to_owned())?));
     assert!(service.run(reset).is_ok());
-    let told = service.log(before);
-    assert_eq!(told.iter().filter(|event| event.what.kind == EventKind::FollowsImported).count(), 1);
+    let events = service.log(before);
+    assert_eq!(events.iter().filter(|event| event.what.kind == EventKind::FollowsImported).count(), 1);
 
     // Again: everything exists already, and no fan is paid.
     let records = ledger(&service, mia);

@@ -129,9 +129,9 @@ fn a_room_holds_the_posts_of_its_team(kind: DatabaseKind) -> Result<()> {
         service.clock().advance(std::time::Duration::from_secs(1));
         all.push(post(&service, mia, team, &format!("Post {nth}")));
     }
-    let [nobodys, first, rovers_post, second] = all[..] else { unreachable!("four posts") };
+    let [teamless, first, rovers_post, second] = all[..] else { unreachable!("four posts") };
     let shown = |scope| ids(&feed(&service, scope, Some(mia)));
-    assert_eq!(shown(FeedScope::All), [second, rovers_post, first, nobodys]);
+    assert_eq!(shown(FeedScope::All), [second, rovers_post, first, teamless]);
     assert_eq!(shown(FeedScope::Team(foxes)), [second, first]);
     assert_eq!(shown(FeedScope::Team(rovers)), [rovers_post]);
     assert_eq!(shown(FeedScope::Team(anchors)), []);

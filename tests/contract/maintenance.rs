@@ -159,14 +159,14 @@ fn a_dry_run_counts_what_the_run_does_and_writes_nothing(kind: DatabaseKind) -> 
     let dry = || Round { is_dry: true, ..all() };
     let (noted, wrong) = (history(&service), service.run(service.app().verify_points())?.wrong());
     let head = service.ask(|tx| tx.head());
-    let rehearsed = done(&service, dry());
+    let dry_run = done(&service, dry());
     assert_eq!(history(&service), noted);
     assert_eq!(service.run(service.app().verify_points())?.wrong(), wrong);
     assert_eq!(service.ask(|tx| tx.head()), head);
-    assert_eq!(counts(&done(&service, dry())), counts(&rehearsed));
+    assert_eq!(counts(&done(&service, dry())), counts(&dry_run));
 
     let ran = done(&service, all());
-    assert_eq!(counts(&ran), counts(&rehearsed));
+    assert_eq!(counts(&ran), counts(&dry_run));
     let written = counts(&ran);
     assert_eq!(written["repair-balances"], BTreeMap::from([("balances of fans", 1)]));
     assert_eq!(written["backfill-topics"], BTreeMap::from([("topics of posts", 6)]));
@@ -189,9 +189,9 @@ fn seasons_that_are_due_have_a_dry_run_and_are_turned(kind: DatabaseKind) -> Res
     service.done(StartSeason { key, name: "One".to_owned(), starts_at, ends_at: None });
     assert_eq!(done(&service, turn()).rows(), 0);
     service.clock().advance(Duration::from_mins(5));
-    let rehearsed = done(&service, Round { is_dry: true, ..turn() });
-    assert_eq!(counts(&rehearsed)["turn-seasons"], BTreeMap::from([("seasons", 2)]));
-    assert_eq!(counts(&done(&service, turn())), counts(&rehearsed));
+    let dry_run = done(&service, Round { is_dry: true, ..turn() });
+    assert_eq!(counts(&dry_run)["turn-seasons"], BTreeMap::from([("seasons", 2)]));
+    assert_eq!(counts(&done(&service, turn())), counts(&dry_run));
     assert_eq!(done(&service, turn()).rows(), 0);
     Ok(())
 }

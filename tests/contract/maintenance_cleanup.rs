@@ -3,8 +3,8 @@
 
 use super::jobs::turn;
 use super::legacy::{agrees, check, files, import, sources};
-use super::mended::mends;
 use super::payments::{begin, notice, paid_shop, tell};
+use super::repairs::repair_counts;
 use anyhow::{Context, Result};
 use std::io;
 use std::time::Duration;
@@ -76,10 +76,10 @@ fn rule_13_the_journal_keeps_recent_runs_and_the_last_of_each_task(kind: Databas
     // On the last day everything is still there.
     service.clock().set(day(400));
     let nothing: Vec<(&str, u64)> = Vec::new();
-    assert_eq!(mends(&service, "sweep-journal"), nothing);
+    assert_eq!(repair_counts(&service, "sweep-journal"), nothing);
     service.clock().set(day(403));
     let (stays, successes) = (service.ask(|tx| tx.maintenance_successes()), ["seasons", "teams"]);
-    assert_eq!(mends(&service, "sweep-journal"), [("runs", 4)]);
+    assert_eq!(repair_counts(&service, "sweep-journal"), [("runs", 4)]);
     assert_eq!(journal(&service, "seasons"), [(day(0), Succeeded), (day(2), Stopped)]);
     assert_eq!(journal(&service, "teams"), [(day(2), Succeeded), (day(100), Succeeded)]);
     assert_eq!(journal(&service, "packs"), [(day(0), Running)]);
@@ -121,15 +121,15 @@ fn waiting(service: &TestApp) -> Result<Vec<String>> {
 fn rule_13_staged_rows_of_an_import_are_removed_after_a_week(kind: DatabaseKind) -> Result<()> {
     let service = super::legacy::service(kind)?;
     let nothing: Vec<(&str, u64)> = Vec::new();
-    assert_eq!(mends(&service, "sweep-imports"), nothing);
+    assert_eq!(repair_counts(&service, "sweep-imports"), nothing);
     stopped(&service)?;
     let waits = waiting(&service)?;
     assert!(waits.len() == 7, "{waits:?}");
     service.clock().advance(DAY * 7);
-    assert_eq!(mends(&service, "sweep-imports"), nothing, "within the week");
+    assert_eq!(repair_counts(&service, "sweep-imports"), nothing, "within the week");
     assert_eq!(waiting(&service)?, waits);
     service.clock().advance(Duration::from_millis(1));
-    let swept = mends(&service, "sweep-imports");
+    let swept = repair_counts(&service, "sweep-imports");
     let rows: u64 = waits.iter().filter_map(|one| one.split(' ').nth(1)?.parse::<u64>().ok()).sum();
     // The import is one of them.
     assert_eq!(swept, [("rows of imports", rows + 1)]);
@@ -137,7 +137,7 @@ fn rule_13_staged_rows_of_an_import_are_removed_after_a_week(kind: DatabaseKind)
     // Moved rows are no longer staged, and the record of the import stays.
     import(&service, &files(&[]))?;
     service.clock().advance(DAY * 1_000);
-    assert_eq!(mends(&service, "sweep-imports"), nothing);
+    assert_eq!(repair_counts(&service, "sweep-imports"), nothing);
     agrees(&service);
     Ok(())
 }
@@ -172,7 +172,7 @@ fn an_import_that_stages_for_longer_than_a_week_is_kept(kind: DatabaseKind) -> R
         service.clock().advance(DAY * 4);
         assert!(service.write(move |tx, ctx| Ok(tx.stage(id, staged, &[], ctx.now())?)));
         let nothing: Vec<(&str, u64)> = Vec::new();
-        assert_eq!(mends(&service, "sweep-imports"), nothing);
+        assert_eq!(repair_counts(&service, "sweep-imports"), nothing);
     }
     assert_eq!(waiting(&service)?, waits);
     Ok(())

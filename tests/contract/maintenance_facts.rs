@@ -1,9 +1,9 @@
 //! Spec §1 rule 13 and scoring rules 4 to 6: completions and visits without a record get one with their own
 //! time, once, beside awards that are paid meanwhile; boards are set where they can be derived.
 
-use super::mended::{damage, differences, id, mends, run, stored, verified};
 use super::points::{active, award, board_of, favour, ledger, start_season};
 use super::quests::{book, load, paid, quest, run_of, start, step, with_quests};
+use super::repairs::{damage, differences, id, repair_counts, run, stored, verified};
 use anyhow::Result;
 use std::sync::Arc;
 use std::time::Duration;
@@ -78,13 +78,13 @@ fn rule_13_completions_are_recorded_with_their_own_time(kind: DatabaseKind) -> R
     service.done(SuspendAccount { username: "fan2".to_owned() });
     let right = stored(&service, &OF_RECORDS);
     let nothing: Vec<(&str, u64)> = Vec::new();
-    assert_eq!(mends(&service, "backfill-quest-points"), nothing);
+    assert_eq!(repair_counts(&service, "backfill-quest-points"), nothing);
 
     let ids = [id(&service, mia), id(&service, kim)].join(", ");
     forget_records(&service, &format!("user_id IN ({ids})"));
     assert_eq!([paid(&service, mia), paid(&service, kim)], [(0, 0), (0, 0)]);
-    let mended = mends(&service, "backfill-quest-points");
-    assert_eq!(mended, [("points", 1 + 7 + 3), ("records of quests", 2), ("records of steps", 3)]);
+    let repaired = repair_counts(&service, "backfill-quest-points");
+    assert_eq!(repaired, [("points", 1 + 7 + 3), ("records of quests", 2), ("records of steps", 3)]);
     assert_eq!(differences(&right, &stored(&service, &OF_RECORDS)), Vec::<String>::new());
     verified(&service);
     let boards: Vec<_> = ledger(&service, mia).iter().map(|record| record.board.is_some()).collect();
@@ -103,10 +103,10 @@ fn rule_13_a_visit_without_a_record_is_recorded_on_its_date(kind: DatabaseKind) 
     assert_eq!(paid(&service, mia), (7 * 10 + 50, 7));
     let last = ledger(&service, mia)[0].clone();
     let nothing: Vec<(&str, u64)> = Vec::new();
-    assert_eq!(mends(&service, "backfill-visit-points"), nothing);
+    assert_eq!(repair_counts(&service, "backfill-visit-points"), nothing);
     forget_records(&service, &format!("source_key = '{}'", last.source));
     assert_eq!(paid(&service, mia), (60, 6));
-    assert_eq!(mends(&service, "backfill-visit-points"), [("points", 60), ("records of visits", 1)]);
+    assert_eq!(repair_counts(&service, "backfill-visit-points"), [("points", 60), ("records of visits", 1)]);
     let again = ledger(&service, mia)[0].clone();
     assert_eq!((&again.source, again.amount, again.season), (&last.source, last.amount, last.season));
     assert_eq!(again.at.to_string(), "2026-05-07T00:00:00.000Z");
@@ -161,9 +161,9 @@ step = [{ key = "cheer", title = "Cheer", points = 4 }]
     assert!(ledger(&service, mia).iter().all(|record| record.board.is_none()));
     // Mia: step and quest of the foxes, a step, a visit. Bo: step, quest, and the reversed award. Kim as Mia,
     // but for the visit.
-    assert_eq!(mends(&service, "backfill-boards"), [("fans", 3), ("records", 4 + 3 + 3)]);
-    let (of_bo, mended) = (id(&service, bo), stored(&service, &OF_RECORDS));
-    let differs = differences(&right, &mended);
+    assert_eq!(repair_counts(&service, "backfill-boards"), [("fans", 3), ("records", 4 + 3 + 3)]);
+    let (of_bo, repaired) = (id(&service, bo), stored(&service, &OF_RECORDS));
+    let differs = differences(&right, &repaired);
     assert_eq!(differs, Vec::<String>::new(), "{of_bo}");
     verified(&service);
 
@@ -171,7 +171,7 @@ step = [{ key = "cheer", title = "Cheer", points = 4 }]
     favour(&service, kim, Some(foxes));
     service.clock().advance(HOUR);
     forget_boards(&service);
-    assert_eq!(mends(&service, "backfill-boards"), [("fans", 3), ("records", 4 + 3 + 2)]);
+    assert_eq!(repair_counts(&service, "backfill-boards"), [("fans", 3), ("records", 4 + 3 + 2)]);
     let known = |fan| ledger(&service, fan).iter().filter(|record| record.board.is_some()).count();
     assert_eq!([known(mia), known(bo), known(kim)], [4, 3, 2]);
     assert!(ledger(&service, kim).iter().all(|record| record.board.is_none_or(|board| gone == board.into())));
@@ -190,8 +190,8 @@ fn rule_6_records_without_a_season_stay_without_a_board(kind: DatabaseKind) -> R
     damage(&service, &[&format!("{legacy} WHERE user_id = {user}")]);
     run(&service, &["repair-points"], false);
     let nothing: Vec<(&str, u64)> = Vec::new();
-    assert_eq!(mends(&service, "backfill-boards"), nothing);
-    assert_eq!(mends(&service, "backfill-quest-points"), nothing, "it has its record");
+    assert_eq!(repair_counts(&service, "backfill-boards"), nothing);
+    assert_eq!(repair_counts(&service, "backfill-quest-points"), nothing, "it has its record");
     let totals = service.ask({
         let season = active(&service).id;
         move |tx| tx.totals_of(mia, season)
@@ -221,7 +221,7 @@ fn awards_paid_elsewhere_are_not_paid_again(kind: DatabaseKind) -> Result<()> {
     let imported = service.run(service.app().import_completions(vec![(1, free)], false))?;
     assert_eq!((imported.steps, imported.records, imported.points), (1, 0, 0));
     assert_eq!(
-        mends(&service, "backfill-quest-points"),
+        repair_counts(&service, "backfill-quest-points"),
         [("points", 7), ("records of quests", 1), ("records of steps", 1)]
     );
     assert_eq!((paid(&service, mia).0, paid(&service, bo)), (6 + 2 + 5, (0, 1)));
@@ -326,7 +326,7 @@ step = [{ key = "team", title = "Choose a team", points = 2, check = { kind = "c
     let new = service.fan("new").id;
     assert_eq!(run_of(&service, new, "welcome"), Some((RunStatus::Active, 0)));
     service.done(SuspendAccount { username: "kim".to_owned() });
-    assert_eq!(mends(&service, "backfill-onboarding"), [("runs", 2)]);
+    assert_eq!(repair_counts(&service, "backfill-onboarding"), [("runs", 2)]);
     assert_eq!(run_of(&service, bo, "welcome"), Some((RunStatus::Active, 0)));
     assert_eq!(run_of(&service, kim, "welcome"), None);
     // Conditions that held before count.
@@ -358,8 +358,8 @@ fn rule_13_runs_and_the_order_of_steps_are_repaired(kind: DatabaseKind) -> Resul
             &format!("UPDATE quest_steps SET place = place * 3 WHERE quest_id = {ladder}"),
         ],
     );
-    assert_eq!(mends(&service, "repair-step-order"), [("places of steps", 2)]);
-    assert_eq!(mends(&service, "repair-quest-runs"), [("completed quests", 1), ("runs", 2)]);
+    assert_eq!(repair_counts(&service, "repair-step-order"), [("places of steps", 2)]);
+    assert_eq!(repair_counts(&service, "repair-quest-runs"), [("completed quests", 1), ("runs", 2)]);
     assert_eq!(differences(&right, &stored(&service, &apart)), Vec::<String>::new());
     assert_eq!(run_of(&service, bo, "ladder"), Some((RunStatus::Active, 1)));
     assert_eq!(complete(&service, bo, "ladder/two"), 2 + 5);

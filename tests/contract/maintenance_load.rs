@@ -2,9 +2,9 @@
 //! nothing to repair in what they do.
 
 use super::counters::post;
-use super::mended::{run, verified};
 use super::packs::{buy, give_coins, open, pack, shop_of};
 use super::quests::{QUESTS, load, start, step};
+use super::repairs::{run, verified};
 use anyhow::Result;
 use std::sync::Arc;
 use terrace_testkit::app::graph::{BlockUser, FollowTeam, FollowUser, UnfollowUser};

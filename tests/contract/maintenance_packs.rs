@@ -2,10 +2,10 @@
 //! journal and the proofs of draws, and messages to a minter are sent.
 
 use super::ledger::in_order;
-use super::mended::{damage, differences, id, mends, run, stored, verified};
 use super::packs::{buy, give_coins, open, pack, prove, shop, stock};
 use super::payments::{begin, copies, notice, now, paid_shop, state, tell};
 use super::points::award;
+use super::repairs::{damage, differences, id, repair_counts, run, stored, verified};
 use anyhow::Result;
 use std::time::Duration;
 use terrace_testkit::app::payments::NoticeKind;
@@ -26,7 +26,7 @@ const NOTHING: [(&str, u64); 0] = [];
 
 fn all_are_content(service: &TestApp) {
     for task in ["repair-purchases", "backfill-packs", "repair-pack-stock"] {
-        assert_eq!(mends(service, task), NOTHING, "{task}");
+        assert_eq!(repair_counts(service, task), NOTHING, "{task}");
     }
 }
 
@@ -63,8 +63,8 @@ fn rule_4_states_follow_the_journal_and_the_draws(kind: DatabaseKind) -> Result<
         ],
     );
     service.clock().advance(Duration::from_secs(1));
-    let mended = mends(&service, "repair-purchases");
-    assert_eq!(mended, [("states of copies", 2), ("states of purchases", 3)]);
+    let repaired = repair_counts(&service, "repair-purchases");
+    assert_eq!(repaired, [("states of copies", 2), ("states of purchases", 3)]);
     let mut differs = differences(&right, &stored(&service, &apart));
     // The copy that was returned sealed is now stored as opened: no data says otherwise.
     differs.retain(|row| !row.contains("user_packs"));
@@ -108,7 +108,7 @@ fn rule_4_paid_copies_and_drawn_collectibles_are_restored(kind: DatabaseKind) ->
     );
     let gave = u64::try_from(opened.opening.owned.len())?;
     service.clock().advance(Duration::from_hours(1));
-    assert_eq!(mends(&service, "backfill-packs"), [("collectibles", gave), ("copies", 1)]);
+    assert_eq!(repair_counts(&service, "backfill-packs"), [("collectibles", gave), ("copies", 1)]);
     assert_eq!(differences(&right, &stored(&service, &apart)), Vec::<String>::new(), "since {bought_at:?}");
     // It is the same draw, with the same serials.
     let now = service.done(open(&service, mia, cups, Some(opened.copy.id)));
@@ -138,11 +138,11 @@ fn rule_4_an_overlooked_payment_is_reconciled(kind: DatabaseKind) -> Result<()> 
             &format!("DELETE FROM payments WHERE purchase_id = {forsaken_id}"),
         ],
     );
-    assert_eq!(mends(&service, "repair-purchases"), [("payments woken", 1)]);
+    assert_eq!(repair_counts(&service, "repair-purchases"), [("payments woken", 1)]);
     assert_eq!(state(&service, &forsaken), PurchaseState::Pending, "its time is not over");
     service.clock().advance(Duration::from_hours(2));
-    assert_eq!(mends(&service, "repair-purchases"), [("states of purchases", 1)]);
-    assert_eq!(mends(&service, "repair-pack-stock"), [("stocks of packs", 1)]);
+    assert_eq!(repair_counts(&service, "repair-purchases"), [("states of purchases", 1)]);
+    assert_eq!(repair_counts(&service, "repair-pack-stock"), [("stocks of packs", 1)]);
     let reconciled = service.run(service.app().reconcile())?;
     assert_eq!((reconciled.expired, cashier.asked("close")), (1, 1));
     assert_eq!([&asleep, &forsaken].map(|one| now(&service, one).state), [PurchaseState::Expired; 2]);
@@ -169,12 +169,12 @@ fn rule_13_stock_and_editions_are_counted_again(kind: DatabaseKind) -> Result<()
             "UPDATE collectibles SET minted = 0 WHERE minted > 0",
         ],
     );
-    let mended = mends(&service, "repair-pack-stock");
-    assert!(mended.contains(&("editions", 1)), "{mended:?}");
+    let repaired = repair_counts(&service, "repair-pack-stock");
+    assert!(repaired.contains(&("editions", 1)), "{repaired:?}");
     assert_eq!(differences(&right, &stored(&service, &[])), Vec::<String>::new());
     // The next one gets the next serial.
     prove(&service.done(open(&service, mia, cups, None)));
-    assert_eq!(mends(&service, "repair-pack-stock"), NOTHING);
+    assert_eq!(repair_counts(&service, "repair-pack-stock"), NOTHING);
     Ok(())
 }
 
@@ -236,7 +236,7 @@ fn rule_10_messages_without_a_lane_get_one(kind: DatabaseKind) -> Result<()> {
     service.write(move |tx, ctx| Ok(tx.hand_to_minter(copy, ctx.now())?));
     let right = stored(&service, &[]);
     damage(&service, &["DELETE FROM mint_lanes"]);
-    assert_eq!(mends(&service, "repair-minting-lanes"), [("lanes", 1)]);
+    assert_eq!(repair_counts(&service, "repair-minting-lanes"), [("lanes", 1)]);
     assert_eq!(differences(&right, &stored(&service, &[])), Vec::<String>::new());
     Ok(())
 }

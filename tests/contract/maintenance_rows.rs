@@ -2,8 +2,8 @@
 //! beside fans who are active.
 
 use super::counters::{be_busy, post};
-use super::mended::{damage, differences, id, mends, run, stored, verified};
 use super::payments::{begin, notice, paid_shop, tell};
+use super::repairs::{damage, differences, id, repair_counts, run, stored, verified};
 use anyhow::Result;
 use std::sync::Arc;
 use std::time::Duration;
@@ -54,7 +54,7 @@ fn rule_13_counters_are_recounted(kind: DatabaseKind) -> Result<()> {
     service.done(DeletePost { user: fans[0], post: deleted });
     let right = stored(&service, &[]);
     let nothing: Vec<(&str, u64)> = Vec::new();
-    assert_eq!(mends(&service, "repair-counters"), nothing);
+    assert_eq!(repair_counts(&service, "repair-counters"), nothing);
     let (mia, gone) = (id(&service, fans[3]), id(&service, deleted));
     damage(
         &service,
@@ -67,9 +67,13 @@ fn rule_13_counters_are_recounted(kind: DatabaseKind) -> Result<()> {
     );
     let off: u64 =
         service.found(terrace_testkit::app::platform::Verify).iter().map(|check| check.wrong).sum();
-    let mended = mends(&service, "repair-counters");
-    assert_eq!(mended.iter().map(|(_, rows)| rows).sum::<u64>(), off, "what verification finds: {mended:?}");
-    let names: Vec<_> = mended.iter().map(|(name, _)| *name).collect();
+    let repaired = repair_counts(&service, "repair-counters");
+    assert_eq!(
+        repaired.iter().map(|(_, rows)| rows).sum::<u64>(),
+        off,
+        "what verification finds: {repaired:?}"
+    );
+    let names: Vec<_> = repaired.iter().map(|(name, _)| *name).collect();
     let expected = [
         "posts.comment_count",
         "posts.love_count",
@@ -135,9 +139,9 @@ fn rule_13_no_follow_exists_beside_a_block(kind: DatabaseKind) -> Result<()> {
     // As if the edges had been counted.
     run(&service, &["repair-counters"], false);
     let before = service.settled();
-    assert_eq!(mends(&service, "sweep-blocked-follows"), [("follows", 3)]);
-    let told: Vec<_> = service.log(before).into_iter().map(|event| event.what.kind).collect();
-    assert_eq!(told, [EventKind::UserUnfollowed; 3]);
+    assert_eq!(repair_counts(&service, "sweep-blocked-follows"), [("follows", 3)]);
+    let kinds: Vec<_> = service.log(before).into_iter().map(|event| event.what.kind).collect();
+    assert_eq!(kinds, [EventKind::UserUnfollowed; 3]);
     assert_eq!(differences(&right, &stored(&service, &[])), Vec::<String>::new());
     verified(&service);
     Ok(())
@@ -169,7 +173,7 @@ fn rule_13_leftover_rows_of_deleted_accounts_are_removed(kind: DatabaseKind) -> 
     );
     damage(&service, &["DELETE FROM events", &unlocked]);
     let before = service.settled();
-    let mended = mends(&service, "sweep-deleted-accounts");
+    let repaired = repair_counts(&service, "sweep-deleted-accounts");
     for (kind, rows) in [
         ("blocks", 1),
         ("comments", 1),
@@ -180,15 +184,18 @@ fn rule_13_leftover_rows_of_deleted_accounts_are_removed(kind: DatabaseKind) -> 
         ("team_follows", 1),
         ("user_achievements", 1),
     ] {
-        assert!(mended.contains(&(kind, rows)), "{kind}: {mended:?}");
+        assert!(repaired.contains(&(kind, rows)), "{kind}: {repaired:?}");
     }
-    let told: Vec<_> = service.log(before).into_iter().map(|event| event.what.kind).collect();
-    assert!(told.contains(&EventKind::PostDeleted) && told.contains(&EventKind::CommentDeleted), "{told:?}");
+    let kinds: Vec<_> = service.log(before).into_iter().map(|event| event.what.kind).collect();
+    assert!(
+        kinds.contains(&EventKind::PostDeleted) && kinds.contains(&EventKind::CommentDeleted),
+        "{kinds:?}"
+    );
     verified(&service);
     // The posts that it marked are removed as any deleted post is, by the consumer or, later, by the next
     // task.
     service.clock().advance(Duration::from_hours(2));
-    assert_eq!(mends(&service, "sweep-deleted-posts"), [("comments", 1), ("posts", 1)]);
+    assert_eq!(repair_counts(&service, "sweep-deleted-posts"), [("comments", 1), ("posts", 1)]);
     verified(&service);
     Ok(())
 }
@@ -210,9 +217,12 @@ fn rule_13_deleted_posts_are_removed(kind: DatabaseKind) -> Result<()> {
         service.done(DeletePost { user: *author, post });
     }
     let nothing: Vec<(&str, u64)> = Vec::new();
-    assert_eq!(mends(&service, "sweep-deleted-posts"), nothing, "the consumer has its time");
+    assert_eq!(repair_counts(&service, "sweep-deleted-posts"), nothing, "the consumer has its time");
     service.clock().advance(Duration::from_hours(2));
-    assert_eq!(mends(&service, "sweep-deleted-posts"), [("comments", 8), ("posts", 2), ("reactions", 8)]);
+    assert_eq!(
+        repair_counts(&service, "sweep-deleted-posts"),
+        [("comments", 8), ("posts", 2), ("reactions", 8)]
+    );
     assert_eq!(differences(&right, &stored(&service, &[])), Vec::<String>::new());
     // The consumer, late, finds nothing to do.
     service.settled();
@@ -232,7 +242,7 @@ fn rule_13_old_notices_are_removed_unless_something_is_open(kind: DatabaseKind) 
     tell(&service, other);
     service.clock().advance(Duration::from_hours(401 * 24));
     tell(&service, notice(NoticeKind::Cancelled, &new));
-    assert_eq!(mends(&service, "sweep-notices"), [("notices", 1)]);
+    assert_eq!(repair_counts(&service, "sweep-notices"), [("notices", 1)]);
     let left = service.storage().read_by_hand("SELECT kind AS text FROM payment_notices ORDER BY kind")?;
     assert_eq!(left, ["cancelled", "paid"]);
     Ok(())

@@ -112,8 +112,8 @@ fn a_post_is_published_with_its_picture(kind: DatabaseKind) -> Result<()> {
     let view: PostView<AuthorCard> = service.done(post(mia, media));
     assert_eq!(view.post.image, Some(hash));
     let log = service.log(Position::START);
-    let told: Vec<_> = log.iter().filter(|event| event.what.kind == EventKind::PostCreated).collect();
-    assert_eq!(told.iter().map(|event| event.what.subject).collect::<Vec<_>>(), [view.post.id.as_uuid()]);
+    let created: Vec<_> = log.iter().filter(|event| event.what.kind == EventKind::PostCreated).collect();
+    assert_eq!(created.iter().map(|event| event.what.subject).collect::<Vec<_>>(), [view.post.id.as_uuid()]);
     assert_eq!(service.refused(post(mia, media)), CreatePostRefusal::UnknownMedia);
     Ok(())
 }

@@ -158,9 +158,9 @@ fn minted(owned: &[Owned]) -> Vec<(MintKind, &Owned)> {
 
 /// Asserts that the messages name these, in this order.
 fn assert_notices(notices: &[MintNotice], of: &[(MintKind, &Owned)]) {
-    let told: Vec<_> = notices.iter().map(|notice| (notice.kind, notice.owned)).collect();
+    let sent: Vec<_> = notices.iter().map(|notice| (notice.kind, notice.owned)).collect();
     let expected: Vec<_> = of.iter().map(|(kind, owned)| (*kind, owned.id)).collect();
-    assert_eq!(told, expected);
+    assert_eq!(sent, expected);
     for (notice, (_, owned)) in notices.iter().zip(of) {
         assert_eq!(
             (notice.user, notice.collectible, notice.serial),
@@ -405,8 +405,8 @@ fn a_revocation_is_sent_after_its_minting(kind: DatabaseKind) -> Result<()> {
     assert_eq!(revoke(&service), 0);
     assert_eq!(deliver(&service), 6);
     let taken_back = gone.iter().map(|owned| (MintKind::Revoked, owned));
-    let told: Vec<_> = minted(&gone).into_iter().chain(minted(&kept)).chain(taken_back).collect();
-    assert_notices(&minter.taken(mia), &told);
+    let sent: Vec<_> = minted(&gone).into_iter().chain(minted(&kept)).chain(taken_back).collect();
+    assert_notices(&minter.taken(mia), &sent);
     let last = minter.taken(mia).pop().expect("a message");
     assert_eq!((last.id(), last.at), (format!("revoked:{}", gone[1].id), service.app().now()));
     assert_eq!(service.run(service.app().mint_earlier())?, 0);

@@ -177,8 +177,8 @@ fn a_refusal_moves_nothing(kind: DatabaseKind) -> Result<()> {
     assert_eq!(refused("paid", 1), PurchasePackRefusal::PaymentUnavailable);
     let nothing = PackId::from_uuid(Uuid::from_u128(1));
     assert_eq!(service.refused(buy(&service, mia, nothing, 1)), PurchasePackRefusal::UnknownPack);
-    let nobody = UserId::from_uuid(Uuid::from_u128(1));
-    assert_eq!(service.refused(buy(&service, nobody, id("day"), 1)), PurchasePackRefusal::NotActive);
+    let stranger = UserId::from_uuid(Uuid::from_u128(1));
+    assert_eq!(service.refused(buy(&service, stranger, id("day"), 1)), PurchasePackRefusal::NotActive);
     assert_eq!(balance(&service, mia, AccountKind::Points), 30);
     assert_eq!(stock(&service, id("single")), Stock::default());
 

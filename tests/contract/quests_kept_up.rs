@@ -80,8 +80,8 @@ fn achievements_are_granted_to_existing_fans(kind: DatabaseKind) -> Result<()> {
     assert_eq!(sync(&service), QuestSweep { fans: 11, achievements: 1, ..QuestSweep::default() });
     let has = service.ask(move |tx| tx.achievements_of(mia));
     assert_eq!(has.iter().map(|(key, _)| key.as_str()).collect::<Vec<_>>(), ["voice"]);
-    let told: Vec<_> = service.log(before).into_iter().map(|event| event.what.kind).collect();
-    assert_eq!(told, [EventKind::AchievementUnlocked]);
+    let kinds: Vec<_> = service.log(before).into_iter().map(|event| event.what.kind).collect();
+    assert_eq!(kinds, [EventKind::AchievementUnlocked]);
     assert_eq!(sync(&service).achievements, 0);
     assert_eq!(check(&service, mia), Checked::default());
     Ok(())

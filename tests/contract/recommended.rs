@@ -87,8 +87,8 @@ fn a_dismissal_holds_and_may_be_repeated(kind: DatabaseKind) -> Result<()> {
     });
     service.done(SuspendAccount { username: "bo_".to_owned() });
     let unknown = service.write(|_, ctx| Ok(ctx.new_id::<UserId>()));
-    for nobody in [mia, ana, bo, unknown] {
-        assert_eq!(service.refused(Dismiss { user: mia, dismissed: nobody }), DismissRefusal::NotFound);
+    for target in [mia, ana, bo, unknown] {
+        assert_eq!(service.refused(Dismiss { user: mia, dismissed: target }), DismissRefusal::NotFound);
     }
     Ok(())
 }
@@ -107,7 +107,7 @@ fn newcomers_get_people_of_their_team_and_then_others(kind: DatabaseKind) -> Res
     let living = living.again();
     living.catch_up();
     let list = living.suggestions(mia);
-    let told: Vec<_> = list.iter().map(|one| (one.card.id, one.reason.clone())).collect();
+    let listed: Vec<_> = list.iter().map(|one| (one.card.id, one.reason.clone())).collect();
     let foxes = "The foxes".to_owned();
     let expected = [
         // A fan who is followed by supporters of the same team.
@@ -117,7 +117,7 @@ fn newcomers_get_people_of_their_team_and_then_others(kind: DatabaseKind) -> Res
         // No fan is left out on a small service.
         (new, SuggestionReason::Active),
     ];
-    assert_eq!(told, expected);
+    assert_eq!(listed, expected);
     Ok(())
 }
 

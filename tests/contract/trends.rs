@@ -129,8 +129,8 @@ fn discussed_posts_come_first_and_fade(kind: DatabaseKind) -> Result<()> {
         refused(page(&service, TrendingScope::OwnTeams, None, 10, None)),
         TrendingRefusal::SignInFirst
     );
-    let nobodys = service.write(|_, ctx| Ok(ctx.new_id::<TeamId>()));
-    let unknown = page(&service, TrendingScope::Team(nobodys), None, 10, None);
+    let unknown_team = service.write(|_, ctx| Ok(ctx.new_id::<TeamId>()));
+    let unknown = page(&service, TrendingScope::Team(unknown_team), None, 10, None);
     assert_eq!(refused(unknown), TrendingRefusal::UnknownTeam);
 
     // After the window its score is zero, and newer posts are listed.

@@ -159,14 +159,14 @@ fn damage_is_found_and_repaired_once(kind: DatabaseKind) -> Result<()> {
     let (_, fans) = stadium(&service)?;
     let before: Vec<_> = fans.iter().map(|fan| points_of(&service, *fan)).collect();
     let newcomer = service.crowd("new", 1)[0];
-    let mend = |fan: &FanPoints, totals| TotalsRepair { user: fan.user, totals, entries: vec![] };
+    let repair_of = |fan: &FanPoints, totals| TotalsRepair { user: fan.user, totals, entries: vec![] };
     let orphans: Vec<TotalChange> = totals(&before[1], |change| change.total.points = Points::new(50));
     let listed = entries(&before[1].entries, 50);
     damage(
         &service,
         vec![
-            mend(&before[2], totals(&before[2], |change| change.total.points = Points::new(99))),
-            mend(&before[3], totals(&before[3], |change| change.is_listed = false)),
+            repair_of(&before[2], totals(&before[2], |change| change.total.points = Points::new(99))),
+            repair_of(&before[3], totals(&before[3], |change| change.is_listed = false)),
             TotalsRepair { user: fans[4], totals: vec![], entries: entries(&before[4].entries, 7) },
             TotalsRepair { user: newcomer, totals: orphans, entries: listed },
         ],
@@ -190,11 +190,11 @@ fn damage_is_found_and_repaired_once(kind: DatabaseKind) -> Result<()> {
     assert_eq!(wrong(&verify(&service)), expected, "a dry run writes nothing");
 
     let log = service.settled();
-    let mended = repair(&service, false);
-    assert_eq!((wrong(&mended), mended.mended), (expected, fans_wrong));
-    let told: Vec<_> = service.log(log).into_iter().map(|event| event.what.kind).collect();
+    let repaired = repair(&service, false);
+    assert_eq!((wrong(&repaired), repaired.mended), (expected, fans_wrong));
+    let kinds: Vec<_> = service.log(log).into_iter().map(|event| event.what.kind).collect();
     let changed = usize::try_from(fans_wrong)? - 1;
-    assert_eq!(told, vec![EventKind::ScoreChanged; changed], "the mirror is nobody's news");
+    assert_eq!(kinds, vec![EventKind::ScoreChanged; changed], "the mirror is nobody's news");
     let again = repair(&service, false);
     assert_eq!((wrong(&again), again.mended), (vec![], 0));
     assert_eq!(wrong(&verify(&service)), []);

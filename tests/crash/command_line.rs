@@ -91,10 +91,10 @@ fn data_is_maintained_by_commands(kind: DatabaseKind) -> Result<()> {
         ["maintain", "coins", "take", "--user", "mia", "--amount", "6", "--reason", "Sorry", "--key", "t/2"];
     let more = terrace.clone().args(more).run()?;
     assert!(more.code == Some(1) && more.log.contains("mia has only 5 coins"), "{}", more.log);
-    let mended = run(&terrace, &["maintain", "repair"])?;
+    let repaired = run(&terrace, &["maintain", "repair"])?;
     assert!(
-        mended.contains("ledger.balances: ") && mended.ends_with("nothing is to be mended\n"),
-        "{mended}"
+        repaired.contains("ledger.balances: ") && repaired.ends_with("nothing is to be mended\n"),
+        "{repaired}"
     );
     let looked_at = run(&terrace, &["maintain", "backfill-topics"])?;
     assert!(
@@ -180,7 +180,7 @@ fn wrong_settings_are_named_and_secrets_are_not() -> Result<()> {
     fs::write(folder.join("binary"), [0xff, 0xfe])?;
     fs::write(folder.join("url"), "mysql://fan:s3cret@db/terrace\n")?;
     let closed = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
-    let nobody = format!("postgres://fan:s3cret@{closed}/terrace");
+    let unreachable_url = format!("postgres://fan:s3cret@{closed}/terrace");
     for (arguments, words) in [
         (&["--database-url", "mysql://fan:s3cret@db/terrace"][..], "not a database URL"),
         (&["--database-url", "postgress://fan:s3cret@db/terrace"], "not a database URL"),
@@ -191,7 +191,7 @@ fn wrong_settings_are_named_and_secrets_are_not() -> Result<()> {
         (&["--database-url", "sqlite:url/terrace.db"], "url"),
         (&["--database-url", "sqlite:binary"], "binary"),
         (&["--database-url", "postgres://fan:s3cret@db:port/terrace"], "cannot open the database"),
-        (&["--database-url", &nobody], "cannot open the database"),
+        (&["--database-url", &unreachable_url], "cannot open the database"),
         (&["--database-url-file", "url"], "not a database URL"),
         (&["--database-url-file", "absent"], "cannot read absent"),
         (&["--listen-database-url-file", "absent"], "cannot read absent"),

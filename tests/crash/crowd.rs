@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The outcome of one request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Told {
+pub(super) enum Reply {
     /// It was done.
     Done,
     /// A rule refused it, as it may.
@@ -120,11 +120,11 @@ impl Crowd {
     pub(super) fn under_load<T>(
         &mut self,
         client: &Client,
-        watch: impl FnOnce(&Receiver<Told>) -> Result<T>,
+        watch: impl FnOnce(&Receiver<Reply>) -> Result<T>,
     ) -> Result<T> {
         let (over, place) = (AtomicBool::new(false), (&self.posts, &self.world, self.round));
         thread::scope(|scope| {
-            let (tell, told) = mpsc::channel();
+            let (tell, replies) = mpsc::channel();
             let fans: Vec<_> = self
                 .fans
                 .iter_mut()
@@ -135,7 +135,7 @@ impl Crowd {
                 })
                 .collect();
             drop(tell);
-            let watched = watch(&told);
+            let watched = watch(&replies);
             over.store(true, Ordering::SeqCst);
             for fan in fans {
                 fan.join().map_err(|_| anyhow!("a fan panicked"))??;
@@ -150,10 +150,10 @@ impl Crowd {
         &mut self,
         client: &Client,
         dice: &mut Dice,
-        watch: impl FnOnce(&Receiver<Told>, &mut Dice) -> Result<()>,
+        watch: impl FnOnce(&Receiver<Reply>, &mut Dice) -> Result<()>,
     ) -> Result<()> {
         self.begin_round(dice);
-        self.under_load(client, |told| watch(told, dice))?;
+        self.under_load(client, |replies| watch(replies, dice))?;
         let tally = self.check(client, Extent::Everything)?;
         println!("{tally:?}: all of it is there");
         Ok(())
@@ -259,20 +259,20 @@ impl Fan {
         client: &Client,
         place: Place<'_>,
         over: &AtomicBool,
-        tell: &Sender<Told>,
+        tell: &Sender<Reply>,
     ) -> Result<()> {
         while !over.load(Ordering::SeqCst) {
-            let told = self.act(client, place)?;
+            let reply = self.act(client, place)?;
             // The watcher may have returned already.
-            let _ = tell.send(told);
-            if told == Told::Nothing {
+            let _ = tell.send(reply);
+            if reply == Reply::Nothing {
                 break;
             }
         }
         Ok(())
     }
 
-    fn act(&mut self, client: &Client, (posts, world, round): Place<'_>) -> Result<Told> {
+    fn act(&mut self, client: &Client, (posts, world, round): Place<'_>) -> Result<Reply> {
         let known = {
             let posts = posts.lock().unwrap_or_else(PoisonError::into_inner);
             self.dice.pick(&posts).cloned()
@@ -280,42 +280,42 @@ impl Fan {
         match (known, self.dice.below(16)) {
             (Some(post), 0..3) => self.react(client, &post),
             (Some(post), 3..6) => {
-                self.say(client, format!("{FEED}/{post}/comments"), round).map(|(told, _)| told)
+                self.say(client, format!("{FEED}/{post}/comments"), round).map(|(reply, _)| reply)
             }
             (_, 10) => self.deeds.change_mind(client, world, &mut self.dice),
             (_, 11..) if !world.packs.is_empty() => self.deeds.play(client, world, &mut self.dice),
             _ => {
-                let (told, id) = self.say(client, FEED.to_owned(), round)?;
+                let (reply, id) = self.say(client, FEED.to_owned(), round)?;
                 posts.lock().unwrap_or_else(PoisonError::into_inner).extend(id);
-                Ok(told)
+                Ok(reply)
             }
         }
     }
 
-    fn react(&mut self, client: &Client, post: &str) -> Result<Told> {
+    fn react(&mut self, client: &Client, post: &str) -> Result<Reply> {
         let kind = *self.dice.pick(&KINDS).context("no kinds")?;
         let was_known = !self.unsure.contains(post);
         self.reactions.remove(post);
         let request = client.ask("POST", &format!("{FEED}/{post}/react")).json(&json!({"kind": kind}));
-        let (told, _) = outcome(request, 200, &[])?;
-        if told != Told::Done {
+        let (reply, _) = outcome(request, 200, &[])?;
+        if reply != Reply::Done {
             self.unsure.insert(post.to_owned());
         } else if was_known {
             self.reactions.insert(post.to_owned(), kind);
         }
-        Ok(told)
+        Ok(reply)
     }
 
-    fn say(&mut self, client: &Client, path: String, round: usize) -> Result<(Told, Option<String>)> {
+    fn say(&mut self, client: &Client, path: String, round: usize) -> Result<(Reply, Option<String>)> {
         let key = format!("{:016x}", self.dice.roll());
         let mut said = Said { body: format!("What a match! {key}"), key, path, id: None, round };
-        let (told, answer) = said.send(client)?;
+        let (reply, answer) = said.send(client)?;
         if let Some(answer) = &answer {
             said.id = Some(id_of(answer)?);
         }
         let id = said.id.clone();
         self.said.push(said);
-        Ok((told, id))
+        Ok((reply, id))
     }
 
     /// Every unacknowledged request, and the last ten acknowledged ones.
@@ -325,8 +325,8 @@ impl Fan {
             if said.id.is_some() && nth < recent {
                 continue;
             }
-            let (told, answer) = said.send(client)?;
-            ensure!(told == Told::Done, "{said:?}: {told:?}");
+            let (reply, answer) = said.send(client)?;
+            ensure!(reply == Reply::Done, "{said:?}: {reply:?}");
             let answer = answer.context("no answer")?;
             if said.id.is_none() {
                 tally.sent_again += 1;
@@ -342,7 +342,7 @@ impl Fan {
 }
 
 impl Said {
-    fn send(&self, client: &Client) -> Result<(Told, Option<Answer>)> {
+    fn send(&self, client: &Client) -> Result<(Reply, Option<Answer>)> {
         let request = client.ask("POST", &self.path).header("idempotency-key", &self.key);
         outcome(request.json(&json!({"body": self.body})), 201, &[])
     }
@@ -350,21 +350,21 @@ impl Said {
 
 /// The outcome of a request; fails unless it is one that clients may get: done, one of these refusals, not
 /// now, or a broken connection.
-pub(super) fn outcome(request: Request<'_>, done: u16, refusals: &[&str]) -> Result<(Told, Option<Answer>)> {
+pub(super) fn outcome(request: Request<'_>, done: u16, refusals: &[&str]) -> Result<(Reply, Option<Answer>)> {
     let started = Instant::now();
     let answer = request.attempt();
     ensure!(started.elapsed() < BOUND, "an answer took {:?}: {answer:?}", started.elapsed());
     match answer {
-        Err(_) => Ok((Told::Nothing, None)),
-        Ok(answer) if answer.status == done => Ok((Told::Done, Some(answer))),
+        Err(_) => Ok((Reply::Nothing, None)),
+        Ok(answer) if answer.status == done => Ok((Reply::Done, Some(answer))),
         Ok(answer) if answer.status == 503 => {
             assert_eq!(answer.code(), "unavailable");
             let seconds = answer.header("retry-after").context("no Retry-After")?.parse::<u32>()?;
             ensure!((1..=60).contains(&seconds), "Retry-After: {seconds}");
-            Ok((Told::Later, None))
+            Ok((Reply::Later, None))
         }
         Ok(answer) if answer.status < 500 && refusals.contains(&answer.code().as_str()) => {
-            Ok((Told::Refused, None))
+            Ok((Reply::Refused, None))
         }
         Ok(answer) => bail!("{}: {}", answer.status, answer.text()),
     }
@@ -372,16 +372,22 @@ pub(super) fn outcome(request: Request<'_>, done: u16, refusals: &[&str]) -> Res
 
 /// Waits until `count` requests had the outcome `wanted`. Fails on an outcome that is not in `allowed`;
 /// refusals are always allowed.
-pub(super) fn hear(told: &Receiver<Told>, wanted: Told, count: u64, allowed: &[Told]) -> Result<()> {
-    let mut heard = 0;
-    while heard < count {
-        let next =
-            told.recv_timeout(PATIENCE).with_context(|| format!("only {heard} of {count} {wanted:?}"))?;
+pub(super) fn await_replies(
+    replies: &Receiver<Reply>,
+    wanted: Reply,
+    count: u64,
+    allowed: &[Reply],
+) -> Result<()> {
+    let mut matched = 0;
+    while matched < count {
+        let next = replies
+            .recv_timeout(PATIENCE)
+            .with_context(|| format!("only {matched} of {count} {wanted:?}"))?;
         ensure!(
-            next == wanted || next == Told::Refused || allowed.contains(&next),
-            "{next:?} after {heard} of {count} {wanted:?}"
+            next == wanted || next == Reply::Refused || allowed.contains(&next),
+            "{next:?} after {matched} of {count} {wanted:?}"
         );
-        heard += u64::from(next == wanted);
+        matched += u64::from(next == wanted);
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! The actions of fans besides posts and comments: they follow one another, get points, visit, complete
 //! quests, and buy and open packs; and the checks of what must be stored once an action was acknowledged.
 
-use super::crowd::{Tally, Told, outcome, read_all};
+use super::crowd::{Reply, Tally, outcome, read_all};
 use super::dice::Dice;
 use super::world::World;
 use anyhow::{Context, Result, ensure};
@@ -65,21 +65,21 @@ impl Deeds {
     }
 
     /// Follows or unfollows a fan.
-    pub(super) fn change_mind(&mut self, client: &Client, world: &World, dice: &mut Dice) -> Result<Told> {
-        let whom = dice.pick(&world.fans).context("no fans")?.clone();
-        if whom == self.me {
-            return Ok(Told::Refused);
+    pub(super) fn change_mind(&mut self, client: &Client, world: &World, dice: &mut Dice) -> Result<Reply> {
+        let other = dice.pick(&world.fans).context("no fans")?.clone();
+        if other == self.me {
+            return Ok(Reply::Refused);
         }
         let wanted = dice.below(3) > 0;
         // An earlier unacknowledged request may still be done: then the final state is unknown too.
-        let was_known = self.follows.get(&whom).is_none_or(|(_, known)| *known);
-        let told = follow(client, &whom, wanted)?;
-        self.follows.insert(whom, (wanted, was_known && told == Told::Done));
-        Ok(told)
+        let was_known = self.follows.get(&other).is_none_or(|(_, known)| *known);
+        let reply = follow(client, &other, wanted)?;
+        self.follows.insert(other, (wanted, was_known && reply == Reply::Done));
+        Ok(reply)
     }
 
     /// Gets points in one of the possible ways, or spends some.
-    pub(super) fn play(&mut self, client: &Client, world: &World, dice: &mut Dice) -> Result<Told> {
+    pub(super) fn play(&mut self, client: &Client, world: &World, dice: &mut Dice) -> Result<Reply> {
         let key = format!("{:016x}", dice.roll());
         let pack = usize::from(dice.below(4) == 0);
         let deed = match dice.below(10) {
@@ -89,11 +89,11 @@ impl Deeds {
             6..8 => Deed::Open { pack, key },
             _ => Deed::Award { fact: key, amount: 1 + i64::try_from(dice.below(9))? },
         };
-        let (told, answer) = self.send(client, world, &deed)?;
-        if told != Told::Refused {
+        let (reply, answer) = self.send(client, world, &deed)?;
+        if reply != Reply::Refused {
             self.done.push(Done { deed, answer: answer.map(|answer| answer.json()) });
         }
-        Ok(told)
+        Ok(reply)
     }
 
     /// The action after the last one of quests, answered or not.
@@ -109,7 +109,7 @@ impl Deeds {
         is_there.then_some(next)
     }
 
-    fn send(&self, client: &Client, world: &World, deed: &Deed) -> Result<(Told, Option<Answer>)> {
+    fn send(&self, client: &Client, world: &World, deed: &Deed) -> Result<(Reply, Option<Answer>)> {
         let post = |path: &str| client.ask("POST", path);
         match deed {
             Deed::Award { fact, amount } => {
@@ -144,10 +144,11 @@ impl Deeds {
     /// Sends again the unanswered requests, and the last answered ones: those must get the same answer.
     pub(super) fn again(&mut self, client: &Client, world: &World, tally: &mut Tally) -> Result<()> {
         let unsure = self.follows.iter().filter(|(_, (_, known))| !known);
-        for (whom, wanted) in unsure.map(|(whom, (wanted, _))| (whom.clone(), *wanted)).collect::<Vec<_>>() {
-            let told = follow(client, &whom, wanted)?;
-            ensure!(told == Told::Done, "{} of {whom}: {told:?}", self.me);
-            self.follows.insert(whom, (wanted, true));
+        for (other, wanted) in unsure.map(|(other, (wanted, _))| (other.clone(), *wanted)).collect::<Vec<_>>()
+        {
+            let reply = follow(client, &other, wanted)?;
+            ensure!(reply == Reply::Done, "{} of {other}: {reply:?}", self.me);
+            self.follows.insert(other, (wanted, true));
             tally.sent_again += 1;
         }
         let mut done = std::mem::take(&mut self.done);
@@ -156,7 +157,7 @@ impl Deeds {
             if done.answer.is_some() && nth < recent {
                 continue;
             }
-            let (told, answer) = self.send(client, world, &done.deed)?;
+            let (reply, answer) = self.send(client, world, &done.deed)?;
             tally.sent_again += u64::from(done.answer.is_none());
             match (&done.answer, answer) {
                 (None, Some(answer)) => {
@@ -164,7 +165,7 @@ impl Deeds {
                     done.answer = Some(answer.json());
                 }
                 (Some(known), Some(answer)) => repeats(&done.deed, known, &answer),
-                (None, None) => ensure!(told == Told::Refused, "{:?}: {told:?}", done.deed),
+                (None, None) => ensure!(reply == Reply::Refused, "{:?}: {reply:?}", done.deed),
                 (Some(_), None) => anyhow::bail!("{:?} was acknowledged, and is refused now", done.deed),
             }
         }
@@ -179,7 +180,7 @@ impl Deeds {
     pub(super) fn check(&self, client: &Client, world: &World) -> Result<Vec<(String, u64)>> {
         let following = read_all(client, "/api/user/following", "following")?;
         let following: BTreeSet<String> = following.iter().map(|edge| text(&edge["user"], "id")).collect();
-        let wanted = self.follows.iter().filter(|(_, (wanted, _))| *wanted).map(|(whom, _)| whom.clone());
+        let wanted = self.follows.iter().filter(|(_, (wanted, _))| *wanted).map(|(other, _)| other.clone());
         assert_eq!(following, wanted.collect(), "whom {} follows", self.me);
         if world.packs.is_empty() {
             return Ok(Vec::new());
@@ -280,10 +281,10 @@ impl Deeds {
     }
 }
 
-fn follow(client: &Client, whom: &str, wanted: bool) -> Result<Told> {
+fn follow(client: &Client, other: &str, wanted: bool) -> Result<Reply> {
     let method = if wanted { "POST" } else { "DELETE" };
-    let request = client.ask(method, "/api/user/follow").json(&json!({"userId": whom}));
-    outcome(request, 200, &[]).map(|(told, _)| told)
+    let request = client.ask(method, "/api/user/follow").json(&json!({"userId": other}));
+    outcome(request, 200, &[]).map(|(reply, _)| reply)
 }
 
 /// Whether an answer says that it was done before.

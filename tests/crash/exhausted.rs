@@ -2,7 +2,7 @@
 //! 10): requests that wait for a connection are answered in time with `Retry-After`, requests that need none
 //! are served, and service resumes by itself.
 
-use super::crowd::{BOUND, Crowd, Told, ends_well, hear};
+use super::crowd::{BOUND, Crowd, Reply, await_replies, ends_well};
 use super::dice::Dice;
 use super::held::Held;
 use super::world::World;
@@ -41,15 +41,15 @@ fn a_blocked_pool_is_survived(kind: DatabaseKind) -> Result<()> {
     let mut crowd = Crowd::register(&program, FANS, &mut dice)?;
     let client = program.client();
     for round in 1..=2 {
-        crowd.weather(&client, &mut dice, |told, dice| {
-            hear(told, Told::Done, 30 + dice.below(60), &[Told::Later])?;
+        crowd.weather(&client, &mut dice, |replies, dice| {
+            await_replies(replies, Reply::Done, 30 + dice.below(60), &[Reply::Later])?;
             let held = Held::take(database.url())?;
-            hear(told, Told::Later, 2 * FANS, &[Told::Done])?;
+            await_replies(replies, Reply::Later, 2 * FANS, &[Reply::Done])?;
             meanwhile(&client, kind)?;
             drop(held);
             let recovery = program.wait_until_ready(RECOVERY)?;
             println!("round {round}: ready {recovery:?} after nobody held it up any more");
-            hear(told, Told::Done, 50, &[Told::Later])
+            await_replies(replies, Reply::Done, 50, &[Reply::Later])
         })?;
     }
     ends_well(program, invocation)
@@ -90,7 +90,7 @@ fn requests_behind_blocked_connections_are_answered_in_time(kind: DatabaseKind) 
     let program = few.env("TERRACE_STATEMENT_TIMEOUT", "60").env("TERRACE_ANSWER_TIMEOUT", "120").serve()?;
     let client = program.client();
     let held = Held::take(database.url())?;
-    let (tell, told) = mpsc::channel();
+    let (tell, replies) = mpsc::channel();
     thread::scope(|scope| {
         for nth in 0..HELD_UP + 5 {
             let (tell, client) = (tell.clone(), client.fork());
@@ -104,7 +104,8 @@ fn requests_behind_blocked_connections_are_answered_in_time(kind: DatabaseKind) 
         let until = Instant::now() + IN_TIME;
         for nth in 0..5 {
             let left = until.saturating_duration_since(Instant::now());
-            let status = told.recv_timeout(left).with_context(|| format!("only {nth} were told in time"))?;
+            let status =
+                replies.recv_timeout(left).with_context(|| format!("only {nth} were told in time"))?;
             ensure!(status == 503, "{status} in spite of the lock");
         }
         drop(held);

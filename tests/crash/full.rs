@@ -1,7 +1,7 @@
 //! A disk without room (docs/architecture.md, invariant 10): writes are refused with `Retry-After`, reads are
 //! answered, nothing that was acknowledged is lost, and service resumes by itself once there is room again.
 
-use super::crowd::{Crowd, Told, ends_well, hear};
+use super::crowd::{Crowd, Reply, await_replies, ends_well};
 use super::dice::Dice;
 use crate::disk::{Disk, needs_mount};
 use anyhow::{Context, Result, ensure};
@@ -28,14 +28,14 @@ fn a_disk_without_room_is_survived() -> Result<()> {
         let mut crowd = Crowd::register(&program, 4, &mut dice)?;
         let client = program.client();
         for round in 1..=2 {
-            crowd.weather(&client, &mut dice, |told, dice| {
-                hear(told, Told::Done, 30 + dice.below(60), &[])?;
+            crowd.weather(&client, &mut dice, |replies, dice| {
+                await_replies(replies, Reply::Done, 30 + dice.below(60), &[])?;
                 disk.leave(0)?;
-                hear(told, Told::Later, 40, &[Told::Done])?;
+                await_replies(replies, Reply::Later, 40, &[Reply::Done])?;
                 reads_go_on(&client)?;
                 disk.clear()?;
                 let cleared = Instant::now();
-                hear(told, Told::Done, 40, &[Told::Later])?;
+                await_replies(replies, Reply::Done, 40, &[Reply::Later])?;
                 ensure!(cleared.elapsed() < RECOVERY, "writes were taken after {:?}", cleared.elapsed());
                 println!("round {round}: writes are taken again; 40 within {:?}", cleared.elapsed());
                 Ok(())

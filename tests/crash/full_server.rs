@@ -2,7 +2,7 @@
 //! grow, which it reports; then its log cannot, which ends it. Writes are refused with `Retry-After`, nothing
 //! that was acknowledged is lost, and service resumes by itself once there is room again, and a server.
 
-use super::crowd::{BOUND, Crowd, Told, ends_well, hear};
+use super::crowd::{BOUND, Crowd, Reply, await_replies, ends_well};
 use super::dice::Dice;
 use super::world::World;
 use crate::disk::{Disk, needs_mount};
@@ -37,19 +37,19 @@ fn a_server_whose_disk_has_no_room_is_survived() -> Result<()> {
         let mut crowd = Crowd::register(&program, 6, &mut dice)?;
         let client = program.client();
         for is_log_full in [false, true] {
-            crowd.weather(&client, &mut dice, |told, dice| {
-                hear(told, Told::Done, 30 + dice.below(60), &[])?;
+            crowd.weather(&client, &mut dice, |replies, dice| {
+                await_replies(replies, Reply::Done, 30 + dice.below(60), &[])?;
                 disk.leave(0)?;
                 if is_log_full {
                     // The next write needs another segment of the log. The server may end before it answers.
                     let _ = pgtemp::execute(&url, &["SELECT pg_switch_wal()"]);
                 }
-                hear(told, Told::Later, 30, &[Told::Done])?;
+                await_replies(replies, Reply::Later, 30, &[Reply::Done])?;
                 reads_are_answered_or_announced(&client)?;
                 disk.clear()?;
                 let had_ended = recover(&mut server, &program)?;
                 println!("there is room again; the server had ended by itself: {had_ended}");
-                hear(told, Told::Done, 50, &[Told::Later])
+                await_replies(replies, Reply::Done, 50, &[Reply::Later])
             })?;
         }
         ends_well(program, invocation)

@@ -114,7 +114,7 @@ async fn carry(
     mut condition: watch::Receiver<Condition>,
 ) -> io::Result<()> {
     let breaks = condition.borrow().breaks;
-    heard(&mut condition).await?;
+    until_it_carries(&mut condition).await?;
     let mut server = TcpStream::connect(there).await?;
     client.set_nodelay(true)?;
     server.set_nodelay(true)?;
@@ -154,7 +154,7 @@ async fn carry_one_way(
     loop {
         let read = from.read(&mut part).await;
         // The end of a connection does not arrive either while the line is dead.
-        heard(&mut condition).await?;
+        until_it_carries(&mut condition).await?;
         let count = read?;
         if count == 0 {
             return Ok(());
@@ -164,6 +164,6 @@ async fn carry_one_way(
 }
 
 /// Waits until the line carries.
-async fn heard(condition: &mut watch::Receiver<Condition>) -> io::Result<()> {
+async fn until_it_carries(condition: &mut watch::Receiver<Condition>) -> io::Result<()> {
     condition.wait_for(|condition| !condition.is_dead).await.map(drop).map_err(io::Error::other)
 }

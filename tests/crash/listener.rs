@@ -18,12 +18,12 @@ const A_MOMENT: Duration = Duration::from_millis(50);
 pub(super) struct Listener {
     start: i64,
     over: Arc<AtomicBool>,
-    thread: JoinHandle<Result<Heard>>,
+    thread: JoinHandle<Result<Received>>,
 }
 
 /// What a reader received.
 #[derive(Debug, Default)]
-pub(super) struct Heard {
+pub(super) struct Received {
     /// The ids of events, in the order in which they came.
     ids: Vec<i64>,
     /// How often the stream was opened.
@@ -45,19 +45,19 @@ impl Listener {
     /// nothing is missing, nothing came twice or out of order. Returns the number of events, and of
     /// connections.
     pub(super) fn end(self, url: &str, dice: &mut super::dice::Dice) -> Result<(usize, usize)> {
-        let heard = self.thread.join().expect("the listener")?;
+        let received = self.thread.join().expect("the listener")?;
         let log: Vec<i64> =
             Inside::on(url, dice)?.room_after(self.start)?.iter().map(|event| event.position.get()).collect();
-        let differ = heard.ids.iter().zip(&log).position(|(heard, logged)| heard != logged);
+        let differ = received.ids.iter().zip(&log).position(|(received, logged)| received != logged);
         ensure!(
-            differ.is_none() && heard.ids.len() == log.len(),
+            differ.is_none() && received.ids.len() == log.len(),
             "heard {} events of {}; the first that differs: {:?} {:?}",
-            heard.ids.len(),
+            received.ids.len(),
             log.len(),
-            differ.and_then(|place| heard.ids.get(place)),
+            differ.and_then(|place| received.ids.get(place)),
             differ.and_then(|place| log.get(place)),
         );
-        Ok((log.len(), heard.connections))
+        Ok((log.len(), received.connections))
     }
 
     /// Ends the thread; its result is not needed any more.
@@ -69,8 +69,8 @@ impl Listener {
 /// The last post of the stream.
 pub(super) const THE_END: &str = "That was the last of it.";
 
-fn listen(client: &Client, start: i64, over: &AtomicBool) -> Result<Heard> {
-    let (mut heard, mut known) = (Heard::default(), start.to_string());
+fn listen(client: &Client, start: i64, over: &AtomicBool) -> Result<Received> {
+    let (mut received, mut known) = (Received::default(), start.to_string());
     let mut lately = Instant::now();
     let path = format!("/api/locker-room/stream?since={start}");
     while !over.load(Ordering::SeqCst) {
@@ -79,23 +79,23 @@ fn listen(client: &Client, start: i64, over: &AtomicBool) -> Result<Heard> {
             thread::park_timeout(A_MOMENT);
             continue;
         };
-        heard.connections += 1;
-        let ended = hear(&mut stream, &mut heard, &mut lately);
+        received.connections += 1;
+        let ended = receive(&mut stream, &mut received, &mut lately);
         known = stream.last_id.unwrap_or(known);
         if ended? {
-            return Ok(heard);
+            return Ok(received);
         }
     }
-    bail!("given up after {} events", heard.ids.len())
+    bail!("given up after {} events", received.ids.len())
 }
 
 /// Whether the last post was received; a stream may also break before that.
-fn hear(stream: &mut EventStream, heard: &mut Heard, lately: &mut Instant) -> Result<bool> {
-    while let Ok(Some(told)) = stream.try_next() {
-        ensure!(told.name != "resync", "the reader was sent to the page after {:?}", heard.ids.last());
-        heard.ids.push(told.id);
+fn receive(stream: &mut EventStream, received: &mut Received, lately: &mut Instant) -> Result<bool> {
+    while let Ok(Some(message)) = stream.try_next() {
+        ensure!(message.name != "resync", "the reader was sent to the page after {:?}", received.ids.last());
+        received.ids.push(message.id);
         *lately = Instant::now();
-        if told.data["post"]["body"] == THE_END {
+        if message.data["post"]["body"] == THE_END {
             return Ok(true);
         }
     }

@@ -2,7 +2,7 @@
 //! (docs/architecture.md, invariant 10): requests are answered in time with `Retry-After`, and when the
 //! network is back service resumes by itself, whether the bytes on their way arrive late or are lost.
 
-use super::crowd::{Crowd, Told, ends_well, hear};
+use super::crowd::{Crowd, Reply, await_replies, ends_well};
 use super::dice::Dice;
 use super::line::Line;
 use super::outage::is_away;
@@ -43,10 +43,10 @@ fn a_network_that_vanishes_silently_is_survived() -> Result<()> {
         let mut dice = Dice::new()?;
         let mut crowd = Crowd::register(&program, 8, &mut dice)?;
         for is_lost in [false, true] {
-            crowd.weather(&program.client(), &mut dice, |told, dice| {
-                hear(told, Told::Done, 30 + dice.below(60), &[])?;
+            crowd.weather(&program.client(), &mut dice, |replies, dice| {
+                await_replies(replies, Reply::Done, 30 + dice.below(60), &[])?;
                 line.die();
-                hear(told, Told::Later, 16, &[Told::Done])?;
+                await_replies(replies, Reply::Later, 16, &[Reply::Done])?;
                 is_away(&program)?;
                 if is_lost {
                     line.come_back_without_memory();
@@ -55,7 +55,7 @@ fn a_network_that_vanishes_silently_is_survived() -> Result<()> {
                 }
                 let recovery = program.wait_until_ready(RECOVERY)?;
                 println!("what was on its way is lost: {is_lost}; ready again after {recovery:?}");
-                hear(told, Told::Done, 50, &[Told::Later])
+                await_replies(replies, Reply::Done, 50, &[Reply::Later])
             })?;
             leaves_nothing_behind(&program, &line)?;
         }

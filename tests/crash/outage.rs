@@ -1,6 +1,6 @@
 //! The database goes away and comes back, without an action on the service.
 
-use super::crowd::{BOUND, Crowd, Told, ends_well, hear};
+use super::crowd::{BOUND, Crowd, Reply, await_replies, ends_well};
 use super::dice::Dice;
 use super::held::Held;
 use anyhow::{Context, Result, ensure};
@@ -35,16 +35,16 @@ fn survives(mut server: ThrowawayPostgres, end: impl Fn(&mut ThrowawayPostgres) 
     let mut dice = Dice::new()?;
     let mut crowd = Crowd::register(&program, 8, &mut dice)?;
     for _ in 0..2 {
-        crowd.weather(&program.client(), &mut dice, |told, dice| {
-            hear(told, Told::Done, 50 + dice.below(150), &[])?;
+        crowd.weather(&program.client(), &mut dice, |replies, dice| {
+            await_replies(replies, Reply::Done, 50 + dice.below(150), &[])?;
             end(&mut server)?;
-            hear(told, Told::Later, 20, &[Told::Done])?;
+            await_replies(replies, Reply::Later, 20, &[Reply::Done])?;
             is_away(&program)?;
             server.start_server()?;
             let recovery = program.wait_until_ready(RECOVERY)?;
             eprintln!("ready again after {recovery:?}");
             // Each lost connection may cost one request.
-            hear(told, Told::Done, 100, &[Told::Later])
+            await_replies(replies, Reply::Done, 100, &[Reply::Later])
         })?;
     }
     ends_well(program, invocation)

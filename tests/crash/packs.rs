@@ -2,7 +2,7 @@
 //! rules 8 and 9; §3, rule 4): no more are sold than exist, every acknowledged purchase or opening happened
 //! once, and no fan pays twice or for nothing.
 
-use super::crowd::{Told, hear, read_all};
+use super::crowd::{Reply, await_replies, read_all};
 use super::ranks::with_data;
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use serde_json::{Value, json};
@@ -89,7 +89,7 @@ impl Buyer {
     }
 
     /// Keeps the answer that acknowledges the wish; a repeated acknowledgement must be equal.
-    fn keep(&mut self, wish: Wish, answer: &Answer) -> Result<Told> {
+    fn keep(&mut self, wish: Wish, answer: &Answer) -> Result<Reply> {
         let (known, done) = match wish {
             Wish::Buy => (&mut self.bought, 201),
             Wish::Open => (&mut self.opened, 200),
@@ -100,12 +100,12 @@ impl Buyer {
                 assert_eq!(before, answer.json(), "something else was acknowledged to {}", self.name);
                 assert_eq!(answer.header("idempotency-replayed"), Some("true"));
             }
-            return Ok(Told::Done);
+            return Ok(Reply::Done);
         }
         ensure!(known.is_none(), "{} was acknowledged, and now: {}", self.name, answer.text());
         match (wish, answer.status) {
-            (Wish::Buy, 409) if answer.code() == "sold_out" => Ok(Told::Later),
-            (_, 503) => Ok(Told::Nothing),
+            (Wish::Buy, 409) if answer.code() == "sold_out" => Ok(Reply::Later),
+            (_, 503) => Ok(Reply::Nothing),
             (_, status) => bail!("{status}: {}", answer.text()),
         }
     }
@@ -178,8 +178,8 @@ impl Race {
     fn run(&mut self, wish: Wish) -> Result<()> {
         let mut program = self.invocation.serve()?;
         let client = program.client();
-        self.ask(&client, wish, Instant::now(), |told| {
-            hear(told, Told::Done, KILLED_AFTER, &[Told::Later, Told::Nothing])?;
+        self.ask(&client, wish, Instant::now(), |replies| {
+            await_replies(replies, Reply::Done, KILLED_AFTER, &[Reply::Later, Reply::Nothing])?;
             program.kill()
         })?;
         let program = self.invocation.serve()?;
@@ -192,10 +192,10 @@ impl Race {
         client: &Client,
         wish: Wish,
         until: Instant,
-        watch: impl FnOnce(&mpsc::Receiver<Told>) -> Result<()>,
+        watch: impl FnOnce(&mpsc::Receiver<Reply>) -> Result<()>,
     ) -> Result<()> {
         let pack = &self.pack;
-        let (tell, told) = mpsc::channel();
+        let (tell, replies) = mpsc::channel();
         let mut asking: Vec<_> =
             self.buyers.iter_mut().filter(|buyer| wish == Wish::Buy || buyer.bought.is_some()).collect();
         let size = asking.len().div_ceil(THREADS).max(1);
@@ -209,7 +209,7 @@ impl Race {
                 })
                 .collect();
             drop(tell);
-            let watched = watch(&told);
+            let watched = watch(&replies);
             let mut lost = 0;
             for part in parts {
                 lost += part.join().map_err(|_| anyhow!("a fan panicked"))??;
@@ -226,16 +226,16 @@ fn ask_for_each(
     client: &Client,
     (pack, wish): (&str, Wish),
     until: Instant,
-    tell: &Sender<Told>,
+    tell: &Sender<Reply>,
 ) -> Result<usize> {
     let mut lost = 0;
     for buyer in buyers {
         loop {
             let answer = buyer.send(client, pack, wish);
-            let told = answer.map_or(Ok(Told::Nothing), |answer| buyer.keep(wish, &answer))?;
+            let reply = answer.map_or(Ok(Reply::Nothing), |answer| buyer.keep(wish, &answer))?;
             // The receiver may have returned already.
-            let _ = tell.send(told);
-            if told != Told::Nothing {
+            let _ = tell.send(reply);
+            if reply != Reply::Nothing {
                 break;
             }
             if Instant::now() >= until {

@@ -2,7 +2,7 @@
 //! the `version` that it names, and no acknowledged award is lost or counted twice.
 
 use super::dice::Dice;
-use crate::contract::boards_told::Told;
+use crate::contract::published_totals::PublishedTotals;
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -133,8 +133,9 @@ impl World {
             };
             let around = if dice.below(2) == 0 { dice.pick(&self.fans).cloned() } else { None };
             let rows = 1 + usize::try_from(dice.below(40))?;
-            let whom = around.as_ref().map(|fan| format!("&around={fan}")).unwrap_or_default();
-            let Ok(answer) = client.ask("GET", &format!("{BOARD}?limit={rows}{board}{whom}")).attempt()
+            let around_query = around.as_ref().map(|fan| format!("&around={fan}")).unwrap_or_default();
+            let Ok(answer) =
+                client.ask("GET", &format!("{BOARD}?limit={rows}{board}{around_query}")).attempt()
             else {
                 break;
             };
@@ -202,11 +203,11 @@ impl Served {
     }
 
     /// Compares the page with the board as of `version`.
-    fn check(&self, told: &Told, version: Position) -> Result<()> {
+    fn check(&self, published: &PublishedTotals, version: Position) -> Result<()> {
         let page = self.answer.json();
         let (season, board) =
             (self.answer.str_at("/season/id").parse()?, self.answer.str_at("/leaderboard/id").parse()?);
-        let whole = told.board(season, board, version);
+        let whole = published.board(season, board, version);
         let first = match &self.around {
             Some(fan) => {
                 let fan: UserId = fan.parse()?;
@@ -315,24 +316,24 @@ fn every_rank_that_was_served_is_a_sort_of_the_ledger_up_to_its_version(kind: Da
     }
     let boards =
         [String::new(), format!("&teamId={}", world.teams[0]), format!("&teamId={}", world.teams[1])];
-    let told = with_data(database.url(), Told::read)?;
+    let published = with_data(database.url(), PublishedTotals::read)?;
     let mut at_rest = Vec::new();
     for program in &programs {
         for board in &boards {
-            at_rest.push(Served::when_it_knows(&program.client(), board, told.last())?);
+            at_rest.push(Served::when_it_knows(&program.client(), board, published.last())?);
         }
     }
     // Meanwhile the service may have paid steps that awards completed.
-    let told = with_data(database.url(), Told::read)?;
-    let records: Vec<PointsRecord> = told.records.values().cloned().collect();
+    let published = with_data(database.url(), PublishedTotals::read)?;
+    let records: Vec<PointsRecord> = published.records.values().cloned().collect();
     check_ledger(&records, &sent);
     for served in &served {
         let version = served.answer.at("/version").as_i64().and_then(Position::new).context("no version")?;
-        served.check(&told, version)?;
+        served.check(&published, version)?;
     }
     for served in &at_rest {
         let known = served.answer.at("/streamPosition").as_i64().and_then(Position::new);
-        served.check(&told, known.context("no position")?)?;
+        served.check(&published, known.context("no position")?)?;
     }
     eprintln!("{} awards, {} pages", records.len(), served.len());
     ensure!(served.len() > KILLS * READERS, "only {} pages were served", served.len());

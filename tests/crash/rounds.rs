@@ -2,7 +2,7 @@
 //! all features, round after round in which the program, PostgreSQL, or both are killed in the middle. The
 //! suite plays three rounds; `cargo xtask prove crash` plays as many as requested.
 
-use super::crowd::{Crowd, Extent, Tally, Told, hear};
+use super::crowd::{Crowd, Extent, Reply, Tally, await_replies};
 use super::dice::Dice;
 use super::listener::{Listener, THE_END};
 use super::world::World;
@@ -99,8 +99,8 @@ impl Site {
     fn strike(&mut self, round: &Round, crowd: &mut Crowd) -> Result<()> {
         let client = self.program.client();
         let (program, server) = (&mut self.program, &mut self.server);
-        crowd.under_load(&client, |told| {
-            hear(told, Told::Done, round.acknowledged, &[])?;
+        crowd.under_load(&client, |replies| {
+            await_replies(replies, Reply::Done, round.acknowledged, &[])?;
             thread::park_timeout(round.moment);
             if let Some(server) = server.as_mut().filter(|_| round.victim != Victim::Program) {
                 server.kill_server()?;
@@ -108,11 +108,11 @@ impl Site {
             if round.victim != Victim::Server {
                 return program.kill();
             }
-            hear(told, Told::Later, 5, &[Told::Done])?;
+            await_replies(replies, Reply::Later, 5, &[Reply::Done])?;
             server.as_mut().context("no server")?.start_server()?;
             program.wait_until_ready(RECOVERY)?;
             // Each lost connection may cost one request.
-            hear(told, Told::Done, 20, &[Told::Later])
+            await_replies(replies, Reply::Done, 20, &[Reply::Later])
         })?;
         if round.victim == Victim::Server {
             return Ok(());

@@ -36,8 +36,8 @@ impl Begun {
             body.len()
         )?;
         let mut begun = Self { stream, body };
-        let told = begun.read_until("\r\n\r\n")?;
-        ensure!(told.starts_with("HTTP/1.1 100"), "{told}");
+        let interim = begun.read_until("\r\n\r\n")?;
+        ensure!(interim.starts_with("HTTP/1.1 100"), "{interim}");
         Ok(begun)
     }
 

@@ -36,14 +36,14 @@ fn decoded(answer: &Answer) -> Result<Vec<u8>> {
 
 fn unchanged_answers_are_not_sent_again(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
-    let (anybody, mia, bo) = (service.client(), service.fan("mia"), service.fan("bo_"));
-    let teams = anybody.get("/api/teams").expect(200);
+    let (visitor, mia, bo) = (service.client(), service.fan("mia"), service.fan("bo_"));
+    let teams = visitor.get("/api/teams").expect(200);
     let team = format!("/api/teams/{}", teams.str_at("/teams/0/id"));
     let league = format!("/api/leagues/{}", teams.str_at("/teams/0/leagueId"));
     let mut seen = BTreeSet::new();
     for path in ["/api/leagues", "/api/teams", "/api/teams?limit=1", &team, &league] {
         for (client, caching) in
-            [(&anybody, "public, no-cache"), (&mia, "private, no-cache"), (&bo, "private, no-cache")]
+            [(&visitor, "public, no-cache"), (&mia, "private, no-cache"), (&bo, "private, no-cache")]
         {
             for coding in ["identity", "gzip", "br"] {
                 let accept = ("accept-encoding", coding);
@@ -72,12 +72,12 @@ fn unchanged_answers_are_not_sent_again(kind: DatabaseKind) -> Result<()> {
     // A tag that one viewer has cached does not match for another.
     let of_mia = tag(&mia.get("/api/teams").expect(200))?;
     get(&bo, "/api/teams", &[("if-none-match", &of_mia)]).expect(200);
-    get(&anybody, "/api/teams", &[("if-none-match", &of_mia)]).expect(200);
+    get(&visitor, "/api/teams", &[("if-none-match", &of_mia)]).expect(200);
     // A bearer token and a cookie of one fan may share.
     let phone = service.client().mobile_login("mia");
     assert_eq!(tag(&phone.get("/api/teams").expect(200))?, of_mia);
     // A failure is never 304.
-    get(&anybody, "/api/teams?limit=0", &[("if-none-match", "*")]).problem(422, "validation_failed");
+    get(&visitor, "/api/teams?limit=0", &[("if-none-match", "*")]).problem(422, "validation_failed");
     Ok(())
 }
 
@@ -143,14 +143,14 @@ fn documented(section: &str) -> BTreeSet<String> {
 #[test]
 fn the_documented_tables_of_reads_hold() -> Result<()> {
     let sample = Sample::start(DatabaseKind::Sqlite)?;
-    let anybody = sample.service.client();
+    let visitor = sample.service.client();
     let (mut tagged, mut open) = (BTreeSet::new(), BTreeSet::new());
     let reads: Vec<_> =
         sample.operations().into_iter().filter(|operation| operation.method == "GET").collect();
     assert!(reads.len() > 30);
     for operation in &reads {
         let target = sample.target(&operation.template);
-        let (signed_in, signed_out) = (sample.mia.get(&target).expect(200), anybody.get(&target));
+        let (signed_in, signed_out) = (sample.mia.get(&target).expect(200), visitor.get(&target));
         if operation.is_protected() {
             signed_out.problem(401, "authentication_required");
         } else {
@@ -165,7 +165,7 @@ fn the_documented_tables_of_reads_hold() -> Result<()> {
             continue;
         }
         tagged.insert(operation.template.clone());
-        for (client, caching) in [(&sample.mia, "private, no-cache"), (&anybody, "public, no-cache")] {
+        for (client, caching) in [(&sample.mia, "private, no-cache"), (&visitor, "public, no-cache")] {
             let answer = client.get(&target).expect(200);
             get(client, &target, &[("if-none-match", &tag(&answer)?)]).expect(304);
             if operation.template.starts_with("/media/") {

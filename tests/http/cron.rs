@@ -147,29 +147,29 @@ fn quests_are_brought_up_to_date_with_the_secret(kind: DatabaseKind) -> Result<(
 fn without_the_secret_every_call_is_refused() -> Result<()> {
     let service = TestService::start(DatabaseKind::Sqlite)?;
     let (fan, phone) = (service.fan("mia"), service.mobile_fan("bo_"));
-    let anybody = service.client();
-    for client in [&anybody, &fan, &anybody.with_cookie("session", CRON_SECRET)] {
+    let visitor = service.client();
+    for client in [&visitor, &fan, &visitor.with_cookie("session", CRON_SECRET)] {
         let refused = client.ask("POST", SYNC).send().problem(401, "authentication_required");
         assert_eq!(refused.header("www-authenticate"), Some("Bearer"));
     }
     let longer = format!("{CRON_SECRET}x");
     for wrong in ["junk", "", &CRON_SECRET[1..], &longer, &CRON_SECRET.to_uppercase()] {
-        let refused = anybody.with_bearer(wrong).ask("POST", SYNC).send().problem(401, "invalid_token");
+        let refused = visitor.with_bearer(wrong).ask("POST", SYNC).send().problem(401, "invalid_token");
         assert_eq!(refused.header("www-authenticate"), Some("Bearer error=\"invalid_token\""));
     }
     // A fan's token does not open it, and the secret is not a session.
     phone.ask("POST", SYNC).send().problem(401, "invalid_token");
-    anybody.with_bearer(CRON_SECRET).get("/api/user").problem(401, "invalid_token");
-    anybody.with_bearer(CRON_SECRET).get("/api/trends").problem(401, "invalid_token");
+    visitor.with_bearer(CRON_SECRET).get("/api/user").problem(401, "invalid_token");
+    visitor.with_bearer(CRON_SECRET).get("/api/trends").problem(401, "invalid_token");
     // The secret is not accepted in a query.
     let target = format!("{SYNC}?secret=x");
-    anybody.ask("POST", &target).send().problem(401, "authentication_required");
+    visitor.ask("POST", &target).send().problem(401, "authentication_required");
     let refused =
-        anybody.with_bearer(CRON_SECRET).ask("POST", &target).send().problem(400, "invalid_request");
+        visitor.with_bearer(CRON_SECRET).ask("POST", &target).send().problem(400, "invalid_request");
     assert_eq!(refused.pointers(), ["/secret"]);
-    anybody.with_bearer(CRON_SECRET).ask("POST", "/api/cron/nothing").send().problem(404, "not_found");
-    anybody.with_bearer(CRON_SECRET).get(SYNC).problem(405, "method_not_allowed");
-    assert!(anybody.get("/api/trends").expect(200).at("/refreshedAt").is_null());
+    visitor.with_bearer(CRON_SECRET).ask("POST", "/api/cron/nothing").send().problem(404, "not_found");
+    visitor.with_bearer(CRON_SECRET).get(SYNC).problem(405, "method_not_allowed");
+    assert!(visitor.get("/api/trends").expect(200).at("/refreshedAt").is_null());
     Ok(())
 }
 

@@ -107,7 +107,7 @@ fn every_other_method_is_refused_with_the_allowed_ones() -> Result<()> {
         if allowed.contains("GET") {
             allowed.insert("HEAD".to_owned());
         }
-        let told = |header: Option<&str>| -> BTreeSet<String> {
+        let listed = |header: Option<&str>| -> BTreeSet<String> {
             header.unwrap_or_default().split(", ").map(str::to_owned).collect()
         };
         for method in ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "TRACE", "BREW"] {
@@ -116,13 +116,13 @@ fn every_other_method_is_refused_with_the_allowed_ones() -> Result<()> {
             }
             let answer = client.ask(method, &target).body("text/plain", "x").send();
             assert_eq!(answer.status, 405, "{method} {template}: {}", answer.text());
-            assert_eq!(told(answer.header("allow")), allowed, "{method} {template}");
+            assert_eq!(listed(answer.header("allow")), allowed, "{method} {template}");
             if method != "HEAD" {
                 assert_eq!(answer.code(), "method_not_allowed");
             }
         }
         let options = client.ask("OPTIONS", &target).send().expect(204);
-        assert_eq!(told(options.header("allow")), allowed, "OPTIONS {template}");
+        assert_eq!(listed(options.header("allow")), allowed, "OPTIONS {template}");
         client.get(&format!("{target}/")).problem(404, "not_found");
         client.get(&format!("{target}/no/such/path")).problem(404, "not_found");
     }

@@ -136,8 +136,8 @@ fn a_shared_page_is_not_served_to_fans_with_a_block(kind: DatabaseKind) -> Resul
     let look = |expected: [&[String]; 4]| {
         for scope in ["?limit=5".to_owned(), format!("?scope=team&teamId={team}&limit=5")] {
             for _ in 0..2 {
-                let anybody = service.client();
-                for (client, expected) in [&anybody, &mia, &bo, &cy].into_iter().zip(expected) {
+                let visitor = service.client();
+                for (client, expected) in [&visitor, &mia, &bo, &cy].into_iter().zip(expected) {
                     assert_eq!(bodies(client, &scope), expected[..5], "{scope}");
                 }
             }

@@ -182,12 +182,12 @@ fn fans_with_a_block_do_not_find_each_other(kind: DatabaseKind) -> Result<()> {
     }
 
     for (client, other, post) in [(&mia, &bo_id, &posts[1]), (&bo, &mia_id, &posts[0])] {
-        let nobody = client.get(&format!("/api/users/{UNKNOWN}")).problem(404, "not_found");
+        let unknown = client.get(&format!("/api/users/{UNKNOWN}")).problem(404, "not_found");
         let answer = client.get(&format!("/api/users/{other}")).problem(404, "not_found");
-        assert_eq!(answer.at("/detail"), nobody.at("/detail"));
-        let nobody = client.post(FOLLOW, &json!({"userId": UNKNOWN})).problem(404, "not_found");
+        assert_eq!(answer.at("/detail"), unknown.at("/detail"));
+        let unknown = client.post(FOLLOW, &json!({"userId": UNKNOWN})).problem(404, "not_found");
         let answer = client.post(FOLLOW, &json!({"userId": other})).problem(404, "not_found");
-        assert_eq!(answer.at("/detail"), nobody.at("/detail"));
+        assert_eq!(answer.at("/detail"), unknown.at("/detail"));
         for path in [FOLLOWERS, FOLLOWING] {
             client.get(&format!("{path}?userId={other}")).problem(404, "not_found");
         }
@@ -259,18 +259,18 @@ fn an_export_holds_the_graph(kind: DatabaseKind) -> Result<()> {
 fn without_a_session_every_request_is_401(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let (_, mia_id) = joined(&service, "mia");
-    let nobody = service.client();
+    let visitor = service.client();
     for path in [FOLLOW, BLOCK] {
         for method in ["POST", "DELETE"] {
             for body in [json!({"userId": mia_id}), json!({"password": PASSWORD}), json!(7)] {
-                let answer = nobody.ask(method, path).json(&body).send();
+                let answer = visitor.ask(method, path).json(&body).send();
                 answer.problem(401, "authentication_required");
             }
         }
     }
     for path in [FOLLOWERS, FOLLOWING, BLOCKS] {
-        nobody.get(path).problem(401, "authentication_required");
-        nobody.get(&format!("{path}?userId={mia_id}")).problem(401, "authentication_required");
+        visitor.get(path).problem(401, "authentication_required");
+        visitor.get(&format!("{path}?userId={mia_id}")).problem(401, "authentication_required");
     }
     Ok(())
 }

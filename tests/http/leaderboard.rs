@@ -125,10 +125,10 @@ fn a_fact_pays_once_however_often_it_is_sent(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let (mia, mia_id) = joined(&service, "mia");
     let paid: i64 = std::thread::scope(|scope| {
-        let told: Vec<_> = (0..100)
+        let awards: Vec<_> = (0..100)
             .map(|_| scope.spawn(|| give(&service, &mia_id, 7, "once").at("/pointsAwarded").as_i64()))
             .collect();
-        told.into_iter().map(|told| told.join().expect("an answer").expect("a number")).sum()
+        awards.into_iter().map(|award| award.join().expect("an answer").expect("a number")).sum()
     });
     assert_eq!(paid, 7);
     assert_eq!(give(&service, &mia_id, 7, "once").at("/alreadyAwarded"), true);

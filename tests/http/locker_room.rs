@@ -67,22 +67,22 @@ fn the_feed_is_newest_first_and_pages_without_repeating(kind: DatabaseKind) -> R
     let mia = service.fan("mia");
     let mut posted: Vec<String> = (0..7).map(|n| mia.create_post(&format!("post {n}"))).collect();
     posted.reverse();
-    let anybody = service.client();
-    let page = anybody.get("/api/locker-room?limit=3").expect(200);
+    let visitor = service.client();
+    let page = visitor.get("/api/locker-room?limit=3").expect(200);
     assert_eq!(shape(&page)["nextCursor"], "[cursor]");
     assert_eq!(shape(&page)["streamPosition"], "[position]");
     for limit in [1, 2, 3, 7, 100] {
-        assert_eq!(ids(&all_pages(&anybody, "/api/locker-room", "/posts", limit)), posted);
+        assert_eq!(ids(&all_pages(&visitor, "/api/locker-room", "/posts", limit)), posted);
     }
-    assert_eq!(ids(&all_pages(&anybody, "/api/locker-room?scope=all&sort=recent", "/posts", 5)), posted);
+    assert_eq!(ids(&all_pages(&visitor, "/api/locker-room?scope=all&sort=recent", "/posts", 5)), posted);
 
     // Writes and deletions meanwhile move nothing.
     let rest = format!("/api/locker-room?limit=100&cursor={}", page.str_at("/nextCursor"));
     let late = mia.create_post("late");
     mia.delete(&format!("/api/locker-room/{}", posted[4])).expect(204);
-    let rest = ids(&anybody.get(&rest).expect(200).list("/posts"));
+    let rest = ids(&visitor.get(&rest).expect(200).list("/posts"));
     assert_eq!(rest, [posted[3].clone(), posted[5].clone(), posted[6].clone()]);
-    assert_eq!(anybody.get("/api/locker-room?limit=1").expect(200).str_at("/posts/0/id"), late);
+    assert_eq!(visitor.get("/api/locker-room?limit=1").expect(200).str_at("/posts/0/id"), late);
     Ok(())
 }
 
@@ -226,9 +226,9 @@ fn a_post_is_deleted_with_its_comments_and_reactions(kind: DatabaseKind) -> Resu
     let comment = bo.post(&format!("{post}/comments"), &json!({"body": "why?"})).expect(201);
     let comment = comment.header("location").unwrap_or_default().to_owned();
     mia.delete(&post).expect(204);
-    let anybody = service.client();
+    let visitor = service.client();
     for path in [&post, &comment, &format!("{post}/comments")] {
-        anybody.get(path).problem(404, "not_found");
+        visitor.get(path).problem(404, "not_found");
     }
     bo.post(&format!("{post}/comments"), &json!({"body": "hello?"})).problem(404, "not_found");
     bo.post(&format!("{post}/react"), &json!({"kind": "sad"})).problem(404, "not_found");

@@ -44,7 +44,7 @@ fn post(client: &Client, media: &str) -> Answer {
 
 fn a_profile_has_a_picture(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
-    let (mia, anybody) = (service.fan("mia"), service.client());
+    let (mia, visitor) = (service.fan("mia"), service.client());
     let profile = mia.get("/api/user").expect(200);
     assert_eq!(profile.at("/pictureUrl"), Value::Null);
     mia.create_post("Hello");
@@ -54,22 +54,22 @@ fn a_profile_has_a_picture(kind: DatabaseKind) -> Result<()> {
     let first = first.str_at("/pictureUrl");
     let user = profile.str_at("/id");
     let shown = || {
-        let feed = anybody.get(ROOM).expect(200);
+        let feed = visitor.get(ROOM).expect(200);
         assert_eq!(
             feed.at("/posts/0/author/pictureUrl"),
-            anybody.get(&format!("/api/users/{user}")).expect(200).at("/pictureUrl")
+            visitor.get(&format!("/api/users/{user}")).expect(200).at("/pictureUrl")
         );
         feed.at("/posts/0/author/pictureUrl")
     };
     assert_eq!(shown(), json!(first));
-    anybody.get(&first).expect(200);
+    visitor.get(&first).expect(200);
 
     // The same file again is the same picture; another file replaces it at once.
     assert_eq!(put(&mia, "image/png", png(1)).expect(200).str_at("/pictureUrl"), first);
     let second = put(&mia, "image/jpeg", jpeg(2)).expect(200).str_at("/pictureUrl");
     assert_eq!(shown(), json!(second));
-    anybody.get(&second).expect(200);
-    anybody.get(&first).problem(404, "not_found");
+    visitor.get(&second).expect(200);
+    visitor.get(&first).problem(404, "not_found");
 
     // Another fan may show the same picture.
     let bo = service.fan("bo_");
@@ -78,38 +78,38 @@ fn a_profile_has_a_picture(kind: DatabaseKind) -> Result<()> {
         assert!(mia.delete(PICTURE).expect(204).body.is_empty());
     }
     assert_eq!(shown(), Value::Null);
-    anybody.get(&second).expect(200);
+    visitor.get(&second).expect(200);
     bo.delete(PICTURE).expect(204);
-    anybody.get(&second).problem(404, "not_found");
+    visitor.get(&second).problem(404, "not_found");
     Ok(())
 }
 
 fn a_post_takes_an_uploaded_picture(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
-    let (mia, anybody) = (service.fan("mia"), service.client());
+    let (mia, visitor) = (service.fan("mia"), service.client());
     let uploaded = upload(&mia, "image/webp", webp(3)).expect(201);
     let url = uploaded.str_at("/url");
     assert_eq!(uploaded.header("location"), Some(url.as_str()));
-    anybody.get(&url).expect(200);
+    visitor.get(&url).expect(200);
 
     let created = post(&mia, &uploaded.str_at("/mediaId")).expect(201);
     assert_eq!(created.str_at("/post/imageUrl"), url);
     let location = created.header("location").unwrap_or_default().to_owned();
-    assert_eq!(anybody.get(&location).expect(200).str_at("/post/imageUrl"), url);
-    assert_eq!(anybody.get(ROOM).expect(200).str_at("/posts/0/imageUrl"), url);
-    anybody.get(&url).expect(200);
+    assert_eq!(visitor.get(&location).expect(200).str_at("/post/imageUrl"), url);
+    assert_eq!(visitor.get(ROOM).expect(200).str_at("/posts/0/imageUrl"), url);
+    visitor.get(&url).expect(200);
 
     mia.delete(&location).expect(204);
-    anybody.get(&url).problem(404, "not_found");
+    visitor.get(&url).problem(404, "not_found");
     // Uploaded again, it exists again.
     assert_eq!(upload(&mia, "image/webp", webp(3)).expect(201).str_at("/url"), url);
-    anybody.get(&url).expect(200);
+    visitor.get(&url).expect(200);
     Ok(())
 }
 
 fn a_picture_is_served_to_be_cached(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
-    let (mia, anybody) = (service.fan("mia"), service.client());
+    let (mia, visitor) = (service.fan("mia"), service.client());
     for (file, declared, given) in [
         (png(4), "image/png", "image/png"),
         (jpeg(4), "IMAGE/JPEG", "image/jpeg"),
@@ -117,10 +117,10 @@ fn a_picture_is_served_to_be_cached(kind: DatabaseKind) -> Result<()> {
         (transparent_webp(), "image/webp", "image/png"),
     ] {
         let url = upload(&mia, declared, file).expect(201).str_at("/url");
-        let got = anybody.ask("GET", &url).header("accept-encoding", "gzip, br").send().expect(200);
+        let got = visitor.ask("GET", &url).header("accept-encoding", "gzip, br").send().expect(200);
         let hash = url.strip_prefix("/media/").unwrap_or_default();
         let tag = format!("\"{hash}\"");
-        for answer in [&got, &anybody.ask("HEAD", &url).send().expect(200)] {
+        for answer in [&got, &visitor.ask("HEAD", &url).send().expect(200)] {
             for (name, value) in [
                 ("content-type", given),
                 ("cache-control", "public, max-age=31536000, immutable"),
@@ -137,12 +137,12 @@ fn a_picture_is_served_to_be_cached(kind: DatabaseKind) -> Result<()> {
         }
         let lists = [tag.clone(), format!("W/{tag}"), format!("\"x\", {tag}"), "*".to_owned()];
         for asked in lists {
-            let same = anybody.ask("GET", &url).header("if-none-match", asked).send().expect(304);
+            let same = visitor.ask("GET", &url).header("if-none-match", asked).send().expect(304);
             assert!(same.body.is_empty());
             assert_eq!(same.headers("etag"), [tag.as_str()]);
             assert_eq!(same.headers("cache-control"), ["public, max-age=31536000, immutable"]);
         }
-        anybody.ask("GET", &url).header("if-none-match", "\"x\"").send().expect(200);
+        visitor.ask("GET", &url).header("if-none-match", "\"x\"").send().expect(200);
     }
     Ok(())
 }
@@ -241,7 +241,7 @@ fn types_and_sizes_are_bounded(kind: DatabaseKind) -> Result<()> {
 
 fn without_a_session_a_picture_is_not_revealed(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
-    let anybody = service.client();
+    let visitor = service.client();
     for send in [put, upload] {
         for (content_type, file) in [
             ("image/png", png(1)),
@@ -249,10 +249,10 @@ fn without_a_session_a_picture_is_not_revealed(kind: DatabaseKind) -> Result<()>
             ("text/plain", b"x".to_vec()),
             ("image/png", vec![0; LIMIT + 1]),
         ] {
-            send(&anybody, content_type, file).problem(401, "authentication_required");
+            send(&visitor, content_type, file).problem(401, "authentication_required");
         }
     }
-    anybody.delete(PICTURE).problem(401, "authentication_required");
+    visitor.delete(PICTURE).problem(401, "authentication_required");
     assert_eq!(std::fs::read_dir(service.pictures())?.count(), 0);
     Ok(())
 }
@@ -331,10 +331,10 @@ fn a_repeated_upload_is_one(kind: DatabaseKind) -> Result<()> {
 
 fn addresses_that_name_no_picture(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
-    let (mia, anybody) = (service.fan("mia"), service.client());
+    let (mia, visitor) = (service.fan("mia"), service.client());
     let url = put(&mia, "image/png", png(1)).expect(200).str_at("/pictureUrl");
     let hash = url.strip_prefix("/media/").unwrap_or_default().to_owned();
-    anybody.get(&format!("/media/{}", "0".repeat(64))).problem(404, "not_found");
+    visitor.get(&format!("/media/{}", "0".repeat(64))).problem(404, "not_found");
     for junk in [
         "1",
         "..",
@@ -351,13 +351,13 @@ fn addresses_that_name_no_picture(kind: DatabaseKind) -> Result<()> {
         &format!("{}/{hash}", &hash[..2]),
         &"a".repeat(4000),
     ] {
-        let answer = anybody.get(&format!("/media/{junk}"));
+        let answer = visitor.get(&format!("/media/{junk}"));
         assert!([400, 404].contains(&answer.status), "{junk}: {}", answer.text());
     }
-    anybody.get("/media").problem(404, "not_found");
-    anybody.get("/media/").problem(404, "not_found");
-    let answer = anybody.get(&format!("/media/{}", &hash[1..])).problem(400, "invalid_request");
+    visitor.get("/media").problem(404, "not_found");
+    visitor.get("/media/").problem(404, "not_found");
+    let answer = visitor.get(&format!("/media/{}", &hash[1..])).problem(400, "invalid_request");
     assert_eq!(answer.pointers(), ["/hash"]);
-    anybody.get(&url).expect(200);
+    visitor.get(&url).expect(200);
     Ok(())
 }

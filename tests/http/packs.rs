@@ -85,8 +85,8 @@ fn sum(of: &[Value], name: &str) -> f64 {
 
 fn spec_1_rule_7_packs_that_are_available_are_listed_with_their_odds(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
-    let anybody = service.client();
-    let list = anybody.get(PACKS).expect(200);
+    let visitor = service.client();
+    let list = visitor.get(PACKS).expect(200);
     let keys: Vec<_> = list.list("/packs").iter().map(|pack| pack["key"].clone()).collect();
     // Packs whose sale is over, or not open yet, are not listed.
     assert_eq!(keys, ["day", "cups", "few", "single", "paid", "gala"]);
@@ -94,7 +94,7 @@ fn spec_1_rule_7_packs_that_are_available_are_listed_with_their_odds(kind: Datab
         assert!((sum(pack["odds"].as_array().expect("odds"), "probability") - 1.0).abs() < 1e-9);
         assert_eq!(pack["available"], true);
     }
-    let day = pack(&anybody, "day");
+    let day = pack(&visitor, "day");
     assert_eq!(day["price"], json!({"kind": "points", "amount": 10, "currency": null}));
     assert_eq!(
         [&day["slots"], &day["remaining"], &day["guarantee"]],
@@ -103,22 +103,22 @@ fn spec_1_rule_7_packs_that_are_available_are_listed_with_their_odds(kind: Datab
     let share = |odds: usize| day["odds"][odds]["probability"].as_f64().unwrap_or_default();
     assert!((share(0) - 0.7).abs() < 1e-9 && (share(1) - 0.3).abs() < 1e-9);
     // Every copy contains a cup, although the slot's weights alone would give it to every other one.
-    let cups = pack(&anybody, "cups");
+    let cups = pack(&visitor, "cups");
     assert_eq!([&cups["remaining"], &cups["guarantee"]], [&json!(25), &json!("legendary")]);
     assert_eq!(cups["odds"][1], json!({"rarity": "legendary", "probability": 0.5, "atLeastOne": 1.0}));
-    let paid = pack(&anybody, "paid");
+    let paid = pack(&visitor, "paid");
     assert_eq!(paid["price"], json!({"kind": "money", "amount": 499, "currency": "EUR"}));
 
     // A sold-out pack is listed, and not available.
     let mia = rich(&service, "mia");
     buy(&mia, "single", 1, "one").expect(201);
-    let single = pack(&anybody, "single");
+    let single = pack(&visitor, "single");
     assert_eq!([&single["available"], &single["remaining"]], [&json!(false), &json!(0)]);
 
     // Page by page it is the same list.
     let (mut paged, mut next) = (Vec::new(), Some(format!("{PACKS}?limit=2")));
     while let Some(path) = next {
-        let page = anybody.get(&path).expect(200);
+        let page = visitor.get(&path).expect(200);
         paged.extend(page.list("/packs").into_iter().map(|pack| pack["key"].clone()));
         next = page.at("/nextCursor").as_str().map(|cursor| format!("{PACKS}?limit=2&cursor={cursor}"));
     }
@@ -289,15 +289,15 @@ fn packs_that_did_not_change_are_304(kind: DatabaseKind) -> Result<()> {
 
 fn visitors_without_a_session_see_each_sale_at_once(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
-    let (mia, anybody) = (rich(&service, "mia"), service.client());
+    let (mia, visitor) = (rich(&service, "mia"), service.client());
     let mut tags = BTreeSet::new();
     for left in (20..=25).rev() {
-        let list = anybody.get(PACKS).expect(200);
+        let list = visitor.get(PACKS).expect(200);
         let cups = list.list("/packs").into_iter().find(|pack| pack["key"] == "cups").expect("the pack");
         assert_eq!((&cups["remaining"], &cups["odds"][1]["atLeastOne"]), (&json!(left), &json!(1.0)));
         // Whatever other pages were requested in between.
-        assert_eq!(anybody.get(&format!("{PACKS}?limit=1")).expect(200).list("/packs").len(), 1);
-        let again = anybody.get(PACKS).expect(200);
+        assert_eq!(visitor.get(&format!("{PACKS}?limit=1")).expect(200).list("/packs").len(), 1);
+        let again = visitor.get(PACKS).expect(200);
         assert_eq!((again.text(), again.header("etag")), (list.text(), list.header("etag")));
         tags.insert(list.header("etag").expect("a tag").to_owned());
         buy(&mia, "cups", 1, &left.to_string()).expect(201);
@@ -305,9 +305,9 @@ fn visitors_without_a_session_see_each_sale_at_once(kind: DatabaseKind) -> Resul
     assert_eq!(tags.len(), 6);
     // A pack whose sale is over is not listed any more, although nothing was sold.
     let shown = |packs: &[Value]| packs.iter().any(|pack| pack["key"] == "early");
-    assert!(!shown(&anybody.get(PACKS).expect(200).list("/packs")));
+    assert!(!shown(&visitor.get(PACKS).expect(200).list("/packs")));
     service.clock().advance(Duration::from_hours(24 * 365 * 1000));
-    assert!(shown(&anybody.get(PACKS).expect(200).list("/packs")));
+    assert!(shown(&visitor.get(PACKS).expect(200).list("/packs")));
     Ok(())
 }
 

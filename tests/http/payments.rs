@@ -414,9 +414,9 @@ fn fifty_same_messages_at_once_complete_once(kind: DatabaseKind) -> Result<()> {
     let bought = buy(&mia, "gala", 2, "two").expect(201);
     let message = message(&bought, "paid", "evt-1");
     std::thread::scope(|scope| {
-        let told: Vec<_> = (0..50).map(|_| scope.spawn(|| tell(&service, &message).expect(204))).collect();
-        for told in told {
-            told.join().expect("an answer");
+        let answers: Vec<_> = (0..50).map(|_| scope.spawn(|| tell(&service, &message).expect(204))).collect();
+        for answer in answers {
+            answer.join().expect("an answer");
         }
     });
     let done = complete(&mia, "gala", &bought.str_at("/purchase/id")).expect(200);
@@ -431,45 +431,45 @@ fn forged_old_and_oversized_messages_are_refused_before_they_are_read() -> Resul
     let mia = fan(&service, "mia");
     let bought = buy(&mia, "paid", 1, "one").expect(201);
     let body = message(&bought, "paid", "evt-1").to_string();
-    let (anybody, secret, now) = (service.client(), sandbox_secret(), service.app().now());
+    let (visitor, secret, now) = (service.client(), sandbox_secret(), service.app().now());
     let bytes = body.as_bytes();
     let refused = |request: Request<'_>| request.send().problem(400, "invalid_signature");
-    refused(anybody.ask("POST", WEBHOOK).body("application/json", bytes));
+    refused(visitor.ask("POST", WEBHOOK).body("application/json", bytes));
     for junk in ["", "junk", "t=1", "v1=00", "t=x,v1=x", &format!("t=1,v1={}", "0".repeat(64))] {
-        let request = anybody.ask("POST", WEBHOOK).header(SIGNATURE_HEADER, junk);
+        let request = visitor.ask("POST", WEBHOOK).header(SIGNATURE_HEADER, junk);
         refused(request.body("application/json", bytes));
     }
     let other = WebhookSecret::new(&"o".repeat(32))?;
-    refused(signed(&anybody, &other, now, bytes));
+    refused(signed(&visitor, &other, now, bytes));
     for away in [Duration::from_secs(310), Duration::from_hours(24)] {
-        refused(signed(&anybody, &secret, now.minus(away), bytes));
-        refused(signed(&anybody, &secret, now.plus(away), bytes));
+        refused(signed(&visitor, &secret, now.minus(away), bytes));
+        refused(signed(&visitor, &secret, now.plus(away), bytes));
     }
     // A signature that was intercepted, on another body.
-    let heard = secret.sign(now, bytes);
+    let intercepted = secret.sign(now, bytes);
     for changed in [body.replace("499", "1"), body.replace("paid", "refunded"), format!("{body} ")] {
-        let request = anybody.ask("POST", WEBHOOK).header(SIGNATURE_HEADER, &heard);
+        let request = visitor.ask("POST", WEBHOOK).header(SIGNATURE_HEADER, &intercepted);
         refused(request.body("application/json", changed));
     }
     // Neither a session nor a secret signs a message.
-    refused(anybody.with_bearer(CRON_SECRET).ask("POST", WEBHOOK).body("application/json", bytes));
+    refused(visitor.with_bearer(CRON_SECRET).ask("POST", WEBHOOK).body("application/json", bytes));
     // Up to 64 KiB the body is read, and beyond it is not, whether or not it is signed.
     let filled = |length: usize| vec![b' '; length];
-    let sent = |body: &[u8]| signed(&anybody, &secret, now, body).send();
+    let sent = |body: &[u8]| signed(&visitor, &secret, now, body).send();
     sent(&filled(64 << 10)).problem(400, "invalid_request");
     sent(&filled((64 << 10) + 1)).problem(413, "payload_too_large");
     sent(&filled(65 << 10)).problem(413, "payload_too_large");
-    signed(&anybody, &secret, now, bytes)
+    signed(&visitor, &secret, now, bytes)
         .header("content-encoding", "gzip")
         .send()
         .problem(415, "unsupported_media_type");
     for body in [&b"{"[..], b"[]", b"7", b"\xff\xfe", b""] {
         sent(body).problem(400, "invalid_request");
     }
-    anybody.get(WEBHOOK).problem(405, "method_not_allowed");
+    visitor.get(WEBHOOK).problem(405, "method_not_allowed");
     assert_eq!(status(&mia, &bought.str_at("/purchase/id")), "pending");
     // A provider need not send an origin or credentials, and those that it sends are ignored.
-    let request = signed(&anybody, &secret, now, bytes).header("origin", "https://provider.example");
+    let request = signed(&visitor, &secret, now, bytes).header("origin", "https://provider.example");
     request.header("sec-fetch-site", "cross-site").header("cookie", "session=junk").send().expect(204);
     assert_eq!(status(&mia, &bought.str_at("/purchase/id")), "completed");
     Ok(())

@@ -64,20 +64,20 @@ fn total(client: &Client) -> i64 {
 
 fn quests_are_listed_without_a_session(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
-    let anybody = service.client();
-    let list = anybody.get(QUESTS).expect(200).json();
+    let visitor = service.client();
+    let list = visitor.get(QUESTS).expect(200).json();
     let keys: Vec<_> =
         list["quests"].as_array().expect("quests").iter().map(|quest| quest["key"].clone()).collect();
     // A quest that is not open yet is not listed.
     assert_eq!(keys, ["welcome", "matchday", "ladder", "after"]);
-    let welcome = quest(&anybody, "welcome");
+    let welcome = quest(&visitor, "welcome");
     assert_eq!(
         [&welcome["status"], &welcome["bonus"], &welcome["totalPoints"]],
         [&json!("available"), &json!(50), &json!(85)]
     );
     assert_eq!(welcome["steps"][1]["check"], json!({"kind": "follow_user", "count": 1}));
     assert_eq!(welcome["steps"][0]["status"], "available");
-    assert!(quest(&anybody, "ladder")["teamId"].is_string());
+    assert!(quest(&visitor, "ladder")["teamId"].is_string());
     // The onboarding quest starts by itself.
     let mia = service.fan("mia");
     assert_eq!(quest(&mia, "welcome")["status"], "active");
@@ -334,12 +334,12 @@ fn invalid_requests_are_refused(kind: DatabaseKind) -> Result<()> {
     // A step's id is not the id of a quest.
     let step = step_id(&mia, "ladder", "one");
     mia.post(START, &json!({"questId": step})).problem(404, "not_found");
-    let anybody = service.client();
+    let visitor = service.client();
     for path in [START, STEP, CHECK, VISIT] {
-        anybody.post(path, &json!({})).problem(401, "authentication_required");
+        visitor.post(path, &json!({})).problem(401, "authentication_required");
     }
     for path in [DONE, "/api/user/achievements"] {
-        anybody.get(path).problem(401, "authentication_required");
+        visitor.get(path).problem(401, "authentication_required");
     }
     assert_eq!(total(&mia), 0);
     Ok(())

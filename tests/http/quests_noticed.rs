@@ -112,7 +112,7 @@ impl Fan {
     fn completes(&mut self, key: &str) {
         let steps = quest(&self.client, key)["steps"].clone();
         let step = steps.as_array().and_then(|steps| steps.last()).expect("a step");
-        self.hears("step.completed", |data| data["stepId"] == step["id"]);
+        self.receives("step.completed", |data| data["stepId"] == step["id"]);
         let shown = quest(&self.client, key);
         assert_eq!(shown["status"], "completed", "{shown}");
         let history = self.client.get("/api/user/points?limit=100").expect(200).list("/history");
@@ -124,7 +124,7 @@ impl Fan {
     }
 
     fn unlocks(&mut self, key: &str) {
-        self.hears("achievement.unlocked", |data| data["key"] == key);
+        self.receives("achievement.unlocked", |data| data["key"] == key);
         assert!(self.unlocked_at(key).is_string());
     }
 
@@ -135,7 +135,7 @@ impl Fan {
     }
 
     /// Waits for an event of the own stream, up to the stream's time limit.
-    fn hears(&mut self, name: &str, is_it: impl Fn(&Value) -> bool) {
+    fn receives(&mut self, name: &str, is_it: impl Fn(&Value) -> bool) {
         loop {
             let event = self.stream.one();
             if event.name == name && is_it(&event.data) {

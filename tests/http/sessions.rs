@@ -19,7 +19,7 @@ enum Worth {
     /// It signs this fan in.
     SignedIn(&'static str),
     /// Public reads are answered as without a session; the cookie is cleared or not.
-    Anybody { cleared: bool },
+    Anonymous { cleared: bool },
     /// Every request is refused.
     Refused,
 }
@@ -37,7 +37,7 @@ fn worth(client: &Client, fans: &[&'static str]) -> Result<Worth> {
         (200, 401) => {
             assert_eq!(own.code(), "authentication_required");
             assert_eq!(clears(&feed), clears(&own));
-            Worth::Anybody { cleared: clears(&feed) }
+            Worth::Anonymous { cleared: clears(&feed) }
         }
         (401, 401) => {
             for answer in [&feed, &own] {
@@ -62,22 +62,22 @@ fn the_credential_of_a_request_decides_its_account(kind: DatabaseKind) -> Result
     let made_up = format!("tsc_{}", "A".repeat(43));
     let none = service.client();
     let with_cookie = |value: &str| none.with_cookie("session", value);
-    let anybody = |cleared| Worth::Anybody { cleared };
+    let anonymous = |cleared| Worth::Anonymous { cleared };
     for (what, client, expected) in [
-        ("nothing", none.clone(), anybody(false)),
+        ("nothing", none.clone(), anonymous(false)),
         ("a cookie", with_cookie(&cookie), Worth::SignedIn("mia")),
         ("a bearer token", none.with_bearer(&access), Worth::SignedIn("bo_")),
         ("both: the token wins", with_cookie(&cookie).with_bearer(&access), Worth::SignedIn("bo_")),
         ("a bad token wins over a good cookie", with_cookie(&cookie).with_bearer("x"), Worth::Refused),
-        ("a cookie that is none", with_cookie("x"), anybody(true)),
-        ("a cookie of nobody", with_cookie(&made_up), anybody(true)),
-        ("a cookie and a bit", with_cookie(&format!("{cookie}A")), anybody(true)),
-        ("a cut cookie", with_cookie(&cookie[..cookie.len() - 1]), anybody(true)),
-        ("an empty cookie", with_cookie(""), anybody(true)),
-        ("a cookie of another name", none.with_cookie("__Host-session", &cookie), anybody(false)),
+        ("a cookie that is none", with_cookie("x"), anonymous(true)),
+        ("a cookie of nobody", with_cookie(&made_up), anonymous(true)),
+        ("a cookie and a bit", with_cookie(&format!("{cookie}A")), anonymous(true)),
+        ("a cut cookie", with_cookie(&cookie[..cookie.len() - 1]), anonymous(true)),
+        ("an empty cookie", with_cookie(""), anonymous(true)),
+        ("a cookie of another name", none.with_cookie("__Host-session", &cookie), anonymous(false)),
         ("the cookie's token as a bearer", none.with_bearer(&cookie), Worth::Refused),
-        ("the access token in the cookie", with_cookie(&access), anybody(true)),
-        ("the refresh token in the cookie", with_cookie(&refresh), anybody(true)),
+        ("the access token in the cookie", with_cookie(&access), anonymous(true)),
+        ("the refresh token in the cookie", with_cookie(&refresh), anonymous(true)),
         ("the refresh token as a bearer", none.with_bearer(&refresh), Worth::Refused),
         ("a token of nobody", none.with_bearer(&made_up.replace("tsc_", "tsa_")), Worth::Refused),
         ("no token behind the word", none.with_bearer(""), Worth::Refused),
@@ -105,7 +105,7 @@ fn a_session_that_was_ended_is_worth_nothing(kind: DatabaseKind) -> Result<()> {
     let (ended_browser, ended_phone) = (browser.fork(), phone.fork());
     browser.post("/api/logout", &json!({})).expect(204);
     phone.ask("POST", "/api/mobile-auth/logout").send().expect(204);
-    assert_eq!(worth(&ended_browser, &["mia"])?, Worth::Anybody { cleared: true });
+    assert_eq!(worth(&ended_browser, &["mia"])?, Worth::Anonymous { cleared: true });
     assert_eq!(worth(&ended_phone, &["mia"])?, Worth::Refused);
 
     let (one, other) = (service.client(), service.client());
@@ -114,7 +114,7 @@ fn a_session_that_was_ended_is_worth_nothing(kind: DatabaseKind) -> Result<()> {
     let change = json!({"currentPassword": PASSWORD, "newPassword": "a new password"});
     one.put("/api/user/password", &change).expect(204);
     assert_eq!(worth(&one, &["mia"])?, Worth::SignedIn("mia"));
-    assert_eq!(worth(&other, &["mia"])?, Worth::Anybody { cleared: true });
+    assert_eq!(worth(&other, &["mia"])?, Worth::Anonymous { cleared: true });
     Ok(())
 }
 
@@ -139,7 +139,7 @@ fn sessions_and_tokens_run_out(kind: DatabaseKind) -> Result<()> {
     browser.post("/api/mobile-auth/refresh", &refresh).problem(401, "invalid_token");
     assert_eq!(worth(&browser, &["mia"])?, Worth::SignedIn("mia"));
     service.clock().advance(Duration::from_hours(30 * 24));
-    assert_eq!(worth(&browser, &["mia"])?, Worth::Anybody { cleared: true });
+    assert_eq!(worth(&browser, &["mia"])?, Worth::Anonymous { cleared: true });
     Ok(())
 }
 

@@ -91,11 +91,11 @@ fn read(clients: &[Client], start: i64, seed: u64) -> Vec<i64> {
         };
         for _ in 0..dice.below(40) {
             // A reader that was too slow is cut off in order, and reconnects.
-            let Some(told) = stream.try_next().expect("a stream") else { break };
-            assert_ne!(told.name, "resync");
-            got.push(told.id);
-            known = told.id.to_string();
-            if told.data["post"]["body"] == THE_END {
+            let Some(received) = stream.try_next().expect("a stream") else { break };
+            assert_ne!(received.name, "resync");
+            got.push(received.id);
+            known = received.id.to_string();
+            if received.data["post"]["body"] == THE_END {
                 return got;
             }
         }
@@ -121,8 +121,9 @@ fn readers_that_drop_and_reconnect_at_random_get_the_log(kind: DatabaseKind) -> 
     let log = || -> Vec<i64> {
         let from = Position::new(start).expect("a position");
         let events = service.run(service.app().query(question(move |tx| tx.events_after(from, 100_000))));
-        let told = events.expect("the log").into_iter().filter(|event| event.what.topic == Topic::LockerRoom);
-        told.map(|event| event.position.get()).collect()
+        let received =
+            events.expect("the log").into_iter().filter(|event| event.what.topic == Topic::LockerRoom);
+        received.map(|event| event.position.get()).collect()
     };
     let lists: Vec<Vec<i64>> = thread::scope(|scope| {
         let clients = &clients;
@@ -139,6 +140,6 @@ fn readers_that_drop_and_reconnect_at_random_get_the_log(kind: DatabaseKind) -> 
         assert_eq!(list, log);
     }
     let all = service.client().stream(&since(ROOM, start)).take(log.len());
-    assert_eq!(all.iter().map(|told| told.id).collect::<Vec<_>>(), log);
+    assert_eq!(all.iter().map(|event| event.id).collect::<Vec<_>>(), log);
     Ok(())
 }

@@ -39,8 +39,8 @@ fn a_stream_sends_heartbeats_and_ends_in_order() -> Result<()> {
         assert!(last.parse::<i64>()? > 0);
         let post = mia.create_post("Meanwhile.");
         if path == ROOM {
-            let told = mia.stream_after(path, Some(&last)).one();
-            assert_eq!(told.data["post"]["id"], json!(post));
+            let event = mia.stream_after(path, Some(&last)).one();
+            assert_eq!(event.data["post"]["id"], json!(post));
         }
     }
     Ok(())
@@ -49,8 +49,8 @@ fn a_stream_sends_heartbeats_and_ends_in_order() -> Result<()> {
 #[test]
 fn streams_that_began_together_do_not_end_together() -> Result<()> {
     let service = short(Duration::from_secs(1), Duration::from_secs(15))?;
-    let anybody = service.client();
-    let mut streams: Vec<EventStream> = (0..12).map(|_| anybody.stream(ROOM)).collect();
+    let visitor = service.client();
+    let mut streams: Vec<EventStream> = (0..12).map(|_| visitor.stream(ROOM)).collect();
     let begun = Instant::now();
     let ends: Vec<Duration> = std::thread::scope(|scope| {
         let ends: Vec<_> = streams
@@ -144,14 +144,14 @@ fn opens(client: &Client, path: &str) -> Result<EventStream> {
 #[test]
 fn the_number_of_streams_is_bounded() -> Result<()> {
     let service = capped(2, 3)?;
-    let (mia, bo, anybody) = (service.fan("mia"), service.fan("bo_"), service.client());
+    let (mia, bo, visitor) = (service.fan("mia"), service.fan("bo_"), service.client());
     let of_mia = [mia.stream(ROOM).begun(), mia.stream(OWN).begun()];
     let refused = mia.get(BOARD).problem(429, "rate_limited");
     assert!(refused.header("retry-after").is_some());
     // Each has a separate allowance: a signed-in fan that of their account, whatever the address.
     let _of_bo = [bo.stream(ROOM).begun(), bo.stream(ROOM).begun()];
-    let _of_anybody: Vec<_> = (0..3).map(|_| anybody.stream(ROOM).begun()).collect();
-    anybody.get(ROOM).problem(429, "rate_limited");
+    let _of_visitor: Vec<_> = (0..3).map(|_| visitor.stream(ROOM).begun()).collect();
+    visitor.get(ROOM).problem(429, "rate_limited");
     // A client that disconnects makes room, although its stream had minutes left.
     let [gone, _stays] = of_mia;
     drop(gone);
@@ -169,8 +169,8 @@ fn caps_are_lifted_with_the_rate_limits() -> Result<()> {
             web.streams.per_address = 1;
         })
         .start()?;
-    let anybody = service.client();
-    let streams: Vec<_> = (0..40).map(|_| anybody.stream(ROOM).begun()).collect();
+    let visitor = service.client();
+    let streams: Vec<_> = (0..40).map(|_| visitor.stream(ROOM).begun()).collect();
     assert_eq!(streams.len(), 40);
     Ok(())
 }
@@ -196,20 +196,20 @@ fn a_reader_that_reads_nothing_is_cut_off_and_resumes() -> Result<()> {
             web.streams.write_timeout = Duration::from_millis(300);
         })
         .start()?;
-    let (mia, anybody) = (service.fan("mia"), service.client());
+    let (mia, visitor) = (service.fan("mia"), service.client());
     let start = service.client().get("/api/locker-room").expect(200).at("/streamPosition").as_i64();
     let path = since(ROOM, start.context("a position")?);
-    let mut stalled = anybody.stream(&path);
+    let mut stalled = visitor.stream(&path);
     let text = "ö".repeat(2000);
     let posts: Vec<String> = (0..700).map(|_| mia.create_post(&text)).collect();
     // It is closed, or there would be no room for another.
-    let mut back = opens(&anybody, &path)?;
+    let mut back = opens(&visitor, &path)?;
     let all: Vec<_> =
-        back.take(posts.len()).into_iter().map(|told| told.data["post"]["id"].clone()).collect();
+        back.take(posts.len()).into_iter().map(|event| event.data["post"]["id"].clone()).collect();
     assert_eq!(all, posts.iter().map(|post| json!(post)).collect::<Vec<_>>());
     let mut got = Vec::new();
-    while let Ok(Some(told)) = stalled.try_next() {
-        got.push(told.data["post"]["id"].clone());
+    while let Ok(Some(event)) = stalled.try_next() {
+        got.push(event.data["post"]["id"].clone());
     }
     assert!(got.len() < posts.len(), "nothing was held back");
     assert_eq!(got[..], all[..got.len()], "what it got is the beginning");
@@ -232,8 +232,8 @@ fn a_stop_ends_streams_at_once_and_their_clients_come_back() -> Result<()> {
     let last = streams[0].last_id.clone();
     let bo = other.fan("bo_");
     let post = bo.create_post("Elsewhere.");
-    let told = other.client().stream_after(ROOM, last.as_deref()).one();
-    assert_eq!(told.data["post"]["id"], json!(post));
+    let event = other.client().stream_after(ROOM, last.as_deref()).one();
+    assert_eq!(event.data["post"]["id"], json!(post));
     Ok(())
 }
 
@@ -247,9 +247,9 @@ fn a_stop_does_not_wait_for_readers_that_read_nothing() -> Result<()> {
             web.shutdown_timeout = Duration::from_mins(1);
         })
         .start()?;
-    let (mia, anybody) = (service.fan("mia"), service.client());
-    let stalled = anybody.stream(ROOM).begun();
-    let mut reads = anybody.stream(ROOM).begun();
+    let (mia, visitor) = (service.fan("mia"), service.client());
+    let stalled = visitor.stream(ROOM).begun();
+    let mut reads = visitor.stream(ROOM).begun();
     let text = "ö".repeat(2000);
     for _ in 0..600 {
         mia.create_post(&text);

@@ -25,15 +25,15 @@ fn impossible_ids_are_one_resync_on_every_stream(kind: DatabaseKind) -> Result<(
         for forged in ["-1", "99999", "9223372036854775807", "9223372036854775808", "junk", "1 OR 1=1", "１"]
         {
             let mut stream = mia.stream_after(path, Some(forged));
-            let told = stream.one();
-            assert_eq!((told.name.as_str(), &told.data), ("resync", &json!({})), "{path} {forged}");
+            let resync = stream.one();
+            assert_eq!((resync.name.as_str(), &resync.data), ("resync", &json!({})), "{path} {forged}");
             // It is a position to continue from, and the stream does.
             facts += 1;
             give(&service, &id, 1, &format!("after-{facts}"));
             let next = stream.one();
             let expected = if path == OWN { "points.awarded" } else { "score.changed" };
-            assert!(next.name == expected && next.id > told.id, "{path} {forged}: {next:?}");
-            let again = mia.stream_after(path, Some(&told.id.to_string())).one();
+            assert!(next.name == expected && next.id > resync.id, "{path} {forged}: {next:?}");
+            let again = mia.stream_after(path, Some(&resync.id.to_string())).one();
             assert_eq!(again.name, next.name, "{path} {forged}");
         }
         let start = position(&mia);

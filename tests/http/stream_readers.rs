@@ -21,14 +21,14 @@ const SOON: Duration = Duration::from_secs(2);
 const GRACE: Duration = Duration::from_secs(8);
 
 /// The posts that were received, up to the last post of the list.
-fn told_until(stream: &mut EventStream, last: &str) -> Vec<(String, Value)> {
-    let mut told = Vec::new();
+fn received_until(stream: &mut EventStream, last: &str) -> Vec<(String, Value)> {
+    let mut received = Vec::new();
     loop {
         let next = stream.one();
         if next.data["post"]["id"] == json!(last) {
-            return told;
+            return received;
         }
-        told.push((next.name, next.data));
+        received.push((next.name, next.data));
     }
 }
 
@@ -51,23 +51,23 @@ fn a_block_acts_both_ways_on_open_streams_and_on_replays(kind: DatabaseKind) -> 
     comment(&bo, &of_cleo);
     comment(&mia, &of_cleo);
     let last = cleo.create_post("The last.");
-    let of_streams = streams.each_mut().map(|stream| told_until(stream, &last));
+    let of_streams = streams.each_mut().map(|stream| received_until(stream, &last));
     let [seen_by_mia, seen_by_bo, seen_by_cleo] = of_streams;
-    let text = |told: &[(String, Value)]| json!(told).to_string();
+    let text = |received: &[(String, Value)]| json!(received).to_string();
     assert_eq!(seen_by_cleo.len(), 5, "{seen_by_cleo:?}");
     assert_eq!(seen_by_mia.len(), 3, "her post, the reaction to hers, her comment: {seen_by_mia:?}");
     assert_eq!(seen_by_bo.len(), 2, "his post and his comment: {seen_by_bo:?}");
     assert!(!text(&seen_by_mia).contains(&bo_id) && !text(&seen_by_bo).contains(&mia_id));
     // Replayed: events from before the block are left out too.
     for (client, count) in [(&mia, 5), (&bo, 3), (&cleo, 7)] {
-        let told = told_until(&mut client.stream(&since(ROOM, start)), &last);
-        assert_eq!(told.len(), count, "{told:?}");
+        let received = received_until(&mut client.stream(&since(ROOM, start)), &last);
+        assert_eq!(received.len(), count, "{received:?}");
     }
     mia.ask("DELETE", "/api/user/block").json(&json!({"userId": bo_id})).send().expect(200);
     bo.create_post("Of bo again.");
     let last = cleo.create_post("The very last.");
     let [seen_by_mia, ..] = &mut streams;
-    assert_eq!(told_until(seen_by_mia, &last).len(), 1, "a block that is lifted hides nobody");
+    assert_eq!(received_until(seen_by_mia, &last).len(), 1, "a block that is lifted hides nobody");
     Ok(())
 }
 
@@ -80,9 +80,9 @@ fn hidden_fans_are_nameless_on_boards(kind: DatabaseKind) -> Result<()> {
     bo.post("/api/user/block", &json!({"userId": mia_id})).expect(200);
     settled(&service);
     give(&service, &bo_id, 5, "one");
-    let told = streams.each_mut().map(|stream| stream.one().data);
+    let received = streams.each_mut().map(|stream| stream.one().data);
     let line = |user: Option<&String>| json!({"userId": user, "points": 5, "rank": 1});
-    assert_eq!(told, [line(None), line(Some(&bo_id)), line(Some(&bo_id))]);
+    assert_eq!(received, [line(None), line(Some(&bo_id)), line(Some(&bo_id))]);
     Ok(())
 }
 
@@ -131,8 +131,8 @@ fn events_of_a_suspended_account_stop(kind: DatabaseKind) -> Result<()> {
     let service = lasting(kind)?;
     let (mia, bo) = (service.fan("mia"), service.fan("bo_"));
     let start = settled(&service);
-    let anybody = service.client();
-    let mut live = anybody.stream(&since(ROOM, start));
+    let visitor = service.client();
+    let mut live = visitor.stream(&since(ROOM, start));
     let of_mia = mia.create_post("Of mia.");
     let of_bo = bo.create_post("Of bo.");
     comment(&mia, &of_bo);
@@ -143,14 +143,14 @@ fn events_of_a_suspended_account_stop(kind: DatabaseKind) -> Result<()> {
     ends_soon(&mut her_own, "a suspension")?;
     let last = bo.create_post("The last.");
     live.one();
-    let told = told_until(&mut anybody.stream(&since(ROOM, start)), &last);
-    assert_eq!(told.len(), 1, "what she wrote is told no more: {told:?}");
+    let received = received_until(&mut visitor.stream(&since(ROOM, start)), &last);
+    assert_eq!(received.len(), 1, "what she wrote is told no more: {received:?}");
     assert!(service.run(service.app().restore_account("mia")).is_ok());
     settled(&service);
     let last = bo.create_post("The very last.");
     live.one();
-    let told = told_until(&mut anybody.stream(&since(ROOM, start)), &last);
-    assert_eq!(told.len(), 5, "and again when she is there again: {told:?}");
+    let received = received_until(&mut visitor.stream(&since(ROOM, start)), &last);
+    assert_eq!(received.len(), 5, "and again when she is there again: {received:?}");
     Ok(())
 }
 

@@ -153,9 +153,9 @@ fn a_room_has_its_own_trends(kind: DatabaseKind) -> Result<()> {
     fans[1].patch("/api/user", &json!({"favoriteTeamId": one})).expect(200);
     assert_eq!(read(&fans[1], "&scope=team"), [first, second]);
     client.get("/api/locker-room?sort=trending&scope=team").problem(401, "authentication_required");
-    let nobodys = super::sample::UNKNOWN;
+    let unknown_team = super::sample::UNKNOWN;
     client
-        .get(&format!("/api/locker-room?sort=trending&scope=team&teamId={nobodys}"))
+        .get(&format!("/api/locker-room?sort=trending&scope=team&teamId={unknown_team}"))
         .problem(404, "not_found");
     client.get(&format!("/api/locker-room?sort=trending&teamId={one}")).problem(400, "invalid_request");
     Ok(())

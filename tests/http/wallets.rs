@@ -76,7 +76,7 @@ fn awards_can_be_spent_and_are_published(kind: DatabaseKind) -> Result<()> {
     assert_eq!(accounts(&bo)[0].2, 0);
 
     let whole = mia.get(WALLETS).expect(200);
-    let told: Vec<_> = whole
+    let listed: Vec<_> = whole
         .list("/entries")
         .iter()
         .map(|entry| {
@@ -88,7 +88,7 @@ fn awards_can_be_spent_and_are_published(kind: DatabaseKind) -> Result<()> {
         })
         .collect();
     for expected in [("EUR", 1250, 1250), ("points", -30, 40), ("points", 20, 70), ("points", 50, 50)] {
-        assert!(told.contains(&(expected.0.to_owned(), Some(expected.1), Some(expected.2))), "{told:?}");
+        assert!(listed.contains(&(expected.0.to_owned(), Some(expected.1), Some(expected.2))), "{listed:?}");
     }
     // Pages of one entry each show the same.
     let (mut paged, mut cursor) = (Vec::new(), String::new());

@@ -56,8 +56,8 @@ fn count(text: &str, name: &str, labels: &[&str]) -> f64 {
 #[test]
 fn metrics_count_requests_by_route_and_name_no_user() -> Result<()> {
     let sample = Sample::start(DatabaseKind::Sqlite)?;
-    let (mia, anybody) = (&sample.mia, sample.service.client());
-    let read = || anybody.get("/metrics").expect(200);
+    let (mia, visitor) = (&sample.mia, sample.service.client());
+    let read = || visitor.get("/metrics").expect(200);
     assert_eq!(read().header("content-type"), Some("text/plain; version=0.0.4; charset=utf-8"));
     let labels = |method: &str, route: &str, status: u16| {
         [format!("method=\"{method}\""), format!("route=\"{route}\""), format!("status=\"{status}\"")]
@@ -77,8 +77,8 @@ fn metrics_count_requests_by_route_and_name_no_user() -> Result<()> {
     assert!(counted(&found) >= found_before + 3.0);
     assert!(counted(&missing) >= missing_before + 1.0);
 
-    anybody.get("/somewhere/else/entirely").expect(404);
-    anybody.ask("BREW", "/api/teams").send().expect(405);
+    visitor.get("/somewhere/else/entirely").expect(404);
+    visitor.ask("BREW", "/api/teams").send().expect(405);
     let text = read().text();
     for secret in [&sample.post, &sample.comment, &sample.user, "mia", "somewhere", "BREW", "127.0.0.1"] {
         assert!(!text.contains(secret), "{secret}");

@@ -64,7 +64,7 @@ fn a_backup_under_load_holds_what_was_acknowledged_before_it() -> Result<()> {
     const FANS: usize = 4;
     let terrace = Invocation::new()?;
     let program = terrace.serve()?;
-    let (told, over) = (Mutex::new(BTreeSet::new()), AtomicBool::new(false));
+    let (acknowledged, over) = (Mutex::new(BTreeSet::new()), AtomicBool::new(false));
     let fans: Vec<Client> = (0..FANS)
         .map(|number| {
             let client = program.client();
@@ -72,7 +72,7 @@ fn a_backup_under_load_holds_what_was_acknowledged_before_it() -> Result<()> {
             client
         })
         .collect();
-    let count = || told.lock().map_or(0, |told| told.len());
+    let count = || acknowledged.lock().map_or(0, |acknowledged| acknowledged.len());
     let wait_for = |posts: usize| {
         let asked = Instant::now();
         while count() < posts {
@@ -83,7 +83,7 @@ fn a_backup_under_load_holds_what_was_acknowledged_before_it() -> Result<()> {
     };
     let before = thread::scope(|scope| {
         for (number, client) in fans.iter().enumerate() {
-            let (told, over) = (&told, &over);
+            let (acknowledged, over) = (&acknowledged, &over);
             scope.spawn(move || {
                 for post in 0.. {
                     if over.load(Ordering::SeqCst) {
@@ -91,13 +91,13 @@ fn a_backup_under_load_holds_what_was_acknowledged_before_it() -> Result<()> {
                     }
                     let body = format!("post {post} of fan {number}");
                     client.create_post(&body);
-                    told.lock().expect("nobody panics").insert(body);
+                    acknowledged.lock().expect("nobody panics").insert(body);
                 }
             });
         }
         let watched = (|| {
             wait_for(200)?;
-            let before = told.lock().expect("nobody panics").clone();
+            let before = acknowledged.lock().expect("nobody panics").clone();
             let said = run(&terrace, &["backup", "copy.db"])?.succeeded()?;
             ensure!(said.contains("copy as well") && said.contains("data/media"), "{said}");
             ensure!(said.contains("data/secret"), "{said}");
@@ -121,7 +121,7 @@ fn a_backup_under_load_holds_what_was_acknowledged_before_it() -> Result<()> {
     let there = posts(&restored.client())?;
     let lost: Vec<_> = before.difference(&there).collect();
     assert!(lost.is_empty(), "{lost:?}");
-    let all = told.into_inner()?;
+    let all = acknowledged.into_inner()?;
     assert!(there.is_subset(&all) && there.len() < all.len(), "{} of {}", there.len(), all.len());
     // It serves like any other.
     let new = restored.client();

@@ -2,7 +2,7 @@
 //! each prints what to do, ends with 1 and changes nothing; where the disk is right again, the same command
 //! does its work.
 
-use crate::contract::mended::{Stored, differences, kept};
+use crate::contract::repairs::{Stored, differences, kept};
 use crate::disk::{Disk, needs_mount};
 use anyhow::{Context, Result};
 use std::fmt::Write;
@@ -198,8 +198,8 @@ fn a_disk_that_fills_up_is_reported_and_the_next_run_does_the_rest() -> Result<(
         let after = place.kept(&["maintenance_runs", "leases"])?;
         assert_eq!(differences(&before, &after), Vec::<String>::new());
         place.run(&["maintain", "run", "teams"])?.succeeded()?;
-        let told = place.run(&["maintain", "history"])?.succeeded()?;
-        assert!(told.contains(" teams succeeded ") && told.contains(" teams failed "), "{told}");
+        let history = place.run(&["maintain", "history"])?.succeeded()?;
+        assert!(history.contains(" teams succeeded ") && history.contains(" teams failed "), "{history}");
         place.run(&["maintain", "verify"])?.succeeded().map(drop)
     })
 }

@@ -126,8 +126,8 @@ fn bad_files_are_refused_and_nothing_is_written(kind: DatabaseKind) -> Result<()
         "{}",
         refused.words()
     );
-    let nobody = terrace.clone().args(["account", "suspend", "mia"]).run()?;
-    assert!(nobody.log.contains("there is no account"), "{}", nobody.words());
+    let unknown = terrace.clone().args(["account", "suspend", "mia"]).run()?;
+    assert!(unknown.log.contains("there is no account"), "{}", unknown.words());
     let empty = TestDatabase::empty(kind)?;
     let unready = Invocation::on(empty.url())?;
     put(&unready, "User.csv", head)?;

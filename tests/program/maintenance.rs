@@ -64,24 +64,27 @@ fn tasks_are_listed_planned_run_and_recorded(kind: DatabaseKind) -> Result<()> {
     assert!(lines[1].starts_with("turn-seasons  ") && lines[1].contains("  no rows ("), "{ran}");
     let only = terrace.clone().env("USER", "bo").args(["maintain", "run", "turn-seasons", "--only"]).run()?;
     assert_eq!(only.succeeded()?.lines().count(), 1);
-    let told = maintain(&terrace, &["history"])?.succeeded()?;
-    let told: Vec<_> = told.lines().collect();
-    assert_eq!(told.len(), 3, "{told:?}");
+    let history = maintain(&terrace, &["history"])?.succeeded()?;
+    let history: Vec<_> = history.lines().collect();
+    assert_eq!(history.len(), 3, "{history:?}");
     assert!(
-        told[0].contains(" turn-seasons succeeded after ")
-            && told[0].ends_with("; no rows; by bo (run turn-seasons --only)"),
-        "{told:?}"
+        history[0].contains(" turn-seasons succeeded after ")
+            && history[0].ends_with("; no rows; by bo (run turn-seasons --only)"),
+        "{history:?}"
     );
-    assert!(told[2].contains(" seasons succeeded after "), "{told:?}");
-    assert!(told[2].ends_with("; seasons: 2; by Mia of the night shift (run turn-seasons)"), "{told:?}");
+    assert!(history[2].contains(" seasons succeeded after "), "{history:?}");
+    assert!(
+        history[2].ends_with("; seasons: 2; by Mia of the night shift (run turn-seasons)"),
+        "{history:?}"
+    );
     assert_eq!(
         maintain(&terrace, &["history", "--limit", "1"])?.succeeded()?.lines().collect::<Vec<_>>(),
-        told[..1]
+        history[..1]
     );
     // A task without a run is reported as such.
     maintain(&terrace, &["sweep"])?.succeeded()?;
-    let told = maintain(&terrace, &["history", "--limit", "1"])?.succeeded()?;
-    assert!(told.ends_with("; by unknown (sweep)\n"), "{told}");
+    let history = maintain(&terrace, &["history", "--limit", "1"])?.succeeded()?;
+    assert!(history.ends_with("; by unknown (sweep)\n"), "{history}");
     Ok(())
 }
 
@@ -99,8 +102,8 @@ fn a_dry_run_writes_nothing(kind: DatabaseKind) -> Result<()> {
     assert_eq!(counted(&dry, "seasons")?, "seasons: 2");
     assert!(counted(&dry, "packs")?.starts_with("collectibles: "), "{dry}");
     assert_eq!(counted(&dry, "cron-secret")?, "files: 1");
-    let told = dry.matches(" s)").count() + dry.matches(" s, longest batch ").count();
-    assert_eq!(dry.matches(" (rehearsed, ").count(), told, "{dry}");
+    let runs = dry.matches(" s)").count() + dry.matches(" s, longest batch ").count();
+    assert_eq!(dry.matches(" (rehearsed, ").count(), runs, "{dry}");
     assert!(dry.ends_with("nothing was written\n"), "{dry}");
     assert_eq!(maintain(&terrace, &["history"])?.succeeded()?, "");
     assert!(
@@ -221,16 +224,19 @@ fn ctrl_c_ends_a_run_between_two_batches_and_the_next_does_the_rest(kind: Databa
     holding.end()?;
     let ended = run.wait()?;
     assert_eq!(ended.code, Some(130), "{}", ended.words());
-    let told = maintain(&terrace, &["history"])?.succeeded()?;
+    let history = maintain(&terrace, &["history"])?.succeeded()?;
     if kind == DatabaseKind::Postgres || ended.said.contains("backfill-topics") {
         assert_eq!(counted(&ended.said, "backfill-topics")?, "stopped; no rows");
-        assert!(told.contains(" backfill-topics stopped after ") && told.lines().count() == 1, "{told}");
+        assert!(
+            history.contains(" backfill-topics stopped after ") && history.lines().count() == 1,
+            "{history}"
+        );
     } else {
-        assert!(!told.contains("backfill-topics"), "it ended before it began: {told}");
+        assert!(!history.contains("backfill-topics"), "it ended before it began: {history}");
     }
     maintain(&terrace, &["run", "backfill-topics"])?.succeeded()?;
-    let told = maintain(&terrace, &["history", "--limit", "1"])?.succeeded()?;
-    assert!(told.contains(" backfill-topics succeeded after "), "{told}");
+    let history = maintain(&terrace, &["history", "--limit", "1"])?.succeeded()?;
+    assert!(history.contains(" backfill-topics succeeded after "), "{history}");
     Ok(())
 }
 
@@ -244,8 +250,8 @@ fn a_second_run_names_the_process_of_the_first(kind: DatabaseKind) -> Result<()>
     let holding = Holding::begin(database.url())?;
     let mut first = terrace.clone().args(["maintain", "run", "backfill-topics", "--by", "Mia"]).begin()?;
     let since = loop {
-        let told = maintain(&terrace, &["history"])?.succeeded()?;
-        if let Some((since, rest)) = told.split_once(' ') {
+        let history = maintain(&terrace, &["history"])?.succeeded()?;
+        if let Some((since, rest)) = history.split_once(' ') {
             assert_eq!(rest, "backfill-topics running; no rows; by Mia (run backfill-topics)\n");
             break since.to_owned();
         }

@@ -2,7 +2,7 @@
 //! ends with 1 and changes nothing.
 
 use super::hindered::kept_in;
-use crate::contract::mended::differences;
+use crate::contract::repairs::differences;
 use anyhow::{Result, ensure};
 use std::fs;
 use std::sync::Arc;
@@ -168,7 +168,7 @@ fn a_million_broken_lines_are_reported_briefly_in_little_memory(kind: DatabaseKi
     // Nothing of the second file reaches a database.
     let files = if kind == DatabaseKind::Sqlite { 2 } else { 1 };
     place.unchanged(|| {
-        for (words, told) in [
+        for (words, expected) in [
             (
                 &["import", "legacy", "User.csv"][..],
                 &[
@@ -189,8 +189,8 @@ fn a_million_broken_lines_are_reported_briefly_in_little_memory(kind: DatabaseKi
             let (refused, peak) = watched(&place, words)?;
             let said = refused.words();
             ensure!(refused.code == Some(1), "{words:?}: {:?}\n{said}", refused.code);
-            for told in told {
-                ensure!(said.contains(told), "{told}\n{said}");
+            for expected in expected {
+                ensure!(said.contains(expected), "{expected}\n{said}");
             }
             println!("{words:?}: {} lines told, {peak} KiB at most", said.lines().count());
             ensure!(said.lines().count() < 150 && said.len() < 20_000, "{said}");

@@ -203,8 +203,8 @@ impl Crowd {
         let log = Inside::on(url, dice)?.room_after(start)?;
         self.holds(&log, &acknowledged.lock(), service)?;
         for (nth, list) in lists.iter().enumerate() {
-            let heard: Vec<i64> = list.iter().map(|(id, _)| *id).collect();
-            is_the_log(&heard, &log).map_err(|error| error.context(format!("reader {nth}")))?;
+            let received: Vec<i64> = list.iter().map(|(id, _)| *id).collect();
+            is_the_log(&received, &log).map_err(|error| error.context(format!("reader {nth}")))?;
         }
         Ok(())
     }
@@ -230,14 +230,14 @@ impl Crowd {
 }
 
 /// Asserts that a reader received the log; the error names where they differ.
-fn is_the_log(heard: &[i64], log: &[Event]) -> Result<()> {
+fn is_the_log(received: &[i64], log: &[Event]) -> Result<()> {
     let mut log = log.iter().map(|event| event.position.get());
-    let wrong = heard.iter().enumerate().find_map(|(place, id)| {
+    let wrong = received.iter().enumerate().find_map(|(place, id)| {
         let next = log.next();
         (next != Some(*id)).then_some((place, *id, next))
     });
     if let Some((place, id, next)) = wrong {
-        let before = place.checked_sub(1).and_then(|before| heard.get(before));
+        let before = place.checked_sub(1).and_then(|before| received.get(before));
         bail!("{id} in place {place}, behind {before:?}, where the log has {next:?}");
     }
     ensure!(log.next().is_none(), "the end is missing");

@@ -32,18 +32,18 @@ pub(super) fn read(client: &Client, start: &str, dice: &mut Dice) -> Result<Vec<
             }
         };
         for _ in 0..dice.below(120) {
-            let told = match stream.try_next() {
-                Ok(Some(told)) => told,
+            let event = match stream.try_next() {
+                Ok(Some(event)) => event,
                 Ok(None) => break,
                 Err(error) => {
                     broken = Some(error);
                     break;
                 }
             };
-            ensure!(told.name == "post.created", "{told:?}");
-            let body = told.data["post"]["body"].as_str().unwrap_or_default().to_owned();
+            ensure!(event.name == "post.created", "{event:?}");
+            let body = event.data["post"]["body"].as_str().unwrap_or_default().to_owned();
             let is_end = body == THE_END;
-            got.push((told.id, body));
+            got.push((event.id, body));
             if is_end {
                 return Ok(got);
             }

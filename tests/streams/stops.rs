@@ -15,21 +15,21 @@ const POSTS: usize = 12;
 /// The longest that a stop may take.
 const BOUND: Duration = Duration::from_secs(5);
 
-fn posts(told: &[Value]) -> Vec<&str> {
-    told.iter().filter_map(|data| data["post"]["id"].as_str()).collect()
+fn posts(received: &[Value]) -> Vec<&str> {
+    received.iter().filter_map(|data| data["post"]["id"].as_str()).collect()
 }
 
 /// What a reader receives until its stream ends, and then, from the last id on, elsewhere, until it has
 /// `count` events.
 fn goes_on(mut stream: EventStream, elsewhere: &Client, count: usize) -> Result<Vec<Value>> {
-    let mut told: Vec<Value> = stream.rest().into_iter().map(|told| told.data).collect();
+    let mut received: Vec<Value> = stream.rest().into_iter().map(|event| event.data).collect();
     let retry = stream.retry.context("nothing was said of coming back")?;
     ensure!((1000..2000).contains(&retry), "retry: {retry}");
     let last = stream.last_id.context("no position")?;
-    ensure!(told.len() <= count, "it heard {} of {count}", told.len());
+    ensure!(received.len() <= count, "it heard {} of {count}", received.len());
     let mut again = elsewhere.stream_after(ROOM, Some(&last));
-    told.extend(again.take(count - told.len()).into_iter().map(|told| told.data));
-    Ok(told)
+    received.extend(again.take(count - received.len()).into_iter().map(|event| event.data));
+    Ok(received)
 }
 
 fn a_stop_ends_thousands_of_streams_in_time_and_no_event_is_missed(kind: DatabaseKind) -> Result<()> {
@@ -56,8 +56,8 @@ fn a_stop_ends_thousands_of_streams_in_time_and_no_event_is_missed(kind: Databas
     eprintln!("{streams} streams ended in {took:?}");
     ensure!(took < BOUND, "it stopped after {took:?}");
     for stream in open {
-        let told = goes_on(stream, &elsewhere, written.len())?;
-        assert_eq!(posts(&told), written);
+        let received = goes_on(stream, &elsewhere, written.len())?;
+        assert_eq!(posts(&received), written);
     }
     Ok(())
 }

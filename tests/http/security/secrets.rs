@@ -113,59 +113,59 @@ fn collect(folder: &Path, all: &mut Vec<u8>) -> Result<()> {
 
 /// A fan's requests with secrets, valid and invalid. Returns every answer that must not contain one.
 fn live(program: &Program, secrets: &mut Secrets) -> Result<Vec<Answer>> {
-    let (browser, anybody) = (program.client(), program.client());
+    let (browser, visitor) = (program.client(), program.client());
     let mut answers = Vec::new();
     let credentials = |password: &str| json!({"username": "mia", "password": password});
     let register = browser.ask("POST", "/api/register").header("idempotency-key", "a-first-visit");
     answers.push(register.json(&credentials(PASSWORD)).send().expect(201));
     let cookie = browser.cookie("session").context("no cookie")?;
-    let first = anybody.post("/api/mobile-auth/login", &credentials(PASSWORD)).expect(200);
+    let first = visitor.post("/api/mobile-auth/login", &credentials(PASSWORD)).expect(200);
     let refresh = json!({"refreshToken": first.str_at("/refreshToken")});
-    let next = anybody.post("/api/mobile-auth/refresh", &refresh).expect(200);
+    let next = visitor.post("/api/mobile-auth/refresh", &refresh).expect(200);
     secrets.add("the cookie's token", &cookie);
     for pair in [&first, &next] {
         secrets.add("an access token", &pair.str_at("/accessToken"));
         secrets.add("a refresh token", &pair.str_at("/refreshToken"));
     }
     let access = next.str_at("/accessToken");
-    let phone = anybody.with_bearer(&access);
+    let phone = visitor.with_bearer(&access);
     answers.push(browser.patch("/api/user", &json!({"bio": BIO})).expect(200));
     answers.push(phone.post("/api/locker-room", &json!({"body": "What a save!"})).expect(201));
-    answers.push(anybody.post("/api/login", &credentials(WRONG_PASSWORD)).expect(401));
+    answers.push(visitor.post("/api/login", &credentials(WRONG_PASSWORD)).expect(401));
     let change = |from: &str| json!({"currentPassword": from, "newPassword": NEXT_PASSWORD});
     answers.push(browser.put("/api/user/password", &change(WRONG_PASSWORD)).expect(403));
-    answers.extend(mistakes(&anybody, &browser, (&access, &cookie)));
-    answers.push(anybody.post("/api/mobile-auth/refresh", &refresh).expect(401));
+    answers.extend(mistakes(&visitor, &browser, (&access, &cookie)));
+    answers.push(visitor.post("/api/mobile-auth/refresh", &refresh).expect(401));
     answers.push(browser.put("/api/user/password", &change(PASSWORD)).expect(204));
     for path in ["/api/user", "/api/user/sessions", "/api/user/export", "/api/quests", "/metrics"] {
         answers.push(browser.get(path).expect(200));
     }
-    let timer = anybody.with_bearer(CRON);
+    let timer = visitor.with_bearer(CRON);
     answers.push(timer.ask("POST", "/api/cron/sync-trends").send().expect(200));
     Ok(answers)
 }
 
 /// Secrets in the wrong places: the service repeats none of them.
-fn mistakes(anybody: &Client, browser: &Client, (access, cookie): (&str, &str)) -> Vec<Answer> {
+fn mistakes(visitor: &Client, browser: &Client, (access, cookie): (&str, &str)) -> Vec<Answer> {
     let almost = |token: &str| format!("{token}A");
     let long = format!("{{\"username\":\"mia\",\"password\":\"{PASSWORD}\",\"extra\":1}}");
     let cut = format!("{{\"username\":\"mia\",\"password\":\"{PASSWORD}");
     let swapped = json!({"username": PASSWORD, "password": PASSWORD});
     let typed = json!({"username": "mia", "password": [PASSWORD]});
     let kind = json!({"kind": access});
-    let post = |path: &str, body: &Value| anybody.post(path, body);
+    let post = |path: &str, body: &Value| visitor.post(path, body);
     vec![
-        anybody.with_bearer(&almost(access)).get("/api/user").expect(401),
-        anybody.with_bearer(cookie).get("/api/user").expect(401),
-        anybody.with_cookie("session", access).get("/api/user").expect(401),
-        anybody.with_bearer(&almost(CRON)).ask("POST", "/api/cron/sync-trends").send().expect(401),
-        anybody.with_bearer(access).ask("POST", "/api/cron/sync-trends").send().expect(401),
-        anybody.ask("POST", "/api/login").body("application/json", long).send().expect(400),
-        anybody.ask("POST", "/api/login").body("application/json", cut).send().expect(400),
+        visitor.with_bearer(&almost(access)).get("/api/user").expect(401),
+        visitor.with_bearer(cookie).get("/api/user").expect(401),
+        visitor.with_cookie("session", access).get("/api/user").expect(401),
+        visitor.with_bearer(&almost(CRON)).ask("POST", "/api/cron/sync-trends").send().expect(401),
+        visitor.with_bearer(access).ask("POST", "/api/cron/sync-trends").send().expect(401),
+        visitor.ask("POST", "/api/login").body("application/json", long).send().expect(400),
+        visitor.ask("POST", "/api/login").body("application/json", cut).send().expect(400),
         post("/api/login", &typed).expect(400),
         post("/api/register", &swapped).expect(422),
         post("/api/mobile-auth/refresh", &json!({"refreshToken": almost(access)})).expect(401),
-        anybody.with_bearer(access).post("/api/locker-room/x/react", &kind).expect(400),
+        visitor.with_bearer(access).post("/api/locker-room/x/react", &kind).expect(400),
         browser.get(&format!("/api/teams/{cookie}")).expect(400),
     ]
 }

@@ -99,15 +99,15 @@ impl Credentials {
     }
 
     fn client(&self, sample: &Sample, visitor: Visitor) -> Client {
-        let nobody = sample.service.client();
+        let anonymous = sample.service.client();
         match visitor {
-            Visitor::Anonymous => nobody,
-            Visitor::ExpiredCookie => nobody.with_cookie("session", &self.expired_cookie),
-            Visitor::ExpiredBearer => nobody.with_bearer(&self.expired_access),
-            Visitor::OtherSite => nobody.with_cookie("session", &self.cookie),
-            Visitor::BearerInCookie => nobody.with_cookie("session", &self.access),
-            Visitor::CookieAsBearer => nobody.with_bearer(&self.cookie),
-            Visitor::RefreshAsBearer => nobody.with_bearer(&self.refresh),
+            Visitor::Anonymous => anonymous,
+            Visitor::ExpiredCookie => anonymous.with_cookie("session", &self.expired_cookie),
+            Visitor::ExpiredBearer => anonymous.with_bearer(&self.expired_access),
+            Visitor::OtherSite => anonymous.with_cookie("session", &self.cookie),
+            Visitor::BearerInCookie => anonymous.with_cookie("session", &self.access),
+            Visitor::CookieAsBearer => anonymous.with_bearer(&self.cookie),
+            Visitor::RefreshAsBearer => anonymous.with_bearer(&self.refresh),
         }
     }
 }
@@ -175,9 +175,9 @@ fn reads_as_anonymous(
     answer: &Answer,
 ) {
     let shown = format!("{} {target} as {visitor:?}", operation.method);
-    let (nobody, owner) = (sample.service.client(), sample.mia.fork());
-    let as_whom = if visitor == Visitor::OtherSite { owner } else { nobody };
-    let expected = sample.good(&as_whom, operation, target).send();
+    let (anonymous, owner) = (sample.service.client(), sample.mia.fork());
+    let as_client = if visitor == Visitor::OtherSite { owner } else { anonymous };
+    let expected = sample.good(&as_client, operation, target).send();
     assert_eq!(answer.status, expected.status, "{shown}");
     assert!(answer.status < 500, "{shown}");
     let is_json = answer.header("content-type").is_some_and(|kind| kind.starts_with("application/json"));

@@ -9,13 +9,13 @@ use terrace_testkit::scoring::{
 };
 
 /// Every change of a total, with the position of its event.
-pub(crate) struct Told {
+pub(crate) struct PublishedTotals {
     changes: Vec<(Position, UserId, TotalChange)>,
     /// Every record that has an event, by its id.
     pub(crate) records: BTreeMap<RecordId, PointsRecord>,
 }
 
-impl Told {
+impl PublishedTotals {
     /// Reads the whole log and the whole ledger, and compares each event with the records: the totals that it
     /// publishes are the sums of the fan's records that were published by then.
     pub(crate) async fn read(app: &App) -> Self {
@@ -41,12 +41,12 @@ impl Told {
         }
         let mut sums: BTreeMap<(SeasonId, BoardId, UserId), (i64, Timestamp)> = BTreeMap::new();
         let mut changes = Vec::new();
-        let mut told = 0;
+        let mut published = 0;
         for event in &events {
             let fan = event.what.actor.expect("somebody's points");
             let record = records.get(&RecordId::from_uuid(event.what.subject));
             assert_eq!(record.is_some(), event.what.kind == EventKind::PointsAwarded, "{event:?}");
-            told += usize::from(record.is_some());
+            published += usize::from(record.is_some());
             let totals: TotalChanges = event.detail.as_deref().unwrap_or_default().parse().expect("totals");
             if let Some(record) = record {
                 let boards = usize::from(record.season.is_some()) * (1 + usize::from(record.board.is_some()));
@@ -67,7 +67,7 @@ impl Told {
                 changes.push((event.position, fan, change));
             }
         }
-        assert_eq!(told, records.len(), "a record that nobody was told of");
+        assert_eq!(published, records.len(), "a record that nobody was told of");
         Self { changes, records }
     }
 

@@ -101,16 +101,16 @@ fn counts(report: &RoundReport) -> Counts {
 
 /// The counts of a task: a dry run reports the same and writes nothing, and a second run finds nothing more
 /// to do.
-pub(super) fn mends(service: &TestApp, task: &str) -> Vec<(&'static str, u64)> {
+pub(super) fn repair_counts(service: &TestApp, task: &str) -> Vec<(&'static str, u64)> {
     let before = stored(service, &[]);
-    let rehearsed = counts(&run(service, &[task], true));
+    let dry_run = counts(&run(service, &[task], true));
     assert_eq!(differences(&before, &stored(service, &[])), Vec::<String>::new(), "{task} rehearsed");
-    let mended = counts(&run(service, &[task], false));
-    assert_eq!(rehearsed, mended, "{task}");
+    let repaired = counts(&run(service, &[task], false));
+    assert_eq!(dry_run, repaired, "{task}");
     let after = stored(service, &[]);
     assert_eq!(counts(&run(service, &[task], false)), Counts::new(), "{task} again");
     assert_eq!(differences(&after, &stored(service, &[])), Vec::<String>::new(), "{task} again");
-    mended.into_iter().collect()
+    repaired.into_iter().collect()
 }
 
 /// Asserts that `verify` finds nothing wrong.
