@@ -25,7 +25,7 @@ on_each_database! {
     each_date_is_paid_once,
     lists_positions_and_keys_stay_correct,
     packs_are_paid_and_opened_once,
-    what_happens_now_counts_in_the_season_that_has_begun,
+    awards_count_in_the_season_that_has_begun,
     jobs_and_leases_do_not_wait_for_a_time_that_was_wrong,
 }
 
@@ -173,7 +173,7 @@ fn packs_are_paid_and_opened_once(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn what_happens_now_counts_in_the_season_that_has_begun(kind: DatabaseKind) -> Result<()> {
+fn awards_count_in_the_season_that_has_begun(kind: DatabaseKind) -> Result<()> {
     let service = founded(kind)?;
     let [mia, bo, kim] = [service.fan("mia").id, service.fan("bo_").id, service.fan("kim").id];
     let counts = |fan: UserId| {

@@ -19,8 +19,8 @@ use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
 
 on_each_database! {
     spec_1_rule_13_completions_are_imported_once,
-    what_was_done_here_stays_as_it_is,
-    what_an_import_began_goes_on_here,
+    completions_made_here_are_unchanged,
+    a_quest_begun_by_an_import_can_be_completed_here,
     lines_that_match_nothing_are_left_out_and_named,
     rules_4_to_6_points_count_in_the_season_of_their_time,
     a_daily_quest_goes_by_the_date_where_the_fan_was,
@@ -142,7 +142,7 @@ fn spec_1_rule_13_completions_are_imported_once(kind: DatabaseKind) -> Result<()
     Ok(())
 }
 
-fn what_was_done_here_stays_as_it_is(kind: DatabaseKind) -> Result<()> {
+fn completions_made_here_are_unchanged(kind: DatabaseKind) -> Result<()> {
     let service = with_quests(kind)?;
     let mia = service.crowd("mia", 1)[0];
     let now = service.app().now();
@@ -167,7 +167,7 @@ fn what_was_done_here_stays_as_it_is(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn what_an_import_began_goes_on_here(kind: DatabaseKind) -> Result<()> {
+fn a_quest_begun_by_an_import_can_be_completed_here(kind: DatabaseKind) -> Result<()> {
     let service = with_quests(kind)?;
     let mia = service.crowd("mia", 1)[0];
     // Without points: nothing was paid, and nothing pays it later, neither another file nor the step here.

@@ -15,7 +15,7 @@ use terrace_testkit::{DatabaseKind, PASSWORD, SaidNo, TestApp, body, on_each_dat
 
 on_each_database! {
     each_command_appends_its_events,
-    what_changes_nothing_appends_nothing,
+    a_command_that_changes_nothing_appends_nothing,
     signing_in_and_out_appends_nothing,
     a_command_that_fails_appends_nothing,
     events_outlive_their_sweep_in_their_positions,
@@ -80,7 +80,7 @@ fn each_command_appends_its_events(kind: DatabaseKind) -> Result<()> {
 }
 
 /// A command that changes nothing appends no event: the same reaction, an empty change, a report.
-fn what_changes_nothing_appends_nothing(kind: DatabaseKind) -> Result<()> {
+fn a_command_that_changes_nothing_appends_nothing(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let [mia, bo] = ["mia", "bo_"].map(|name| service.fan(name).id);
     let post =

@@ -20,7 +20,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 on_each_database! {
-    the_live_graph_is_what_the_rows_are_after_any_history,
+    the_live_graph_equals_the_rows_after_any_history,
     events_that_were_swept_do_not_matter,
     an_imported_follow_graph_reaches_other_processes,
     a_stopped_process_drops_its_graph_and_the_next_loads_it_again,
@@ -160,7 +160,7 @@ fn all_suggestions(living: &Living, fans: &[Fan]) -> Vec<Vec<Suggestion>> {
 
 /// Two processes write at once, and both follow the log; then a third, which loads the rows, has the same
 /// graph.
-fn the_live_graph_is_what_the_rows_are_after_any_history(kind: DatabaseKind) -> Result<()> {
+fn the_live_graph_equals_the_rows_after_any_history(kind: DatabaseKind) -> Result<()> {
     let first = Living::on(TestApp::start(kind)?);
     let mut other = Living::on(first.service.another()?);
     let fans: Vec<Fan> = (0..12).map(|n| first.service.fan(&format!("fan{n}"))).collect();

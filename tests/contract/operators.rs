@@ -17,7 +17,7 @@ on_each_database! {
     a_suspended_account_is_signed_out_and_hidden_until_it_is_restored,
     a_reset_password_is_the_only_one_and_ends_every_session,
     a_role_is_granted_and_revoked,
-    a_name_that_nobody_has_changes_nothing,
+    an_unknown_name_changes_nothing,
 }
 
 fn offered(password: &str) -> Password {
@@ -146,7 +146,7 @@ fn a_role_is_granted_and_revoked(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn a_name_that_nobody_has_changes_nothing(kind: DatabaseKind) -> Result<()> {
+fn an_unknown_name_changes_nothing(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let gone = service.fan("gone");
     let viewer = service.viewer(gone.cookie).expect("signed in");

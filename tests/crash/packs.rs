@@ -15,7 +15,7 @@ use terrace_testkit::{
     Answer, CRON_SECRET, Client, DatabaseKind, Invocation, Program, TestDatabase, on_each_database,
 };
 
-on_each_database! { editions_are_sold_and_given_once_while_the_service_is_killed }
+on_each_database! { editions_are_sold_and_drawn_once_while_the_service_is_killed }
 
 const BUYERS: usize = 300;
 const EDITIONS: usize = 40;
@@ -248,7 +248,7 @@ fn ask_for_each(
     Ok(lost)
 }
 
-fn editions_are_sold_and_given_once_while_the_service_is_killed(kind: DatabaseKind) -> Result<()> {
+fn editions_are_sold_and_drawn_once_while_the_service_is_killed(kind: DatabaseKind) -> Result<()> {
     let database = TestDatabase::empty(kind)?;
     let invocation = Invocation::on(database.url())?.env("TERRACE_CRON_SECRET", CRON_SECRET);
     let mut race = Race::prepare(invocation.clone(), database.url())?;

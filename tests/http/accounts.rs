@@ -8,7 +8,7 @@ use terrace_testkit::{DatabaseKind, PASSWORD, TestService, on_each_database};
 
 on_each_database! {
     registering_gives_an_account_a_cookie_and_an_address,
-    a_name_is_given_once_whatever_its_spelling,
+    a_name_is_registered_once_whatever_its_spelling,
     names_that_mislead_are_refused,
     signing_in_does_not_reveal_which_names_exist,
     a_native_client_gets_a_pair_and_exchanges_it,
@@ -44,7 +44,7 @@ fn registering_gives_an_account_a_cookie_and_an_address(kind: DatabaseKind) -> R
     Ok(())
 }
 
-fn a_name_is_given_once_whatever_its_spelling(kind: DatabaseKind) -> Result<()> {
+fn a_name_is_registered_once_whatever_its_spelling(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     service.fan("Straße");
     for name in ["Straße", "STRASSE", "strasse", "Ｓtraße"] {

@@ -12,8 +12,8 @@ on_each_database! {
     after_a_deletion_nothing_signs_in_and_nothing_is_shown,
     a_stored_answer_is_deleted_with_its_account,
     a_suspended_account_gets_the_reason,
-    an_export_is_what_was_written,
-    an_export_holds_what_was_done_in_quests,
+    an_export_contains_all_written_data,
+    an_export_contains_the_progress_in_quests,
     an_export_of_thousands_of_rows_has_each_once,
 }
 
@@ -166,7 +166,7 @@ fn a_suspended_account_gets_the_reason(kind: DatabaseKind) -> Result<()> {
 }
 
 /// A complete document with all data of the account, and of no other.
-fn an_export_is_what_was_written(kind: DatabaseKind) -> Result<()> {
+fn an_export_contains_all_written_data(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let (mia, bo) = (service.client(), service.fan("bo_"));
     let keyed = mia.ask("POST", "/api/register").header("idempotency-key", "hello");
@@ -261,7 +261,7 @@ fn an_export_is_what_was_written(kind: DatabaseKind) -> Result<()> {
 }
 
 /// The runs, the steps of each, visits and achievements.
-fn an_export_holds_what_was_done_in_quests(kind: DatabaseKind) -> Result<()> {
+fn an_export_contains_the_progress_in_quests(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let mia = service.fan("mia");
     let list = service.client().get("/api/quests").expect(200);

@@ -22,7 +22,7 @@ on_each_database! {
     unknown_tasks_and_missing_prerequisites_are_reported,
     ctrl_c_ends_a_run_between_two_batches_and_the_next_does_the_rest,
     a_second_run_names_the_process_of_the_first,
-    everything_runs_beside_a_server,
+    every_task_runs_beside_a_server,
     a_first_cron_secret_is_created_once,
 }
 
@@ -267,7 +267,7 @@ fn a_second_run_names_the_process_of_the_first(kind: DatabaseKind) -> Result<()>
     maintain(&terrace, &["run", "seasons"])?.succeeded().map(drop)
 }
 
-fn everything_runs_beside_a_server(kind: DatabaseKind) -> Result<()> {
+fn every_task_runs_beside_a_server(kind: DatabaseKind) -> Result<()> {
     let database = TestDatabase::empty(kind)?;
     let terrace = Invocation::on(database.url())?.env("TERRACE_DEMO", "always");
     let program = terrace.serve()?;
