@@ -14,18 +14,18 @@ use terrace_testkit::{DatabaseKind, PASSWORD, TestApp, on_each_database, registr
 
 on_each_database! {
     a_name_is_one_name_after_nfkc_and_case_folding,
-    of_fifty_registrations_of_a_name_at_once_one_succeeds,
-    of_fifty_look_alikes_registered_at_once_one_succeeds,
+    one_of_fifty_concurrent_registrations_of_a_name_succeeds,
+    one_of_fifty_concurrent_look_alikes_is_registered,
     a_missing_skeleton_goes_to_the_earliest_look_alike,
     reserved_names_are_taken,
     only_the_right_password_signs_in,
     a_changed_password_ends_the_other_sessions,
     no_session_on_an_old_password_outlives_its_change,
-    of_two_password_changes_at_once_one_succeeds,
+    one_of_two_concurrent_password_changes_succeeds,
     a_refresh_token_gives_a_new_pair_each_time,
     a_refresh_token_used_twice_ends_its_family,
-    of_twenty_refreshes_at_once_one_succeeds,
-    a_refresh_ends_the_access_token_before,
+    one_of_twenty_concurrent_refreshes_succeeds,
+    a_refresh_ends_the_previous_access_token,
     no_exchange_prolongs_a_session_past_its_absolute_end,
     sessions_and_tokens_end_on_time,
     a_session_that_was_ended_is_dead_in_every_process,
@@ -92,7 +92,7 @@ fn a_name_is_one_name_after_nfkc_and_case_folding(kind: DatabaseKind) -> Result<
 }
 
 /// POST /api/register, fifty requests at once in two processes.
-fn of_fifty_registrations_of_a_name_at_once_one_succeeds(kind: DatabaseKind) -> Result<()> {
+fn one_of_fifty_concurrent_registrations_of_a_name_succeeds(kind: DatabaseKind) -> Result<()> {
     let first = TestApp::start(kind)?;
     let services = [first.another()?, first];
     let spellings = ["Ultra", "ULTRA", "ultra", "Ｕltra", "ᵘltra"];
@@ -117,7 +117,7 @@ fn of_fifty_registrations_of_a_name_at_once_one_succeeds(kind: DatabaseKind) -> 
 
 /// POST /api/register, fifty requests at once in two processes: names with one skeleton (UTS 39) are one
 /// name.
-fn of_fifty_look_alikes_registered_at_once_one_succeeds(kind: DatabaseKind) -> Result<()> {
+fn one_of_fifty_concurrent_look_alikes_is_registered(kind: DatabaseKind) -> Result<()> {
     let first = TestApp::start(kind)?;
     let services = [first.another()?, first];
     let look_alikes = ["pace", "\u{440}ace", "p\u{430}ce", "pa\u{441}e", "\u{440}\u{430}\u{441}\u{435}"];
@@ -261,7 +261,7 @@ fn no_session_on_an_old_password_outlives_its_change(kind: DatabaseKind) -> Resu
 
 /// PUT /api/user/password, from two devices at once: by then the second request proves a password that is no
 /// longer valid.
-fn of_two_password_changes_at_once_one_succeeds(kind: DatabaseKind) -> Result<()> {
+fn one_of_two_concurrent_password_changes_succeeds(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let fan = service.fan("mia");
     let second = cookie(&service.run(service.app().login("mia", offered(PASSWORD))).expect("signed in"));
@@ -335,7 +335,7 @@ fn a_refresh_token_used_twice_ends_its_family(kind: DatabaseKind) -> Result<()> 
 
 /// POST /api/mobile-auth/refresh, twenty times at once in two processes: one exchange succeeds, and the other
 /// nineteen end the family.
-fn of_twenty_refreshes_at_once_one_succeeds(kind: DatabaseKind) -> Result<()> {
+fn one_of_twenty_concurrent_refreshes_succeeds(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let other = service.another()?;
     service.fan("mia");
@@ -358,7 +358,7 @@ fn of_twenty_refreshes_at_once_one_succeeds(kind: DatabaseKind) -> Result<()> {
 
 /// "Sessions": the exchange ends the access token of the pair before, at once in the process that did the
 /// exchange.
-fn a_refresh_ends_the_access_token_before(kind: DatabaseKind) -> Result<()> {
+fn a_refresh_ends_the_previous_access_token(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let other = service.another()?;
     service.fan("mia");

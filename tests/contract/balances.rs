@@ -23,13 +23,13 @@ use tokio::sync::watch;
 
 on_each_database! {
     fans_with_points_begin_with_as_many_to_spend,
-    milestones_of_daily_visits_give_coins_once,
-    operators_give_and_take_coins_once_each,
+    milestones_of_daily_visits_pay_coins_once,
+    operators_add_and_remove_coins_once_each,
     a_balance_that_was_tampered_with_is_found_and_repaired_once,
     a_record_that_moved_nothing_is_found_and_repaired,
     a_repair_beside_transfers_loses_nothing,
     balances_are_repaired_every_hour,
-    money_that_is_left_keeps_an_account,
+    remaining_money_keeps_an_account,
 }
 
 fn verify(service: &TestApp) -> LedgerReport {
@@ -82,7 +82,7 @@ fn fans_with_points_begin_with_as_many_to_spend(kind: DatabaseKind) -> Result<()
     Ok(())
 }
 
-fn milestones_of_daily_visits_give_coins_once(kind: DatabaseKind) -> Result<()> {
+fn milestones_of_daily_visits_pay_coins_once(kind: DatabaseKind) -> Result<()> {
     let service = founded(kind)?;
     let mia = service.fan("mia").id;
     for day in 1..=8 {
@@ -105,7 +105,7 @@ fn milestones_of_daily_visits_give_coins_once(kind: DatabaseKind) -> Result<()> 
     Ok(())
 }
 
-fn operators_give_and_take_coins_once_each(kind: DatabaseKind) -> Result<()> {
+fn operators_add_and_remove_coins_once_each(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let mia = service.fan("mia").id;
     let wish = |gives, amount, key: &str| MoveCoins {
@@ -191,11 +191,11 @@ fn a_repair_beside_transfers_loses_nothing(kind: DatabaseKind) -> Result<()> {
     let mending = service.spawn({
         let app = Arc::clone(other.app());
         async move {
-            let mut mended = 0;
+            let mut repaired = 0;
             for _ in 0..10 {
-                mended += app.repair_ledger(false).await.expect("a working store").mended;
+                repaired += app.repair_ledger(false).await.expect("a working store").mended;
             }
-            mended
+            repaired
         }
     });
     let works = (0..80_usize).map(|n| {
@@ -237,7 +237,7 @@ fn balances_are_repaired_every_hour(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn money_that_is_left_keeps_an_account(kind: DatabaseKind) -> Result<()> {
+fn remaining_money_keeps_an_account(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let mia = service.fan("mia");
     let viewer = service.viewer(mia.cookie).expect("a session");

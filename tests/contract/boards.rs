@@ -354,7 +354,7 @@ fn while_boards_are_loaded_pages_are_right(kind: DatabaseKind) -> Result<()> {
         }
         kept
     });
-    assert!(kept.iter().any(|kept| kept.page.stamp.is_none()), "nobody read while boards were loaded");
+    assert!(kept.iter().any(|kept| kept.page.stamp.is_none()), "no read while boards were loaded");
     check_all(&writer, &kept);
     Ok(())
 }
@@ -425,7 +425,7 @@ impl HeldModels {
         let head = self.service.settled();
         let reached = self.service.app().live_models_reach(head);
         let known = async { tokio::time::timeout(PATIENCE, reached).await };
-        assert!(self.runtime.block_on(known).is_ok(), "the live models do not hear of {head}");
+        assert!(self.runtime.block_on(known).is_ok(), "the live models do not reach {head}");
     }
 }
 

@@ -21,7 +21,7 @@ use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
 use tokio::sync::watch;
 
 on_each_database! {
-    sessions_and_tokens_outlive_it,
+    sessions_and_tokens_outlive_clock_steps,
     each_date_is_paid_once,
     lists_positions_and_keys_stay_correct,
     packs_are_paid_and_opened_once,
@@ -54,7 +54,7 @@ fn agrees(service: &TestApp) {
     assert_eq!(balances.wrong(), 0, "{balances:?}");
 }
 
-fn sessions_and_tokens_outlive_it(kind: DatabaseKind) -> Result<()> {
+fn sessions_and_tokens_outlive_clock_steps(kind: DatabaseKind) -> Result<()> {
     let service = founded(kind)?;
     let mia = service.fan("mia");
     let (mut secret, mut access) = mobile(&service, "mia");

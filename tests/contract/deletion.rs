@@ -24,7 +24,7 @@ on_each_database! {
     a_busy_account_is_removed_in_batches_and_counters_stay_exact,
     writes_during_the_deletion_of_their_account_leave_nothing,
     no_session_outlives_its_account,
-    of_two_deletions_at_once_one_succeeds,
+    one_of_two_concurrent_deletions_succeeds,
     only_the_right_password_deletes,
     a_name_cannot_be_registered_again,
     a_post_of_a_deleted_account_takes_no_writes,
@@ -369,7 +369,7 @@ fn no_session_outlives_its_account(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn of_two_deletions_at_once_one_succeeds(kind: DatabaseKind) -> Result<()> {
+fn one_of_two_concurrent_deletions_succeeds(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let other = service.another()?;
     for round in 0..4 {

@@ -23,7 +23,7 @@ on_each_database! {
     a_block_hides_both_from_each_other_and_pages_stay_full,
     suspended_fans_take_no_place_on_a_page,
     a_following_feed_is_paged_while_follows_change,
-    a_feed_of_many_is_the_same_however_it_is_found,
+    a_feed_of_many_authors_is_the_same_however_it_is_found,
 }
 
 fn post(service: &TestApp, author: UserId, team: Option<TeamId>) -> PostId {
@@ -304,7 +304,7 @@ fn a_following_feed_is_paged_while_follows_change(kind: DatabaseKind) -> Result<
 
 /// With many prolific authors a page is found among the newest posts of all fans; with quiet ones it is
 /// gathered. The result is the same.
-fn a_feed_of_many_is_the_same_however_it_is_found(kind: DatabaseKind) -> Result<()> {
+fn a_feed_of_many_authors_is_the_same_however_it_is_found(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::without_rehearsal(kind)?;
     let fans = service.crowd("fan", 60);
     let (mia, others) = fans.split_first().expect("sixty");

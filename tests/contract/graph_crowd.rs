@@ -72,7 +72,7 @@ fn a_celebritys_counters_are_exact_after_ten_thousand_changes(kind: DatabaseKind
                 } else {
                     app.execute(UnfollowUser { fan, other: star }).await
                 };
-                following = outcome.expect("nobody is refused").following;
+                following = outcome.expect("no refusal").following;
                 assert_eq!(following, wanted);
             }
             following
@@ -103,7 +103,7 @@ fn a_popular_teams_counter_is_exact(kind: DatabaseKind) -> Result<()> {
                 } else {
                     app.execute(UnfollowTeam { fan, team }).await
                 };
-                outcome.expect("nobody is refused");
+                outcome.expect("no refusal");
             }
         }
     }));

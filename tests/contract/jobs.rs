@@ -14,7 +14,7 @@ use tokio::sync::watch;
 
 on_each_database! {
     a_job_runs_when_it_is_due_and_a_restart_neither_repeats_nor_forgets_it,
-    of_many_processes_one_does_each_run,
+    one_of_many_processes_does_each_run,
     a_job_that_fails_is_tried_again_after_a_while,
     a_process_that_dies_loses_its_job_when_its_lease_is_over,
     a_process_that_stops_gives_its_job_back,
@@ -74,7 +74,7 @@ fn a_job_runs_when_it_is_due_and_a_restart_neither_repeats_nor_forgets_it(kind: 
     Ok(())
 }
 
-fn of_many_processes_one_does_each_run(kind: DatabaseKind) -> Result<()> {
+fn one_of_many_processes_does_each_run(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let others = [service.another()?, service.another()?, service.another()?];
     let runs = Arc::new(AtomicUsize::new(0));
@@ -187,14 +187,14 @@ fn a_run_that_lasts_longer_than_its_lease_keeps_it(kind: DatabaseKind) -> Result
                     }
                     let job = Job::new("count", PERIOD, |_| async { Ok(()) });
                     let turn = attempt(Arc::clone(&other), job).await;
-                    seen.lock().expect("nobody panicked").push(turn);
+                    seen.lock().expect("no panic").push(turn);
                 }
                 Ok(())
             }
         }
     });
     assert_eq!(service.run(attempt(hasty(&service, 77), job)), Turn::Done);
-    assert_eq!(*seen.lock().expect("nobody panicked"), [Turn::HeldElsewhere; 4]);
+    assert_eq!(*seen.lock().expect("no panic"), [Turn::HeldElsewhere; 4]);
     Ok(())
 }
 

@@ -23,7 +23,7 @@ use terrace_testkit::{DatabaseKind, SaidNo, TestApp, body, on_each_database};
 
 on_each_database! {
     a_transfer_takes_from_one_what_it_gives_to_another_once,
-    of_a_hundred_debits_at_once_none_goes_below_zero,
+    a_hundred_debits_at_once_never_go_below_zero,
     a_source_sent_a_hundred_times_at_once_pays_once,
     first_credits_at_once_open_one_account,
     gifts_back_and_forth_at_once_lose_nothing,
@@ -150,7 +150,7 @@ fn a_transfer_takes_from_one_what_it_gives_to_another_once(kind: DatabaseKind) -
     Ok(())
 }
 
-fn of_a_hundred_debits_at_once_none_goes_below_zero(kind: DatabaseKind) -> Result<()> {
+fn a_hundred_debits_at_once_never_go_below_zero(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let other = service.another()?;
     let mia = service.fan("mia").id;

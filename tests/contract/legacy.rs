@@ -20,7 +20,7 @@ use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
 
 on_each_database! {
     rule_13_tables_are_imported_once,
-    rules_2_to_6_records_count_where_their_season_and_board_say,
+    rules_2_to_6_records_count_on_their_season_and_board,
     rule_6_records_without_a_season_are_kept_and_never_counted,
     progress_is_matched_by_titles_and_the_rest_is_reported,
     rule_3_impossible_follows_are_left_out,
@@ -180,7 +180,7 @@ fn rule_13_tables_are_imported_once(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn rules_2_to_6_records_count_where_their_season_and_board_say(kind: DatabaseKind) -> Result<()> {
+fn rules_2_to_6_records_count_on_their_season_and_board(kind: DatabaseKind) -> Result<()> {
     let service = service(kind)?;
     import(&service, &files(&[]))?;
     let [mia, bo, cy] = ["mia", "bo.b", "cyd"].map(|name| named(&service, name));

@@ -46,7 +46,7 @@ impl Living {
     pub(super) fn catch_up(&self) {
         let head = self.service.settled();
         let known = async { timeout(PATIENCE, self.service.app().live_models_reach(head)).await };
-        assert!(self.service.run(known).is_ok(), "the live models do not hear of {head}");
+        assert!(self.service.run(known).is_ok(), "the live models do not reach {head}");
     }
 
     pub(super) fn suggestions(&self, fan: UserId) -> Vec<Suggestion> {
@@ -269,7 +269,7 @@ fn an_imported_follow_graph_reaches_other_processes(kind: DatabaseKind) -> Resul
         }
     };
     let reloaded = async { timeout(PATIENCE, reloaded).await };
-    assert!(living.service.run(reloaded).is_ok(), "nobody hears of the import");
+    assert!(living.service.run(reloaded).is_ok(), "no process loads the import");
     Ok(())
 }
 

@@ -20,7 +20,7 @@ on_each_database! {
     only_its_author_deletes_a_post_or_a_comment,
     a_deleted_post_is_gone_for_all_at_once,
     children_belong_to_one_post,
-    a_report_is_noted_once,
+    a_report_is_recorded_once,
 }
 
 fn post(service: &TestApp, author: UserId, team: Option<TeamId>, body: &str) -> PostId {
@@ -241,7 +241,7 @@ fn children_belong_to_one_post(kind: DatabaseKind) -> Result<()> {
 }
 
 /// POST /api/locker-room/{id}/report: once per user and post; again changes nothing and is no error.
-fn a_report_is_noted_once(kind: DatabaseKind) -> Result<()> {
+fn a_report_is_recorded_once(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let [mia, bo] = ["mia", "bo_"].map(|name| service.fan(name).id);
     let post = post(&service, mia, None, "Buy tickets here");

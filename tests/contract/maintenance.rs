@@ -205,7 +205,7 @@ fn waiting(name: &'static str) -> (Task, watch::Receiver<u64>, watch::Sender<boo
         async move {
             work.count("rows", 1);
             tell.send_modify(|runs| *runs += 1);
-            gate.wait_for(|open| *open).await.expect("somebody opens");
+            gate.wait_for(|open| *open).await.expect("the gate opens");
             work.go_on()?;
             work.count("rows", 1);
             Ok(())

@@ -17,7 +17,7 @@ on_each_database! {
     rule_4_states_follow_the_journal_and_the_draws,
     rule_4_paid_copies_and_drawn_collectibles_are_restored,
     rule_4_an_overlooked_payment_is_reconciled,
-    rule_13_stock_and_editions_are_counted_again,
+    rule_13_stock_and_editions_are_recounted,
     copies_are_restored_once_beside_purchases_and_openings,
     rule_10_messages_without_a_lane_get_one,
 }
@@ -150,7 +150,7 @@ fn rule_4_an_overlooked_payment_is_reconciled(kind: DatabaseKind) -> Result<()> 
     Ok(())
 }
 
-fn rule_13_stock_and_editions_are_counted_again(kind: DatabaseKind) -> Result<()> {
+fn rule_13_stock_and_editions_are_recounted(kind: DatabaseKind) -> Result<()> {
     let service = shop(kind)?;
     let mia = service.fan("mia").id;
     give_coins(&service, mia, 50);

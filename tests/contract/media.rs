@@ -26,7 +26,7 @@ on_each_database! {
     the_same_picture_lies_in_one_place,
     an_object_without_a_picture_is_removed_after_a_day,
     uploads_and_sweeps_of_the_same_picture_do_not_meet,
-    of_twenty_posts_at_once_one_gets_the_picture,
+    one_of_twenty_concurrent_posts_gets_the_picture,
     a_picture_that_cannot_be_stored_is_refused,
     the_pictures_of_a_deleted_account_are_removed,
 }
@@ -244,7 +244,7 @@ fn uploads_and_sweeps_of_the_same_picture_do_not_meet(kind: DatabaseKind) -> Res
     Ok(())
 }
 
-fn of_twenty_posts_at_once_one_gets_the_picture(kind: DatabaseKind) -> Result<()> {
+fn one_of_twenty_concurrent_posts_gets_the_picture(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::without_rehearsal(kind)?;
     let mia = service.fan("mia").id;
     let (media, _) = upload(&service, mia, 1);
@@ -266,7 +266,7 @@ fn a_picture_that_cannot_be_stored_is_refused(kind: DatabaseKind) -> Result<()> 
     fs::remove_dir_all(service.pictures())?;
     fs::write(service.pictures(), "no folder")?;
     let broken = service.run(service.app().set_picture(file(mia, 1)));
-    assert!(matches!(broken, Err(Failure::Broken(_))), "nothing is said to be stored that is not");
+    assert!(matches!(broken, Err(Failure::Broken(_))), "nothing is reported as stored that is not");
     fs::remove_file(service.pictures())?;
     fs::create_dir(service.pictures())?;
     Ok(())

@@ -179,7 +179,7 @@ fn rule_10_the_minter_is_notified_of_the_contents_of_a_pack(kind: DatabaseKind) 
     service.done(buy(&service, mia, cups, 1));
     assert_eq!(standing(&service), MintingStanding::default(), "a purchase gives nothing yet");
     let opened = service.done(open(&service, mia, cups, None));
-    assert_eq!((standing(&service).pending, minter.calls().len()), (2, 0), "it is told afterwards");
+    assert_eq!((standing(&service).pending, minter.calls().len()), (2, 0), "it is sent afterwards");
     // Opening again sends nothing again.
     service.done(open(&service, mia, cups, Some(opened.copy.id)));
     assert_eq!(deliver(&service), 2);
@@ -195,7 +195,7 @@ fn rule_10_the_minter_is_notified_of_the_contents_of_a_pack(kind: DatabaseKind) 
     assert_eq!(service.run(service.app().sweep())?.minting, 0);
     service.clock().advance(Duration::from_hours(7 * 24 + 1));
     assert_eq!(service.run(service.app().sweep())?.minting, 2);
-    assert_eq!(service.run(service.app().mint_earlier())?, 0, "it was told of, and stays so");
+    assert_eq!(service.run(service.app().mint_earlier())?, 0, "it was sent, and stays so");
     Ok(())
 }
 

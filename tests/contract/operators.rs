@@ -76,7 +76,7 @@ fn a_suspended_account_is_signed_out_and_hidden_until_it_is_restored(kind: Datab
         assert_eq!(
             login(service, PASSWORD),
             Some(LoginRefusal::Suspended),
-            "only who knows the password is told"
+            "only the right password reveals it"
         );
         assert_eq!(login(service, "a guess"), Some(LoginRefusal::InvalidCredentials));
         assert_eq!(service.not_found(GetPost { post: hers, reader: None }), NotFound);

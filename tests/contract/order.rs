@@ -337,12 +337,12 @@ fn every_process_sees_a_change_in_time(kind: DatabaseKind) -> Result<()> {
         other.settled();
         let (here, there) = (service.app().changes(), other.app().changes());
         service.done(CreatePost { author: fan, team: None, media: None, body: format!("Post {n}") });
-        assert!(service.app().changes() > here, "whoever is told reads nothing from before");
+        assert!(service.app().changes() > here, "a process that is notified reads nothing stale");
         let mut bell = other.storage().bell();
         other.run(async {
             while other.app().changes() == there {
                 let rung = timeout(PATIENCE, bell.changed()).await;
-                assert!(rung.is_ok_and(|rung| rung.is_ok()), "the other process never hears");
+                assert!(rung.is_ok_and(|rung| rung.is_ok()), "the other process is never notified");
             }
         });
     }
@@ -429,7 +429,7 @@ fn a_consumer_resumes_where_a_stopped_one_was(kind: DatabaseKind) -> Result<()> 
     let stood = service.ask(|tx| tx.consumer_position(GREETER.name));
     write_posts(&service, fan, 10);
     service.settled();
-    assert_eq!(service.ask(|tx| tx.consumer_position(GREETER.name)), stood, "nobody runs it");
+    assert_eq!(service.ask(|tx| tx.consumer_position(GREETER.name)), stood, "no process runs it");
     let other = service.another()?;
     drop(service);
     while_consumed(&[&other], || write_posts(&other, fan, 5));

@@ -18,7 +18,7 @@ use terrace_testkit::packs::{PackId, SaleRefusal, Stock, UserPackId};
 use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
 
 on_each_database! {
-    of_sixty_buyers_only_as_many_get_a_copy_as_can_be_filled,
+    only_as_many_of_sixty_buyers_get_a_copy_as_can_be_filled,
     the_last_of_an_edition_goes_to_one_and_the_others_draw_again,
     the_same_key_fifty_times_at_once_buys_once,
     a_copy_opened_twenty_times_at_once_gives_one_result,
@@ -63,7 +63,7 @@ fn serials(opened: &[PackOpened]) -> Vec<u32> {
     serials
 }
 
-fn of_sixty_buyers_only_as_many_get_a_copy_as_can_be_filled(kind: DatabaseKind) -> Result<()> {
+fn only_as_many_of_sixty_buyers_get_a_copy_as_can_be_filled(kind: DatabaseKind) -> Result<()> {
     let service = shop(kind)?;
     let other = service.another()?;
     let fans = service.crowd("buyer", 60);

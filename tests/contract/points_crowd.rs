@@ -18,7 +18,7 @@ use terrace_testkit::{DatabaseKind, Fan, PASSWORD, SeededEntropy, TestApp, on_ea
 on_each_database! {
     a_fact_sent_a_hundred_times_at_once_pays_once,
     awards_of_one_fan_at_once_all_count,
-    two_at_once_make_one_team_board,
+    two_concurrent_awards_make_one_team_board,
     a_fact_is_reversed_once_by_the_first_writer,
     an_award_beside_a_change_of_visibility_lists_the_fan_correctly,
     an_award_beside_a_deletion_lists_no_fan,
@@ -69,7 +69,7 @@ fn awards_of_one_fan_at_once_all_count(kind: DatabaseKind) -> Result<()> {
 }
 
 /// Two awards, and two readers, when a team has no board yet.
-fn two_at_once_make_one_team_board(kind: DatabaseKind) -> Result<()> {
+fn two_concurrent_awards_make_one_team_board(kind: DatabaseKind) -> Result<()> {
     const KEYS: [&str; 10] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"];
     let service = founded(kind)?;
     let other = service.another()?;

@@ -43,7 +43,7 @@ impl PublishedTotals {
         let mut changes = Vec::new();
         let mut published = 0;
         for event in &events {
-            let fan = event.what.actor.expect("somebody's points");
+            let fan = event.what.actor.expect("points of a fan");
             let record = records.get(&RecordId::from_uuid(event.what.subject));
             assert_eq!(record.is_some(), event.what.kind == EventKind::PointsAwarded, "{event:?}");
             published += usize::from(record.is_some());
@@ -67,7 +67,7 @@ impl PublishedTotals {
                 changes.push((event.position, fan, change));
             }
         }
-        assert_eq!(published, records.len(), "a record that nobody was told of");
+        assert_eq!(published, records.len(), "a record without an event");
         Self { changes, records }
     }
 

@@ -16,12 +16,12 @@ use terrace_testkit::packs::{PackId, PurchaseState, SaleRefusal, Stock, UserPack
 use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
 
 on_each_database! {
-    new_accounts_hold_a_quarter_of_what_is_left,
-    of_fifty_new_accounts_at_once_a_quarter_of_the_stock_is_held,
+    new_accounts_hold_a_quarter_of_the_remaining_stock,
+    fifty_new_accounts_at_once_hold_a_quarter_of_the_stock,
     a_new_account_holds_one_copy_however_often_it_asks_at_once,
     three_abandoned_purchases_stop_an_account_for_a_day,
     a_purchase_that_the_provider_refuses_is_not_abandoned,
-    of_a_return_and_an_opening_at_once_one_succeeds,
+    one_of_a_concurrent_return_and_opening_succeeds,
     a_refund_by_the_provider_revokes_what_was_opened,
 }
 
@@ -74,7 +74,7 @@ fn refusal(service: &TestApp, command: PurchasePack) -> SaleRefusal {
     refusal
 }
 
-fn new_accounts_hold_a_quarter_of_what_is_left(kind: DatabaseKind) -> Result<()> {
+fn new_accounts_hold_a_quarter_of_the_remaining_stock(kind: DatabaseKind) -> Result<()> {
     let (service, _, drop) = drop_shop(kind)?;
     let old = service.fan("old").id;
     service.clock().advance(DAY);
@@ -131,7 +131,7 @@ fn together(services: [&TestApp; 2], fans: &[UserId], pack: PackId) -> (usize, V
     (fans.len() - refusals.len(), refusals)
 }
 
-fn of_fifty_new_accounts_at_once_a_quarter_of_the_stock_is_held(kind: DatabaseKind) -> Result<()> {
+fn fifty_new_accounts_at_once_hold_a_quarter_of_the_stock(kind: DatabaseKind) -> Result<()> {
     let (service, _, drop) = drop_shop(kind)?;
     let other = service.another()?;
     let old = service.fan("old").id;
@@ -205,7 +205,7 @@ fn giving_back(
     ReturnPurchase { user, purchase: purchase.id, book }
 }
 
-fn of_a_return_and_an_opening_at_once_one_succeeds(kind: DatabaseKind) -> Result<()> {
+fn one_of_a_concurrent_return_and_opening_succeeds(kind: DatabaseKind) -> Result<()> {
     let (service, _, drop) = drop_shop(kind)?;
     let other = service.another()?;
     for nth in 0..8 {

@@ -18,7 +18,7 @@ on_each_database! {
     every_fan_is_brought_up_to_date_once,
     achievements_are_granted_to_existing_fans,
     windows_open_by_the_clock,
-    of_many_requests_at_once_one_does_the_work,
+    one_of_many_concurrent_requests_does_the_work,
     ranks_complete_the_steps_that_require_them,
     a_rank_of_a_season_that_is_over_counts_for_nothing,
 }
@@ -105,7 +105,7 @@ fn windows_open_by_the_clock(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn of_many_requests_at_once_one_does_the_work(kind: DatabaseKind) -> Result<()> {
+fn one_of_many_concurrent_requests_does_the_work(kind: DatabaseKind) -> Result<()> {
     let service = with_quests(kind)?;
     let other = service.another()?;
     let (fans, others) = (service.crowd("fan", 30), service.crowd("other", 2));

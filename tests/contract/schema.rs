@@ -12,7 +12,7 @@ use terrace_testkit::{
 on_each_database! {
     up_and_down_and_up_leave_the_same_schema,
     the_schema_is_the_one_that_the_program_declares,
-    of_processes_that_migrate_at_once_one_does,
+    one_of_many_starting_processes_migrates,
     a_database_without_tables_is_not_ready,
 }
 
@@ -158,7 +158,7 @@ fn the_schema_is_the_one_that_the_program_declares(kind: DatabaseKind) -> Result
 }
 
 /// Several processes that start on one fresh database all come up; one of them migrates.
-fn of_processes_that_migrate_at_once_one_does(kind: DatabaseKind) -> Result<()> {
+fn one_of_many_starting_processes_migrates(kind: DatabaseKind) -> Result<()> {
     let database = TestDatabase::empty(kind)?;
     let storages = [open(&database)?, open(&database)?, open(&database)?];
     let applied = std::thread::scope(|scope| {

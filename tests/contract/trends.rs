@@ -22,7 +22,7 @@ on_each_database! {
     pages_of_one_ranking_neither_repeat_nor_skip_when_a_newer_one_comes,
     a_removed_ranking_is_reported,
     hidden_and_deleted_posts_are_skipped_and_pages_stay_full,
-    of_two_requests_at_once_in_two_processes_one_does_the_work,
+    one_of_two_concurrent_requests_in_two_processes_does_the_work,
     requests_that_wait_for_a_failing_run_get_an_error,
     a_run_that_is_stopped_leaves_what_was_published,
     a_run_that_lost_its_lease_leaves_no_rows,
@@ -245,7 +245,7 @@ fn hidden_and_deleted_posts_are_skipped_and_pages_stay_full(kind: DatabaseKind) 
 }
 
 /// POST /api/cron/sync-trends: "two at once do the work once".
-fn of_two_requests_at_once_in_two_processes_one_does_the_work(kind: DatabaseKind) -> Result<()> {
+fn one_of_two_concurrent_requests_in_two_processes_does_the_work(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     post(&service, service.fan("mia").id, None, "Hello #terrace");
     let ((one, first), (two, second)) = (watched(&service, 51), watched(&service, 52));

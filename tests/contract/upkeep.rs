@@ -194,7 +194,7 @@ fn damage_is_found_and_repaired_once(kind: DatabaseKind) -> Result<()> {
     assert_eq!((wrong(&repaired), repaired.mended), (expected, fans_wrong));
     let kinds: Vec<_> = service.log(log).into_iter().map(|event| event.what.kind).collect();
     let changed = usize::try_from(fans_wrong)? - 1;
-    assert_eq!(kinds, vec![EventKind::ScoreChanged; changed], "the mirror is nobody's news");
+    assert_eq!(kinds, vec![EventKind::ScoreChanged; changed], "a mirror publishes no event");
     let again = repair(&service, false);
     assert_eq!((wrong(&again), again.mended), (vec![], 0));
     assert_eq!(wrong(&verify(&service)), []);

@@ -12,7 +12,7 @@ use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
 on_each_database! {
     an_account_has_a_bounded_number_of_waiting_uploads,
     waiting_uploads_are_bounded_in_bytes,
-    of_fifty_uploads_at_once_exactly_the_quota_succeeds,
+    fifty_uploads_at_once_fill_exactly_the_quota,
 }
 
 /// Whether the upload is refused because of the quota. Any other refusal fails the test.
@@ -57,7 +57,7 @@ fn waiting_uploads_are_bounded_in_bytes(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn of_fifty_uploads_at_once_exactly_the_quota_succeeds(kind: DatabaseKind) -> Result<()> {
+fn fifty_uploads_at_once_fill_exactly_the_quota(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::adjusted(kind, |storage, app| {
         storage.rehearse = false;
         app.media_queue = 100;

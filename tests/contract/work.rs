@@ -21,7 +21,7 @@ on_each_database! {
     two_commands_that_lock_in_opposite_order_both_finish,
     increments_of_many_at_once_all_count,
     a_lease_has_one_holder_at_a_time,
-    of_many_lease_attempts_at_once_one_succeeds,
+    one_of_many_concurrent_lease_attempts_succeeds,
 }
 
 fn post(author: UserId) -> CreatePost {
@@ -235,7 +235,7 @@ fn a_lease_has_one_holder_at_a_time(kind: DatabaseKind) -> Result<()> {
         service.write(move |tx, _| Ok(tx.release_lease("a-job", holder.as_uuid())?));
     };
     release(&service, mine);
-    assert!(!take(&service, mine), "nobody gives back what another holds");
+    assert!(!take(&service, mine), "only the holder can release it");
     release(&other, theirs);
     assert!(take(&service, mine));
     let another = service.write(move |tx, ctx| {
@@ -246,7 +246,7 @@ fn a_lease_has_one_holder_at_a_time(kind: DatabaseKind) -> Result<()> {
 }
 
 /// Sixteen try at once in two processes, while it is free and after it expired: two never hold it.
-fn of_many_lease_attempts_at_once_one_succeeds(kind: DatabaseKind) -> Result<()> {
+fn one_of_many_concurrent_lease_attempts_succeeds(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let other = service.another()?;
     let holders = service.crowd("holder", 16);

@@ -266,7 +266,7 @@ fn no_log_however_detailed_contains_a_secret() -> Result<()> {
         assert!(said.contains("TRACE") || said.contains("DEBUG"), "{said}");
         for secret in secrets {
             let line = said.lines().find(|line| line.contains(&secret));
-            assert_eq!(line, None, "{secret} is told");
+            assert_eq!(line, None, "{secret} is in the log");
         }
         Ok(())
     })

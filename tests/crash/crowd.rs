@@ -197,7 +197,7 @@ impl Crowd {
             let known = self.said(Extent::Everything);
             let is_known =
                 known.get(FEED).is_some_and(|known| known.iter().any(|(id, _)| *id == before["id"]));
-            assert!(is_known, "nobody said {before}");
+            assert!(is_known, "{before} was never posted");
         }
         assert_eq!(ids_and_bodies(&posts), sorted(expected), "posts were lost or doubled");
         for post in &posts {

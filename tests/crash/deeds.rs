@@ -181,7 +181,7 @@ impl Deeds {
         let following = read_all(client, "/api/user/following", "following")?;
         let following: BTreeSet<String> = following.iter().map(|edge| text(&edge["user"], "id")).collect();
         let wanted = self.follows.iter().filter(|(_, (wanted, _))| *wanted).map(|(other, _)| other.clone());
-        assert_eq!(following, wanted.collect(), "whom {} follows", self.me);
+        assert_eq!(following, wanted.collect(), "the follows of {}", self.me);
         if world.packs.is_empty() {
             return Ok(Vec::new());
         }

@@ -48,7 +48,7 @@ fn a_blocked_pool_is_survived(kind: DatabaseKind) -> Result<()> {
             meanwhile(&client, kind)?;
             drop(held);
             let recovery = program.wait_until_ready(RECOVERY)?;
-            println!("round {round}: ready {recovery:?} after nobody held it up any more");
+            println!("round {round}: ready {recovery:?} after the lock was released");
             await_replies(replies, Reply::Done, 50, &[Reply::Later])
         })?;
     }
@@ -105,7 +105,7 @@ fn requests_behind_blocked_connections_are_answered_in_time(kind: DatabaseKind) 
         for nth in 0..5 {
             let left = until.saturating_duration_since(Instant::now());
             let status =
-                replies.recv_timeout(left).with_context(|| format!("only {nth} were told in time"))?;
+                replies.recv_timeout(left).with_context(|| format!("only {nth} were answered in time"))?;
             ensure!(status == 503, "{status} in spite of the lock");
         }
         drop(held);

@@ -51,7 +51,7 @@ impl Listener {
         let differ = received.ids.iter().zip(&log).position(|(received, logged)| received != logged);
         ensure!(
             differ.is_none() && received.ids.len() == log.len(),
-            "heard {} events of {}; the first that differs: {:?} {:?}",
+            "received {} events of {}; the first that differs: {:?} {:?}",
             received.ids.len(),
             log.len(),
             differ.and_then(|place| received.ids.get(place)),
@@ -74,7 +74,7 @@ fn listen(client: &Client, start: i64, over: &AtomicBool) -> Result<Received> {
     let mut lately = Instant::now();
     let path = format!("/api/locker-room/stream?since={start}");
     while !over.load(Ordering::SeqCst) {
-        ensure!(lately.elapsed() < PATIENCE, "nobody told anything for {PATIENCE:?}");
+        ensure!(lately.elapsed() < PATIENCE, "no event for {PATIENCE:?}");
         let Ok(mut stream) = client.try_stream(&path, Some(&known)) else {
             thread::park_timeout(A_MOMENT);
             continue;

@@ -237,7 +237,7 @@ fn check_ledger(records: &[PointsRecord], sent: &[(Sent, bool)]) {
         if key.starts_with("import:demo/") || record.source.kind() == SourceKind::QuestStep {
             continue;
         }
-        let sent = known.get(&key).unwrap_or_else(|| panic!("nobody sent {record:?}"));
+        let sent = known.get(&key).unwrap_or_else(|| panic!("{record:?} was never sent"));
         assert_eq!((record.user.to_string(), record.amount.get()), (sent.fan.clone(), sent.amount));
         assert_eq!(record.board.is_some(), sent.team.is_some());
         assert!(there.insert(key), "{record:?} is there twice");

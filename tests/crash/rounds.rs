@@ -162,7 +162,7 @@ fn no_acknowledged_write_is_lost_or_doubled_by_kills(kind: DatabaseKind) -> Resu
     }
     let (events, connections) = listener.end(&site.url, &mut dice)?;
     println!(
-        "{kind:?}: a stream told all {events} events, in order and once, over {connections} connections"
+        "{kind:?}: a stream sent all {events} events, in order and once, over {connections} connections"
     );
     Ok(())
 }

@@ -34,7 +34,7 @@ fn places(files: &[(String, String)], words: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn nothing_is_left_for_later() -> Result<()> {
+fn no_unfinished_work_is_left() -> Result<()> {
     // Spelled in two halves, so that this file does not contain them.
     let words = [
         concat!("to", "do!("),
@@ -50,7 +50,7 @@ fn nothing_is_left_for_later() -> Result<()> {
 }
 
 #[test]
-fn tests_wait_for_what_they_wait_for() -> Result<()> {
+fn tests_do_not_sleep() -> Result<()> {
     // A test that sleeps is slow where it passes and fails where the machine is slower.
     let found = places(&texts("tests", &[".rs"])?, &[concat!("::sl", "eep("), concat!("sl", "eep_ms(")]);
     assert!(found.is_empty(), "{found:#?}");
@@ -91,7 +91,7 @@ fn prose() -> Result<Vec<(String, String)>> {
 }
 
 #[test]
-fn documents_carry_no_invisible_dirt() -> Result<()> {
+fn documents_have_no_stray_whitespace() -> Result<()> {
     for (path, text) in prose()? {
         assert!(text.ends_with('\n') && !text.ends_with("\n\n"), "{path} ends in exactly one line break");
         for (number, line) in text.lines().enumerate() {

@@ -13,7 +13,7 @@ on_each_database! {
     a_timer_refreshes_with_the_secret,
     two_calls_at_once_are_both_answered,
     boards_are_put_in_order_with_the_secret,
-    of_many_reconciliations_at_once_one_does_the_work,
+    one_of_many_concurrent_reconciliations_does_the_work,
     quests_are_brought_up_to_date_with_the_secret,
 }
 
@@ -102,7 +102,7 @@ fn boards_are_put_in_order_with_the_secret(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn of_many_reconciliations_at_once_one_does_the_work(kind: DatabaseKind) -> Result<()> {
+fn one_of_many_concurrent_reconciliations_does_the_work(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let answers = std::thread::scope(|scope| {
         let ask = || service.client().with_bearer(CRON_SECRET).ask("POST", BOARDS).send().expect(200);

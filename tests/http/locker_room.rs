@@ -8,7 +8,7 @@ use terrace_testkit::{Client, DatabaseKind, TestService, on_each_database};
 on_each_database! {
     a_post_is_created_read_and_deleted,
     the_feed_is_newest_first_and_pages_without_repeating,
-    a_team_has_a_room_of_its_own,
+    a_team_has_its_own_room,
     comments_are_oldest_first_and_counted,
     a_fan_has_one_reaction_to_a_post,
     a_report_is_recorded_once_and_reveals_nothing,
@@ -86,7 +86,7 @@ fn the_feed_is_newest_first_and_pages_without_repeating(kind: DatabaseKind) -> R
     Ok(())
 }
 
-fn a_team_has_a_room_of_its_own(kind: DatabaseKind) -> Result<()> {
+fn a_team_has_its_own_room(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let mia = service.fan("mia");
     let teams = ids(&mia.get("/api/teams").expect(200).list("/teams"));

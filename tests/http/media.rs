@@ -16,7 +16,7 @@ on_each_database! {
     types_and_sizes_are_bounded,
     without_a_session_a_picture_is_not_revealed,
     an_upload_is_private_and_for_one_post,
-    of_two_posts_at_once_one_gets_the_picture,
+    one_of_two_concurrent_posts_gets_the_picture,
     a_repeated_upload_is_one,
     addresses_that_name_no_picture,
 }
@@ -288,7 +288,7 @@ fn an_upload_is_private_and_for_one_post(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn of_two_posts_at_once_one_gets_the_picture(kind: DatabaseKind) -> Result<()> {
+fn one_of_two_concurrent_posts_gets_the_picture(kind: DatabaseKind) -> Result<()> {
     let service = TestService::builder(kind).without_rehearsal().start()?;
     let mia = service.fan("mia");
     for round in 0..5 {

@@ -65,7 +65,7 @@ fn people_are_recommended_with_a_reason_and_dismissed(kind: DatabaseKind) -> Res
 }
 
 #[test]
-fn as_many_are_recommended_as_are_asked_for() -> Result<()> {
+fn the_requested_number_is_recommended() -> Result<()> {
     let service = TestService::start(DatabaseKind::Sqlite)?;
     let mia = service.fan("mia");
     for n in 0..30 {

@@ -32,7 +32,7 @@ fn worth(client: &Client, fans: &[&'static str]) -> Result<Worth> {
     Ok(match (feed.status, own.status) {
         (200, 200) => {
             let name = own.str_at("/username");
-            Worth::SignedIn(fans.iter().find(|fan| **fan == name).context("somebody else")?)
+            Worth::SignedIn(fans.iter().find(|fan| **fan == name).context("an unknown fan")?)
         }
         (200, 401) => {
             assert_eq!(own.code(), "authentication_required");

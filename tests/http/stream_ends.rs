@@ -32,7 +32,7 @@ fn a_stream_sends_heartbeats_and_ends_in_order() -> Result<()> {
         assert!(stream.rest().is_empty(), "{path}");
         assert!(begun.elapsed() >= Duration::from_millis(400), "{path} ended after {:?}", begun.elapsed());
         assert!(stream.beats >= 3, "{path}: {} beats", stream.beats);
-        let retry = stream.retry.context("nothing was said of coming back")?;
+        let retry = stream.retry.context("no retry time was sent")?;
         assert!((1000..2000).contains(&retry), "{retry}");
         // A client that received no event has a position, too.
         let last = stream.last_id.context("no position")?;
@@ -161,7 +161,7 @@ fn the_number_of_streams_is_bounded() -> Result<()> {
 }
 
 #[test]
-fn caps_are_lifted_with_the_rate_limits() -> Result<()> {
+fn stream_limits_are_lifted_with_the_rate_limits() -> Result<()> {
     let service = TestService::builder(DatabaseKind::Sqlite)
         .web(|web| {
             web.streams.life = Duration::from_mins(10);
@@ -217,7 +217,7 @@ fn a_reader_that_reads_nothing_is_cut_off_and_resumes() -> Result<()> {
 }
 
 #[test]
-fn a_stop_ends_streams_at_once_and_their_clients_come_back() -> Result<()> {
+fn a_stop_ends_streams_at_once_and_their_clients_reconnect() -> Result<()> {
     let service = lasting(DatabaseKind::Sqlite)?;
     let mia = service.fan("mia");
     let mut streams: Vec<_> = (0..200).map(|nth| mia.stream([ROOM, BOARD, OWN][nth % 3]).begun()).collect();

@@ -67,7 +67,7 @@ fn a_block_acts_both_ways_on_open_streams_and_on_replays(kind: DatabaseKind) -> 
     bo.create_post("Of bo again.");
     let last = cleo.create_post("The very last.");
     let [seen_by_mia, ..] = &mut streams;
-    assert_eq!(received_until(seen_by_mia, &last).len(), 1, "a block that is lifted hides nobody");
+    assert_eq!(received_until(seen_by_mia, &last).len(), 1, "a lifted block hides no fan");
     Ok(())
 }
 
@@ -91,7 +91,7 @@ fn ends_soon(stream: &mut EventStream, what: &str) -> Result<()> {
     let begun = Instant::now();
     stream.rest();
     ensure!(begun.elapsed() < SOON + GRACE, "{what}: only after {:?}", begun.elapsed());
-    ensure!(stream.retry.is_some(), "{what}: nothing was said of coming back");
+    ensure!(stream.retry.is_some(), "{what}: no retry time was sent");
     Ok(())
 }
 
@@ -144,13 +144,13 @@ fn events_of_a_suspended_account_stop(kind: DatabaseKind) -> Result<()> {
     let last = bo.create_post("The last.");
     live.one();
     let received = received_until(&mut visitor.stream(&since(ROOM, start)), &last);
-    assert_eq!(received.len(), 1, "what she wrote is told no more: {received:?}");
+    assert_eq!(received.len(), 1, "her posts are not sent any more: {received:?}");
     assert!(service.run(service.app().restore_account("mia")).is_ok());
     settled(&service);
     let last = bo.create_post("The very last.");
     live.one();
     let received = received_until(&mut visitor.stream(&since(ROOM, start)), &last);
-    assert_eq!(received.len(), 5, "and again when she is there again: {received:?}");
+    assert_eq!(received.len(), 5, "and are sent again after she is restored: {received:?}");
     Ok(())
 }
 

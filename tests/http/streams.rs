@@ -131,7 +131,7 @@ fn a_client_that_reconnects_gets_the_rest_once_and_in_order(kind: DatabaseKind) 
         let rest = &all[nth + 1..];
         assert_eq!(ids(&visitor.stream(&since(ROOM, *id)).take(rest.len())), rest);
         let mut back = visitor.stream_after(&since(ROOM, start), Some(&id.to_string()));
-        assert_eq!(ids(&back.take(rest.len())), rest, "what was heard last goes before the parameter");
+        assert_eq!(ids(&back.take(rest.len())), rest, "the last event id precedes the parameter");
     }
     // Nothing more than that, and from now on without a position.
     let mut late = visitor.stream(&since(ROOM, all[7])).begun();
@@ -254,7 +254,7 @@ fn deleted_posts_are_never_replayed(kind: DatabaseKind) -> Result<()> {
     let words = comment(&bo, &gone);
     react(&bo, &gone, "sad");
     let taken_back = comment(&bo, &left);
-    assert_eq!(live.take(5).len(), 5, "it was told while it was there");
+    assert_eq!(live.take(5).len(), 5, "it was sent before it was deleted");
     mia.delete(&format!("/api/locker-room/{gone}")).expect(204);
     bo.delete(&format!("/api/locker-room/{left}/comments/{taken_back}")).expect(204);
     assert_eq!(names(&live.take(2)), ["post.deleted", "comment.deleted"]);

@@ -8,7 +8,7 @@ use terrace_testkit::{Answer, CRON_SECRET, Client, DatabaseKind, TestService, on
 
 on_each_database! {
     before_the_first_refresh_there_are_no_trends,
-    trends_are_shown_to_all,
+    trends_are_public,
     trending_pages_stay_with_their_ranking,
     a_room_has_its_own_trends,
     deleted_and_hidden_posts_are_not_shown,
@@ -44,7 +44,7 @@ fn before_the_first_refresh_there_are_no_trends(kind: DatabaseKind) -> Result<()
     Ok(())
 }
 
-fn trends_are_shown_to_all(kind: DatabaseKind) -> Result<()> {
+fn trends_are_public(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let fans = ["ana", "bea", "zoe"].map(|name| service.fan(name));
     let quiet = fans[0].create_post("Nice weather. #Weather");

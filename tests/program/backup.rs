@@ -91,13 +91,13 @@ fn a_backup_under_load_holds_what_was_acknowledged_before_it() -> Result<()> {
                     }
                     let body = format!("post {post} of fan {number}");
                     client.create_post(&body);
-                    acknowledged.lock().expect("nobody panics").insert(body);
+                    acknowledged.lock().expect("no panic").insert(body);
                 }
             });
         }
         let watched = (|| {
             wait_for(200)?;
-            let before = acknowledged.lock().expect("nobody panics").clone();
+            let before = acknowledged.lock().expect("no panic").clone();
             let said = run(&terrace, &["backup", "copy.db"])?.succeeded()?;
             ensure!(said.contains("copy as well") && said.contains("data/media"), "{said}");
             ensure!(said.contains("data/secret"), "{said}");

@@ -184,7 +184,7 @@ fn a_strict_import_refuses_the_list_whole() -> Result<()> {
 }
 
 #[test]
-fn of_many_bad_lines_the_first_twenty_are_shown() -> Result<()> {
+fn the_first_twenty_of_many_bad_lines_are_shown() -> Result<()> {
     let (_database, invocation) = fresh()?;
     let list = format!("from,to\n{}", "one,two\n".repeat(1000));
     let summary = said(seed(&invocation, list, &[])?)?;

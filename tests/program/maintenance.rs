@@ -182,7 +182,7 @@ impl Holding {
         let shut = gate.clone();
         let wait = body(move |tx, _| {
             tx.lock_backfill("backfill-topics")?;
-            if let Some(tell) = tell.lock().expect("nobody panicked").take() {
+            if let Some(tell) = tell.lock().expect("no panic").take() {
                 tell.send(()).expect("somebody waits");
             }
             shut.pass();

@@ -71,7 +71,7 @@ impl Listener {
 
     /// The next request.
     pub(super) fn next(&self) -> Result<Heard> {
-        self.heard.recv_timeout(PATIENCE).context("nobody asks")
+        self.heard.recv_timeout(PATIENCE).context("no request")
     }
 }
 

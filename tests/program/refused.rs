@@ -192,7 +192,7 @@ fn a_million_broken_lines_are_reported_briefly_in_little_memory(kind: DatabaseKi
             for expected in expected {
                 ensure!(said.contains(expected), "{expected}\n{said}");
             }
-            println!("{words:?}: {} lines told, {peak} KiB at most", said.lines().count());
+            println!("{words:?}: {} lines printed, {peak} KiB at most", said.lines().count());
             ensure!(said.lines().count() < 150 && said.len() < 20_000, "{said}");
             ensure!(peak < MOST_KIB, "{words:?} took {peak} KiB");
         }

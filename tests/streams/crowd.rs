@@ -108,7 +108,7 @@ fn post(client: &Client, text: &str, acknowledged: &Acknowledged) -> Result<()> 
             // The process or the database is away.
             Ok(_) | Err(_) => {}
         }
-        ensure!(begun.elapsed() < PATIENCE, "nobody takes {text:?}");
+        ensure!(begun.elapsed() < PATIENCE, "{text:?} is not accepted");
         acknowledged.wait_for_more(1);
     }
 }
@@ -258,9 +258,9 @@ fn each_reader_gets_the_log_of_postgres() -> Result<()> {
         let victim = usize::try_from(dice.below(3))?;
         let posts = crowd.writers.len() * POSTS;
         crowd.lives_through(&mut service, &url, &mut dice, |service, acknowledged| {
-            ensure!(acknowledged.wait_for(posts / 3, PATIENCE), "nobody writes");
+            ensure!(acknowledged.wait_for(posts / 3, PATIENCE), "no writes");
             service.replace(victim)?;
-            ensure!(acknowledged.wait_for(posts * 2 / 3, PATIENCE), "nobody writes any more");
+            ensure!(acknowledged.wait_for(posts * 2 / 3, PATIENCE), "no more writes");
             server.restart_server()
         })
     })
@@ -276,7 +276,7 @@ fn each_reader_gets_the_log_of_sqlite() -> Result<()> {
         let crowd = Crowd::register(&service, 16, 0);
         let posts = crowd.writers.len() * POSTS;
         crowd.lives_through(&mut service, database.url(), &mut dice, |service, acknowledged| {
-            ensure!(acknowledged.wait_for(posts / 2, PATIENCE), "nobody writes");
+            ensure!(acknowledged.wait_for(posts / 2, PATIENCE), "no writes");
             service.replace(0)
         })
     })

@@ -79,7 +79,7 @@ fn readers_hop_between_processes_and_one_is_killed() -> Result<()> {
         let log = read(&late.client(), &start, &mut dice)?;
         let bodies: BTreeSet<&str> = log.iter().map(|(_, body)| body.as_str()).collect();
         assert_eq!(bodies.len(), log.len(), "nothing twice");
-        assert!(written.iter().all(|body| bodies.contains(body.as_str())), "what was answered is told");
+        assert!(written.iter().all(|body| bodies.contains(body.as_str())), "every acknowledged post is sent");
         assert!(log.iter().zip(log.iter().skip(1)).all(|(one, next)| one.0 < next.0), "in order");
         for list in lists {
             assert_eq!(list?, log);

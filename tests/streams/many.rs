@@ -138,7 +138,7 @@ fn fifteen_thousand_connections_come_and_go() -> Result<()> {
             opened.extend(some);
             refused.extend(others);
         }
-        println!("{} have a stream, {} were told that there are too many", opened.len(), refused.len());
+        println!("{} have a stream, {} were refused as too many", opened.len(), refused.len());
         cost_little(&program, memory, connections)?;
         // A client at another address is served, and every open stream receives its post.
         let post = ask_elsewhere(&mia, "/api/locker-room", &json!({"body": "So many!"}));

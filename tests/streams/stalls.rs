@@ -90,7 +90,7 @@ const SENT: usize = 64 * 1024 * 1024;
 
 /// Bytes that a client sends after a request without a body are neither read nor kept.
 #[test]
-fn a_reader_who_sends_without_end_costs_nothing() -> Result<()> {
+fn a_reader_that_sends_without_end_costs_nothing() -> Result<()> {
     on(DatabaseKind::Sqlite, |kind| {
         let database = TestDatabase::empty(kind)?;
         let program = Invocation::on(database.url())?.serve()?;

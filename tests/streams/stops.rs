@@ -23,10 +23,10 @@ fn posts(received: &[Value]) -> Vec<&str> {
 /// `count` events.
 fn goes_on(mut stream: EventStream, elsewhere: &Client, count: usize) -> Result<Vec<Value>> {
     let mut received: Vec<Value> = stream.rest().into_iter().map(|event| event.data).collect();
-    let retry = stream.retry.context("nothing was said of coming back")?;
+    let retry = stream.retry.context("no retry time was sent")?;
     ensure!((1000..2000).contains(&retry), "retry: {retry}");
     let last = stream.last_id.context("no position")?;
-    ensure!(received.len() <= count, "it heard {} of {count}", received.len());
+    ensure!(received.len() <= count, "it received {} of {count}", received.len());
     let mut again = elsewhere.stream_after(ROOM, Some(&last));
     received.extend(again.take(count - received.len()).into_iter().map(|event| event.data));
     Ok(received)

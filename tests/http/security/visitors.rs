@@ -282,7 +282,7 @@ fn private_resources_are_refused_to_others_on_every_route(kind: DatabaseKind) ->
             // Values of their own request are repeated to them.
             let leaked: Vec<_> =
                 own.iter().filter(|id| text.contains(*id) && !target.contains(*id)).collect();
-            assert!(leaked.is_empty(), "{shown} shows {leaked:?} to somebody else");
+            assert!(leaked.is_empty(), "{shown} shows {leaked:?} to another fan");
         }
     }
     assert_eq!(sample.dump(), before, "something was written");
