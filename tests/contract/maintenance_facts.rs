@@ -271,7 +271,7 @@ fn awards_beside_a_backfill_are_paid_once(kind: DatabaseKind) -> Result<()> {
         service.join(work);
     }
     recorded += run(&service, &["backfill-quest-points"], false).count("records of steps");
-    assert_eq!(recorded, 8, "awards paid elsewhere are not recorded here");
+    assert_eq!(recorded, 8, "only the lost records are backfilled");
     for fan in &fans {
         assert_eq!(paid(&service, *fan), (1 + 2 + 5 + 3 + 7, 5));
     }

@@ -66,7 +66,7 @@ fn rule_4_states_follow_the_journal_and_the_draws(kind: DatabaseKind) -> Result<
     let repaired = repair_counts(&service, "repair-purchases");
     assert_eq!(repaired, [("states of copies", 2), ("states of purchases", 3)]);
     let mut differs = differences(&right, &stored(&service, &apart));
-    // The copy that was returned sealed is now stored as opened: no data says otherwise.
+    // The copy that was returned sealed is now recorded as having been opened: no data says otherwise.
     differs.retain(|row| !row.contains("user_packs"));
     assert_eq!(differs, Vec::<String>::new());
     assert_eq!(

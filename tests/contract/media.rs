@@ -127,7 +127,7 @@ fn an_unused_picture_is_removed_after_a_day(kind: DatabaseKind) -> Result<()> {
     let view = service.done(post(mia, taken));
     assert_eq!((sweep(&service), objects(&service)), (Swept::default(), 3));
 
-    // The first picture is unused; the others are still shown.
+    // The forgotten picture is unused; the others are still shown.
     service.clock().advance(DAY);
     assert!(!is_there(&service, forgotten));
     assert_eq!((sweep(&service).uploads, objects(&service)), (1, 3));
@@ -236,7 +236,7 @@ fn uploads_and_sweeps_of_the_same_picture_do_not_meet(kind: DatabaseKind) -> Res
             service.done(RemovePicture { user: *fan });
         }
     }
-    // Pictures that came second to the same row are unused for a day, and no longer.
+    // Objects whose upload lost the race for the row are strays for a day, and no longer.
     sweep(&service);
     service.clock().advance(DAY);
     sweep(&service);

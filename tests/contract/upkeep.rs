@@ -140,7 +140,7 @@ fn actions_of_fans_leave_nothing_to_repair(kind: DatabaseKind) -> Result<()> {
     service.done(membership(fans[9], false));
     service.done(membership(fans[0], true));
     give(&service, fans[1], 4, "four", Some(team));
-    // The team's board of the season before shows every fan who was on it, but no suspended one.
+    // The team's board of the season before shows every fan who was on it, but no fan who is hidden everywhere.
     service.done(SuspendAccount { username: "fan9".to_owned() });
     see(fans[4], false);
     assert_eq!(wrong(&verify(&service)), []);
@@ -171,7 +171,7 @@ fn damage_is_found_and_repaired_once(kind: DatabaseKind) -> Result<()> {
             TotalsRepair { user: newcomer, totals: orphans, entries: listed },
         ],
     );
-    // Wrong totals are mirrored correctly after the repair; totals without a record are removed.
+    // The entries of the wrong totals are still right; those of totals without a record are not.
     let mut expected = vec![(PointsCheck::Totals, 4), (PointsCheck::Listing, 2), (PointsCheck::Entries, 4)];
     let mut fans_wrong = 4;
     if kind == DatabaseKind::Postgres {
