@@ -1,5 +1,6 @@
-//! "Follow routes enforce self-consistency and update the follower/following graph edges" (spec §1 rule 3), "recommendation
-//! and follower endpoints read the current social graph state" (rule 4) and team follows (rule 6), without a network.
+//! "Follow routes enforce self-consistency and update the follower/following graph edges" (spec §1 rule 3),
+//! "recommendation and follower endpoints read the current social graph state" (rule 4) and team follows
+//! (rule 6), without a network.
 
 use anyhow::Result;
 use terrace_testkit::app::accounts::{ChangeProfile, GetOwnProfile, GetPublicProfile, NotFound};

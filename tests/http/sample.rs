@@ -66,7 +66,7 @@ pub(super) struct Sample {
     /// A quest that the first fan has started, and a step of it that they may complete.
     quest: String,
     step: String,
-    /// A fan whom the first may follow, and one whom they may block.
+    /// A fan to follow and a fan to block, for the first fan.
     others: [String; 2],
     /// A pack of which the first has a sealed copy and an opened one, and the purchase of these.
     pack: String,
@@ -267,8 +267,8 @@ impl Sample {
     }
 }
 
-/// Two fans whom the first follows and who follow them, and two whom they block: lists that are longer than a
-/// page of one.
+/// Two fans who follow the first fan and are followed back, and two whose accounts the first blocks: lists
+/// that are longer than a page of one.
 fn know_each_other(service: &TestService, mia: &Client, user: &str) {
     for name in ["cleo", "dan"] {
         let client = service.client();

@@ -26,7 +26,7 @@ pub(crate) struct Test {
     #[arg(last = true, value_name = "ARGS")]
     arguments: Vec<String>,
 
-    /// What the tests are told beside their arguments, by the chores that run them
+    /// Environment variables for the tests, set by the tasks that run them
     #[arg(skip)]
     environment: Vec<(&'static str, String)>,
 }
